@@ -1,0 +1,15 @@
+"""The two ways in which a request can be turned down before it is solved."""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """What the user gave cannot be used.
+
+    The message is one line that names the place (file and field, or option), the value, and what
+    was expected. The command line prints it and exits with code 2.
+    """
+
+
+class ModelRefused(ValueError):
+    """A backend cannot represent this model exactly; the message names the component and says why."""

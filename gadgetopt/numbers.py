@@ -1,0 +1,71 @@
+"""Exact numbers: how a double is read as a rational, and the one tolerance for comparing floats."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+Number = int | float | Fraction
+
+#: Relative tolerance at which two objective values, or a bound and a value, count as equal when at
+#: least one of them came out of floating-point arithmetic. Exact numbers are compared exactly.
+TOLERANCE = 1e-6
+
+
+def decimal_rational(x: Number) -> Fraction:
+    """Return the rational that the shortest decimal writing of `x` denotes: 0.1 is 1/10.
+
+    This is how numbers in instance files are read: what the user wrote, not its nearest double.
+    """
+    return x if isinstance(x, Fraction) else Fraction(repr(x)) if isinstance(x, float) else Fraction(x)
+
+
+def simplest_rational(x: Number) -> Fraction:
+    """Return the first continued-fraction convergent of `x` that rounds to the same double.
+
+    This is how coefficients of models are read. A model's 0.1 or 1/3 has been through floating
+    point, and 1/10 or 1/3 is the rational it stands for; integers and short dyadics are unchanged.
+
+    Raises
+    ------
+    ValueError
+        If `x` is infinite or not a number.
+    """
+    if not isinstance(x, float):
+        return Fraction(x)
+    if not math.isfinite(x):
+        raise ValueError(f"{x} is not a finite number")
+    rest = Fraction(x)
+    p_old, q_old, p, q = 0, 1, 1, 0
+    while True:
+        a = math.floor(rest)
+        p_old, q_old, p, q = p, q, a * p + p_old, a * q + q_old
+        if p / q == x:
+            return Fraction(p, q)
+        rest = 1 / (rest - a)
+
+
+def exceeds(a: Number, b: Number) -> bool:
+    """Say whether `a > b` beyond doubt: exactly for exact numbers, else beyond `TOLERANCE`."""
+    if isinstance(a, float) or isinstance(b, float):
+        if math.isinf(a) or math.isinf(b):
+            return a > b
+        return float(a) - float(b) > TOLERANCE * max(1.0, abs(float(a)), abs(float(b)))
+    return a > b
+
+
+def agrees(a: Number, b: Number) -> bool:
+    """Say whether `a` and `b` are equal, up to `TOLERANCE` when one of them is a float."""
+    return not exceeds(a, b) and not exceeds(b, a)
+
+
+def round_up(x: Number) -> int:
+    """Return the ceiling of `x`; of a float, after taking `TOLERANCE` off, so it never overshoots."""
+    if isinstance(x, float):
+        x = x - TOLERANCE * max(1.0, abs(x))
+    return math.ceil(x)
+
+
+def round_down(x: Number) -> int:
+    """Return the floor of `x`; of a float, after adding `TOLERANCE`, so it never undershoots."""
+    return -round_up(-x)

@@ -1,0 +1,191 @@
+"""A problem is a bundle of plain parts; a method is a function. These are the parts' types."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Sense = Literal["min", "max"]
+ModelClass = Literal["LP", "ILP", "MILP", "MINLP", "GDP"]
+Strength = Literal["exact", "relaxation", "restriction"]
+Kind = Literal["exact", "relaxation", "approximation", "online", "heuristic", "baseline"]
+KINDS: tuple[Kind, ...] = ("exact", "relaxation", "approximation", "online", "heuristic", "baseline")
+
+
+class Reference:
+    """A function or class named by module and attribute, imported when it is first used.
+
+    Declaring a problem this way keeps `gadgetopt list` from importing a solver. A test resolves
+    every reference of every problem.
+    """
+
+    def __init__(self, package: str, target: str):
+        self.package = package
+        self.target = target
+
+    def resolve(self) -> Any:
+        """Import the module and return the attribute."""
+        module, _, attribute = self.target.partition(":")
+        return getattr(importlib.import_module(f".{module}", self.package), attribute)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.resolve()(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"{self.package}.{self.target}"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """`Parts(__name__)("module:function")` is a lazy `Reference` into a system's own folder."""
+
+    package: str
+
+    def __call__(self, target: str) -> Reference:
+        return Reference(self.package, target)
+
+
+@dataclass(frozen=True)
+class Citation:
+    """Where a system comes from."""
+
+    authors: str
+    title: str
+    venue: str
+    year: int
+    doi: str | None = None
+    arxiv: str | None = None
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A preset: `(rng, **parameters) -> instance`. Its defaults are the parameters' values."""
+
+    name: str
+    summary: str
+    generate: Callable[..., Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Importer:
+    """Turns real data into instances: `(files, rng, **options) -> ImportOutcome`."""
+
+    format: str
+    summary: str
+    read: Callable[..., Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    help: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """A Pyomo model of a problem.
+
+    Attributes
+    ----------
+    build : callable
+        `build(instance) -> pyomo.ConcreteModel`.
+    decode : callable or None
+        `decode(model, instance) -> Solution`, reading the values loaded into the model's variables;
+        None for a relaxation whose values are no decision.
+    strength : "exact", "relaxation" or "restriction"
+        How its optimum compares with the problem's.
+    backends : tuple of str
+        Each makes a method `name@backend`.
+    equations : str
+        The numbers of the equations it implements.
+    """
+
+    name: str
+    model_class: ModelClass
+    strength: Strength
+    summary: str
+    equations: str
+    build: Callable[..., Any]
+    decode: Callable[..., Any] | None
+    backends: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A function `(instance, limits, rng, **parameters) -> MethodOutcome` and what is known of it.
+
+    `formulation` and `backend` say what a bound of this method rests on: two bounds are independent
+    witnesses when they differ in one of the two.
+    """
+
+    name: str
+    kind: Kind
+    summary: str
+    reference: str
+    run: Callable[..., Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    stochastic: bool = False
+    formulation: str | None = None
+    backend: str | None = None
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A condition of a theorem as a predicate `(instance, parameters) -> bool`."""
+
+    text: str
+    holds: Callable[..., bool]
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A theorem about methods: the ratio it promises as a function of the instance.
+
+    Attributes
+    ----------
+    ratio : callable
+        `(instance) -> Number or None`; None where the theorem gives no finite bound.
+    standing : "proven" or "claimed"
+        A claimed ratio is measured against, and reported when refuted, but never relied upon.
+    methods : tuple of str
+        The methods it speaks of.
+    """
+
+    name: str
+    statement: str
+    reference: str
+    standing: Literal["proven", "claimed"]
+    methods: tuple[str, ...]
+    ratio: Callable[..., Any]
+    assumptions: tuple[Assumption, ...] = ()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One system: everything the toolkit needs to know of it.
+
+    Attributes
+    ----------
+    integral_objective : bool
+        The objective takes integer values only, so dual bounds may be rounded to the next integer.
+    size : callable
+        `(instance) -> dict` of the numbers by which one judges an instance's size.
+    plot : callable or None
+        `(instance, solution) -> plotly Figure`.
+    """
+
+    name: str
+    title: str
+    citation: Citation
+    sense: Sense
+    objective: str
+    instance_type: Callable[..., Any]
+    solution_type: Callable[..., Any]
+    evaluate: Callable[..., Any]
+    size: Callable[..., dict[str, int]]
+    integral_objective: bool = False
+    generators: tuple[Generator, ...] = ()
+    importers: tuple[Importer, ...] = ()
+    formulations: tuple[Formulation, ...] = ()
+    methods: tuple[Method, ...] = ()
+    guarantees: tuple[Guarantee, ...] = ()
+    plot: Callable[..., Any] | None = None

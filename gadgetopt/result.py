@@ -1,0 +1,157 @@
+"""What a solve takes and what it returns."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from gadgetopt.data import Solution
+from gadgetopt.numbers import Number
+
+#: Solver logs go through this logger; `gadgetopt solve --log` prints it.
+solver_log = logging.getLogger("gadgetopt.solver")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a solve may use.
+
+    Attributes
+    ----------
+    time_s : float or None
+        Wall-clock seconds; None is unlimited.
+    threads : int
+        Solver threads.
+    memory_mb : float or None
+        Memory the solver may take, where the backend can limit it.
+    rel_gap : float
+        Relative gap |objective - bound| / max(|objective|, 1e-10) at which a solve may stop as
+        optimal.
+    """
+
+    time_s: float | None = None
+    threads: int = 1
+    memory_mb: float | None = None
+    rel_gap: float = 0.0
+
+
+class Status(StrEnum):
+    """What is known at the end of a solve. A limit that was hit is a field of the result instead."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    NO_SOLUTION = "no_solution"
+    ERROR = "error"
+
+
+class Voucher(StrEnum):
+    """Who vouches for a dual bound, from weakest to strongest."""
+
+    SOLVER = "solver"
+    CROSS_CHECKED = "cross-checked"
+    VERIFIED = "verified"
+
+
+@dataclass(frozen=True)
+class TracePoint:
+    """Best incumbent objective and dual bound known at a moment of a solve."""
+
+    time_s: float
+    incumbent: Number | None
+    bound: Number | None
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One violated constraint: which, where, and by how much."""
+
+    constraint: str
+    where: str
+    amount: Number
+
+    def __str__(self) -> str:
+        return f"{self.constraint} at {self.where}: by {self.amount}"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Objective and violations of a solution, recomputed from the decision alone.
+
+    `objective` is None where the violations leave it undefined.
+    """
+
+    objective: Number | None
+    violations: tuple[Violation, ...] = ()
+    components: Mapping[str, Number] = field(default_factory=dict)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether no constraint is violated."""
+        return not self.violations
+
+
+@dataclass
+class MethodOutcome:
+    """What a method hands back, before anything of it is believed.
+
+    Attributes
+    ----------
+    solution : Solution or None
+        The incumbent decision.
+    claimed_objective : Number or None
+        The method's own value of it; compared with the evaluator's when given.
+    dual_bound : Number or None
+        A bound on the optimum (lower when minimising), already on the scale of the objective.
+    voucher : Voucher
+        `SOLVER` if the bound is some solver's word, `VERIFIED` if the method recomputed it.
+    proved : Status or None
+        `INFEASIBLE` or `UNBOUNDED` when the method claims to have proved that.
+    limit_hit : str or None
+        Name of the limit that stopped the run: "time_s", "memory_mb", "interrupted".
+    trace, phases_s, versions, notes
+        Incumbents and bounds over time; seconds per phase; solver versions; anything a teacher
+        would want to know ("closed by rung: CP-U").
+    """
+
+    solution: Solution | None = None
+    claimed_objective: Number | None = None
+    dual_bound: Number | None = None
+    voucher: Voucher = Voucher.SOLVER
+    proved: Status | None = None
+    limit_hit: str | None = None
+    trace: tuple[TracePoint, ...] = ()
+    phases_s: dict[str, float] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What `solve` returns: nothing in it that was not recomputed or labelled with its voucher."""
+
+    problem: str
+    instance: str
+    fingerprint: str
+    method: str
+    kind: str
+    parameters: Mapping[str, Any]
+    status: Status
+    objective: Number | None
+    bound: Number | None
+    bound_voucher: Voucher | None
+    gap: float | None
+    limit_hit: str | None
+    time_s: float
+    seed: int | None
+    solution: Solution | None = None
+    evaluation: Evaluation | None = None
+    reason: str | None = None
+    trace: tuple[TracePoint, ...] = ()
+    phases_s: Mapping[str, float] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, Any] = field(default_factory=dict)

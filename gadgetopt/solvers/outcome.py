@@ -1,0 +1,40 @@
+"""What a backend reports of one solve, before any of it is believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from gadgetopt.numbers import Number
+from gadgetopt.result import Status, TracePoint
+
+
+@dataclass
+class SolverOutcome:
+    """Status, incumbent and dual bound as the backend states them.
+
+    Attributes
+    ----------
+    status : Status
+        `OPTIMAL`, `FEASIBLE`, `INFEASIBLE`, `UNBOUNDED` or `NO_SOLUTION`. `OPTIMAL` means that the
+        backend closed its gap to the requested one, never that it ran out of time.
+    values : ndarray or None
+        The incumbent, one value per column of the compiled model (or per variable index of a
+        native CP-SAT model). Shape (columns,).
+    objective, bound : Number or None
+        Objective of the incumbent and dual bound, in the model's own sense and scale; exact
+        (int or Fraction) where the backend computes with integers.
+    limit_hit : str or None
+        "time_s", "memory_mb" or "interrupted" when that stopped the solve.
+    """
+
+    status: Status
+    values: npt.NDArray[np.float64] | None = None
+    objective: Number | None = None
+    bound: Number | None = None
+    limit_hit: str | None = None
+    trace: tuple[TracePoint, ...] = ()
+    phases_s: dict[str, float] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)

@@ -1,0 +1,1 @@
+"""The model library: one folder per system."""

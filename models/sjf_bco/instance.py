@@ -1,0 +1,140 @@
+"""Instances and solutions of SJF-BCO: a cluster, a batch of gangs, and where and when each runs."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from gadgetopt.data import (
+    Data,
+    Instance,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    Solution,
+)
+
+from .rates import RateTable
+
+UnitCoefficient = Annotated[float, Field(gt=0, le=1)]
+
+
+class Job(Data):
+    """One ring-all-reduce training job.
+
+    Attributes
+    ----------
+    gpus : int
+        Gang size G_j.
+    iterations : int
+        Iterations F_j to run.
+    grad_size_mb : float
+        Gradient size m_j.
+    minibatch_samples : float
+        Mini-batch size M_j.
+    fwd_slots_per_sample, bwd_slots : float
+        Forward time of one sample and backward time of an iteration.
+    server_spread_factor : float
+        lambda_j of LBSGF.
+    est_slots : float or None
+        The execution time estimate the algorithms are given; None means the shortest duration.
+    """
+
+    gpus: PositiveInt
+    iterations: PositiveInt
+    grad_size_mb: NonNegativeFloat = 0.0
+    minibatch_samples: NonNegativeFloat = 0.0
+    fwd_slots_per_sample: NonNegativeFloat = 0.0
+    bwd_slots: NonNegativeFloat = 0.0
+    server_spread_factor: Annotated[float, Field(ge=1)] = 1.0
+    est_slots: PositiveFloat | None = None
+    name: str | None = None
+
+
+class SjfBcoInstance(Instance):
+    """A cluster with its link and contention constants, and the jobs waiting at slot 0.
+
+    Times are in slots and bandwidths in MB per slot; the field names carry the units. `rates` is
+    the derived table phi_j(r, p).
+    """
+
+    server_gpus: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
+    horizon_slots: PositiveInt
+    inter_bw_mb_per_slot: PositiveFloat
+    intra_bw_mb_per_slot: PositiveFloat
+    gpu_reduce_mb_per_slot: PositiveFloat
+    contention_coeff: UnitCoefficient
+    overhead_coeff: UnitCoefficient
+    overhead_unit_slots: PositiveFloat = 1.0
+    degradation_alpha: NonNegativeFloat = 0.0
+    clamp_contention: bool = True
+    overhead_free_local: bool = False
+    jobs: Annotated[tuple[Job, ...], Field(min_length=1)]
+
+    @property
+    def total_gpus(self) -> int:
+        """N, the GPUs of the cluster."""
+        return sum(self.server_gpus)
+
+    @cached_property
+    def rates(self) -> RateTable:
+        """The iterations per slot phi_j(r, p) on r servers at contention level p."""
+        return RateTable(self)
+
+    @model_validator(mode="after")
+    def _every_job_can_run(self) -> Self:
+        total = self.total_gpus
+        for j, job in enumerate(self.jobs):
+            if job.gpus > total:
+                raise ValueError(
+                    f"jobs[{j}].gpus: {job.gpus} is more than the {total} GPUs of the cluster"
+                )
+        if not self.clamp_contention and self.rates.degradation(1) <= 0:
+            raise ValueError(
+                "clamp_contention: false makes the degradation f(alpha, k) of a lone spread job "
+                f"{float(self.rates.degradation(1)):g}, expected a value > 0"
+            )
+        for j in self.rates.jobs_without_duration():
+            raise ValueError(f"jobs[{j}].bwd_slots: an iteration takes no time, expected a value > 0")
+        for j in self.rates.jobs_slower_than_a_slot():
+            raise ValueError(
+                f"jobs[{j}]: one iteration takes longer than a slot even at its best placement, "
+                "expected at most one slot (use longer slots)"
+            )
+        return self
+
+
+class SjfBcoSolution(Solution):
+    """When each job starts and how many of its GPUs sit on which server, for its whole life.
+
+    Attributes
+    ----------
+    start_slot : tuple of int
+        a_j.
+    placement : tuple of dict
+        y_js for the servers used: server index to number of GPUs.
+    completion_slot : tuple of int, optional
+        The instant at which each job is taken off its GPUs, for schedules that state it. It is
+        checked against the simulated completion: leaving earlier would be a preemption.
+    gpu_ids : tuple of dict, optional
+        Which GPUs on each server, for schedules that state it.
+    """
+
+    start_slot: tuple[int, ...]
+    placement: tuple[dict[NonNegativeInt, int], ...]
+    completion_slot: tuple[int, ...] | None = None
+    gpu_ids: tuple[dict[NonNegativeInt, tuple[NonNegativeInt, ...]], ...] | None = None
+
+
+def size(instance: SjfBcoInstance) -> dict[str, int]:
+    """Return the numbers by which one judges an instance: jobs, servers, GPUs and demand."""
+    return {
+        "jobs": len(instance.jobs),
+        "servers": len(instance.server_gpus),
+        "gpus": instance.total_gpus,
+        "gpus_requested": sum(job.gpus for job in instance.jobs),
+        "largest_gang": max(job.gpus for job in instance.jobs),
+    }

@@ -1,0 +1,198 @@
+r"""The iteration time (8) as a table of integers: everything nonlinear depends on (r, p).
+
+With r the number of servers a job uses and p its contention level (0 on one server),
+
+.. math::
+    \phi_j(r, p) = \Big\lfloor \Big(e_j\,\beta(r, p) + \frac{e_j}{2C} + \xi_2\omega r
+        + \Delta^f_j M_j + \Delta^b_j\Big)^{-1} \Big\rfloor, \qquad e_j = \frac{2 m_j (G_j-1)}{G_j},
+
+with beta(1, 0) = 1/b^i and beta(r, p) = f(alpha, k)/b^e, f = k + alpha (k - 1),
+k = max(1, xi_1 p). Formulations, algorithms and bounds see only these integers. The floor is exact:
+a float decides it only when it is far from an integer, else rational arithmetic does.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gadgetopt.numbers import decimal_rational
+
+if TYPE_CHECKING:
+    from .instance import SjfBcoInstance
+
+#: A rate further than this from an integer, relatively, is floored in floating point. The float
+#: computation is right to about 1e-15, so the margin is wide.
+_FLOAT_MARGIN = 1e-9
+
+
+class RateTable:
+    """phi_j(r, p), d_j(r, p) and what follows from them, for one instance.
+
+    Values are computed when asked for and kept. Infinite durations (rate 0) are None.
+    """
+
+    def __init__(self, instance: SjfBcoInstance):
+        self.instance = instance
+        jobs = instance.jobs
+        self.gpus = [job.gpus for job in jobs]
+        self.iterations = [job.iterations for job in jobs]
+        self.servers = len(instance.server_gpus)
+        #: P: a spread job holds at least one GPU on a server, so no level exceeds this.
+        self.max_level = min(max(instance.server_gpus), sum(g >= 2 for g in self.gpus))
+        self.rate = cache(self._rate)
+        self.min_servers = cache(self._min_servers)
+
+    # -- the formula -------------------------------------------------------------------------
+
+    def degradation(self, p: int) -> Fraction:
+        """Return f(alpha, k) at level p, with k = xi_1 p held at 1 or more unless unclamped."""
+        k = decimal_rational(self.instance.contention_coeff) * p
+        if self.instance.clamp_contention:
+            k = max(k, Fraction(1))
+        return k + decimal_rational(self.instance.degradation_alpha) * (k - 1)
+
+    def iteration_slots(self, j: int, r: int, p: int) -> Fraction:
+        """Return tau_j at (r, p) exactly, in slots per iteration (8)."""
+        i, job = self.instance, self.instance.jobs[j]
+        e = 2 * decimal_rational(job.grad_size_mb) * (job.gpus - 1) / job.gpus
+        beta = (
+            1 / decimal_rational(i.intra_bw_mb_per_slot)
+            if r == 1
+            else self.degradation(p) / decimal_rational(i.inter_bw_mb_per_slot)
+        )
+        overhead = decimal_rational(i.overhead_coeff) * decimal_rational(i.overhead_unit_slots) * r
+        if r == 1 and i.overhead_free_local:
+            overhead = Fraction(0)
+        compute = decimal_rational(job.fwd_slots_per_sample) * decimal_rational(
+            job.minibatch_samples
+        ) + decimal_rational(job.bwd_slots)
+        return e * beta + e / (2 * decimal_rational(i.gpu_reduce_mb_per_slot)) + overhead + compute
+
+    def _rate(self, j: int, r: int, p: int) -> int:
+        x = 1.0 / float(self._float_tau(j, r, p))
+        near = abs(x - round(x)) <= _FLOAT_MARGIN * max(1.0, x)
+        return self._floor_exactly(j, r, p) if near else int(x)
+
+    def _floor_exactly(self, j: int, r: int, p: int) -> int:
+        tau = self.iteration_slots(j, r, p)
+        return tau.denominator // tau.numerator
+
+    # -- the domain of (r, p) ----------------------------------------------------------------
+
+    def _min_servers(self, gpus: int) -> int:
+        """Fewest servers whose capacities reach `gpus`."""
+        held = 0
+        for r, capacity in enumerate(self._capacities_descending, start=1):
+            held += capacity
+            if held >= gpus:
+                return r
+        raise ValueError(f"{gpus} GPUs exceed the cluster")
+
+    @cached_property
+    def _capacities_descending(self) -> list[int]:
+        return sorted(self.instance.server_gpus, reverse=True)
+
+    def server_counts(self, j: int) -> range:
+        """R_j: the numbers of servers job j can use."""
+        g = self.gpus[j]
+        return range(self.min_servers(g), min(g, self.servers) + 1)
+
+    def levels(self, r: int) -> range:
+        """P_r: level 0 on one server, else 1..P."""
+        return range(1) if r == 1 else range(1, self.max_level + 1)
+
+    # -- durations ---------------------------------------------------------------------------
+
+    def duration(self, j: int, r: int, p: int) -> int | None:
+        """d_j(r, p): slots to finish job j if its level stayed at p; None if it never would."""
+        phi = self.rate(j, r, p)
+        return -(-self.iterations[j] // phi) if phi else None
+
+    @cached_property
+    def exec_min(self) -> npt.NDArray[np.int64]:
+        """rho_j^min: shortest duration over the reachable (r, p). Shape (jobs,)."""
+        best = np.max(np.stack([self._best_rates(r) for r in self._all_counts]), axis=0)
+        work = np.array(self.iterations, dtype=np.int64)
+        return -(-work // np.maximum(best, 1))
+
+    @cached_property
+    def exec_max(self) -> npt.NDArray[np.float64]:
+        """rho_j^max: longest duration over the reachable (r, p), infinite at rate 0."""
+        worst = np.min(np.stack([self._worst_rates(r) for r in self._all_counts]), axis=0)
+        work = np.array(self.iterations, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            return np.ceil(work / worst)
+
+    def jobs_without_duration(self) -> list[int]:
+        """Jobs whose iteration takes no time at all on one server, so that no rate exists."""
+        if not self.instance.overhead_free_local:
+            return []
+        e, own = self._float_parts
+        return [int(j) for j in np.flatnonzero((e == 0) & (own == 0))]
+
+    def jobs_slower_than_a_slot(self) -> list[int]:
+        """Jobs whose rate is 0 at every placement."""
+        best = np.max(np.stack([self._best_rates(r) for r in self._all_counts]), axis=0)
+        return [int(j) for j in np.flatnonzero(best == 0)]
+
+    # -- vectorised over jobs, for instances with many of them ---------------------------------
+
+    @property
+    def _all_counts(self) -> range:
+        return range(1, min(max(self.gpus), self.servers) + 1)
+
+    @cached_property
+    def _reachable(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Smallest and largest number of servers of each job."""
+        low = np.array([self.min_servers(g) for g in self.gpus], dtype=np.int64)
+        return low, np.minimum(np.array(self.gpus, dtype=np.int64), self.servers)
+
+    @cached_property
+    def _float_parts(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """e_j and the part of tau_j that depends on the job only."""
+        i, jobs = self.instance, self.instance.jobs
+        g = np.array(self.gpus, dtype=float)
+        e = 2.0 * np.array([job.grad_size_mb for job in jobs]) * (g - 1) / g
+        compute = np.array([j.fwd_slots_per_sample * j.minibatch_samples + j.bwd_slots for j in jobs])
+        return e, e / (2.0 * i.gpu_reduce_mb_per_slot) + compute
+
+    def _float_tau(self, j: Any, r: int, p: int) -> Any:
+        i = self.instance
+        e, own = self._float_parts
+        beta = (
+            1.0 / i.intra_bw_mb_per_slot
+            if r == 1
+            else float(self.degradation(p)) / i.inter_bw_mb_per_slot
+        )
+        free = r == 1 and i.overhead_free_local
+        overhead = 0.0 if free else i.overhead_coeff * i.overhead_unit_slots * r
+        return e[j] * beta + own[j] + overhead
+
+    def _floors(
+        self, rates: npt.NDArray[np.float64], j: npt.NDArray[np.int64], r: int, p: int
+    ) -> npt.NDArray[np.int64]:
+        floor = np.floor(rates).astype(np.int64)
+        near = np.abs(rates - np.rint(rates)) <= _FLOAT_MARGIN * np.maximum(1.0, rates)
+        for k in np.flatnonzero(near):
+            floor[k] = self._floor_exactly(int(j[k]), r, p)
+        return floor
+
+    def _rates_where_reachable(self, r: int, p: int, otherwise: int) -> npt.NDArray[np.int64]:
+        low, high = self._reachable
+        out = np.full(len(low), otherwise, dtype=np.int64)
+        j = np.flatnonzero((low <= r) & (r <= high))
+        if j.size:
+            out[j] = self._floors(1.0 / self._float_tau(j, r, p), j, r, p)
+        return out
+
+    def _best_rates(self, r: int) -> npt.NDArray[np.int64]:
+        return self._rates_where_reachable(r, self.levels(r)[0], otherwise=0)
+
+    def _worst_rates(self, r: int) -> npt.NDArray[np.int64]:
+        largest = np.iinfo(np.int64).max
+        return self._rates_where_reachable(r, self.levels(r)[-1], otherwise=largest)
