@@ -1,0 +1,124 @@
+"""The clock of a running cluster: who runs, how fast, and who completes next.
+
+The algorithms place jobs one after the other and must know when GPUs come free. A job placed later
+can slow an earlier one down, so a completion predicted when a job starts may be wrong; the clock
+therefore simulates the true rates phi_j(r, p), equations (6)-(9), as time advances.
+
+Only spread jobs change their rate, and only when a spread job starts or completes on one of their
+servers. A start or a completion costs the servers of the job times the spread jobs on them, plus a
+heap operation for each job whose rate really changed.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+
+from .instance import SjfBcoInstance
+
+
+class Clock:
+    """The simulated present. Time moves forward only, from completion to completion.
+
+    Attributes
+    ----------
+    now : int
+        The current instant, in slots.
+    completion : list of int or None
+        C_j of the jobs that have completed.
+    """
+
+    def __init__(self, instance: SjfBcoInstance):
+        jobs = len(instance.jobs)
+        self.now = 0
+        self.completion: list[int | None] = [None] * jobs
+        self._jobs = jobs
+        self._rate_of = instance.rates.rate
+        self._iterations = instance.rates.iterations
+        self._servers: list[Sequence[int]] = [()] * jobs
+        self._level = [0] * jobs
+        self._rate = [0] * jobs
+        self._remaining = list(self._iterations)
+        self._since = [0] * jobs  # the instant up to which _remaining is accounted for
+        # Predicted completions as due * jobs + job. An entry is stale when _due says otherwise.
+        self._heap: list[int] = []
+        self._due: list[int | None] = [None] * jobs
+        self._spread_on: list[set[int]] = [set() for _ in instance.server_gpus]
+        # What happened to spread jobs at this instant: servers with their count before, new jobs.
+        self._touched: dict[int, int] = {}
+        self._started: list[int] = []
+
+    def start(self, j: int, servers: Sequence[int]) -> None:
+        """Let job j run from now on, on these distinct servers."""
+        self._servers[j] = servers
+        self._since[j] = self.now
+        if len(servers) == 1:
+            self._set_rate(j, self._rate_of(j, 1, 0))
+            return
+        for s in servers:
+            self._touched.setdefault(s, len(self._spread_on[s]))
+            self._spread_on[s].add(j)
+        self._started.append(j)
+
+    def advance(self) -> list[int]:
+        """Go to the next instant at which jobs complete and return them; none if nothing ever does."""
+        self._settle()
+        heap, due, jobs = self._heap, self._due, self._jobs
+        finished: list[int] = []
+        while heap:
+            instant, j = divmod(heap[0], jobs)
+            if due[j] != instant:
+                heapq.heappop(heap)
+                continue
+            if finished and instant > self.now:
+                break
+            heapq.heappop(heap)
+            self.now = instant
+            due[j] = None
+            self.completion[j] = instant
+            finished.append(j)
+        for j in finished:
+            if len(self._servers[j]) > 1:
+                for s in self._servers[j]:
+                    self._touched.setdefault(s, len(self._spread_on[s]))
+                    self._spread_on[s].discard(j)
+        return finished
+
+    def _settle(self) -> None:
+        """Bring levels and rates up to date with the starts and completions of this instant."""
+        if not self._touched:
+            return
+        level, spread_on = self._level, self._spread_on
+        changed = set(self._started)
+        for j in self._started:
+            level[j] = max(len(spread_on[s]) for s in self._servers[j])
+        for s, before in self._touched.items():
+            after = len(spread_on[s])
+            if after > before:
+                for i in spread_on[s]:
+                    if level[i] < after:
+                        level[i] = after
+                        changed.add(i)
+            elif after < before:
+                for i in spread_on[s]:
+                    if level[i] == before:
+                        level[i] = max(len(spread_on[x]) for x in self._servers[i])
+                        changed.add(i)
+        for j in changed:
+            rate = self._rate_of(j, len(self._servers[j]), level[j])
+            if rate != self._rate[j]:
+                self._set_rate(j, rate)
+        self._touched.clear()
+        self._started.clear()
+
+    def _set_rate(self, j: int, rate: int) -> None:
+        """Credit job j with what it has done so far and predict its completion at the new rate."""
+        self._remaining[j] -= self._rate[j] * (self.now - self._since[j])
+        self._since[j] = self.now
+        self._rate[j] = rate
+        if rate == 0:  # stalled until a competitor leaves
+            self._due[j] = None
+            return
+        due = self.now - (-self._remaining[j] // rate)
+        self._due[j] = due
+        heapq.heappush(self._heap, due * self._jobs + j)

@@ -1,0 +1,239 @@
+"""The ways of choosing GPUs: FA-FFP and LBSGF of the paper, and those of its baselines."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from .placement import Batch
+
+
+class LeastLoaded:
+    """FA-FFP (Algorithm 2): the G_j available GPUs of least load, ties by server, then GPU.
+
+    With `opened_first`, GPUs of servers that no job has used yet come after all others
+    (reconstructed: the text speaks of packing into servers in use, the pseudo-code of least load).
+    O(G_j log N) a job: the available GPUs lie in a heap, keyed load * N + GPU.
+    """
+
+    def __init__(
+        self,
+        batch: Batch,
+        load: list[int],
+        limit: int,
+        free: Iterable[int],
+        *,
+        opened_first: bool = False,
+    ):
+        self.batch, self.load, self.limit = batch, load, limit
+        self.n = batch.total_gpus
+        # Unopened servers hold the GPUs from first_gpu[unopened] on: all free and without load.
+        self.unopened = 0 if opened_first else len(batch.instance.server_gpus)
+        self.heap = [] if opened_first else [load[g] * self.n + g for g in free]
+        heapq.heapify(self.heap)
+
+    def take(self, j: int) -> list[int] | None:
+        """Pop the least loaded GPUs within the limit."""
+        size, est = self.batch.gpus[j], self.batch.est[j]
+        first = self.batch.first_gpu
+        untouched = self.n - first[self.unopened]
+        if len(self.heap) + untouched < size:
+            return None
+        load, heap, n = self.load, self.heap, self.n
+        room = self.limit - est
+        chosen: list[int] = []
+        while len(chosen) < size and heap:
+            g = heap[0] % n
+            if load[g] > room:
+                break
+            chosen.append(g)
+            heapq.heappop(heap)
+        missing = size - len(chosen)
+        if missing and (room < 0 or missing > untouched):
+            self.put(chosen)
+            return None
+        if missing:
+            opened = first[self.unopened]
+            chosen.extend(range(opened, opened + missing))
+            while first[self.unopened] < opened + missing:
+                self.unopened += 1
+            self.put(range(opened + missing, first[self.unopened]))
+        for g in chosen:
+            load[g] += est
+        return chosen
+
+    def put(self, gpus: Sequence[int]) -> None:
+        """Push GPUs with their present load."""
+        for g in gpus:
+            heapq.heappush(self.heap, self.load[g] * self.n + g)
+
+    def free(self) -> Iterable[int]:
+        """GPUs in the heap and on unopened servers."""
+        yield from (key % self.n for key in self.heap)
+        yield from range(self.batch.first_gpu[self.unopened], self.n)
+
+
+class LeastLoadedServers:
+    """LBSGF (Algorithm 3): the least loaded GPUs of the least loaded servers.
+
+    Servers are shortlisted by (mean load of their GPUs, index): the shortest prefix with
+    lambda_j G_j GPUs or more, busy or not, all servers if there are not so many (reconstructed).
+    The shortlist of a job stays while it waits. Mean loads are compared as integers: the sum of
+    loads times lcm(O) / O_s. A job costs the GPUs of its shortlist times their logarithm.
+    """
+
+    def __init__(self, batch: Batch, load: list[int], limit: int, free: Iterable[int]):
+        self.batch, self.load, self.limit = batch, load, limit
+        self.n = batch.total_gpus
+        capacities = batch.instance.server_gpus
+        common = math.lcm(*set(capacities))
+        self.weight = [common // c for c in capacities]
+        self.total = [
+            sum(load[a:b]) for a, b in zip(batch.first_gpu, batch.first_gpu[1:], strict=False)
+        ]
+        self.heap = [
+            (t * w, s) for s, (t, w) in enumerate(zip(self.total, self.weight, strict=True))
+        ]
+        heapq.heapify(self.heap)
+        self.available: list[list[int]] = [[] for _ in capacities]
+        self.put(list(free))
+        self.shortlist: list[int] = []
+
+    def take(self, j: int) -> list[int] | None:
+        """Choose on the job's shortlist, made when the job is first considered."""
+        size, est, load, n = self.batch.gpus[j], self.batch.est[j], self.load, self.n
+        capacities, available = self.batch.instance.server_gpus, self.available
+        if not self.shortlist:
+            held = 0
+            while self.heap and held < self.batch.shortlist_gpus[j]:
+                s = heapq.heappop(self.heap)[1]
+                self.shortlist.append(s)
+                held += capacities[s]
+        if sum(len(available[s]) for s in self.shortlist) < size:
+            return None
+        room = self.limit - est
+        keys = [key for s in self.shortlist for key in available[s] if load[key % n] <= room]
+        if len(keys) < size:
+            return None
+        keys.sort()
+        taken = set(keys[:size])
+        chosen = [key % n for key in keys[:size]]
+        for g in chosen:
+            load[g] += est
+            self.total[self.batch.server_of[g]] += est
+        for s in self.shortlist:
+            available[s] = [key for key in available[s] if key not in taken]
+            heapq.heappush(self.heap, (self.total[s] * self.weight[s], s))
+        self.shortlist = []
+        return chosen
+
+    def put(self, gpus: Sequence[int]) -> None:
+        """Return GPUs to their servers' lists."""
+        for g in gpus:
+            self.available[self.batch.server_of[g]].append(self.load[g] * self.n + g)
+
+    def free(self) -> Iterable[int]:
+        """GPUs in the servers' lists."""
+        return (key % self.n for keys in self.available for key in keys)
+
+
+class FirstFit:
+    """FF: the first G_j available GPUs within the limit, by server, then GPU.
+
+    A tournament tree holds the least load below each node (none for GPUs not available), so that
+    finding the next GPU within the limit takes O(log N).
+    """
+
+    def __init__(self, batch: Batch, load: list[int], limit: int, free: Iterable[int]):
+        self.batch, self.load, self.limit = batch, load, limit
+        self.leaves = 1 << (batch.total_gpus - 1).bit_length()
+        self.taken = batch.unlimited + 1  # more than any load
+        self.least = [self.taken] * (2 * self.leaves)
+        for g in free:
+            self.least[self.leaves + g] = load[g]
+        for node in range(self.leaves - 1, 0, -1):
+            self.least[node] = min(self.least[2 * node], self.least[2 * node + 1])
+
+    def take(self, j: int) -> list[int] | None:
+        """Take GPUs from the left until the job has enough."""
+        est = self.batch.est[j]
+        room = min(self.limit, self.batch.unlimited) - est
+        chosen: list[int] = []
+        while len(chosen) < self.batch.gpus[j] and self.least[1] <= room:
+            node = 1
+            while node < self.leaves:
+                node = 2 * node if self.least[2 * node] <= room else 2 * node + 1
+            chosen.append(node - self.leaves)
+            self._set(node, self.taken)
+        if len(chosen) < self.batch.gpus[j]:
+            self.put(chosen)
+            return None
+        for g in chosen:
+            self.load[g] += est
+        return chosen
+
+    def put(self, gpus: Sequence[int]) -> None:
+        """Enter GPUs with their present load."""
+        for g in gpus:
+            self._set(self.leaves + g, self.load[g])
+
+    def free(self) -> Iterable[int]:
+        """GPUs entered in the tree."""
+        return (g for g in range(self.batch.total_gpus) if self.least[self.leaves + g] < self.taken)
+
+    def _set(self, node: int, value: int) -> None:
+        least = self.least
+        least[node] = value
+        while node > 1:
+            node //= 2
+            least[node] = min(least[2 * node], least[2 * node + 1])
+
+
+class RandomGpus:
+    """RAND: random available GPUs within the limit. O(N) a job.
+
+    `by_server` goes through the servers in random order and takes random GPUs of each until the
+    job has enough; otherwise every set of G_j candidates is equally likely (both reconstructed).
+    """
+
+    def __init__(
+        self,
+        batch: Batch,
+        load: list[int],
+        limit: int,
+        free: Iterable[int],
+        *,
+        rng: np.random.Generator,
+        by_server: bool,
+    ):
+        self.batch, self.load, self.limit = batch, load, limit
+        self.rng, self.by_server = rng, by_server
+        self.available = set(free)
+
+    def take(self, j: int) -> list[int] | None:
+        """Draw the job's GPUs from the candidates."""
+        size, est = self.batch.gpus[j], self.batch.est[j]
+        room = self.limit - est
+        candidates = [g for g in sorted(self.available) if self.load[g] <= room]
+        if len(candidates) < size:
+            return None
+        shuffled = [candidates[k] for k in self.rng.permutation(len(candidates))]
+        if self.by_server:
+            rank = self.rng.permutation(len(self.batch.instance.server_gpus)).tolist()
+            shuffled.sort(key=lambda g: rank[self.batch.server_of[g]])
+        chosen = shuffled[:size]
+        self.available.difference_update(chosen)
+        for g in chosen:
+            self.load[g] += est
+        return chosen
+
+    def put(self, gpus: Sequence[int]) -> None:
+        """Make GPUs candidates again."""
+        self.available.update(gpus)
+
+    def free(self) -> Iterable[int]:
+        """Available GPUs."""
+        return self.available

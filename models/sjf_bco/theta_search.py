@@ -1,0 +1,162 @@
+"""Searching the load limit theta: the outer loop of Algorithm 1, and two other ways through it.
+
+A run at a limit is often the same as one already made. Let a run at limit theta reach the largest
+load U_max. At any limit in [U_max, theta] the GPUs it chose are still within the limit, those it
+passed over for lack of room still are, and what it waited for it still waits for: the run is the
+same, and so is a failure. Such limits are answered from memory. A limit below the jobs' total load
+over all GPUs fails without a run. Neither changes any result.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from gadgetopt.result import Limits, MethodOutcome
+
+from .placement import Batch, Run, solution_of
+
+ThetaSearch = Literal["literal", "feasible", "sweep"]
+
+#: Makes the run of a variant (a kappa) at a limit in load units.
+MakeRun = Callable[[int], Run]
+
+
+@dataclass
+class Search:
+    """Runs made so far, the best of them, and the probes.
+
+    Attributes
+    ----------
+    best_makespan : int
+        The incumbent m of Algorithm 1, the horizon T at first: a makespan of T is never accepted.
+    probes : list of dict
+        For each theta tried, the best makespan over the variants, T if none could place all jobs.
+    runs : int
+        Runs really made.
+    """
+
+    batch: Batch
+    variants: Mapping[int, MakeRun]
+    limits: Limits
+    best_makespan: int = field(init=False)
+    best: Run | None = None
+    best_variant: int | None = None
+    best_theta: float | None = None
+    probes: list[dict[str, Any]] = field(default_factory=list)
+    runs: int = 0
+    limit_hit: str | None = None
+
+    def __post_init__(self) -> None:
+        self.best_makespan = self.batch.instance.horizon_slots
+        self._began = time.perf_counter()
+        # Per variant: (U_max, limit, all jobs placed, makespan) of the runs made.
+        self._known: dict[int, list[tuple[int, int, bool, int | None]]] = {
+            v: [] for v in self.variants
+        }
+
+    def probe(self, variant: int, limit: int) -> tuple[bool, int | None, int]:
+        """Return whether all jobs can be placed, the makespan, and the largest load, at a limit."""
+        if not self.batch.fits(limit):
+            return False, None, limit
+        for low, high, placed, makespan in self._known[variant]:
+            if low <= limit <= high:
+                return placed, makespan, low
+        run = self.variants[variant](limit)
+        self.runs += 1
+        self._known[variant].append((run.max_load, limit, run.placed, run.makespan))
+        self.consider(run, variant, limit)
+        return run.placed, run.makespan, run.max_load
+
+    def consider(self, run: Run, variant: int, limit: int) -> None:
+        """Keep the run if its makespan is the smallest so far, and below the horizon."""
+        if run.makespan is not None and run.makespan < self.best_makespan:
+            self.best_makespan, self.best = run.makespan, run
+            self.best_variant = variant
+            self.best_theta = float(self.batch.theta(min(limit, self.batch.unlimited)))
+
+    def out_of_time(self) -> bool:
+        """Whether the time limit has passed; a search stops between two runs."""
+        allowed = self.limits.time_s
+        if allowed is not None and time.perf_counter() - self._began > allowed:
+            self.limit_hit = "time_s"
+        return self.limit_hit is not None
+
+    def outcome(self, variant_name: str | None) -> MethodOutcome:
+        """Return the best schedule found."""
+        notes: dict[str, Any] = {"probes": self.probes, "runs": self.runs}
+        seconds = {"search": time.perf_counter() - self._began}
+        if self.best is None:
+            horizon = self.batch.instance.horizon_slots
+            notes["no_schedule"] = (
+                f"no schedule with makespan < horizon_slots ({horizon}); raise horizon_slots"
+            )
+            return MethodOutcome(limit_hit=self.limit_hit, notes=notes, phases_s=seconds)
+        notes["theta"] = self.best_theta
+        if variant_name is not None:
+            notes[variant_name] = self.best_variant
+        return MethodOutcome(
+            solution=solution_of(self.batch, self.best),
+            claimed_objective=self.best_makespan,
+            limit_hit=self.limit_hit,
+            notes=notes,
+            phases_s=seconds,
+        )
+
+
+def search_theta(search: Search, theta_search: ThetaSearch) -> None:
+    """Search theta as `theta_search` says; what is found is in `search`."""
+    if theta_search == "sweep":
+        _sweep(search)
+    elif theta_search in ("literal", "feasible"):
+        _bisect(search, to_feasible=theta_search == "feasible")
+    else:
+        raise ValueError(
+            f"theta_search: {theta_search!r} is not one of 'literal', 'feasible', 'sweep'"
+        )
+
+
+def _bisect(search: Search, *, to_feasible: bool) -> None:
+    """Bisect the integers 1..T (Algorithm 1, lines 2-27).
+
+    The paper goes to smaller theta when the makespan improved. With `to_feasible` the search does so
+    whenever some variant could place all jobs (reconstructed).
+    """
+    left, right = 1, search.batch.instance.horizon_slots
+    while left <= right:
+        theta = (left + right) // 2
+        incumbent = search.best_makespan
+        best_here = search.batch.instance.horizon_slots
+        feasible = False
+        for variant in search.variants:
+            if search.out_of_time():
+                return
+            placed, makespan, _ = search.probe(variant, search.batch.limit(theta))
+            feasible = feasible or placed
+            if makespan is not None:
+                best_here = min(best_here, makespan)
+        search.probes.append({"theta": theta, "makespan": best_here})
+        go_left = feasible if to_feasible else best_here < incumbent
+        if go_left:
+            right = theta - 1
+        else:
+            left = theta + 1
+
+
+def _sweep(search: Search) -> None:
+    """Try every theta that makes a difference, from infinity down to the first failure.
+
+    A run with largest load U_max is the run for every theta from U_max up, so the next theta to
+    try is just below U_max (reconstructed).
+    """
+    for variant in search.variants:
+        limit = search.batch.unlimited
+        placed = True
+        while placed and not search.out_of_time():
+            placed, makespan, max_load = search.probe(variant, limit)
+            if placed:
+                theta = float(search.batch.theta(max_load))
+                search.probes.append({"variant": variant, "theta": theta, "makespan": makespan})
+            limit = max_load - 1
