@@ -1,3 +1,67 @@
-"""Models, certified bounds and the papers' own algorithms for distributed deep learning."""
+"""Models, certified bounds and the papers' own algorithms for distributed deep learning.
+
+The verbs are those of the command line: `read`, `solve`, `verify`, `compare`, `ratios`, `problem`,
+`problems`. Nothing is imported before it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+# In a checkout the model library lies beside this package, not inside it; `python -m gadgetopt`
+# and `python -m pytest` there import this folder rather than the installed one.
+_checkout = Path(__file__).parent.parent
+if (_checkout / "models" / "sjf_bco").is_dir() and (_checkout / "pyproject.toml").is_file():
+    __path__.append(str(_checkout))
+
+if TYPE_CHECKING:
+    from gadgetopt.comparison import compare
+    from gadgetopt.errors import InputError
+    from gadgetopt.files import Document, read, write
+    from gadgetopt.registry import problem, problems
+    from gadgetopt.report import ratios
+    from gadgetopt.result import Limits, Result, Status
+    from gadgetopt.run import solve, verify
+
+_HOME = {
+    "Document": "files",
+    "InputError": "errors",
+    "Limits": "result",
+    "Result": "result",
+    "Status": "result",
+    "compare": "comparison",
+    "problem": "registry",
+    "problems": "registry",
+    "ratios": "report",
+    "read": "files",
+    "solve": "run",
+    "verify": "run",
+    "write": "files",
+}
+__all__ = [
+    "Document",
+    "InputError",
+    "Limits",
+    "Result",
+    "Status",
+    "compare",
+    "problem",
+    "problems",
+    "ratios",
+    "read",
+    "solve",
+    "verify",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'gadgetopt' has no attribute {name!r}")
+    value = getattr(import_module(f"gadgetopt.{_HOME[name]}"), name)
+    globals()[name] = value  # the next access needs no detour
+    return value

@@ -132,7 +132,25 @@ class MethodOutcome:
 
 @dataclass(frozen=True)
 class Result:
-    """What `solve` returns: nothing in it that was not recomputed or labelled with its voucher."""
+    """What `solve` returns: nothing in it that was not recomputed or labelled with its voucher.
+
+    Attributes
+    ----------
+    objective : Number or None
+        The evaluator's value of a feasible solution.
+    bound, bound_voucher : Number, Voucher or None
+        Dual bound on the optimum and who vouches for it.
+    gap : float or None
+        |objective - bound| / max(|objective|, 1e-10).
+    limit_hit : str or None
+        The limit that stopped the run.
+    seed : int or None
+        None where it does not apply.
+    reason : str or None
+        Why the status is `error`.
+    formulation, backend : str or None
+        What the bound rests on.
+    """
 
     problem: str
     instance: str
@@ -140,6 +158,8 @@ class Result:
     method: str
     kind: str
     parameters: Mapping[str, Any]
+    formulation: str | None
+    backend: str | None
     status: Status
     objective: Number | None
     bound: Number | None

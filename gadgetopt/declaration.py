@@ -169,6 +169,11 @@ class Problem:
         The objective takes integer values only, so dual bounds may be rounded to the next integer.
     size : callable
         `(instance) -> dict` of the numbers by which one judges an instance's size.
+    default_method : str
+        What `solve` runs when it is not told.
+    default_methods : tuple of str
+        What `compare` runs when it is not told: the paper's algorithm, what it was compared with,
+        and what certifies the ratio.
     plot : callable or None
         `(instance, solution) -> plotly Figure`.
     """
@@ -188,4 +193,6 @@ class Problem:
     formulations: tuple[Formulation, ...] = ()
     methods: tuple[Method, ...] = ()
     guarantees: tuple[Guarantee, ...] = ()
+    default_method: str = ""
+    default_methods: tuple[str, ...] = ()
     plot: Callable[..., Any] | None = None

@@ -1,0 +1,5 @@
+"""`python -m gadgetopt`."""
+
+from gadgetopt.cli.main import main
+
+main()

@@ -1,0 +1,166 @@
+"""`compare` and `ratios`: the main job and its tables."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gadgetopt.cli.options import Gap, Json, Memory, Out, Threads, TimeLimit, limits
+from gadgetopt.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gadgetopt.comparison import Entry
+    from gadgetopt.result import Result
+
+
+def compare(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Instance files, directories or globs.")
+    ],
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Names (name:parameter=value), kinds or `all`, separated by commas."),
+    ] = None,
+    store: Annotated[
+        Path, typer.Option(help="SQLite file of runs; what it holds is not run again.")
+    ] = Path("runs.sqlite"),
+    seeds: Annotated[int, typer.Option(help="Seeds per stochastic method.", min=1)] = 1,
+    first_seed: Annotated[int, typer.Option(help="The first of the seeds.", min=0)] = 0,
+    time_limit: TimeLimit = 60.0,
+    threads: Threads = 1,
+    memory_mb: Memory = None,
+    gap: Gap = 0.0,
+    workers: Annotated[
+        int, typer.Option(help="Local processes; 1 solves in this process.", min=1)
+    ] = 1,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler that runs the solves.")
+    ] = None,
+    rerun: Annotated[bool, typer.Option("--rerun", help="Repeat what the store holds.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Solve instances by several methods; print ratios beside theorems."""
+    from gadgetopt import comparison
+
+    wanted = [] if methods is None else [m.strip() for m in methods.split(",") if m.strip()]
+    if methods is not None and not wanted:
+        raise InputError(f"--methods: {methods!r} names no method")
+    with _progress(enabled=not as_json) as on_result:
+        table = comparison.compare(
+            paths,
+            wanted,
+            limits=limits(time_limit, threads, memory_mb, gap),
+            seeds=seeds,
+            first_seed=first_seed,
+            store=store,
+            rerun=rerun,
+            scheduler=scheduler,
+            workers=workers,
+            on_result=on_result,
+        )
+    if as_json:
+        _print_json([entry.row() for entry in table])
+    else:
+        print_table(table)
+    return 1 if any(entry.result.status == "error" for entry in table) else 0
+
+
+def ratios(
+    store: Annotated[Path, typer.Argument(help="SQLite file of runs.")],
+    form: Annotated[
+        str, typer.Option("--format", help="table, csv, json, parquet or latex.")
+    ] = "table",
+    theorems: Annotated[
+        bool, typer.Option("--theorems", help="One row per run and theorem, with its verdict.")
+    ] = False,
+    out: Out = None,
+    as_json: Json = False,
+) -> int:
+    """Print certified ratios beside the theorems, from a store."""
+    from gadgetopt import report
+
+    form = "json" if as_json else form
+    if form not in report.FORMATS:
+        known = ", ".join(report.FORMATS)
+        raise InputError(f"--format: {form!r} is not one of {known}")
+    table = report.ratios(store)
+    rows = report.theorem_rows(table) if theorems else [entry.row() for entry in table]
+    keys = report.THEOREM_KEYS if theorems else report.ROW_KEYS
+    if form != "table":
+        text = report.render(rows, form, out, keys)
+        if text is not None:
+            typer.echo(text, nl=False)
+    elif out is not None:
+        raise InputError("--out: needs --format csv, json, parquet or latex")
+    elif theorems:
+        print_rows(rows)
+    else:
+        print_table(table)
+    return 0
+
+
+def print_table(table: list[Entry]) -> None:
+    """Print the ratio table, its legend and what it must shout."""
+    from gadgetopt.report import LEGEND, ratio_table, remarks
+
+    console = _console()
+    console.print(ratio_table(table))
+    console.print(LEGEND, style="dim", highlight=False)
+    for remark in remarks(table):
+        console.print(remark, style="bold red", highlight=False, markup=False)
+
+
+def print_rows(rows: list[dict[str, Any]]) -> None:
+    """Print rows of plain values as a table."""
+    from rich import box
+    from rich.table import Table
+
+    out = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for key in rows[0] if rows else ():
+        out.add_column(key.replace("_", " "), overflow="fold")
+    for row in rows:
+        out.add_row(*("" if v is None else f"{v:g}" if isinstance(v, float) else str(v) for v in row.values()))
+    _console().print(out)
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    # Output that is not a terminal is not cut to a guessed width.
+    return Console() if sys.stdout.isatty() else Console(width=160)
+
+
+def _print_json(rows: list[dict[str, Any]]) -> None:
+    import json
+
+    typer.echo(json.dumps(rows, indent=1, allow_nan=False))
+
+
+def _progress(enabled: bool) -> Any:
+    """Return a context manager that yields the callback for finished runs."""
+    from contextlib import contextmanager
+
+    @contextmanager
+    def live() -> Iterator[Callable[[Result, int, int], None] | None]:
+        if not enabled or not sys.stderr.isatty():
+            yield None
+            return
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("solving", total=None)
+
+            def on_result(result: Result, done: int, total: int) -> None:
+                said = f"{result.instance} {result.method}: {result.status}"
+                bar.update(task, completed=done, total=total, description=said)
+
+            yield on_result
+
+    return live()

@@ -1,0 +1,182 @@
+"""`list`, `show` and `schema`: what there is, and what it looks like."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gadgetopt.cli.options import Json, System
+from gadgetopt.errors import InputError
+
+if TYPE_CHECKING:
+    from gadgetopt.declaration import Problem
+
+
+def list_(
+    system: Annotated[
+        str | None, typer.Argument(metavar="[SYSTEM]", help="Only this one, with parameters.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List systems with their formulations, methods and guarantees."""
+    from gadgetopt.registry import problem, problems
+
+    chosen = problems() if system is None else [problem(system)]
+    described = [_described(p) for p in chosen]
+    if as_json:
+        typer.echo(json.dumps(described, indent=1, default=str))
+        return
+    for p in described:
+        typer.echo(f"{p['name']}: {p['title']}\n  {p['citation']}")
+        typer.echo(f"  {p['sense']}imise {p['objective'].replace('_', ' ')}")
+        for part in ("formulations", "methods", "guarantees", "generators", "importers"):
+            if p[part]:
+                typer.echo(f"  {part}")
+                width = max(len(entry["name"]) for entry in p[part])
+                for entry in p[part]:
+                    typer.echo(f"    {entry['name']:<{width}}  {_line(entry)}")
+                    if system is not None and entry.get("parameters"):
+                        pairs = (f"{k}={_shown(v)}" for k, v in entry["parameters"].items())
+                        typer.echo(f"    {'':<{width}}  parameters: {', '.join(pairs)}")
+
+
+def show(
+    system: System,
+    formulation: Annotated[str | None, typer.Argument(metavar="[FORMULATION]")] = None,
+    instance: Annotated[
+        Path | None, typer.Option(help="An instance: its size, and the model written out.")
+    ] = None,
+    rows: Annotated[int, typer.Option(help="Rows written out per constraint.", min=0)] = 3,
+) -> None:
+    """Show a problem on paper, or a formulation and its model."""
+    from gadgetopt.files import read_instance
+    from gadgetopt.methods import find_formulation
+    from gadgetopt.registry import problem
+
+    declared = problem(system)
+    chosen = None if formulation is None else find_formulation(declared, formulation)
+    if instance is None:
+        typer.echo(_page(declared) if chosen is None else _paper(chosen))
+        return
+    document = read_instance(instance)
+    if document.problem.name != declared.name:
+        raise InputError(f"{instance}: problem: {document.problem.name!r}, expected {system!r}")
+    for name, value in declared.size(document.data).items():
+        typer.echo(f"{name.replace('_', ' ')}: {value}")
+    if chosen is not None:
+        from gadgetopt.export import written_out
+
+        typer.echo(written_out(chosen.build(document.data), rows))
+
+
+def schema(
+    system: System,
+    kind: Annotated[
+        str | None, typer.Option(help="Only `instance` or `solution`; default both.")
+    ] = None,
+) -> None:
+    """Print the JSON Schema of a system's instance and solution files."""
+    from gadgetopt.registry import problem
+    from gadgetopt.schema import file_schema
+
+    if kind not in (None, "instance", "solution"):
+        raise InputError(f"--kind: {kind!r}, expected 'instance' or 'solution'")
+    declared = problem(system)
+    if kind is not None:
+        typer.echo(json.dumps(file_schema(declared, kind), indent=1))
+        return
+    both = {k: file_schema(declared, k) for k in ("instance", "solution")}
+    typer.echo(json.dumps(both, indent=1))
+
+
+def _described(p: Problem) -> dict[str, Any]:
+    from gadgetopt.methods import methods
+
+    c = p.citation
+    where = ", ".join(x for x in (c.venue, str(c.year), c.doi and f"doi {c.doi}", c.arxiv and f"arXiv {c.arxiv}") if x)
+    return {
+        "name": p.name,
+        "title": p.title,
+        "citation": f"{c.authors}, {c.title}, {where}",
+        "sense": p.sense,
+        "objective": p.objective,
+        "formulations": [
+            {
+                "name": f.name,
+                "class": f.model_class,
+                "strength": f.strength,
+                "equations": f.equations,
+                "backends": list(f.backends),
+                "summary": f.summary,
+            }
+            for f in p.formulations
+        ],
+        "methods": [
+            {
+                "name": m.name,
+                "kind": m.kind,
+                "summary": m.summary,
+                "reference": m.reference,
+                "stochastic": m.stochastic,
+                "parameters": dict(m.parameters),
+            }
+            for m in methods(p)
+        ],
+        "guarantees": [
+            {
+                "name": g.name,
+                "standing": g.standing,
+                "summary": g.statement,
+                "reference": g.reference,
+                "methods": list(g.methods),
+                "assumptions": [a.text for a in g.assumptions],
+            }
+            for g in p.guarantees
+        ],
+        "generators": [
+            {"name": g.name, "summary": g.summary, "parameters": dict(g.parameters)}
+            for g in p.generators
+        ],
+        "importers": [
+            {"name": i.format, "summary": i.summary, "parameters": dict(i.parameters)}
+            for i in p.importers
+        ],
+    }
+
+
+def _line(entry: dict[str, Any]) -> str:
+    labels = (entry.get("class"), entry.get("strength"), entry.get("kind"), entry.get("standing"))
+    tags = ", ".join(label for label in labels if label)
+    return f"[{tags}] {entry['summary']}" if tags else str(entry["summary"])
+
+
+def _shown(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _page(p: Problem) -> str:
+    from importlib.resources import files
+
+    package = getattr(p.evaluate, "package", None)
+    page = None if package is None else files(package) / "README.md"
+    if page is None or not page.is_file():
+        return f"{p.name}: {p.title}"
+    return page.read_text(encoding="utf-8")
+
+
+def _paper(formulation: Any) -> str:
+    import inspect
+
+    build = formulation.build
+    build = build.resolve() if hasattr(build, "resolve") else build
+    module = inspect.getmodule(build)
+    parts = (
+        f"{formulation.name}: {formulation.summary}",
+        f"{formulation.model_class}, {formulation.strength}; {formulation.equations}",
+        inspect.getdoc(module),
+        inspect.getdoc(build),
+    )
+    return "\n\n".join(part for part in parts if part)

@@ -1,0 +1,166 @@
+"""`generate`, `import` and `export`: making instance files, and handing models to other tools."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gadgetopt.cli.options import Json, Seed, System
+from gadgetopt.errors import InputError
+
+OutDir = Annotated[Path, typer.Option("--out", help="Directory for the files.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="name=value, repeatable; see `list SYSTEM`.")
+]
+
+
+def generate(
+    system: System,
+    preset: Annotated[str, typer.Option(help="Preset of the system's generator.")] = "quickstart",
+    count: Annotated[int, typer.Option(help="Number of instances.", min=1)] = 1,
+    seed: Seed = 0,
+    out: OutDir = Path(),
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Generate instance files from a preset."""
+    import numpy as np
+
+    from gadgetopt import __version__
+    from gadgetopt.files import Document, write
+    from gadgetopt.methods import parse_assignments
+    from gadgetopt.registry import problem
+
+    declared = problem(system)
+    presets = {g.name: g for g in declared.generators}
+    if preset not in presets:
+        raise InputError(f"--preset: {preset!r}, expected one of {', '.join(presets)}")
+    generator = presets[preset]
+    changed = parse_assignments(settings or (), generator.parameters, f"--preset {preset}: --set")
+    written = []
+    for index in range(count):
+        # Each instance has a stream of its own: the fifth is the same whether or not the others are made.
+        rng = np.random.default_rng([seed, index])
+        data = _refused_as_input(generator.generate, rng, changed, f"--preset {preset}")
+        origin = {
+            "generator": preset,
+            "parameters": {**generator.parameters, **changed},
+            "seed": seed,
+            "index": index,
+            "version": __version__,
+        }
+        name = f"{preset}_s{seed}_{index:0{len(str(count - 1))}d}"
+        path = out / f"{name}.json"
+        write(Document(declared, "instance", name, data, origin), path)
+        written.append(path)
+    _say_written(written, as_json)
+
+
+def import_(
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help="Format of the data, see `list`.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...")],
+    system: Annotated[
+        str | None, typer.Option("--system", help="The system, where several read the format.")
+    ] = None,
+    seed: Seed = 0,
+    out: OutDir = Path(),
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Turn real data into instance files."""
+    import json
+
+    import numpy as np
+
+    from gadgetopt import __version__
+    from gadgetopt.files import Document, write
+    from gadgetopt.methods import parse_assignments
+
+    declared, importer = _importer(form, system)
+    changed = parse_assignments(settings or (), importer.parameters, f"import {form}: --set")
+    outcome = importer.read(files, np.random.default_rng(seed), **changed)
+    written = []
+    for name, data in outcome.instances:
+        origin = {**outcome.origin, "seed": seed, "version": __version__}
+        path = out / f"{name}.json"
+        write(Document(declared, "instance", name, data, origin), path)
+        written.append(path)
+    if as_json:
+        report = {"files": [str(p) for p in written], "report": outcome.report}
+        typer.echo(json.dumps(report, indent=1, default=str))
+        return
+    for line in _report_lines(outcome.report):
+        typer.echo(line)
+    _say_written(written, as_json)
+
+
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Instance file.")],
+    formulation: Annotated[str, typer.Option(help="Formulation of the system, see `list`.")],
+    form: Annotated[str, typer.Option("--format", help="mps, lp, nl or cpsat.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Default: the instance's name.")] = None,
+) -> None:
+    """Write a formulation of an instance for another solver."""
+    from gadgetopt.export import FORMATS, write_model
+    from gadgetopt.files import read_instance
+    from gadgetopt.methods import find_formulation
+
+    if form not in FORMATS:
+        raise InputError(f"--format: {form!r}, expected one of {', '.join(FORMATS)}")
+    instance = read_instance(file)
+    chosen = find_formulation(instance.problem, formulation)
+    path = out or Path(f"{instance.name}.{formulation}.{FORMATS[form]}")
+    write_model(chosen.build(instance.data), form, path)
+    typer.echo(str(path))
+
+
+def _importer(form: str, system: str | None) -> tuple[Any, Any]:
+    from gadgetopt.registry import problem, problems
+
+    candidates = problems() if system is None else [problem(system)]
+    found = [(p, i) for p in candidates for i in p.importers if i.format == form]
+    if not found:
+        known = sorted({i.format for p in candidates for i in p.importers})
+        raise InputError(f"FORMAT: {form!r}, expected one of {', '.join(known) or 'none'}")
+    if len(found) > 1:
+        names = ", ".join(p.name for p, _ in found)
+        raise InputError(f"--system: {form} is read by several, choose one of {names}")
+    return found[0]
+
+
+def _refused_as_input(generate_one: Any, rng: Any, changed: dict[str, Any], what: str) -> Any:
+    """Call a generator; a parameter value it cannot work with is bad input."""
+    from pydantic import ValidationError
+
+    try:
+        return generate_one(rng, **changed)
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        raise InputError(f"{what}: gives no valid instance: {detail['msg']}") from None
+    except ValueError as error:
+        raise error if isinstance(error, InputError) else InputError(f"{what}: {error}") from None
+
+
+def _report_lines(report: dict[str, Any], indent: str = "") -> list[str]:
+    lines = []
+    for key, value in report.items():
+        if isinstance(value, dict):
+            lines.append(f"{indent}{key.replace('_', ' ')}:")
+            lines += _report_lines(value, indent + "  ")
+        else:
+            lines.append(f"{indent}{key.replace('_', ' ')}: {value}")
+    return lines
+
+
+def _say_written(written: list[Path], as_json: bool) -> None:
+    import json
+
+    if as_json:
+        typer.echo(json.dumps([str(p) for p in written]))
+        return
+    for path in written:
+        typer.echo(str(path))
+    sys.stdout.flush()

@@ -1,0 +1,75 @@
+"""Models written for other solvers, and for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gadgetopt.errors import InputError, ModelRefused
+
+#: Format to file suffix.
+FORMATS = {"mps": "mps", "lp": "lp", "nl": "nl", "cpsat": "pbtxt"}
+
+
+def write_model(model: Any, form: str, path: Path) -> None:
+    """Write a Pyomo model as MPS, LP, NL, or as a CP-SAT model in text form.
+
+    Raises
+    ------
+    ModelRefused
+        If the model cannot be written in that format exactly.
+    InputError
+        If the file cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if form == "cpsat":
+            from gadgetopt.solvers.cpsat_translation import translate
+            from gadgetopt.solvers.standard_form import compile_model
+
+            text = str(translate(compile_model(model)).model)
+            path.write_text(text, encoding="utf-8")
+        else:
+            model.write(str(path), format=form, io_options={"symbolic_solver_labels": True})
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+    except (ValueError, RuntimeError) as error:
+        if isinstance(error, ModelRefused):
+            raise
+        raise ModelRefused(f"--format {form}: {str(error).splitlines()[0]}") from None
+
+
+def written_out(model: Any, rows: int) -> str:
+    """Return a Pyomo model as text: its size, then each constraint with its first rows.
+
+    Parameters
+    ----------
+    model : pyomo.ConcreteModel
+    rows : int
+        Rows written out per constraint.
+    """
+    from pyomo.environ import Constraint, Objective, Var
+
+    variables = list(model.component_objects(Var, active=True, descend_into=True))
+    constraints = list(model.component_objects(Constraint, active=True, descend_into=True))
+    lines = [
+        f"{sum(len(v) for v in variables)} variables, {sum(len(c) for c in constraints)} constraints",
+        "",
+    ]
+    for variable in variables:
+        some = next(iter(variable.values()), None)
+        domain = "" if some is None else f" in {some.domain}"
+        lines.append(f"var {variable.name}: {len(variable)}{domain}{_doc(variable)}")
+    for objective in model.component_data_objects(Objective, active=True):
+        lines += ["", f"{'min' if objective.sense == 1 else 'max'} {objective.expr}"]
+    for constraint in constraints:
+        lines += ["", f"{constraint.name}: {len(constraint)} rows{_doc(constraint)}"]
+        shown = list(constraint.values())[:rows]
+        lines += [f"    {data.expr}" for data in shown]
+        if 0 < rows < len(constraint):
+            lines.append(f"    ... {len(constraint) - rows} more")
+    return "\n".join(lines)
+
+
+def _doc(component: Any) -> str:
+    return f"  -- {component.doc}" if component.doc else ""

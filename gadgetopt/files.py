@@ -1,0 +1,279 @@
+"""Instance and solution files: a JSON envelope, strict reading, canonical form, fingerprints."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from gadgetopt.data import Data, Instance, Solution
+from gadgetopt.errors import InputError
+from gadgetopt.declaration import Problem
+from gadgetopt.registry import problem, problem_names
+
+FORMAT_VERSION = 1
+Kind = Literal["instance", "solution"]
+_ENVELOPE = ("gadgetopt", "problem", "kind", "name", "data")
+
+
+@dataclass(frozen=True)
+class Document:
+    """An instance or a solution with its name, its problem and where it came from."""
+
+    problem: Problem
+    kind: Kind
+    name: str
+    data: Any
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    path: Path | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the problem's name and the canonical data."""
+        return fingerprint(self.problem.name, self.data)
+
+
+def canonical(data: Data) -> str:
+    """Return the canonical JSON of a record: sorted keys, no blanks, defaults written out."""
+    plain = data.model_dump(mode="json")
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def fingerprint(problem_name: str, data: Data) -> str:
+    """Return the key by which runs on this instance are found again."""
+    return hashlib.sha256(f"{problem_name}\n{canonical(data)}".encode()).hexdigest()
+
+
+def write(document: Document, path: Path) -> None:
+    """Write a document; the file appears whole or not at all."""
+    envelope = {
+        "gadgetopt": FORMAT_VERSION,
+        "problem": document.problem.name,
+        "kind": document.kind,
+        "name": document.name,
+        "origin": dict(document.origin),
+        "data": document.data.model_dump(mode="json", exclude_none=True),
+    }
+    text = json.dumps(envelope, indent=1, allow_nan=False) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def read(path: Path | str) -> Document:
+    """Read an instance or solution file.
+
+    Raises
+    ------
+    InputError
+        One line that names the file, the field, the value and what was expected.
+    """
+    path = Path(path)
+    try:
+        envelope = json.loads(
+            path.read_text(encoding="utf-8"),
+            object_pairs_hook=_no_duplicates,
+            parse_constant=_no_constant,
+        )
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{path}: not JSON: {error.msg} at {place}") from None
+    except RecursionError:
+        raise InputError(f"{path}: not JSON: nested too deeply") from None
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from None
+    system, kind = _check_envelope(path, envelope)
+    record_type = system.instance_type if kind == "instance" else system.solution_type
+    return Document(
+        problem=system,
+        kind=kind,
+        name=envelope["name"],
+        data=validate(record_type, envelope["data"], str(path)),
+        origin=envelope.get("origin", {}),
+        path=path,
+    )
+
+
+def validate(record_type: Any, data: Any, source: str, prefix: str = "data") -> Any:
+    """Turn plain JSON data into a record of `record_type`, or raise a one-line InputError."""
+    record_type = record_type.resolve() if hasattr(record_type, "resolve") else record_type
+    try:
+        return record_type.model_validate_json(json.dumps(data))
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
+        raise InputError(f"{source}: {_sentence(details[0], prefix)}{more}") from None
+
+
+def read_instance(path: Path | str) -> Document:
+    """Read a file that must be an instance."""
+    return _of_kind(read(path), "instance")
+
+
+def read_solution(path: Path | str) -> Document:
+    """Read a file that must be a solution."""
+    return _of_kind(read(path), "solution")
+
+
+def find_instances(paths: Iterable[Path | str]) -> list[Path]:
+    """Expand files, directories and globs into instance files, in a fixed order, each once.
+
+    Solution files found in a directory are passed over. A path below `instances/` that does not
+    exist here is looked up in the instance library installed with gadgetopt.
+
+    Raises
+    ------
+    InputError
+        If a path matches nothing.
+    """
+    found: dict[Path, None] = {}
+    for given in paths:
+        matches = _matches(Path(given))
+        if not matches:
+            raise InputError(f"{given}: no such instance file or directory")
+        for match in matches:
+            found[match] = None
+    return list(found)
+
+
+def library() -> Path:
+    """Return the folder of the instance library that is installed with gadgetopt."""
+    package = Path(__file__).parent
+    inside = package / "instances"
+    return inside if inside.is_dir() else package.parent / "instances"
+
+
+def _matches(path: Path) -> list[Path]:
+    if any(c in str(path) for c in "*?["):
+        anchor = Path(path.anchor) if path.is_absolute() else Path()
+        pattern = str(path.relative_to(anchor)) if path.is_absolute() else str(path)
+        return sorted(p for p in anchor.glob(pattern) if p.is_file())
+    if not path.exists() and path.parts[:1] == ("instances",):
+        path = library().joinpath(*path.parts[1:])
+    if path.is_dir():
+        return sorted(p for p in path.rglob("*.json") if not _is_solution(p))
+    return [path] if path.exists() else []
+
+
+def _is_solution(path: Path) -> bool:
+    try:
+        envelope = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False  # reading it as an instance will say what is wrong with it
+    return isinstance(envelope, dict) and envelope.get("kind") == "solution"
+
+
+def _of_kind(document: Document, kind: Kind) -> Document:
+    if document.kind != kind:
+        raise InputError(f"{document.path}: kind: {document.kind!r}, expected {kind!r}")
+    return document
+
+
+def _check_envelope(path: Path, envelope: Any) -> tuple[Problem, Kind]:
+    if not isinstance(envelope, dict):
+        raise InputError(f"{path}: {_shown(envelope)} is not an object with a gadgetopt envelope")
+    for key in _ENVELOPE:
+        if key not in envelope:
+            raise InputError(f"{path}: {key}: missing")
+    for key in envelope:
+        if key not in (*_ENVELOPE, "origin"):
+            raise InputError(f"{path}: {key}: unknown field")
+    if envelope["gadgetopt"] != FORMAT_VERSION or isinstance(envelope["gadgetopt"], bool):
+        shown = _shown(envelope["gadgetopt"])
+        raise InputError(f"{path}: gadgetopt: format version {shown}, expected {FORMAT_VERSION}")
+    if envelope["problem"] not in problem_names():
+        shown, known = _shown(envelope["problem"]), ", ".join(problem_names())
+        raise InputError(f"{path}: problem: {shown} is not a known problem (known: {known})")
+    if envelope["kind"] not in ("instance", "solution"):
+        shown = _shown(envelope["kind"])
+        raise InputError(f"{path}: kind: {shown}, expected 'instance' or 'solution'")
+    if not isinstance(envelope["name"], str) or not envelope["name"]:
+        raise InputError(f"{path}: name: {_shown(envelope['name'])} is not a non-empty string")
+    if not isinstance(envelope.get("origin", {}), dict):
+        raise InputError(f"{path}: origin: {_shown(envelope['origin'])} is not an object")
+    return problem(envelope["problem"]), envelope["kind"]
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in out:
+            raise ValueError(f"{key}: given twice in one object")
+        out[key] = value
+    return out
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a number that JSON or gadgetopt allows")
+
+
+# -- one line for a validation error ---------------------------------------------------------------
+
+_EXPECTED = {
+    "int_type": "is not an integer",
+    "int_from_float": "is not an integer",
+    "int_parsing": "is not an integer",
+    "float_type": "is not a number",
+    "finite_number": "is not a finite number",
+    "string_type": "is not a string",
+    "bool_type": "is not true or false",
+    "tuple_type": "is not an array",
+    "list_type": "is not an array",
+    "dict_type": "is not an object",
+    "model_type": "is not an object",
+    "model_attributes_type": "is not an object",
+}
+
+
+def _sentence(detail: Mapping[str, Any], prefix: str) -> str:
+    kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
+    place = _place(prefix, detail["loc"])
+    if kind == "missing":
+        return f"{place}: missing"
+    if kind == "extra_forbidden":
+        return f"{place}: unknown field"
+    if kind == "value_error":
+        # A model's own validator: its sentence starts with the field it speaks of.
+        return f"{place}.{context['error']}"
+    if kind == "greater_than":
+        noun = "integer" if isinstance(given, int) else "number"
+        rest = f"a positive {noun}" if context["gt"] == 0 else f"greater than {context['gt']}"
+        return f"{place}: {_shown(given)} is not {rest}"
+    if kind == "greater_than_equal":
+        return f"{place}: {_shown(given)} is below the least allowed, {context['ge']}"
+    if kind == "less_than_equal":
+        return f"{place}: {_shown(given)} is above the greatest allowed, {context['le']}"
+    if kind == "too_short":
+        return f"{place}: {_shown(given)} has fewer than {context['min_length']} entries"
+    if kind in _EXPECTED:
+        return f"{place}: {_shown(given)} {_EXPECTED[kind]}"
+    return f"{place}: {_shown(given)}: {detail['msg'][0].lower()}{detail['msg'][1:]}"
+
+
+def _place(prefix: str, location: Iterable[str | int]) -> str:
+    place = prefix
+    for step in location:
+        if step == "[key]":
+            continue
+        place += f"[{step}]" if isinstance(step, int) else f".{step}"
+    return place
+
+
+def _shown(value: Any) -> str:
+    """Return a value as JSON, shortened to fit a line."""
+    text = json.dumps(value, default=str)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,222 @@
+"""Methods by name: those a system declares, those its formulations give, and how to ask for them."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gadgetopt.data import Instance
+from gadgetopt.errors import InputError
+from gadgetopt.numbers import Number, round_down, round_up
+from gadgetopt.declaration import KINDS, Formulation, Kind, Method, Problem
+from gadgetopt.result import Limits, MethodOutcome, Status, Voucher
+
+
+@dataclass(frozen=True)
+class MethodCall:
+    """A method with the parameters it is to run with."""
+
+    method: Method
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """`name`, or `name:key=value:...` where parameters differ from the method's defaults."""
+        changed = [f"{k}={v}" for k, v in sorted(self.parameters.items())]
+        return ":".join([self.method.name, *changed])
+
+    @property
+    def all_parameters(self) -> dict[str, Any]:
+        """The parameters with their defaults filled in."""
+        return {**self.method.parameters, **self.parameters}
+
+
+def methods(problem: Problem) -> list[Method]:
+    """Return every method of a problem: declared ones, then formulation@backend."""
+    made = [formulation_method(problem, f, b) for f in problem.formulations for b in f.backends]
+    return [*problem.methods, *made]
+
+
+def formulation_method(problem: Problem, formulation: Formulation, backend: str) -> Method:
+    """Return the method `formulation@backend`: build, solve, decode."""
+    kinds: dict[str, Kind] = {"exact": "exact", "relaxation": "relaxation", "restriction": "heuristic"}
+    return Method(
+        name=f"{formulation.name}@{backend}",
+        kind=kinds[formulation.strength],
+        summary=f"{formulation.summary} ({formulation.model_class} by {backend})",
+        reference=formulation.equations,
+        run=_solve_formulation(problem, formulation, backend),
+        formulation=formulation.name,
+        backend=backend,
+    )
+
+
+def _solve_formulation(
+    problem: Problem, formulation: Formulation, backend: str
+) -> Callable[..., MethodOutcome]:
+    def run(instance: Instance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+        from gadgetopt.solvers import solve_model
+
+        begin = time.perf_counter()
+        model = formulation.build(instance)
+        build_s = time.perf_counter() - begin
+        seed = int(rng.integers(2**31 - 1))
+        rest = None if limits.time_s is None else max(0.0, limits.time_s - build_s)
+        limits = Limits(rest, limits.threads, limits.memory_mb, limits.rel_gap)
+        solved = solve_model(model, backend, limits, seed=seed)
+        # A relaxation's infeasibility is the problem's; a restriction's says nothing about it, and
+        # an unbounded relaxation says nothing either.
+        proves = {"exact": {Status.INFEASIBLE, Status.UNBOUNDED}, "relaxation": {Status.INFEASIBLE}}
+        proved = solved.status if solved.status in proves.get(formulation.strength, ()) else None
+        decodes = formulation.decode is not None and solved.values is not None
+        return MethodOutcome(
+            solution=formulation.decode(model, instance) if decodes and formulation.decode else None,
+            claimed_objective=solved.objective if formulation.strength == "exact" else None,
+            dual_bound=None
+            if formulation.strength == "restriction" or solved.bound is None
+            else _integral(problem, solved.bound),
+            voucher=Voucher.SOLVER,
+            proved=proved,
+            limit_hit=solved.limit_hit,
+            trace=solved.trace,
+            phases_s={"build": build_s, **solved.phases_s},
+            versions=solved.versions,
+        )
+
+    return run
+
+
+def _integral(problem: Problem, bound: Number) -> Number:
+    """Round a dual bound to the integer behind it where objectives are integers."""
+    if not problem.integral_objective:
+        return bound
+    return round_up(bound) if problem.sense == "min" else round_down(bound)
+
+
+def find_formulation(problem: Problem, name: str) -> Formulation:
+    """Return a problem's formulation by name.
+
+    Raises
+    ------
+    InputError
+        If it has none of that name.
+    """
+    for formulation in problem.formulations:
+        if formulation.name == name:
+            return formulation
+    known = ", ".join(f.name for f in problem.formulations) or "none"
+    raise InputError(f"formulation {name!r}: {problem.name} has no such formulation (it has: {known})")
+
+
+# -- asking for methods ----------------------------------------------------------------------------
+
+
+def find_method(problem: Problem, spec: str) -> MethodCall:
+    """Return the method that `name` or `name:key=value:...` asks for.
+
+    Raises
+    ------
+    InputError
+        If the problem has no such method, or the method no such parameter.
+    """
+    name, *assignments = spec.split(":")
+    by_name = {m.name: m for m in methods(problem)}
+    if name not in by_name:
+        near = ", ".join(by_name)
+        raise InputError(f"method {name!r}: {problem.name} has no such method (it has: {near})")
+    method = by_name[name]
+    parameters = parse_assignments(assignments, method.parameters, f"method {name!r}")
+    return MethodCall(method, {k: v for k, v in parameters.items() if v != method.parameters[k]})
+
+
+def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
+    """Return the methods that names, kinds or `all` ask for, each once, in the order asked.
+
+    A name that another problem has but this one lacks is the caller's business: see `knows`.
+    """
+    chosen: dict[str, MethodCall] = {}
+    for spec in wanted:
+        if spec == "all" or spec in KINDS:
+            calls = [MethodCall(m) for m in methods(problem) if spec in ("all", m.kind)]
+        else:
+            calls = [find_method(problem, spec)]
+        chosen.update({call.label: call for call in calls})
+    return list(chosen.values())
+
+
+def knows(problem: Problem, spec: str) -> bool:
+    """Say whether a method specification means something for this problem."""
+    name = spec.split(":")[0]
+    return name == "all" or name in KINDS or any(m.name == name for m in methods(problem))
+
+
+def parse_assignments(
+    assignments: Iterable[str], defaults: Mapping[str, Any], what: str
+) -> dict[str, Any]:
+    """Turn `key=value` strings into parameters of the defaults' types.
+
+    Values are read as JSON where that works, else as strings. A default of None takes any type.
+    """
+    out: dict[str, Any] = {}
+    for assignment in assignments:
+        key, equals, text = assignment.partition("=")
+        if not equals:
+            raise InputError(f"{what}: {assignment!r} is not of the form name=value")
+        if key not in defaults:
+            known = ", ".join(defaults) or "none"
+            raise InputError(f"{what}: no parameter {key!r} (it has: {known})")
+        out[key] = _typed(text, defaults[key], f"{what}: {key}")
+    return out
+
+
+def _typed(text: str, default: Any, what: str) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = text
+    if default is None:
+        return value
+    if isinstance(default, tuple) and isinstance(value, int | float | str):
+        value = tuple(_plain(part) for part in text.split(","))
+    if isinstance(default, tuple) and isinstance(value, list):
+        value = tuple(value)
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if isinstance(default, str) and not isinstance(value, str):
+        value = text
+    if type(value) is not type(default):
+        raise InputError(f"{what}: {text!r} is not of the type of its default, {default!r}")
+    return value
+
+
+def _plain(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def check_parameters(method: Method) -> None:
+    """Assert that a method's declared parameters are its function's keyword parameters.
+
+    Raises
+    ------
+    TypeError
+        If they differ; the library's tests call this on every method.
+    """
+    function = method.run.resolve() if hasattr(method.run, "resolve") else method.run
+    signature = inspect.signature(function)
+    takes = {
+        name: p.default
+        for name, p in signature.parameters.items()
+        if p.kind is inspect.Parameter.KEYWORD_ONLY
+    }
+    for name, value in method.parameters.items():
+        if name not in takes or takes[name] != value:
+            raise TypeError(f"{method.name}: parameter {name}={value!r} is not its function's")

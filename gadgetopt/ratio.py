@@ -1,0 +1,150 @@
+"""Approximation ratios as intervals, from all results on one instance.
+
+Some result's incumbent bounds the optimum from one side, some result's dual bound from the other;
+the true ratio of every method's objective lies in the interval the two give. Results are held against
+each other first: a dual bound that another's feasible solution refutes is an error, and a bound that
+an independent witness confirms is cross-checked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from gadgetopt.numbers import Number, agrees, exceeds
+from gadgetopt.declaration import Sense
+from gadgetopt.result import Result, Status, Voucher
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The interval in which the true approximation ratio lies; 1 is optimal for both senses.
+
+    `low` or `high` is None where nothing bounds it.
+    """
+
+    low: Number | None
+    high: Number | None
+
+    @property
+    def certified(self) -> bool:
+        """Whether the interval is closed to tolerance."""
+        return self.low is not None and self.high is not None and agrees(self.low, self.high)
+
+
+def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> list[Result]:
+    """Hold all results on each instance against each other.
+
+    A result whose dual bound is better than some feasible solution's objective, or that claims
+    infeasibility of an instance with a feasible solution, becomes an error; a bound that an
+    independent result confirms gets the voucher `cross-checked`.
+
+    Parameters
+    ----------
+    results : sequence of Result
+    sense : callable
+        Maps a problem's name to "min" or "max".
+    """
+    out = list(results)
+    for indices in _by_instance(out):
+        minimise = sense(out[indices[0]].problem) == "min"
+        for i in indices:
+            reason = _refutation(out[i], [out[k] for k in indices], minimise)
+            if reason is not None:
+                out[i] = dataclasses.replace(
+                    out[i],
+                    status=Status.ERROR,
+                    objective=None,
+                    bound=None,
+                    bound_voucher=None,
+                    gap=None,
+                    reason=reason,
+                )
+        confirmed = [i for i in indices if _confirmed(out[i], [out[k] for k in indices], minimise)]
+        for i in confirmed:
+            out[i] = dataclasses.replace(out[i], bound_voucher=Voucher.CROSS_CHECKED)
+    return out
+
+
+def ratios(results: Sequence[Result], sense: Callable[[str], Sense]) -> list[Ratio | None]:
+    """Return the ratio interval of every result, None for those without an objective."""
+    out: list[Ratio | None] = [None] * len(results)
+    for indices in _by_instance(results):
+        group = [results[i] for i in indices]
+        minimise = sense(group[0].problem) == "min"
+        best = _best((r.objective for r in group if r.objective is not None), minimise)
+        bound = _best((r.bound for r in group if r.bound is not None), not minimise)
+        for i in indices:
+            objective = results[i].objective
+            if objective is not None:
+                out[i] = _interval(objective, best, bound, minimise)
+    return out
+
+
+def _by_instance(results: Sequence[Result]) -> list[list[int]]:
+    groups: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for i, result in enumerate(results):
+        groups[result.problem, result.fingerprint].append(i)
+    return list(groups.values())
+
+
+def _best(values: Iterable[Number], minimise: bool) -> Number | None:
+    return min(values, default=None) if minimise else max(values, default=None)
+
+
+def _refutation(result: Result, group: Sequence[Result], minimise: bool) -> str | None:
+    """Name the feasible solution that contradicts a result's claim, if there is one."""
+    for other in group:
+        if other.objective is None:
+            continue
+        if result.status is Status.INFEASIBLE:
+            return f"claimed infeasible, but {other.method} has a feasible solution"
+        if result.bound is not None and (
+            exceeds(result.bound, other.objective)
+            if minimise
+            else exceeds(other.objective, result.bound)
+        ):
+            return (
+                f"claimed dual bound {result.bound}, but {other.method} has a solution "
+                f"of {other.objective}"
+            )
+    return None
+
+
+def _confirmed(result: Result, group: Sequence[Result], minimise: bool) -> bool:
+    """Whether an independent result proves at least the bound that only a solver vouches for."""
+    if result.bound is None or result.bound_voucher is not Voucher.SOLVER:
+        return False
+    for other in group:
+        if other.bound is None:
+            continue
+        weaker = (
+            exceeds(result.bound, other.bound) if minimise else exceeds(other.bound, result.bound)
+        )
+        witness = (other.formulation, other.backend) != (result.formulation, result.backend)
+        if not weaker and (witness or other.bound_voucher is Voucher.VERIFIED):
+            return True
+    return False
+
+
+def _interval(
+    objective: Number, best: Number | None, bound: Number | None, minimise: bool
+) -> Ratio:
+    if minimise:
+        return Ratio(_quotient(objective, best), _quotient(objective, bound))
+    return Ratio(_quotient(best, objective), _quotient(bound, objective))
+
+
+def _quotient(a: Number | None, b: Number | None) -> Number | None:
+    """Return a/b; 1 for 0/0; None where a ratio says nothing (negative or unknown numbers)."""
+    if a is None or b is None or a < 0 or b < 0:
+        return None
+    if b == 0:
+        return 1 if a == 0 else math.inf
+    if isinstance(a, float) or isinstance(b, float):
+        return float(a) / float(b)
+    return Fraction(a) / Fraction(b)

@@ -1,0 +1,210 @@
+"""Solving one instance by one method, and believing nothing of what it says."""
+
+from __future__ import annotations
+
+import math
+import time
+import traceback
+from pathlib import Path
+
+import numpy as np
+
+from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.files import Document, fingerprint
+from gadgetopt.methods import MethodCall, find_method
+from gadgetopt.numbers import Number, agrees, exceeds
+from gadgetopt.declaration import Problem
+from gadgetopt.result import (
+    Evaluation,
+    Limits,
+    MethodOutcome,
+    Result,
+    Status,
+    TracePoint,
+)
+
+
+def solve(
+    document: Document, method: MethodCall | str, limits: Limits | None = None, seed: int = 0
+) -> Result:
+    """Run a method on an instance; re-evaluate its solution and check its claims.
+
+    Parameters
+    ----------
+    document : Document
+        An instance, as `gadgetopt.read` returns it.
+    method : str or MethodCall
+        `name` or `name:key=value:...`.
+    limits : Limits, optional
+        Default: no time limit, one thread, relative gap 0.
+    seed : int
+        Seed of the method's random generator and of the solvers.
+
+    Returns
+    -------
+    Result
+        A method that raises, or claims what does not hold, gives status `error` and a `reason`.
+
+    Raises
+    ------
+    InputError
+        If the problem has no such method, or the method no such parameter.
+    """
+    problem = document.problem
+    limits = limits or Limits()
+    call = find_method(problem, method) if isinstance(method, str) else method
+    begin = time.perf_counter()
+    try:
+        outcome = call.method.run(
+            document.data, limits, np.random.default_rng(seed), **call.parameters
+        )
+    except (InputError, ModelRefused) as error:
+        outcome, reason = MethodOutcome(), str(error)
+    except KeyboardInterrupt:
+        outcome, reason = MethodOutcome(limit_hit="interrupted"), None
+    except Exception as error:  # any failure of a method is that run's result
+        outcome, reason = MethodOutcome(), _failure(error)
+    else:
+        reason = None
+    time_s = time.perf_counter() - begin
+    return judge(document, call, outcome, limits, seed, time_s, reason)
+
+
+def _failure(error: Exception) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(last.filename).name}:{last.lineno}"
+    return f"{type(error).__name__}: {error} ({where})".replace("\n", " ")
+
+
+def judge(
+    document: Document,
+    call: MethodCall,
+    outcome: MethodOutcome,
+    limits: Limits,
+    seed: int,
+    time_s: float,
+    reason: str | None = None,
+) -> Result:
+    """Turn an outcome into a result: evaluate the solution, compare claims, decide the status."""
+    problem = document.problem
+    evaluation = None
+    if outcome.solution is not None:
+        try:
+            evaluation = problem.evaluate(document.data, outcome.solution)
+        except Exception as error:  # a method may hand back anything
+            reason = f"the solution cannot be evaluated: {_failure(error)}"
+    reason = reason or _contradiction(problem, outcome, evaluation)
+    objective = evaluation.objective if evaluation is not None and evaluation.feasible else None
+    if reason is not None:
+        status, objective, bound = Status.ERROR, None, None
+    else:
+        bound = outcome.dual_bound
+        status = _status(outcome, objective, bound, limits)
+    return Result(
+        problem=problem.name,
+        instance=document.name,
+        fingerprint=fingerprint(problem.name, document.data),
+        method=call.label,
+        kind=call.method.kind,
+        parameters=call.all_parameters,
+        formulation=call.method.formulation,
+        backend=call.method.backend,
+        status=status,
+        objective=objective,
+        bound=bound,
+        bound_voucher=None if bound is None else outcome.voucher,
+        gap=relative_gap(objective, bound),
+        limit_hit=outcome.limit_hit,
+        time_s=time_s,
+        seed=seed if call.method.stochastic else None,
+        solution=outcome.solution,
+        evaluation=evaluation,
+        reason=reason,
+        trace=_complete(outcome, objective, time_s),
+        phases_s=outcome.phases_s,
+        versions=outcome.versions,
+        notes=outcome.notes,
+    )
+
+
+def relative_gap(objective: Number | None, bound: Number | None) -> float | None:
+    """Return |objective - bound| / max(|objective|, 1e-10), 0 where they are equal."""
+    if objective is None or bound is None:
+        return None
+    if objective == bound:
+        return 0.0
+    return float(abs(objective - bound) / max(abs(objective), 1e-10))
+
+
+def _contradiction(
+    problem: Problem, outcome: MethodOutcome, evaluation: Evaluation | None
+) -> str | None:
+    """Say what in an outcome cannot be true, if anything."""
+    if evaluation is None:
+        return None
+    if not evaluation.feasible:
+        first, *rest = evaluation.violations
+        more = f" (and {len(rest)} more)" if rest else ""
+        return f"the solution is infeasible: {first}{more}"
+    if evaluation.objective is None:
+        return "the evaluator finds no objective for the solution"
+    if outcome.proved is not None:
+        return f"claimed {outcome.proved}, but its solution is feasible"
+    claimed, true, bound = outcome.claimed_objective, evaluation.objective, outcome.dual_bound
+    # A solver may carry slack that the decision does not need; a decision that is better than
+    # claimed is no error, one that is worse is.
+    if claimed is not None and _better(problem, claimed, true):
+        return f"claimed objective {show(claimed)}, but its solution has {show(true)}"
+    if bound is not None and _better(problem, true, bound):
+        return f"claimed dual bound {show(bound)}, but its own solution has {show(true)}"
+    return None
+
+
+def _better(problem: Problem, a: Number, b: Number) -> bool:
+    """Say whether objective `a` is better than `b` beyond doubt."""
+    return exceeds(b, a) if problem.sense == "min" else exceeds(a, b)
+
+
+def _status(
+    outcome: MethodOutcome, objective: Number | None, bound: Number | None, limits: Limits
+) -> Status:
+    if objective is None:
+        return outcome.proved or Status.NO_SOLUTION
+    if bound is None:
+        return Status.FEASIBLE
+    gap = relative_gap(objective, bound)
+    closed = agrees(objective, bound) or (gap is not None and gap <= limits.rel_gap)
+    return Status.OPTIMAL if closed else Status.FEASIBLE
+
+
+def _complete(
+    outcome: MethodOutcome, objective: Number | None, time_s: float
+) -> tuple[TracePoint, ...]:
+    """Return the trace, ending with what the run ended with."""
+    end = TracePoint(time_s, objective, outcome.dual_bound)
+    return (*outcome.trace, end)
+
+
+def show(x: Number) -> str:
+    """Write a number as a person would: integers plain, others with six significant digits."""
+    if isinstance(x, float) and not math.isfinite(x):
+        return str(x)
+    return str(int(x)) if x == int(x) else f"{float(x):.6g}"
+
+
+def verify(instance: Document, solution: Document) -> Evaluation:
+    """Evaluate anyone's solution of an instance.
+
+    Raises
+    ------
+    InputError
+        If the two files belong to different problems.
+    """
+    if instance.problem.name != solution.problem.name:
+        raise InputError(
+            f"{solution.path}: problem: {solution.problem.name!r}, expected "
+            f"{instance.problem.name!r} as in {instance.path}"
+        )
+    evaluation: Evaluation = instance.problem.evaluate(instance.data, solution.data)
+    return evaluation
+

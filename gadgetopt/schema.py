@@ -1,0 +1,31 @@
+"""JSON Schema of instance and solution files, envelope included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gadgetopt.declaration import Problem
+
+
+def file_schema(problem: Problem, kind: str) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a problem's instance or solution files."""
+    record: Any = problem.instance_type if kind == "instance" else problem.solution_type
+    record = record.resolve() if hasattr(record, "resolve") else record
+    data = record.model_json_schema(ref_template="#/$defs/{model}")
+    definitions = data.pop("$defs", {})
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"{problem.name} {kind}",
+        "type": "object",
+        "properties": {
+            "gadgetopt": {"const": 1},
+            "problem": {"const": problem.name},
+            "kind": {"const": kind},
+            "name": {"type": "string", "minLength": 1},
+            "origin": {"type": "object"},
+            "data": data,
+        },
+        "required": ["gadgetopt", "problem", "kind", "name", "data"],
+        "additionalProperties": False,
+        "$defs": definitions,
+    }
