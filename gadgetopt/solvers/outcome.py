@@ -18,7 +18,7 @@ class SolverOutcome:
     Attributes
     ----------
     status : Status
-        `OPTIMAL`, `FEASIBLE`, `INFEASIBLE`, `UNBOUNDED` or `NO_SOLUTION`. `OPTIMAL` means that the
+        `OPTIMAL`, `FEASIBLE`, `INFEASIBLE`, `UNBOUNDED`, `NO_SOLUTION` or `ERROR`. `OPTIMAL` means that the
         backend closed its gap to the requested one, never that it ran out of time.
     values : ndarray or None
         The incumbent, one value per column of the compiled model (or per variable index of a
@@ -28,6 +28,11 @@ class SolverOutcome:
         (int or Fraction) where the backend computes with integers.
     limit_hit : str or None
         "time_s", "memory_mb" or "interrupted" when that stopped the solve.
+    row_duals : ndarray or None
+        Row duals y of a linear program solved to optimality, signed so that the reduced costs are
+        `c - y @ A` in the model's own sense. Shape (rows,).
+    reason : str or None
+        Why the status is `ERROR` or `INFEASIBLE`, where there is more to say than the status.
     """
 
     status: Status
@@ -35,6 +40,8 @@ class SolverOutcome:
     objective: Number | None = None
     bound: Number | None = None
     limit_hit: str | None = None
+    row_duals: npt.NDArray[np.float64] | None = None
+    reason: str | None = None
     trace: tuple[TracePoint, ...] = ()
     phases_s: dict[str, float] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)

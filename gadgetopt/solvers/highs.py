@@ -1,0 +1,234 @@
+"""HiGHS: linear and mixed-integer linear models, handed over as arrays."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from dataclasses import replace
+from typing import Any
+
+import highspy
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.result import Limits, Status, TracePoint, solver_log
+from gadgetopt.solvers.interrupt import run_interruptibly
+from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.solvers.recession import recession_form
+from gadgetopt.solvers.standard_form import Floats, StandardForm
+
+#: Absolute gap at which a MIP counts as solved; below it HiGHS's own tolerances decide.
+ABSOLUTE_GAP = 1e-6
+#: Smallest coefficient HiGHS can be told to keep; smaller ones it drops.
+SMALLEST_COEFFICIENT = 1e-12
+#: An improving direction of length one must improve by this much to count as a ray.
+RAY_TOLERANCE = 1e-6
+
+
+def solve_form(
+    form: StandardForm, limits: Limits, seed: int = 0, warm_start: Floats | None = None
+) -> SolverOutcome:
+    """Solve a compiled model with HiGHS.
+
+    `limits.memory_mb` is ignored: HiGHS has no memory limit.
+
+    Parameters
+    ----------
+    form : StandardForm
+    limits : Limits
+    seed : int
+        Non-negative.
+    warm_start : ndarray or None, shape (columns,)
+        Values to start from, NaN where unknown.
+
+    Returns
+    -------
+    SolverOutcome
+        `row_duals` is set for a linear program solved to optimality. The bound of a linear program
+        is its optimum; a linear program that was stopped has no bound.
+
+    Raises
+    ------
+    ModelRefused
+        If HiGHS does not take the model as it is.
+    """
+    if not form.columns:
+        return _without_columns(form)
+    start = time.perf_counter()
+    highs = pass_form(form)
+    passed = time.perf_counter()
+    outcome = _run(highs, form, limits, seed, warm_start)
+    if outcome.status is Status.UNBOUNDED:
+        # HiGHS says "unbounded, or infeasible after all"; find out which.
+        outcome = _unbounded_or_infeasible(form, _remaining(limits, start), seed)
+    outcome.phases_s = {"pass": passed - start, "solve": time.perf_counter() - passed}
+    return outcome
+
+
+def pass_form(form: StandardForm) -> highspy.Highs:
+    """Return a silent `highspy.Highs` that holds the model.
+
+    Raises
+    ------
+    ModelRefused
+        If HiGHS does not take the model, or a coefficient is so small that it would drop it.
+    """
+    if form.A.nnz and np.abs(form.A.data).min() <= SMALLEST_COEFFICIENT:
+        tiny = np.abs(form.A.data).argmin()
+        row = int(np.searchsorted(form.A.indptr, tiny, side="right")) - 1
+        raise ModelRefused(
+            f"{form.rows[row].name}: HiGHS would drop the coefficient {form.A.data[tiny]} of "
+            f"{form.columns[form.A.indices[tiny]].name}; rescale the constraint"
+        )
+    highs = highspy.Highs()
+    highs.setOptionValue("log_to_console", False)
+    highs.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
+    sense = highspy.ObjSense.kMaximize if form.sense == "max" else highspy.ObjSense.kMinimize
+    status = highs.passModel(
+        len(form.columns),
+        len(form.rows),
+        form.A.nnz,
+        int(highspy.MatrixFormat.kRowwise),
+        int(sense),
+        form.offset,
+        form.c,
+        form.col_lower,
+        form.col_upper,
+        form.row_lower,
+        form.row_upper,
+        form.A.indptr.astype(np.int32, copy=False),
+        form.A.indices.astype(np.int32, copy=False),
+        form.A.data,
+        form.integer.astype(np.int32),
+    )
+    if status == highspy.HighsStatus.kError:
+        raise ModelRefused(
+            "HiGHS does not take the model: a coefficient is 1e15 or more, or bounds are not sane"
+        )
+    return highs
+
+
+def _without_columns(form: StandardForm) -> SolverOutcome:
+    if np.any(form.row_lower > 0) or np.any(form.row_upper < 0):
+        return SolverOutcome(Status.INFEASIBLE)
+    return SolverOutcome(
+        Status.OPTIMAL,
+        values=np.empty(0),
+        objective=form.offset,
+        bound=form.offset,
+        row_duals=np.zeros(len(form.rows)),
+    )
+
+
+def _remaining(limits: Limits, start: float) -> Limits:
+    if limits.time_s is None:
+        return limits
+    return replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - start)))
+
+
+def _run(
+    highs: highspy.Highs, form: StandardForm, limits: Limits, seed: int, warm_start: Floats | None
+) -> SolverOutcome:
+    for option, value in (
+        ("threads", limits.threads),
+        ("random_seed", seed),
+        ("mip_rel_gap", limits.rel_gap),
+        ("mip_abs_gap", ABSOLUTE_GAP),
+        ("time_limit", math.inf if limits.time_s is None else max(0.0, limits.time_s)),
+    ):
+        if highs.setOptionValue(option, value) == highspy.HighsStatus.kError:
+            raise ModelRefused(f"HiGHS does not take {value} for its option {option}")
+    if warm_start is not None:
+        known = np.flatnonzero(np.isfinite(warm_start))
+        highs.setSolution(len(known), known.astype(np.int32), warm_start[known])
+    trace = _subscribe(highs)
+
+    def solve() -> None:
+        highs.run()
+        # The scheduler belongs to this thread and keeps its number of threads until it is reset.
+        highspy.Highs.resetGlobalScheduler(True)
+
+    _, interrupted = run_interruptibly(solve, highs.cancelSolve)
+    outcome = _read(highs, form, interrupted)
+    outcome.trace = tuple(trace)
+    return outcome
+
+
+def _subscribe(highs: highspy.Highs) -> list[TracePoint]:
+    """Turn interruption, log and trace on; return the list that fills during the solve."""
+    highs.HandleUserInterrupt = True
+    if solver_log.isEnabledFor(logging.INFO):
+        highs.cbLogging.subscribe(lambda event: solver_log.info(event.message.rstrip("\n")))
+    trace: list[TracePoint] = []
+    start = time.perf_counter()
+
+    def record(event: Any) -> None:
+        incumbent = _finite(event.data_out.mip_primal_bound)
+        bound = _finite(event.data_out.mip_dual_bound)
+        if not trace or (trace[-1].incumbent, trace[-1].bound) != (incumbent, bound):
+            trace.append(TracePoint(time.perf_counter() - start, incumbent, bound))
+
+    highs.cbMipImprovingSolution.subscribe(record)
+    highs.cbMipLogging.subscribe(record)
+    return trace
+
+
+def _finite(x: float) -> float | None:
+    return x if math.isfinite(x) else None
+
+
+def _read(highs: highspy.Highs, form: StandardForm, interrupted: bool) -> SolverOutcome:
+    ends = highspy.HighsModelStatus
+    end = highs.getModelStatus()
+    info = highs.getInfo()
+    mip = bool(form.integer.any())
+    if end == ends.kInfeasible:
+        return SolverOutcome(Status.INFEASIBLE)
+    if end in (ends.kUnbounded, ends.kUnboundedOrInfeasible):
+        return SolverOutcome(Status.UNBOUNDED)
+    limit = {ends.kTimeLimit: "time_s", ends.kInterrupt: "interrupted"}.get(end)
+    if end != ends.kOptimal and limit is None:
+        return SolverOutcome(
+            Status.ERROR, reason=f"HiGHS ended with: {highs.modelStatusToString(end)}"
+        )
+    if interrupted and end != ends.kOptimal:
+        limit = "interrupted"
+    bound = _finite(info.mip_dual_bound) if mip else None
+    if info.primal_solution_status != int(highspy.SolutionStatus.kSolutionStatusFeasible):
+        return SolverOutcome(Status.NO_SOLUTION, bound=bound, limit_hit=limit)
+    solution = highs.getSolution()
+    objective = float(info.objective_function_value)
+    optimal = end == ends.kOptimal
+    return SolverOutcome(
+        Status.OPTIMAL if optimal else Status.FEASIBLE,
+        values=np.array(solution.col_value),
+        objective=objective,
+        bound=objective if optimal and not mip else bound,
+        limit_hit=limit,
+        row_duals=np.array(solution.row_dual) if optimal and not mip else None,
+    )
+
+
+def _unbounded_or_infeasible(form: StandardForm, limits: Limits, seed: int) -> SolverOutcome:
+    """Tell an unbounded model from an infeasible one.
+
+    With rational data, a feasible point and an improving ray of the linear relaxation make a
+    mixed-integer model unbounded; without the point it is infeasible.
+    """
+    start = time.perf_counter()
+    feasibility = replace(form, c=np.zeros(len(form.columns)), offset=0.0)
+    point = _run(pass_form(feasibility), feasibility, limits, seed, None)
+    if point.status is not Status.OPTIMAL:
+        return replace(point, values=None, objective=None, bound=None)
+    cone = recession_form(form)
+    ray = _run(pass_form(cone), cone, _remaining(limits, start), seed, None)
+    if ray.status is Status.OPTIMAL and ray.objective is not None:
+        if abs(ray.objective) > RAY_TOLERANCE:
+            return SolverOutcome(Status.UNBOUNDED)
+        return SolverOutcome(
+            Status.ERROR,
+            reason="HiGHS calls the model unbounded or infeasible, but it has a feasible point and "
+            "no improving ray",
+        )
+    return replace(ray, status=Status.NO_SOLUTION, values=None, objective=None, bound=None)

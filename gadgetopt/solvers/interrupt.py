@@ -1,0 +1,65 @@
+"""Ctrl-C during a solve: the solver stops and its incumbent is kept."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+#: Seconds between two looks of the waiting thread; Windows delivers Ctrl-C only in between.
+POLL_S = 0.1
+
+
+def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple[T, bool]:
+    """Run `solve` so that Ctrl-C calls `stop` and still returns what `solve` returns.
+
+    The solve runs in a thread of its own while the main thread waits for Ctrl-C. Python delivers
+    Ctrl-C to the main thread only, so anywhere else `solve` is simply called.
+
+    Parameters
+    ----------
+    solve : callable
+        The blocking solve; it must release the interpreter lock.
+    stop : callable
+        Asks the running solve to return soon with its incumbent. Called from another thread.
+
+    Returns
+    -------
+    tuple
+        What `solve` returned, and whether it was interrupted.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At a second Ctrl-C, without waiting any longer.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return solve(), False
+    returned: list[T] = []
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            returned.append(solve())
+        except BaseException as error:  # handed over to the waiting thread below
+            raised.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    interrupted = False
+    try:
+        thread.start()
+        _wait(thread)
+    except KeyboardInterrupt:
+        interrupted = True
+        stop()
+        _wait(thread)
+    if raised:
+        raise raised[0]
+    return returned[0], interrupted
+
+
+def _wait(thread: threading.Thread) -> None:
+    while thread.is_alive():
+        thread.join(POLL_S)
