@@ -174,7 +174,7 @@ def compare(
                 if result.limit_hit == "interrupted":
                     break
         kept = [run for t in tasks if (run := runs.get(t.key)) is not None]
-        # The same instance may lie under several names: the row speaks of the file it was asked for.
+        # The same data may lie under several names: the row speaks of the file asked for.
         names = {t.key: t.document.name for t in tasks}
         named = [replace(r, result=replace(r.result, instance=names[r.key])) for r in kept]
     return entries(named)

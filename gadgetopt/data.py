@@ -14,7 +14,7 @@ NonNegativeFloat = Annotated[float, Field(ge=0)]
 
 
 class Data(BaseModel):
-    """A frozen record that takes no unknown field, converts no types and holds no NaN or infinity."""
+    """A frozen record that takes no unknown field, converts no types and holds no NaN."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 

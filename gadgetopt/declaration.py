@@ -11,7 +11,14 @@ Sense = Literal["min", "max"]
 ModelClass = Literal["LP", "ILP", "MILP", "MINLP", "GDP"]
 Strength = Literal["exact", "relaxation", "restriction"]
 Kind = Literal["exact", "relaxation", "approximation", "online", "heuristic", "baseline"]
-KINDS: tuple[Kind, ...] = ("exact", "relaxation", "approximation", "online", "heuristic", "baseline")
+KINDS: tuple[Kind, ...] = (
+    "exact",
+    "relaxation",
+    "approximation",
+    "online",
+    "heuristic",
+    "baseline",
+)
 
 
 class Reference:
@@ -31,6 +38,7 @@ class Reference:
         return getattr(importlib.import_module(f".{module}", self.package), attribute)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call what the reference names."""
         return self.resolve()(*args, **kwargs)
 
     def __repr__(self) -> str:
@@ -44,6 +52,7 @@ class Parts:
     package: str
 
     def __call__(self, target: str) -> Reference:
+        """Return the reference to `module:attribute` of this folder."""
         return Reference(self.package, target)
 
 

@@ -12,4 +12,4 @@ class InputError(ValueError):
 
 
 class ModelRefused(ValueError):
-    """A backend cannot represent this model exactly; the message names the component and says why."""
+    """A backend cannot represent this model exactly; the message names the part and the cause."""

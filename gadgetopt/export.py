@@ -53,7 +53,7 @@ def written_out(model: Any, rows: int) -> str:
     variables = list(model.component_objects(Var, active=True, descend_into=True))
     constraints = list(model.component_objects(Constraint, active=True, descend_into=True))
     lines = [
-        f"{sum(len(v) for v in variables)} variables, {sum(len(c) for c in constraints)} constraints",
+        f"{sum(map(len, variables))} variables, {sum(map(len, constraints))} constraints",
         "",
     ]
     for variable in variables:

@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from gadgetopt.data import Data, Instance, Solution
-from gadgetopt.errors import InputError
+from gadgetopt.data import Data
 from gadgetopt.declaration import Problem
+from gadgetopt.errors import InputError
 from gadgetopt.registry import problem, problem_names
 
 FORMAT_VERSION = 1

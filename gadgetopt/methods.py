@@ -1,4 +1,4 @@
-"""Methods by name: those a system declares, those its formulations give, and how to ask for them."""
+"""Methods by name: those a system declares, those its formulations give, and asking for them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.data import Instance
+from gadgetopt.declaration import KINDS, Formulation, Kind, Method, Problem
 from gadgetopt.errors import InputError
 from gadgetopt.numbers import Number, round_down, round_up
-from gadgetopt.declaration import KINDS, Formulation, Kind, Method, Problem
 from gadgetopt.result import Limits, MethodOutcome, Status, Voucher
 
 
@@ -45,7 +45,11 @@ def methods(problem: Problem) -> list[Method]:
 
 def formulation_method(problem: Problem, formulation: Formulation, backend: str) -> Method:
     """Return the method `formulation@backend`: build, solve, decode."""
-    kinds: dict[str, Kind] = {"exact": "exact", "relaxation": "relaxation", "restriction": "heuristic"}
+    kinds: dict[str, Kind] = {
+        "exact": "exact",
+        "relaxation": "relaxation",
+        "restriction": "heuristic",
+    }
     return Method(
         name=f"{formulation.name}@{backend}",
         kind=kinds[formulation.strength],
@@ -76,7 +80,9 @@ def _solve_formulation(
         proved = solved.status if solved.status in proves.get(formulation.strength, ()) else None
         decodes = formulation.decode is not None and solved.values is not None
         return MethodOutcome(
-            solution=formulation.decode(model, instance) if decodes and formulation.decode else None,
+            solution=formulation.decode(model, instance)
+            if decodes and formulation.decode
+            else None,
             claimed_objective=solved.objective if formulation.strength == "exact" else None,
             dual_bound=None
             if formulation.strength == "restriction" or solved.bound is None
@@ -111,7 +117,9 @@ def find_formulation(problem: Problem, name: str) -> Formulation:
         if formulation.name == name:
             return formulation
     known = ", ".join(f.name for f in problem.formulations) or "none"
-    raise InputError(f"formulation {name!r}: {problem.name} has no such formulation (it has: {known})")
+    raise InputError(
+        f"formulation {name!r}: {problem.name} has no such formulation (it has: {known})"
+    )
 
 
 # -- asking for methods ----------------------------------------------------------------------------
@@ -152,7 +160,7 @@ def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
 
 def knows(problem: Problem, spec: str) -> bool:
     """Say whether a method specification means something for this problem."""
-    name = spec.split(":")[0]
+    name = spec.split(":", maxsplit=1)[0]
     return name == "all" or name in KINDS or any(m.name == name for m in methods(problem))
 
 

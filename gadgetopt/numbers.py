@@ -17,7 +17,9 @@ def decimal_rational(x: Number) -> Fraction:
 
     This is how numbers in instance files are read: what the user wrote, not its nearest double.
     """
-    return x if isinstance(x, Fraction) else Fraction(repr(x)) if isinstance(x, float) else Fraction(x)
+    return (
+        x if isinstance(x, Fraction) else Fraction(repr(x)) if isinstance(x, float) else Fraction(x)
+    )
 
 
 def simplest_rational(x: Number) -> Fraction:
@@ -60,12 +62,12 @@ def agrees(a: Number, b: Number) -> bool:
 
 
 def round_up(x: Number) -> int:
-    """Return the ceiling of `x`; of a float, after taking `TOLERANCE` off, so it never overshoots."""
+    """Return the ceiling of `x`; of a float, after taking `TOLERANCE` off: never too high."""
     if isinstance(x, float):
         x = x - TOLERANCE * max(1.0, abs(x))
     return math.ceil(x)
 
 
 def round_down(x: Number) -> int:
-    """Return the floor of `x`; of a float, after adding `TOLERANCE`, so it never undershoots."""
+    """Return the floor of `x`; of a float, after adding `TOLERANCE`: never too low."""
     return -round_up(-x)

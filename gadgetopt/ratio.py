@@ -1,9 +1,9 @@
 """Approximation ratios as intervals, from all results on one instance.
 
 Some result's incumbent bounds the optimum from one side, some result's dual bound from the other;
-the true ratio of every method's objective lies in the interval the two give. Results are held against
-each other first: a dual bound that another's feasible solution refutes is an error, and a bound that
-an independent witness confirms is cross-checked.
+the true ratio of every method's objective lies in the interval the two give. Results are held
+against each other first: a dual bound that another's feasible solution refutes is an error, and a
+bound that an independent witness confirms is cross-checked.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from gadgetopt.numbers import Number, agrees, exceeds
 from gadgetopt.declaration import Sense
+from gadgetopt.numbers import Number, agrees, exceeds
 from gadgetopt.result import Result, Status, Voucher
 
 

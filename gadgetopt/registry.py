@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from gadgetopt.errors import InputError
 from gadgetopt.declaration import Problem
+from gadgetopt.errors import InputError
 
 GROUP = "gadgetopt.problems"
 

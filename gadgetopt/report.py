@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from gadgetopt.comparison import ROW_KEYS, Entry, entries, plain
 from gadgetopt.errors import InputError
 from gadgetopt.ratio import Ratio
-from gadgetopt.result import Status
+from gadgetopt.result import Result, Status
 from gadgetopt.run import show
 from gadgetopt.store import Store
 from gadgetopt.theorems import Verdict, proven_ratio, verdict
@@ -122,7 +122,9 @@ def _text(rows: Sequence[dict[str, Any]], form: Format, keys: Sequence[str]) -> 
         frame(rows, keys).to_csv(buffer, index=False)
         return buffer.getvalue()
     if form == "latex":
-        return str(frame(rows, keys).to_latex(index=False, escape=True, na_rep="", float_format="%.4g"))
+        return str(
+            frame(rows, keys).to_latex(index=False, escape=True, na_rep="", float_format="%.4g")
+        )
     raise ValueError(f"{form} is not a text format")
 
 
@@ -154,7 +156,7 @@ def ratio_table(table: Sequence[Entry]) -> Table:
         r = entry.result
         if last is not None and last != r.instance:
             out.add_section()
-        status = str(r.status) + (f" ({_limit(r.limit_hit)})" if r.limit_hit else "")
+        status = _state(r) + (f" ({_limit(r.limit_hit)})" if r.limit_hit else "")
         out.add_row(
             r.instance if r.instance != last else "",
             r.method + ("" if r.seed is None else f" #{r.seed}"),
@@ -193,6 +195,12 @@ def remarks(table: Sequence[Entry]) -> list[str]:
                     f"{promise.theorem} ({promise.standing}) says <= {show(promise.ratio or 0)}"
                 )
     return out
+
+
+def _state(r: Result) -> str:
+    # A relaxation that did what it is for has no solution to show.
+    bounded = r.status is Status.NO_SOLUTION and r.bound is not None
+    return "bound only" if bounded else str(r.status)
 
 
 def _limit(name: str) -> str:

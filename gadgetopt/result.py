@@ -6,10 +6,12 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gadgetopt.data import Solution
 from gadgetopt.numbers import Number
+
+if TYPE_CHECKING:
+    from gadgetopt.data import Solution
 
 #: Solver logs go through this logger; `gadgetopt solve --log` prints it.
 solver_log = logging.getLogger("gadgetopt.solver")
@@ -39,7 +41,7 @@ class Limits:
 
 
 class Status(StrEnum):
-    """What is known at the end of a solve. A limit that was hit is a field of the result instead."""
+    """What is known at the end of a solve. A limit that was hit is a field, not a status."""
 
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"

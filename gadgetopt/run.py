@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from gadgetopt.declaration import Problem
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.files import Document, fingerprint
 from gadgetopt.methods import MethodCall, find_method
 from gadgetopt.numbers import Number, agrees, exceeds
-from gadgetopt.declaration import Problem
 from gadgetopt.result import (
     Evaluation,
     Limits,
@@ -133,7 +133,7 @@ def relative_gap(objective: Number | None, bound: Number | None) -> float | None
         return None
     if objective == bound:
         return 0.0
-    return float(abs(objective - bound) / max(abs(objective), 1e-10))
+    return abs(float(objective - bound)) / max(abs(float(objective)), 1e-10)
 
 
 def _contradiction(
@@ -207,4 +207,3 @@ def verify(instance: Document, solution: Document) -> Evaluation:
         )
     evaluation: Evaluation = instance.problem.evaluate(instance.data, solution.data)
     return evaluation
-

@@ -1,4 +1,4 @@
-"""One SQLite file of runs: each row is written the moment its run ends, and found again by its key."""
+"""One SQLite file of runs: a row is written the moment its run ends, and found again by its key."""
 
 from __future__ import annotations
 
@@ -255,7 +255,8 @@ def _from_row(row: dict[str, Any]) -> StoredRun:
         evaluation=_evaluation(row["evaluation"]),
         reason=row["reason"],
         trace=tuple(
-            TracePoint(t, decode_number(i), decode_number(b)) for t, i, b in json.loads(row["trace"])
+            TracePoint(t, decode_number(i), decode_number(b))
+            for t, i, b in json.loads(row["trace"])
         ),
         phases_s=json.loads(row["phases_s"]),
         versions=json.loads(row["versions"]),

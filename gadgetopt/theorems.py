@@ -1,4 +1,4 @@
-"""Theorems as checks: the ratio a guarantee promises on an instance, held against the measured one."""
+"""Theorems as checks: the ratio promised on an instance, held against the measured one."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from gadgetopt.declaration import Problem
 from gadgetopt.methods import MethodCall
 from gadgetopt.numbers import Number, exceeds
-from gadgetopt.declaration import Problem
 from gadgetopt.ratio import Ratio
 
 
@@ -53,7 +53,9 @@ def promises(problem: Problem, instance: Any, call: MethodCall) -> tuple[Promise
     for guarantee in problem.guarantees:
         if call.method.name not in guarantee.methods:
             continue
-        failing = [a.text for a in guarantee.assumptions if not a.holds(instance, call.all_parameters)]
+        failing = [
+            a.text for a in guarantee.assumptions if not a.holds(instance, call.all_parameters)
+        ]
         ratio = guarantee.ratio(instance)
         finite = ratio is not None and not math.isinf(ratio)
         out.append(

@@ -82,7 +82,7 @@ def ratios(
     as_json: Json = False,
 ) -> int:
     """Print certified ratios beside the theorems, from a store."""
-    from gadgetopt import report
+    from gadgetopt import comparison, report
 
     form = "json" if as_json else form
     if form not in report.FORMATS:
@@ -90,7 +90,7 @@ def ratios(
         raise InputError(f"--format: {form!r} is not one of {known}")
     table = report.ratios(store)
     rows = report.theorem_rows(table) if theorems else [entry.row() for entry in table]
-    keys = report.THEOREM_KEYS if theorems else report.ROW_KEYS
+    keys = report.THEOREM_KEYS if theorems else comparison.ROW_KEYS
     if form != "table":
         text = report.render(rows, form, out, keys)
         if text is not None:
@@ -124,7 +124,12 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
     for key in rows[0] if rows else ():
         out.add_column(key.replace("_", " "), overflow="fold")
     for row in rows:
-        out.add_row(*("" if v is None else f"{v:g}" if isinstance(v, float) else str(v) for v in row.values()))
+        out.add_row(
+            *(
+                "" if v is None else f"{v:g}" if isinstance(v, float) else str(v)
+                for v in row.values()
+            )
+        )
     _console().print(out)
 
 

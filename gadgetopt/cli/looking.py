@@ -96,7 +96,11 @@ def _described(p: Problem) -> dict[str, Any]:
     from gadgetopt.methods import methods
 
     c = p.citation
-    where = ", ".join(x for x in (c.venue, str(c.year), c.doi and f"doi {c.doi}", c.arxiv and f"arXiv {c.arxiv}") if x)
+    where = ", ".join(
+        x
+        for x in (c.venue, str(c.year), c.doi and f"doi {c.doi}", c.arxiv and f"arXiv {c.arxiv}")
+        if x
+    )
     return {
         "name": p.name,
         "title": p.title,

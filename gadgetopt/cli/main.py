@@ -19,7 +19,7 @@ from gadgetopt.errors import InputError, ModelRefused
 
 app = typer.Typer(
     name="gadgetopt",
-    help="How far from optimal are the algorithms for distributed deep learning's resource problems?",
+    help="How far from optimal are the algorithms for the problems of distributed training?",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -42,7 +42,7 @@ def generate(
     changed = parse_assignments(settings or (), generator.parameters, f"--preset {preset}: --set")
     written = []
     for index in range(count):
-        # Each instance has a stream of its own: the fifth is the same whether or not the others are made.
+        # A stream for each instance: the fifth does not depend on whether the others are made.
         rng = np.random.default_rng([seed, index])
         data = _refused_as_input(generator.generate, rng, changed, f"--preset {preset}")
         origin = {

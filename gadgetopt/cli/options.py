@@ -17,7 +17,8 @@ TimeLimit = Annotated[
 ]
 Threads = Annotated[int, typer.Option("--threads", help="Solver threads.", min=1)]
 Memory = Annotated[
-    float | None, typer.Option("--memory-mb", help="Memory of a solve, where the solver can limit it.")
+    float | None,
+    typer.Option("--memory-mb", help="Memory of a solve, where the solver can limit it."),
 ]
 Gap = Annotated[float, typer.Option("--gap", help="Relative gap at which a solve may stop.")]
 System = Annotated[str, typer.Argument(metavar="SYSTEM", help="Name of a system, see `list`.")]

@@ -13,6 +13,7 @@ from gadgetopt.errors import InputError
 
 if TYPE_CHECKING:
     from gadgetopt.files import Document
+    from gadgetopt.methods import MethodCall
     from gadgetopt.result import Evaluation, Result
 
 
@@ -34,8 +35,8 @@ def solve(
     as_json: Json = False,
 ) -> int:
     """Solve an instance; print what was found and what is proved."""
-    from gadgetopt.comparison import Entry, find_instances
-    from gadgetopt.files import Document, read_instance, write
+    from gadgetopt.comparison import Entry
+    from gadgetopt.files import Document, find_instances, read_instance, write
     from gadgetopt.ratio import ratios
     from gadgetopt.run import solve as run
     from gadgetopt.theorems import promises
@@ -66,7 +67,9 @@ def solve(
         ratio = ratios([result], lambda _: system.sense)[0]
         row = Entry(result, ratio, promises(system, instance.data, call)).row()
         row["solution"] = (
-            None if result.solution is None else result.solution.model_dump(mode="json", exclude_none=True)
+            None
+            if result.solution is None
+            else result.solution.model_dump(mode="json", exclude_none=True)
         )
         typer.echo(json.dumps(row, indent=1, allow_nan=False))
     else:
@@ -112,7 +115,7 @@ def verify(
     return 0 if evaluation.feasible else 1
 
 
-def _call(instance: Document, method: str | None) -> object:
+def _call(instance: Document, method: str | None) -> MethodCall:
     from gadgetopt.methods import find_method
 
     return find_method(instance.problem, method or instance.problem.default_method)
@@ -155,7 +158,10 @@ def _report(objective: str, result: Result) -> None:
     lines = [
         ("instance", f"{result.instance} ({result.problem})"),
         ("method", f"{result.method} ({result.kind})"),
-        ("status", str(result.status) + (f", stopped by {result.limit_hit}" if result.limit_hit else "")),
+        (
+            "status",
+            str(result.status) + (f", stopped by {result.limit_hit}" if result.limit_hit else ""),
+        ),
     ]
     if result.reason is not None:
         lines.append(("reason", result.reason))

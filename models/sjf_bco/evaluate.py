@@ -8,9 +8,11 @@ a slot in which it is active it does floor(1/tau_j) iterations, where
     \tau_j = \frac{\frac{m_j}{G_j} 2 (G_j - 1)}{B_j} + \frac{\frac{m_j}{G_j} (G_j - 1)}{C}
         + \xi_2 \omega r_j + \Delta^f_j M_j + \Delta^b_j                                  \tag{8}
 
-with B_j = b^i on one server and B_j = b^e / f(alpha, k_j) on several, k_j = max(1, xi_1 p_j), and p_j
-the largest number of active spread jobs on any server that j uses (6)-(7). Levels change only when a
-spread job starts or completes, so the slots between two events are taken in one step.
+with B_j = b^i on one server and B_j = b^e / f(alpha, k_j) on several, k_j = max(1, xi_1 p_j), and
+p_j the largest number of active spread jobs on any server that j uses (6)-(7). Levels change only
+when a spread job starts or completes, so the slots between two events are taken in one step.
+p_j's clamp at k_j >= 1, the half-open slots and non-negative rather than positive y_js are
+(reconstructed): the paper's text is ambiguous or contradicts itself there.
 """
 
 from __future__ import annotations
@@ -20,9 +22,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import groupby
+from itertools import groupby, pairwise
 
-from gadgetopt.numbers import decimal_rational
+from gadgetopt.numbers import Number, decimal_rational
 from gadgetopt.result import Evaluation, Violation
 
 from .instance import SjfBcoInstance, SjfBcoSolution
@@ -51,15 +53,15 @@ def evaluate(instance: SjfBcoInstance, solution: SjfBcoSolution) -> Evaluation:
     -------
     Evaluation
         Objective: the makespan in slots, the largest completion instant; None when a job never
-        completes or the solution does not describe every job. Components: mean, smallest and largest
-        completion, GPU utilisation, spread jobs, the largest level met, and the slots that contention
-        cost.
+        completes or the solution does not describe every job. Components: mean, smallest and
+        largest completion, GPU utilisation, spread jobs, the largest level met, and the slots that
+        contention cost.
 
     Notes
     -----
     Constraints: `missing_job`, `negative` (a GPU count or start below 0), `unknown_server`, `gang`
-    (1), `capacity` (2), `preemption` (3: a stated completion before the job is done), `stalled` (9),
-    `horizon`, `gpu_ids` (stated GPUs that do not exist, disagree with the counts or are shared).
+    (1), `capacity` (2), `preemption` (3: a stated completion before the job is done), `stalled`
+    (9), `horizon`, `gpu_ids` (stated GPUs that do not exist, disagree with the counts or are shared).
     """
     broken = list(_shape_violations(instance, solution))
     if broken:
@@ -79,7 +81,7 @@ def evaluate(instance: SjfBcoInstance, solution: SjfBcoSolution) -> Evaluation:
         (c - a) * sum(y.values())
         for a, c, y in zip(solution.start_slot, finished, solution.placement, strict=True)
     )
-    components = {
+    components: dict[str, Number] = {
         "mean_completion_slots": Fraction(sum(finished), len(finished)),
         "min_completion_slots": min(finished),
         "max_completion_slots": makespan,
@@ -203,7 +205,7 @@ class _IterationClock:
         )
 
     def degradation(self, p: int) -> Fraction:
-        """Return f(alpha, k) = k + alpha (k - 1) at k = xi_1 p, clamped at 1 as the instance says."""
+        """Return f(alpha, k) = k + alpha (k - 1) at k = xi_1 p, clamped at 1 if so wanted."""
         k = self.xi_1 * p
         if self.instance.clamp_contention and k < 1:
             k = Fraction(1)
@@ -226,7 +228,7 @@ def _merged(phases: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
 def _contention_slots(
     instance: SjfBcoInstance, solution: SjfBcoSolution, simulation: Simulation
 ) -> int:
-    """Slots lost to contention: actual execution time less that at the best level, over all jobs."""
+    """Slots lost to contention: execution time less that at the best level, over all jobs."""
     clock = _IterationClock(instance, solution.placement)
     lost = 0
     for j, job in enumerate(instance.jobs):
@@ -335,7 +337,7 @@ def _gpu_id_violations(
                 holds[s, g].append((start, end, j))
     for (s, g), intervals in sorted(holds.items()):
         intervals.sort()
-        for (_, end, i), (start, _, j) in zip(intervals, intervals[1:], strict=False):
+        for (_, end, i), (start, _, j) in pairwise(intervals):
             if start < end:
                 where = f"GPU {g} of server {s}, jobs {i} and {j}"
                 yield Violation("gpu_ids", where, end - start)

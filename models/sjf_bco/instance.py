@@ -98,7 +98,9 @@ class SjfBcoInstance(Instance):
                 f"{float(self.rates.degradation(1)):g}, expected a value > 0"
             )
         for j in self.rates.jobs_without_duration():
-            raise ValueError(f"jobs[{j}].bwd_slots: an iteration takes no time, expected a value > 0")
+            raise ValueError(
+                f"jobs[{j}].bwd_slots: an iteration takes no time, expected a value > 0"
+            )
         for j in self.rates.jobs_slower_than_a_slot():
             raise ValueError(
                 f"jobs[{j}]: one iteration takes longer than a slot even at its best placement, "

@@ -158,7 +158,9 @@ class RateTable:
         i, jobs = self.instance, self.instance.jobs
         g = np.array(self.gpus, dtype=float)
         e = 2.0 * np.array([job.grad_size_mb for job in jobs]) * (g - 1) / g
-        compute = np.array([j.fwd_slots_per_sample * j.minibatch_samples + j.bwd_slots for j in jobs])
+        compute = np.array(
+            [j.fwd_slots_per_sample * j.minibatch_samples + j.bwd_slots for j in jobs]
+        )
         return e, e / (2.0 * i.gpu_reduce_mb_per_slot) + compute
 
     def _float_tau(self, j: Any, r: int, p: int) -> Any:
