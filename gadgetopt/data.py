@@ -20,7 +20,8 @@ class Data(BaseModel):
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a validated copy with some fields changed; nothing derived is carried over."""
-        return type(self)(**{**dict(self), **(update or {})})
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self)(**{**fields, **(update or {})})
 
     def __getstate__(self) -> dict[Any, Any]:
         # Derived tables cached on the record are rebuilt where it is unpickled.

@@ -83,7 +83,6 @@ def read(path: Path | str) -> Document:
         envelope = json.loads(
             path.read_text(encoding="utf-8"),
             object_pairs_hook=_no_duplicates,
-            parse_constant=_no_constant,
         )
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
@@ -215,10 +214,6 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise ValueError(f"{key}: given twice in one object")
         out[key] = value
     return out
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a number that JSON or gadgetopt allows")
 
 
 # -- one line for a validation error ---------------------------------------------------------------

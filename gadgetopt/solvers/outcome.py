@@ -18,8 +18,8 @@ class SolverOutcome:
     Attributes
     ----------
     status : Status
-        `OPTIMAL`, `FEASIBLE`, `INFEASIBLE`, `UNBOUNDED`, `NO_SOLUTION` or `ERROR`. `OPTIMAL` means that the
-        backend closed its gap to the requested one, never that it ran out of time.
+        `OPTIMAL`, `FEASIBLE`, `INFEASIBLE`, `UNBOUNDED`, `NO_SOLUTION` or `ERROR`. `OPTIMAL`
+        means that the backend closed its gap to the requested one, never that it ran out of time.
     values : ndarray or None
         The incumbent, one value per column of the compiled model (or per variable index of a
         native CP-SAT model). Shape (columns,).

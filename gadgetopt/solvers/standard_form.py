@@ -18,9 +18,9 @@ from pyomo.core.base import Block, ConcreteModel, Objective, Var, maximize
 from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
 from scipy.sparse import csr_array
 
+from gadgetopt.declaration import Sense
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers import simplest_rational
-from gadgetopt.declaration import Sense
 
 #: How far from an integer a solver may leave an integer variable; HiGHS's own tolerance is 1e-6.
 INTEGRALITY_TOLERANCE = 1e-5
@@ -235,7 +235,7 @@ def _check(form: StandardForm) -> None:
                 f"{things[i].name}: no number is at least {lower[i]} and at most {upper[i]}"
             )
     for v in form.unused:
-        _value_nearest_zero(v)
+        value_nearest_zero(v)
 
 
 def _check_numbers(values: Floats, things: list[Any], what: str) -> None:
@@ -244,7 +244,7 @@ def _check_numbers(values: Floats, things: list[Any], what: str) -> None:
         raise InputError(f"{things[wrong[0]].name}: its {what} is not a number")
 
 
-def _value_nearest_zero(v: Any) -> float | int:
+def value_nearest_zero(v: Any) -> float | int:
     """Return the value of a variable's domain nearest to zero."""
     lower, upper, integer = _domains([v])
     low, high = float(lower[0]), float(upper[0])
@@ -297,7 +297,7 @@ def load_values(form: StandardForm, values: Floats) -> None:
     for v, value, integer in pairs:
         v.set_value(int(value) if integer else value, skip_validation=True)
     for v in form.unused:
-        v.set_value(_value_nearest_zero(v), skip_validation=True)
+        v.set_value(value_nearest_zero(v), skip_validation=True)
 
 
 def current_values(form: StandardForm) -> Floats:

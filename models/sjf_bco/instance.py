@@ -103,8 +103,8 @@ class SjfBcoInstance(Instance):
             )
         for j in self.rates.jobs_slower_than_a_slot():
             raise ValueError(
-                f"jobs[{j}]: one iteration takes longer than a slot even at its best placement, "
-                "expected at most one slot (use longer slots)"
+                f"jobs[{j}]: one iteration takes {float(self.rates.best_iteration_slots(j)):g} slots "
+                "at its best placement, expected at most 1 (use longer slots)"
             )
         return self
 

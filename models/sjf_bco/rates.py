@@ -135,6 +135,11 @@ class RateTable:
         e, own = self._float_parts
         return [int(j) for j in np.flatnonzero((e == 0) & (own == 0))]
 
+    def best_iteration_slots(self, j: int) -> Fraction:
+        """Shortest tau_j over the reachable (r, p)."""
+        counts = self.server_counts(j)
+        return min(self.iteration_slots(j, r, self.levels(r)[0]) for r in counts)
+
     def jobs_slower_than_a_slot(self) -> list[int]:
         """Jobs whose rate is 0 at every placement."""
         best = np.max(np.stack([self._best_rates(r) for r in self._all_counts]), axis=0)

@@ -1,0 +1,38 @@
+"""Every malformed file is answered by one line that names the file and the place, and exit code 2."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MALFORMED = Path(__file__).parent.parent / "malformed"
+FILES = sorted(p for p in MALFORMED.glob("*.json") if p.name != "expected.json")
+EXPECTED = json.loads((MALFORMED / "expected.json").read_text())
+
+
+def test_there_are_at_least_thirty_malformed_files_each_with_its_line():
+    assert len(FILES) >= 30
+    assert {p.stem for p in FILES} == set(EXPECTED)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_a_malformed_file_is_answered_by_its_one_line(path, cli, tiny):
+    if path.stem.startswith("solution"):
+        code, out, err = cli("verify", tiny / "e1_co_locate.json", path)
+    else:
+        code, out, err = cli("solve", path, "--method", "first_fit")
+    assert code == 2
+    assert out == ""
+    assert err == f"gadgetopt: {path}: {EXPECTED[path.stem]}\n"
+
+
+def test_compare_on_a_directory_with_malformed_files_stops_before_the_first_solve(tmp_path):
+    command = [sys.executable, "-m", "gadgetopt", "compare", str(MALFORMED)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "runs.sqlite").exists()

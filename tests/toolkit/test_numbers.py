@@ -1,0 +1,54 @@
+"""Numbers: doubles are read as the rationals they stand for, and bounds are rounded the safe way."""
+
+from fractions import Fraction
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gadgetopt.numbers import (
+    agrees,
+    decimal_rational,
+    exceeds,
+    round_down,
+    round_up,
+    simplest_rational,
+)
+
+doubles = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(doubles)
+def test_both_readings_round_to_the_same_double(x):
+    assert float(decimal_rational(x)) == x
+    assert float(simplest_rational(x)) == x
+
+
+def test_readings_of_common_coefficients():
+    assert simplest_rational(0.1) == decimal_rational(0.1) == Fraction(1, 10)
+    assert simplest_rational(1 / 3) == Fraction(1, 3)
+    assert simplest_rational(-2.75) == Fraction(-11, 4)
+    assert simplest_rational(7) == 7
+
+
+@given(st.integers(-1000, 1000), st.floats(0, 0.9))
+def test_rounding_up_never_exceeds_the_true_ceiling(n, part):
+    assert round_up(n + part) <= n + 1
+    assert round_down(n - part) >= n - 1
+
+
+def test_float_noise_does_not_tighten_a_bound():
+    assert round_up(3.0000000001) == 3
+    assert round_up(2.9999999999) == 3
+    assert round_up(Fraction(30000000001, 10000000000)) == 4
+    assert round_down(2.9999999999) == 3
+
+
+@given(doubles, doubles)
+def test_exceeding_is_asymmetric(a, b):
+    assert not (exceeds(a, b) and exceeds(b, a))
+    assert agrees(a, b) == agrees(b, a)
+
+
+def test_exact_numbers_are_compared_exactly():
+    assert exceeds(Fraction(10**9 + 1, 10**9), 1)
+    assert not exceeds(1 + 1e-9, 1)

@@ -1,0 +1,124 @@
+"""No status, objective or bound is believed because a method says so."""
+
+import math
+
+import pytest
+from toy import DOCUMENT
+
+from gadgetopt.errors import InputError
+from gadgetopt.result import Limits, Status, Voucher
+from gadgetopt.run import relative_gap, solve
+
+
+@pytest.mark.parametrize("backend", ["highs", "cpsat"])
+def test_a_formulation_with_a_backend_is_an_exact_method(backend):
+    result = solve(DOCUMENT, f"plain@{backend}")
+    assert result.status is Status.OPTIMAL
+    assert (result.objective, result.bound, result.gap) == (4, 4, 0.0)
+    assert result.bound_voucher is Voucher.SOLVER
+    assert result.versions
+
+
+@pytest.mark.parametrize("backend", ["highs", "cpsat"])
+def test_a_formulation_that_decodes_to_an_infeasible_solution_is_an_error(backend):
+    result = solve(DOCUMENT, f"liar@{backend}")
+    assert result.status is Status.ERROR
+    assert "capacity at knapsack: by 3" in result.reason
+    assert result.objective is None
+    assert result.bound is None
+
+
+@pytest.mark.parametrize("backend", ["highs", "cpsat"])
+def test_an_infeasible_model_is_a_result(backend):
+    result = solve(DOCUMENT, f"impossible@{backend}")
+    assert result.status is Status.INFEASIBLE
+    assert result.objective is None
+
+
+@pytest.mark.parametrize("backend", ["highs", "cpsat"])
+def test_an_unbounded_model_is_a_result(backend):
+    assert solve(DOCUMENT, f"endless@{backend}").status is Status.UNBOUNDED
+
+
+def test_an_unbounded_relaxation_says_nothing_of_the_problem():
+    result = solve(DOCUMENT, "loose@highs")
+    assert result.status is Status.NO_SOLUTION
+    assert result.bound is None
+
+
+def test_an_infeasible_restriction_says_nothing_of_the_problem():
+    assert solve(DOCUMENT, "tight@highs").status is Status.NO_SOLUTION
+
+
+def test_a_solution_the_evaluator_rejects_is_an_error_whatever_was_claimed():
+    result = solve(DOCUMENT, "too_much")
+    assert result.status is Status.ERROR
+    assert result.solution is not None, "kept, to be looked at"
+
+
+def test_an_objective_worse_than_claimed_is_an_error():
+    result = solve(DOCUMENT, "boasts")
+    assert result.status is Status.ERROR
+    assert result.reason == "claimed objective 4, but its solution has 0"
+
+
+def test_an_objective_better_than_claimed_counts_as_it_is():
+    result = solve(DOCUMENT, "modest")
+    assert result.status is Status.OPTIMAL
+    assert result.objective == 4
+
+
+def test_a_dual_bound_refuted_by_the_own_solution_is_an_error():
+    result = solve(DOCUMENT, "bound_below_own")
+    assert result.status is Status.ERROR
+    assert "claimed dual bound 3" in result.reason
+
+
+def test_infeasible_with_a_feasible_solution_is_an_error():
+    assert solve(DOCUMENT, "says_both").status is Status.ERROR
+
+
+def test_a_time_limit_with_an_incumbent_and_an_open_gap_is_feasible():
+    result = solve(DOCUMENT, "timed_out")
+    assert result.status is Status.FEASIBLE
+    assert result.limit_hit == "time_s"
+    assert result.bound == 4
+
+
+def test_a_time_limit_without_incumbent_has_no_solution_but_keeps_the_bound():
+    result = solve(DOCUMENT, "timed_out_bare")
+    assert result.status is Status.NO_SOLUTION
+    assert result.bound == 9
+
+
+def test_a_method_that_raises_is_one_error_in_one_line():
+    result = solve(DOCUMENT, "raises")
+    assert result.status is Status.ERROR
+    assert result.reason.startswith("RuntimeError: two lines (toy.py:")
+
+
+def test_a_method_that_hands_back_garbage_is_an_error():
+    assert solve(DOCUMENT, "garbage").status is Status.ERROR
+
+
+def test_an_interrupted_method_is_a_limit_not_a_crash():
+    result = solve(DOCUMENT, "interrupts")
+    assert result.status is Status.NO_SOLUTION
+    assert result.limit_hit == "interrupted"
+
+
+def test_optimal_needs_the_requested_gap():
+    at_ten_percent = Limits(rel_gap=0.1)
+    assert solve(DOCUMENT, "timed_out", at_ten_percent).status is Status.FEASIBLE
+
+
+def test_an_unknown_method_names_those_there_are():
+    with pytest.raises(InputError, match=r"method 'bst': toy has no such method \(it has: empty,"):
+        solve(DOCUMENT, "bst")
+
+
+def test_relative_gap_is_zero_only_where_objective_and_bound_are_equal():
+    assert relative_gap(0, 0) == 0
+    assert relative_gap(10, 9) == pytest.approx(0.1)
+    assert relative_gap(None, 9) is None
+    assert math.isfinite(relative_gap(0, 1))

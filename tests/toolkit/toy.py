@@ -1,0 +1,139 @@
+"""A 0/1 knapsack as a complete little problem, with methods that try to be believed wrongly."""
+
+import pyomo.environ as pyo
+
+from gadgetopt.data import Instance, NonNegativeInt, PositiveInt, Solution
+from gadgetopt.declaration import (
+    Assumption,
+    Citation,
+    Formulation,
+    Guarantee,
+    Method,
+    Problem,
+)
+from gadgetopt.files import Document
+from gadgetopt.result import Evaluation, MethodOutcome, Status, Violation, Voucher
+
+
+class Knapsack(Instance):
+    capacity: NonNegativeInt
+    weight: tuple[PositiveInt, ...]
+    value: tuple[PositiveInt, ...]
+
+
+class Choice(Solution):
+    chosen: tuple[NonNegativeInt, ...]
+
+
+def evaluate(instance, solution):
+    load = sum(instance.weight[i] for i in solution.chosen)
+    excess = load - instance.capacity
+    violations = (Violation("capacity", "knapsack", excess),) if excess > 0 else ()
+    return Evaluation(sum(instance.value[i] for i in solution.chosen), violations)
+
+
+def build(instance):
+    m = pyo.ConcreteModel()
+    m.I = pyo.RangeSet(0, len(instance.weight) - 1)
+    m.x = pyo.Var(m.I, domain=pyo.Binary)
+    m.fits = pyo.Constraint(expr=sum(instance.weight[i] * m.x[i] for i in m.I) <= instance.capacity)
+    m.worth = pyo.Objective(expr=sum(instance.value[i] * m.x[i] for i in m.I), sense=pyo.maximize)
+    return m
+
+
+def build_infeasible(instance):
+    m = build(instance)
+    m.never = pyo.Constraint(expr=m.x[0] + m.x[1] >= 3)
+    return m
+
+
+def build_unbounded(instance):
+    m = build(instance)
+    m.z = pyo.Var(domain=pyo.NonNegativeIntegers)
+    m.worth.set_value(m.worth.expr + m.z)
+    return m
+
+
+def decode(m, instance):
+    return Choice(chosen=tuple(i for i in m.I if m.x[i].value > 0.5))
+
+
+def decode_everything(m, instance):
+    return Choice(chosen=tuple(m.I))
+
+
+def method(name, run, kind="exact", **more):
+    return Method(name, kind, name, "test", run, **more)
+
+
+def outcome(**fields):
+    return lambda instance, limits, rng: MethodOutcome(**fields)
+
+
+def raises(instance, limits, rng):
+    raise RuntimeError("two\nlines")
+
+
+def interrupts(instance, limits, rng):
+    raise KeyboardInterrupt
+
+
+EMPTY, BEST, TOO_MUCH = Choice(chosen=()), Choice(chosen=(1,)), Choice(chosen=(0, 1))
+
+KNAPSACK = Knapsack(capacity=3, weight=(2, 3, 1), value=(2, 4, 1))  # the optimum is 4
+
+TOY = Problem(
+    name="toy",
+    title="0/1 knapsack",
+    citation=Citation("nobody", "none", "test", 2026),
+    sense="max",
+    objective="value",
+    integral_objective=True,
+    instance_type=Knapsack,
+    solution_type=Choice,
+    evaluate=evaluate,
+    size=lambda instance: {"items": len(instance.weight)},
+    formulations=(
+        Formulation("plain", "ILP", "exact", "as is", "-", build, decode, ("highs", "cpsat")),
+        Formulation("impossible", "ILP", "exact", "-", "-", build_infeasible, decode, ("highs", "cpsat")),
+        Formulation("endless", "ILP", "exact", "-", "-", build_unbounded, decode, ("highs", "cpsat")),
+        Formulation("liar", "ILP", "exact", "-", "-", build, decode_everything, ("highs", "cpsat")),
+        Formulation("loose", "ILP", "relaxation", "-", "-", build_unbounded, None, ("highs",)),
+        Formulation("tight", "ILP", "restriction", "-", "-", build_infeasible, decode, ("highs",)),
+    ),
+    methods=(
+        method("empty", outcome(solution=EMPTY), kind="heuristic"),
+        method("best", outcome(solution=BEST), kind="heuristic"),
+        method("too_much", outcome(solution=TOO_MUCH, claimed_objective=6, dual_bound=6)),
+        method("boasts", outcome(solution=EMPTY, claimed_objective=4, dual_bound=4)),
+        method("modest", outcome(solution=BEST, claimed_objective=3, dual_bound=4)),
+        method("bound_below_own", outcome(solution=BEST, dual_bound=3)),
+        method("bound_only", outcome(dual_bound=4, voucher=Voucher.VERIFIED), kind="relaxation"),
+        method("false_bound", outcome(dual_bound=3), kind="relaxation", backend="a"),
+        method("loose_bound", outcome(dual_bound=5), kind="relaxation", backend="b"),
+        method("says_infeasible", outcome(proved=Status.INFEASIBLE)),
+        method("says_both", outcome(proved=Status.INFEASIBLE, solution=BEST)),
+        method("timed_out", outcome(solution=EMPTY, dual_bound=4, limit_hit="time_s")),
+        method("timed_out_bare", outcome(limit_hit="time_s", dual_bound=9)),
+        method("nothing", outcome()),
+        method("garbage", outcome(solution="not a choice")),
+        method("raises", raises),
+        method("interrupts", interrupts),
+    ),
+    guarantees=(
+        Guarantee("half", "2", "Theorem 1", "proven", ("best", "empty"), lambda i: 2),
+        Guarantee("one", "1", "Theorem 2", "claimed", ("best", "timed_out"), lambda i: 1),
+        Guarantee(
+            "never",
+            "1",
+            "Theorem 3",
+            "proven",
+            ("best",),
+            lambda i: 1,
+            (Assumption("the moon is full", lambda i, p: False),),
+        ),
+        Guarantee("boundless", "infinite", "Theorem 4", "proven", ("best",), lambda i: None),
+    ),
+)
+
+DOCUMENT = Document(TOY, "instance", "knapsack", KNAPSACK)
