@@ -17,8 +17,6 @@ they vouch for themselves. `class_bound.py` adds the scarcity of large servers.
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 
 from gadgetopt.result import Limits, MethodOutcome, Status, Voucher
@@ -69,12 +67,14 @@ def energetic_bound(instance: SjfBcoInstance) -> int:
         M = needed
 
 
-def energetic(instance: SjfBcoInstance, limits: Limits, rng: random.Random) -> MethodOutcome:
+def energetic(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     """Return the energetic bound as a verified dual bound."""
     return bound_outcome(instance, energetic_bound(instance))
 
 
-def combinatorial(instance: SjfBcoInstance, limits: Limits, rng: random.Random) -> MethodOutcome:
+def combinatorial(
+    instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator
+) -> MethodOutcome:
     """Return the largest of the verified bounds: energetic and the certified class bound."""
     from .class_bound import class_lp
 

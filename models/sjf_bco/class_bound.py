@@ -21,9 +21,9 @@ arithmetic: `class_lp`.
 from __future__ import annotations
 
 import math
-import random
 from typing import Any
 
+import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.certificate import lp_dual_bound
@@ -89,12 +89,12 @@ def build(instance: SjfBcoInstance, relaxed: bool = False) -> pyo.ConcreteModel:
     return m
 
 
-def class_lp(instance: SjfBcoInstance, limits: Limits, rng: random.Random) -> MethodOutcome:
+def class_lp(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     """Return the LP class bound, recomputed from the solver's dual multipliers and rounded up."""
     from .bounds import bound_outcome
 
     form = compile_model(build(instance, relaxed=True))
-    outcome = solve_form(form, limits, seed=rng.randrange(2**31))
+    outcome = solve_form(form, limits, seed=int(rng.integers(2**31)))
     certified = None if outcome.row_duals is None else lp_dual_bound(form, outcome.row_duals)
     if certified is None:
         return MethodOutcome(limit_hit=outcome.limit_hit, versions=outcome.versions)

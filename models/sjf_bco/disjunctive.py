@@ -102,9 +102,7 @@ def build_disjunctive(instance: SjfBcoInstance, horizon: int | None = None) -> p
             case += [m.g[j, s, t] == m.y[j, s] for s in m.S]
             if j in m.J2:
                 case += [m.q[j, s, t] == m.n[j, s] for s in m.S]
-                case += [
-                    sum(m.q[i, s, t] for i in m.J2) <= p + P * (1 - m.q[j, s, t]) for s in m.S
-                ]
+                case += [sum(m.q[i, s, t] for i in m.J2) <= p + P * (1 - m.q[j, s, t]) for s in m.S]
             return case
 
         modes = [(r, p) for r in rates.server_counts(j) for p in distinct_levels(instance, j, r)]

@@ -58,9 +58,7 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
     )
     m.q = pyo.Var(m.J2, m.S, m.E, domain=pyo.Binary, doc="on the network in period e")
     m.c = pyo.Var(m.E, m.JRP, domain=pyo.Binary, doc="runs on r servers at level p")
-    m.delta = pyo.Var(
-        m.E, m.JRP, domain=pyo.NonNegativeIntegers, bounds=(0, H), doc="slots run so"
-    )
+    m.delta = pyo.Var(m.E, m.JRP, domain=pyo.NonNegativeIntegers, bounds=(0, H), doc="slots run so")
 
     # JRP by job, and by job and number of servers.
     modes = {j: [(r, p) for i, r, p in m.JRP if i == j] for j in m.J}

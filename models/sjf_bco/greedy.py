@@ -114,7 +114,7 @@ def _placement(
     if not options:
         return None
     duration, r = min(options)
-    counts = {s: 1 for s in unshared[:r]}
+    counts = dict.fromkeys(unshared[:r], 1)
     rest = g - r
     for s in counts:
         more = min(rest, free[s] - 1)

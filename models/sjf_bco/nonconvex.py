@@ -36,9 +36,8 @@ from __future__ import annotations
 import pyomo.environ as pyo
 
 from .greedy import default_horizon
-from .instance import Job, SjfBcoInstance, SjfBcoSolution
+from .instance import Job, SjfBcoInstance
 from .time_indexed import decode as decode
-from .time_indexed import shortest
 
 
 def exchanged_mb(job: Job) -> float:

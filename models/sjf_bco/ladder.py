@@ -1,0 +1,187 @@
+"""The ladder: cheap bounds and schedules first, the exact model only for what is left open.
+
+An exact method of ours (reconstructed). Its rungs, until the lower bound meets the makespan:
+
+1. heuristics: list schedules without sharing, and the paper's SJF-BCO;
+2. combinatorial bounds: energetic, then the certified class bound;
+3. CP-L and CP-U, whose schedules are simulated and dispatched: where an optimum without contention
+   exists, the two meet;
+4. CP-L2;
+5. CP-E with CP-L2, which ends the search.
+
+On which rung the two met says what was hard about an instance.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gadgetopt.numbers import round_up
+from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint, Voucher
+
+from .algorithms import sjf_bco
+from .bounds import energetic_bound
+from .class_bound import class_lp
+from .cp import (
+    Constraints,
+    exact_with_shared_slots,
+    simulated,
+    solve,
+    with_shared_slots,
+    without_contention,
+    without_sharing,
+)
+from .greedy import upper_bound_schedule
+from .instance import SjfBcoInstance, SjfBcoSolution
+
+#: Share of the remaining time that a rung before the last may take.
+_SHARE = 0.25
+
+
+@dataclass
+class _Search:
+    """What is known so far, and what is left of the time."""
+
+    instance: SjfBcoInstance
+    limits: Limits
+    rng: np.random.Generator
+    lower: int = 0
+    verified: int = 0
+    upper: int | None = None
+    best: SjfBcoSolution | None = None
+    infeasible: bool = False
+    limit_hit: str | None = None
+    began: float = field(default_factory=time.perf_counter)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def elapsed(self) -> float:
+        return time.perf_counter() - self.began
+
+    @property
+    def out_of_time(self) -> bool:
+        return self.limits.time_s is not None and self.elapsed >= self.limits.time_s
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is left to find out."""
+        return self.infeasible or (self.upper is not None and self.lower >= self.upper)
+
+    def raise_lower(self, bound: int, verified: bool) -> None:
+        """Take note of a proven bound; beyond the horizon it proves infeasibility."""
+        self.lower = max(self.lower, bound)
+        if verified:
+            self.verified = max(self.verified, bound)
+        self.infeasible |= self.lower > self.instance.horizon_slots
+
+    def consider(self, schedule: SjfBcoSolution | None) -> None:
+        """Simulate a schedule and keep it if it is the best."""
+        found = simulated(self.instance, schedule)
+        if found and (self.upper is None or found[0] < self.upper):
+            self.upper, self.best = found
+
+    def limits_of_rung(self, rung_s: float | None) -> Limits:
+        """The time a rung may take; the last one, without `rung_s`, takes all that is left."""
+        left = None if self.limits.time_s is None else max(0.0, self.limits.time_s - self.elapsed)
+        if rung_s is not None:
+            left = rung_s if left is None else min(rung_s, _SHARE * left)
+        return Limits(left, self.limits.threads, self.limits.memory_mb, self.limits.rel_gap)
+
+    def heuristics(self) -> None:
+        """Rung 1."""
+        self.consider(upper_bound_schedule(self.instance))
+        limits = self.limits_of_rung(rung_s=5.0)
+        self.consider(sjf_bco(self.instance, limits, self.rng, theta_search="sweep").solution)
+
+    def energetic(self) -> None:
+        """Rung 2, first half."""
+        self.raise_lower(energetic_bound(self.instance), verified=True)
+
+    def classes(self) -> None:
+        """Rung 2, second half."""
+        outcome = class_lp(self.instance, self.limits_of_rung(rung_s=5.0), self.rng)
+        if outcome.dual_bound is not None:
+            self.raise_lower(int(outcome.dual_bound), verified=True)
+        self.versions.update(outcome.versions)
+
+    def cp(self, durations: Constraints, rung_s: float | None) -> None:
+        """Rungs 3 to 5: one of the CP models, on the best makespan so far as horizon."""
+        limits = self.limits_of_rung(rung_s)
+        seed = int(self.rng.integers(2**31))
+        outcome, schedule = solve(self.instance, durations, limits, seed, self.lower, self.best)
+        self.consider(schedule)
+        self.versions.update(outcome.versions)
+        last = rung_s is None
+        if outcome.limit_hit == "interrupted" or (last and outcome.limit_hit):
+            self.limit_hit = outcome.limit_hit
+        if durations is without_sharing:
+            return
+        if outcome.status is Status.INFEASIBLE:
+            self.infeasible = True
+        elif outcome.bound is not None:
+            self.raise_lower(round_up(outcome.bound), verified=False)
+
+    def rungs(self, rung_s: float) -> Iterator[tuple[str, Any]]:
+        """Names and actions, cheapest first."""
+        yield "heuristics", self.heuristics
+        yield "energetic", self.energetic
+        yield "class_lp", self.classes
+        yield "CP-L", lambda: self.cp(without_contention, rung_s)
+        yield "CP-U", lambda: self.cp(without_sharing, rung_s)
+        yield "CP-L2", lambda: self.cp(with_shared_slots, rung_s)
+        yield "CP-E+L2", lambda: self.cp(exact_with_shared_slots, None)
+
+
+def ladder(
+    instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator, *, rung_s: float = 20.0
+) -> MethodOutcome:
+    """Return an optimal schedule, or the best schedule and bound when time ran out.
+
+    Parameters
+    ----------
+    instance : SjfBcoInstance
+    limits : Limits
+    rng : numpy.random.Generator
+        Seeds the solvers.
+    rung_s : float, default 20
+        Most seconds that a rung before the last may take; no more than a quarter of what is left of
+        `limits.time_s` either.
+
+    Returns
+    -------
+    MethodOutcome
+        Its notes give the bounds after each rung and the rung that closed the gap. The bound is
+        verified when a combinatorial bound reaches it.
+    """
+    search = _Search(instance, limits, rng)
+    history: list[dict[str, Any]] = []
+    trace: list[TracePoint] = []
+    phases: dict[str, float] = {}
+    for name, climb in search.rungs(rung_s):
+        if search.closed or search.limit_hit:
+            break
+        if search.out_of_time:
+            search.limit_hit = "time_s"
+            break
+        before = search.elapsed
+        climb()
+        phases[name] = search.elapsed - before
+        history.append({"rung": name, "lower": search.lower, "upper": search.upper})
+        trace.append(TracePoint(search.elapsed, search.upper, search.lower))
+    return MethodOutcome(
+        solution=search.best,
+        claimed_objective=search.upper,
+        dual_bound=search.lower or None,
+        voucher=Voucher.VERIFIED if search.verified == search.lower else Voucher.SOLVER,
+        proved=Status.INFEASIBLE if search.infeasible else None,
+        limit_hit=None if search.closed else search.limit_hit,
+        trace=tuple(trace),
+        phases_s=phases,
+        versions=search.versions,
+        notes={"closed_by": history[-1]["rung"] if search.closed else None, "rungs": history},
+    )
