@@ -130,13 +130,14 @@ def _remaining(limits: Limits, start: float) -> Limits:
 def _run(
     highs: highspy.Highs, form: StandardForm, limits: Limits, seed: int, warm_start: Floats | None
 ) -> SolverOutcome:
-    for option, value in (
-        ("threads", limits.threads),
-        ("random_seed", seed),
-        ("mip_rel_gap", limits.rel_gap),
-        ("mip_abs_gap", ABSOLUTE_GAP),
-        ("time_limit", math.inf if limits.time_s is None else max(0.0, limits.time_s)),
-    ):
+    options: dict[str, int | float] = {
+        "threads": limits.threads,
+        "random_seed": seed,
+        "mip_rel_gap": limits.rel_gap,
+        "mip_abs_gap": ABSOLUTE_GAP,
+        "time_limit": math.inf if limits.time_s is None else max(0.0, limits.time_s),
+    }
+    for option, value in options.items():
         if highs.setOptionValue(option, value) == highspy.HighsStatus.kError:
             raise ModelRefused(f"HiGHS does not take {value} for its option {option}")
     if warm_start is not None:
