@@ -331,8 +331,7 @@ def _instance(
         job.model_copy(update={"est_slots": est, "name": _name(row)})
         for job, est, row in zip(instance.jobs, est_slots, jobs.itertuples(), strict=True)
     )
-    data = {field: getattr(instance, field) for field in SjfBcoInstance.model_fields}
-    return SjfBcoInstance(**{**data, "jobs": tuple(named)})
+    return instance.model_copy(update={"jobs": tuple(named)})
 
 
 def _name(row: Any) -> str:
