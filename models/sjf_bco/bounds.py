@@ -40,9 +40,9 @@ def area(instance: SjfBcoInstance) -> int:
 def energetic_bound(instance: SjfBcoInstance) -> int:
     """Smallest M that passes the window test for every t.
 
-    Raising M only raises the demand of a window, so the M that a failing window needs at its present
-    demand is itself a bound, and the iteration jumps there. Only t below LB_1 can demand anything.
-    One round costs O(LB_1 log J).
+    Raising M only raises the demand of a window, so the M that a failing window needs at its
+    present demand is itself a bound, and the iteration jumps there. Only t below LB_1 can demand
+    anything. One round costs O(LB_1 log J).
     """
     rates, N = instance.rates, instance.total_gpus
     M = max(longest_job(instance), area(instance))

@@ -5,17 +5,17 @@ Every job is either local, for :math:`d^1_j = d_j(1, 0)` slots, or spread, for a
 
 .. math::
     \min\ & M \\
-    \text{CB-1}\quad & \sum_j G_j (d^1_j x_j + d^2_j (1 - x_j)) \le M N          && \text{area} \\
-    \text{CB-2}\quad & d^1_j x_j + d^2_j (1 - x_j) \le M                  && \forall j: \text{length} \\
+    \text{CB-1}\quad & \sum_j G_j (d^1_j x_j + d^2_j (1 - x_j)) \le M N && \text{area} \\
+    \text{CB-2}\quad & d^1_j x_j + d^2_j (1 - x_j) \le M && \forall j: \text{length} \\
     \text{CB-3}\quad & \sum_{j: G_j \ge c} d^1_j x_j \le M \sum_s \lfloor O_s / c \rfloor
-                                          && \forall c: \text{how many gangs of size c fit at once} \\
+        && \forall c: \text{how many gangs of size c fit at once} \\
     \text{CB-4}\quad & \sum_{j: G_j \ge c} G_j d^1_j x_j \le M \sum_{s: O_s \ge c} O_s
-                                             && \forall c: \text{GPUs of the servers large enough} \\
+        && \forall c: \text{GPUs of the servers large enough} \\
     & x_j \in \{0, 1\},\ M \in \mathbb{Z}_{\ge 0}
 
-for every gang size c. x_j = 0 if no server holds the gang or it makes no progress on one, x_j = 1 if
-it cannot be spread. Dropping integrality leaves an LP whose dual multipliers prove a bound in exact
-arithmetic: `class_lp`.
+for every gang size c. x_j = 0 if no server holds the gang or it makes no progress on one, x_j = 1
+if it cannot be spread. Dropping integrality leaves an LP whose dual multipliers prove a bound in
+exact arithmetic: `class_lp`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def durations(instance: SjfBcoInstance, j: int) -> tuple[int | None, int | None]
 
 def build(instance: SjfBcoInstance, relaxed: bool = False) -> pyo.ConcreteModel:
     """Build the class bound as a MILP, or as its LP relaxation."""
-    O, N = instance.server_gpus, instance.total_gpus
+    O, N = instance.server_gpus, instance.total_gpus  # noqa: E741
     G = instance.rates.gpus
     d = [durations(instance, j) for j in range(len(G))]
 
@@ -68,20 +68,20 @@ def build(instance: SjfBcoInstance, relaxed: bool = False) -> pyo.ConcreteModel:
         return (local or 0) * m.x[j] + (spread or 0) * (1 - m.x[j])
 
     @m.Constraint(doc="CB-1: the area")
-    def area(m):
+    def area(m: Any) -> Any:
         return sum(G[j] * slots(j) for j in m.J) <= N * m.M
 
     @m.Constraint(m.J, doc="CB-2: the length of every job")
-    def length(m, j):
+    def length(m: Any, j: int) -> Any:
         return slots(j) <= m.M
 
     @m.Constraint(m.sizes, doc="CB-3: gangs of size c that fit at once")
-    def gangs_at_once(m, c):
+    def gangs_at_once(m: Any, c: int) -> Any:
         local = sum(d[j][0] * m.x[j] for j in m.J if G[j] >= c and d[j][0])
         return local <= sum(capacity // c for capacity in O) * m.M
 
     @m.Constraint(m.sizes, doc="CB-4: GPUs of the servers that hold a gang of size c")
-    def large_servers(m, c):
+    def large_servers(m: Any, c: int) -> Any:
         local = sum(G[j] * d[j][0] * m.x[j] for j in m.J if G[j] >= c and d[j][0])
         return local <= sum(capacity for capacity in O if capacity >= c) * m.M
 

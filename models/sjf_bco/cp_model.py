@@ -1,7 +1,7 @@
 r"""Constraint programming models of SJF-BCO, written for CP-SAT (reconstructed).
 
-Every model has the start a_j, duration d_j and end e_j of each job as one interval, its GPUs y_js, and
-u_js (uses server s), R_jr (uses r servers), n_js (on the network at s: 0 < y_js < G_j) as in
+Every model has the start a_j, duration d_j and end e_j of each job as one interval, its GPUs y_js,
+and u_js (uses server s), R_jr (uses r servers), n_js (on the network at s: 0 < y_js < G_j) as in
 `time_indexed.py`. What a duration has to be makes the difference:
 
 * CP-E, exact: per slot, c_jtrp says that job j runs on r servers at level p in slot t;
@@ -18,8 +18,8 @@ u_js (uses server s), R_jr (uses r servers), n_js (on the network at s: 0 < y_js
   .. math::
       A\, d_j - B X_j \ge D F_j \quad \text{if } R_{jr},
 
-  since the work done is at most :math:`\sum_t (A - B (p_j[t] - 1)) / D` and B >= 0. It is exact when
-  no more than two jobs can be spread.
+  since the work done is at most :math:`\sum_t (A - B (p_j[t] - 1)) / D` and B >= 0. It is exact
+  when no more than two jobs can be spread.
 
 All data are integers.
 """
@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -49,8 +50,7 @@ def concave_hull(rates: list[int]) -> list[tuple[int, int, int]]:
             hull.pop()
         hull.append((x, rate))
     return [
-        (f0 * (x1 - x0) + (f0 - f1) * x0, f0 - f1, x1 - x0)
-        for (x0, f0), (x1, f1) in zip(hull, hull[1:], strict=False)
+        (f0 * (x1 - x0) + (f0 - f1) * x0, f0 - f1, x1 - x0) for (x0, f0), (x1, f1) in pairwise(hull)
     ]
 
 
@@ -174,7 +174,7 @@ class ScheduleModel:
                 self.model.add(self.duration[j] >= d).only_enforce_if(self.count[j, r])
 
     def shared_slots_slow_jobs_down(self) -> None:
-        """CP-L2: slots shared with other spread jobs cost work, along the concave hull of the rates."""
+        """CP-L2: slots shared with other spread jobs cost work, along the hull of the rates."""
         m, H = self.model, self.horizon
         shared: defaultdict[tuple[int, int], list[cp_model.IntVar]] = defaultdict(list)
         for k, i in enumerate(self.J2):
@@ -208,7 +208,7 @@ class ScheduleModel:
         return overlap
 
     def levels_follow_the_slots(self) -> None:
-        """CP-E: in each slot a job runs at a level that covers its servers, until its work is done."""
+        """CP-E: in each slot a job runs at a level that covers its servers."""
         m, H = self.model, self.horizon
         active = {(j, t): self._active(j, t) for j in self.J for t in range(H)}
         on_network = {}

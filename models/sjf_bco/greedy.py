@@ -21,8 +21,8 @@ def makespan_of(instance: SjfBcoInstance, solution: SjfBcoSolution) -> int | Non
 def upper_bound_schedule(instance: SjfBcoInstance) -> SjfBcoSolution:
     """Return the best of a few list schedules in which no two spread jobs ever share a server.
 
-    Without sharing every level is 1 and every duration known in advance, so the schedule is feasible
-    whatever the instance, except that it may end after `horizon_slots`.
+    Without sharing every level is 1 and every duration known in advance, so the schedule is
+    feasible whatever the instance, except that it may end after `horizon_slots`.
     """
     rates = instance.rates
     jobs = range(len(instance.jobs))
@@ -42,7 +42,7 @@ def upper_bound_schedule(instance: SjfBcoInstance) -> SjfBcoSolution:
 
 
 def default_horizon(instance: SjfBcoInstance) -> int:
-    """Slots an exact model must look at: a feasible makespan, or `horizon_slots` if that is less."""
+    """Slots an exact model must look at: a feasible makespan, at most `horizon_slots`."""
     return min(_end(instance, upper_bound_schedule(instance)), instance.horizon_slots)
 
 

@@ -17,10 +17,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from gadgetopt.data import Solution
 from gadgetopt.numbers import round_up
 from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint, Voucher
 
@@ -79,9 +80,9 @@ class _Search:
             self.verified = max(self.verified, bound)
         self.infeasible |= self.lower > self.instance.horizon_slots
 
-    def consider(self, schedule: SjfBcoSolution | None) -> None:
+    def consider(self, schedule: Solution | None) -> None:
         """Simulate a schedule and keep it if it is the best."""
-        found = simulated(self.instance, schedule)
+        found = simulated(self.instance, cast(SjfBcoSolution | None, schedule))
         if found and (self.upper is None or found[0] < self.upper):
             self.upper, self.best = found
 

@@ -1,8 +1,8 @@
 r"""The smallest load limit theta*: (14)-(16) without time, as a compact integer program.
 
 With estimates that do not depend on the schedule, (14)-(16) is a load balancing of gangs over GPUs
-(reconstructed). Parameters: l_j = rho^hat_j / u, the load that job j puts on each of its GPUs, with u
-so large that l_j never exceeds an execution time. v_jg = 1 if job j holds GPU g.
+(reconstructed). Parameters: l_j = rho^hat_j / u, the load that job j puts on each of its GPUs,
+with u so large that l_j never exceeds an execution time. v_jg = 1 if job j holds GPU g.
 
 .. math::
     \min\ & \theta \\
@@ -18,6 +18,7 @@ GPUs are exchangeable here; they are ordered by load.
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pyomo.environ as pyo
 
@@ -43,15 +44,15 @@ def build(instance: SjfBcoInstance) -> pyo.ConcreteModel:
     m.theta = pyo.Var(domain=pyo.NonNegativeIntegers, doc="load limit")
 
     @m.Constraint(m.J, doc="LL-1: the gang is complete")
-    def gang(m, j):
+    def gang(m: Any, j: int) -> Any:
         return sum(m.v[j, g] for g in m.G) == G[j]
 
     @m.Constraint(m.G, doc="LL-2: the load of every GPU stays within the limit")
-    def within_limit(m, g):
+    def within_limit(m: Any, g: int) -> Any:
         return sum(load[j] * m.v[j, g] for j in m.J) <= m.theta
 
     @m.Constraint(m.G, doc="symmetry: GPUs in order of load")
-    def gpus_in_order(m, g):
+    def gpus_in_order(m: Any, g: int) -> Any:
         if g == 0:
             return pyo.Constraint.Skip
         return sum(load[j] * (m.v[j, g - 1] - m.v[j, g]) for j in m.J) >= 0

@@ -33,11 +33,15 @@ integer, or on it.
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyomo.environ as pyo
 
 from .greedy import default_horizon
 from .instance import Job, SjfBcoInstance
-from .time_indexed import decode as decode
+from .time_indexed import decode
+
+__all__ = ["build", "decode", "fastest_rate"]
 
 
 def exchanged_mb(job: Job) -> float:
@@ -54,7 +58,7 @@ def fastest_rate(instance: SjfBcoInstance, j: int) -> int:
 def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
     """Build (1)-(9) on `horizon` slots, by default the makespan of a quick feasible schedule."""
     H = default_horizon(instance) if horizon is None else horizon
-    O, jobs, rates = instance.server_gpus, instance.jobs, instance.rates
+    O, jobs, rates = instance.server_gpus, instance.jobs, instance.rates  # noqa: E741
     G, P = rates.gpus, max(1, rates.max_level)
     xi_1, alpha = instance.contention_coeff, instance.degradation_alpha
     k_min = 1.0 if instance.clamp_contention else 0.0
@@ -87,57 +91,57 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
     m.mk = pyo.Var(domain=pyo.NonNegativeIntegers, bounds=(0, H), doc="makespan")
 
     @m.Constraint(m.J, doc="(1): the gang is complete")
-    def gang(m, j):
+    def gang(m: Any, j: int) -> Any:
         return sum(m.y[j, s] for s in m.S) == G[j]
 
     @m.Constraint(m.S, m.T, doc="(2): capacity")
-    def capacity(m, s, t):
+    def capacity(m: Any, s: int, t: int) -> Any:
         return sum(m.y[j, s] * m.x[j, t] for j in m.J) <= O[s]
 
     @m.Constraint(m.J, m.T, doc="(3), (4): one run, on one placement")
-    def activity(m, j, t):
+    def activity(m: Any, j: int, t: int) -> Any:
         before = m.x[j, t - 1] - m.w[j, t] if t else 0
         return m.x[j, t] == before + m.z[j, t]
 
     @m.Constraint(m.J, doc="(3), (4): one start")
-    def one_start(m, j):
+    def one_start(m: Any, j: int) -> Any:
         return sum(m.z[j, t] for t in m.T) == 1
 
     @m.Constraint(m.J, doc="(3), (4): one stop")
-    def one_stop(m, j):
+    def one_stop(m: Any, j: int) -> Any:
         return sum(m.w[j, t + 1] for t in m.T) == 1
 
     @m.Constraint(m.J, m.S, doc="(5): a used server holds a GPU")
-    def used_holds(m, j, s):
+    def used_holds(m: Any, j: int, s: int) -> Any:
         return m.u[j, s] <= m.y[j, s]
 
     @m.Constraint(m.J, m.S, doc="(5): GPUs only on used servers")
-    def holds_used(m, j, s):
+    def holds_used(m: Any, j: int, s: int) -> Any:
         return m.y[j, s] <= min(O[s], G[j]) * m.u[j, s]
 
     @m.Constraint(m.J, m.S, doc="(6): on the network where used and spread, 0 < y < G")
-    def on_network(m, j, s):
+    def on_network(m: Any, j: int, s: int) -> Any:
         return m.n[j, s] == m.u[j, s] * m.sigma[j]
 
     @m.Constraint(m.J, m.S, doc="(6): a job that is not spread has its whole gang on one server")
-    def local_is_whole(m, j, s):
+    def local_is_whole(m: Any, j: int, s: int) -> Any:
         return m.y[j, s] >= G[j] * (m.u[j, s] - m.sigma[j])
 
     @m.Constraint(m.J, doc="(6): a spread job uses two servers or more")
-    def spread_uses_two(m, j):
+    def spread_uses_two(m: Any, j: int) -> Any:
         return sum(m.u[j, s] for s in m.S) >= 1 + m.sigma[j]
 
     @m.Constraint(m.J, m.S, m.T, doc="(6): the level covers every shared server")
-    def level(m, j, s, t):
+    def level(m: Any, j: int, s: int, t: int) -> Any:
         sharing = sum(m.n[i, s] * m.x[i, t] for i in m.J)
         return m.p[j, t] >= sharing - P * (1 - m.n[j, s]) - P * (1 - m.x[j, t])
 
     @m.Constraint(m.J, m.T, doc="(7): contention")
-    def contention(m, j, t):
+    def contention(m: Any, j: int, t: int) -> Any:
         return m.k[j, t] >= xi_1 * m.p[j, t]
 
     @m.Constraint(m.J, m.T, doc="(8): iteration time")
-    def iteration_time(m, j, t):
+    def iteration_time(m: Any, j: int, t: int) -> Any:
         job, e = jobs[j], exchanged_mb(jobs[j])
         compute = job.fwd_slots_per_sample * job.minibatch_samples + job.bwd_slots
         overhead = instance.overhead_coeff * instance.overhead_unit_slots
@@ -151,19 +155,19 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
         return m.tau[j, t] == reduce + compute + overhead * counted + e * (local + spread)
 
     @m.Constraint(m.J, m.T, doc="(9): an integer rate with phi tau <= 1 is floor(1 / tau)")
-    def rate(m, j, t):
+    def rate(m: Any, j: int, t: int) -> Any:
         return m.phi[j, t] * m.tau[j, t] <= 1
 
     @m.Constraint(m.J, m.T, doc="(9): progress only while active")
-    def progress(m, j, t):
+    def progress(m: Any, j: int, t: int) -> Any:
         return m.phi[j, t] <= phi_max[j] * m.x[j, t]
 
     @m.Constraint(m.J, doc="(9): the work is done")
-    def work(m, j):
+    def work(m: Any, j: int) -> Any:
         return sum(m.phi[j, t] for t in m.T) >= jobs[j].iterations
 
     @m.Constraint(m.J, m.T, doc="the makespan follows every active slot")
-    def makespan_active(m, j, t):
+    def makespan_active(m: Any, j: int, t: int) -> Any:
         return m.mk >= (t + 1) * m.x[j, t]
 
     m.makespan = pyo.Objective(expr=m.mk, sense=pyo.minimize)

@@ -1,7 +1,8 @@
 r"""The paper's reformulation (10)-(13): choose one of all complete schedules.
 
-Y = {y^1, ..., y^K} holds every feasible schedule, placements and starts; a_j(y^k) and rho_j(y^k) are
-the start and execution time of job j in it, known by simulation. x_j^k = 1 if job j follows y^k.
+Y = {y^1, ..., y^K} holds every feasible schedule, placements and starts; a_j(y^k) and rho_j(y^k)
+are the start and execution time of job j in it, known by simulation. x_j^k = 1 if job j follows
+y^k.
 
 .. math::
     \min\ & \max_j \sum_k x_j^k (a_j(y^k) + \rho_j(y^k))                        \tag{10} \\
@@ -14,15 +15,18 @@ solving it is scanning Y. With a limit theta on the load of each GPU g it become
 
 .. math::
     \sum_j \sum_k \hat W_{jg}^k \le \theta \quad \forall g, \qquad
-    \hat W_{jg}^k = x_j^k \hat\rho_j / u \text{ if job } j \text{ holds } g \text{ in } y^k, \text{ else } 0.
+    \hat W_{jg}^k = x_j^k \hat\rho_j / u \text{ if job } j \text{ holds } g \text{ in } y^k,
+    \text{ else } 0.
 
-The paper asks for a feasible point of (11)-(16); the model keeps (10) as its objective to choose one.
-For theta = T the limit cuts nothing off, since rho^hat / u never exceeds an execution time. Which GPUs
-of its servers a job holds is not part of y^k: here the first idle ones (reconstructed), so that below T
-the limited model is a restriction.
+The paper asks for a feasible point of (11)-(16); the model keeps (10) as its objective to choose
+one. For theta = T the limit cuts nothing off, since rho^hat / u never exceeds an execution time.
+Which GPUs of its servers a job holds is not part of y^k: here the first idle ones (reconstructed),
+so that below T the limited model is a restriction.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import pyomo.environ as pyo
 
@@ -51,17 +55,17 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
     m.mk = pyo.Var(domain=pyo.NonNegativeIntegers, bounds=(0, H), doc="makespan")
 
     @m.Constraint(m.J, doc="(10): no job completes after the makespan")
-    def completes(m, j):
+    def completes(m: Any, j: int) -> Any:
         return m.mk >= sum(Y[k].completion[j] * m.x[j, k] for k in m.K)
 
     @m.Constraint(m.J, doc="(11): one schedule for every job")
-    def one_schedule(m, j):
+    def one_schedule(m: Any, j: int) -> Any:
         if not Y:
             return m.mk >= H + 1  # no schedule completes within the horizon: infeasible
         return sum(m.x[j, k] for k in m.K) == 1
 
     @m.Constraint(m.J, m.K, doc="(12): the same for all jobs")
-    def same_schedule(m, j, k):
+    def same_schedule(m: Any, j: int, k: int) -> Any:
         return m.x[j, k] == m.x[0, k] if j else pyo.Constraint.Skip
 
     m.makespan = pyo.Objective(expr=m.mk, sense=pyo.minimize)
@@ -82,7 +86,7 @@ def build_load_limited(
     )
 
     @m.Constraint(m.G, doc="(14)-(16): the load of every GPU stays within the limit")
-    def load_limit(m, s, g):
+    def load_limit(m: Any, s: int, g: int) -> Any:
         held = [(j, k) for k in m.K for j in m.J if (s, g) in holders[k][j]]
         if not held:
             return pyo.Constraint.Skip

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
+from itertools import pairwise
 
 from .instance import SjfBcoInstance, SjfBcoSolution
 
@@ -32,7 +33,7 @@ def equal_servers(instance: SjfBcoInstance) -> list[list[int]]:
 
 def neighbours(classes: list[list[int]]) -> list[tuple[int, int]]:
     """Neighbouring members of each class: the pairs that a symmetry breaking puts in order."""
-    return [pair for members in classes for pair in zip(members, members[1:], strict=False)]
+    return [pair for members in classes for pair in pairwise(members)]
 
 
 def representative(instance: SjfBcoInstance, solution: SjfBcoSolution) -> SjfBcoSolution:
@@ -48,8 +49,8 @@ def representative(instance: SjfBcoInstance, solution: SjfBcoSolution) -> SjfBco
     ]
     new_index = {}
     for servers in equal_servers(instance):
-        in_order = sorted(servers, key=lambda s: -rank[s])
-        new_index.update(dict(zip(in_order, servers, strict=True)))
+        ranked = sorted(servers, key=lambda s: -rank[s])
+        new_index.update(dict(zip(ranked, servers, strict=True)))
     return SjfBcoSolution(
         start_slot=tuple(a for a, _ in plan),
         placement=tuple({new_index[s]: k for s, k in y.items() if k} for _, y in plan),

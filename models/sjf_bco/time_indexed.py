@@ -15,22 +15,25 @@ servers at level p; mk the makespan. All integer, so that CP-SAT can take the mo
     \text{TI-1}\quad & \sum_s y_{js} = G_j \\
     \text{TI-2}\quad & u_{js} \le y_{js} \le \min(O_s, G_j)\, u_{js} \\
     \text{TI-3}\quad & \sum_r R_{jr} = 1, \qquad \sum_s u_{js} = \sum_r r R_{jr} \\
-    \text{TI-4}\quad & n_{js} \ge u_{js} - R_{j1}, \quad n_{js} \le u_{js}, \quad n_{js} \le 1 - R_{j1} \\
-    \text{TI-5}\quad & x_{jt} = x_{j,t-1} + z_{jt} - w_{jt}, \quad \sum_t z_{jt} = \sum_t w_{jt} = 1 \\
+    \text{TI-4}\quad & n_{js} \ge u_{js} - R_{j1}, \quad n_{js} \le u_{js}, \quad
+                       n_{js} \le 1 - R_{j1} \\
+    \text{TI-5}\quad & x_{jt} = x_{j,t-1} + z_{jt} - w_{jt}, \quad
+                       \sum_t z_{jt} = \sum_t w_{jt} = 1 \\
     \text{TI-6}\quad & g_{jst} \le \min(O_s, G_j) x_{jt}, \quad g_{jst} \le y_{js}, \quad
                        g_{jst} \ge y_{js} - \min(O_s, G_j)(1 - x_{jt}) \\
     \text{TI-7}\quad & \sum_j g_{jst} \le O_s, \qquad \sum_s g_{jst} = G_j x_{jt} \\
-    \text{TI-8}\quad & q_{jst} \ge n_{js} + x_{jt} - 1, \quad q_{jst} \le n_{js}, \quad q_{jst} \le x_{jt} \\
+    \text{TI-8}\quad & q_{jst} \ge n_{js} + x_{jt} - 1, \quad q_{jst} \le n_{js}, \quad
+                       q_{jst} \le x_{jt} \\
     \text{TI-9}\quad & \sum_i q_{ist} \le \sum_{r,p} p\, c_{jtrp} + P_s (1 - q_{jst}) \\
     \text{TI-10}\quad & \sum_{r,p} c_{jtrp} = x_{jt}, \qquad \sum_p c_{jtrp} \le R_{jr} \\
     \text{TI-11}\quad & \sum_{t,r,p} \phi_j(r, p)\, c_{jtrp} \ge F_j \\
     \text{TI-12}\quad & mk \ge (t + 1) x_{jt}, \qquad mk \ge \sum_t t\, w_{jt}
 
 with P_s = min(O_s, |J2|), the most spread jobs that server s can hold. Three things make it exact.
-The nonlinearity of (6)-(8) sits in phi_j(r, p), a table of integers. TI-9 only forces the level to be
-*at least* the true one; running the true dynamics from the same decision then finishes no job later,
-so the optimum is unchanged, and the decoded schedule may even be better than the model's value. And
-of several levels with one rate only the highest is needed.
+The nonlinearity of (6)-(8) sits in phi_j(r, p), a table of integers. TI-9 only forces the level to
+be *at least* the true one; running the true dynamics from the same decision then finishes no job
+later, so the optimum is unchanged, and the decoded schedule may even be better than the model's
+value. And of several levels with one rate only the highest is needed.
 """
 
 from __future__ import annotations
@@ -71,7 +74,7 @@ def most_spread(instance: SjfBcoInstance, s: int) -> int:
 
 def add_placement(m: pyo.ConcreteModel, instance: SjfBcoInstance) -> None:
     """Add the sets, variables and constraints TI-1 to TI-4 that describe a placement."""
-    O, rates = instance.server_gpus, instance.rates
+    O, rates = instance.server_gpus, instance.rates  # noqa: E741
     G = rates.gpus
     jobs = range(len(instance.jobs))
     m.J = pyo.RangeSet(0, len(G) - 1)
@@ -95,44 +98,44 @@ def add_placement(m: pyo.ConcreteModel, instance: SjfBcoInstance) -> None:
     )
 
     @m.Constraint(m.J, doc="TI-1: the gang is complete")
-    def gang(m, j):
+    def gang(m: Any, j: int) -> Any:
         return sum(m.y[j, s] for s in m.S) == G[j]
 
     @m.Constraint(m.J, m.S, doc="TI-2: a used server holds a GPU")
-    def used_holds(m, j, s):
+    def used_holds(m: Any, j: int, s: int) -> Any:
         return m.u[j, s] <= m.y[j, s]
 
     @m.Constraint(m.J, m.S, doc="TI-2: GPUs only on used servers")
-    def holds_used(m, j, s):
+    def holds_used(m: Any, j: int, s: int) -> Any:
         return m.y[j, s] <= min(O[s], G[j]) * m.u[j, s]
 
     @m.Constraint(m.J, doc="TI-3: one number of servers")
-    def one_count(m, j):
+    def one_count(m: Any, j: int) -> Any:
         return sum(m.R[j, r] for r in rates.server_counts(j)) == 1
 
     @m.Constraint(m.J, doc="TI-3: it is the number of servers used")
-    def count_is_used(m, j):
+    def count_is_used(m: Any, j: int) -> Any:
         return sum(m.u[j, s] for s in m.S) == sum(r * m.R[j, r] for r in rates.server_counts(j))
 
     def local(j: int) -> Any:
         return m.R[j, 1] if 1 in rates.server_counts(j) else 0
 
     @m.Constraint(m.J2, m.S, doc="TI-4: a used server of a spread job is on the network")
-    def network_if_spread(m, j, s):
+    def network_if_spread(m: Any, j: int, s: int) -> Any:
         return m.n[j, s] >= m.u[j, s] - local(j)
 
     @m.Constraint(m.J2, m.S, doc="TI-4: only a used server")
-    def network_if_used(m, j, s):
+    def network_if_used(m: Any, j: int, s: int) -> Any:
         return m.n[j, s] <= m.u[j, s]
 
     @m.Constraint(m.J2, m.S, doc="TI-4: and only of a spread job")
-    def local_is_off_network(m, j, s):
+    def local_is_off_network(m: Any, j: int, s: int) -> Any:
         return m.n[j, s] <= 1 - local(j)
 
     m.server_pairs = pyo.Set(dimen=2, initialize=neighbours(equal_servers(instance)))
 
     @m.Constraint(m.server_pairs, doc="symmetry: equal servers in order of sum_j (j + 1) y_js")
-    def servers_in_order(m, s, s_next):
+    def servers_in_order(m: Any, s: int, s_next: int) -> Any:
         return sum((j + 1) * m.y[j, s] for j in m.J) >= sum((j + 1) * m.y[j, s_next] for j in m.J)
 
 
@@ -149,7 +152,7 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
     the horizon makes the model infeasible.
     """
     H = default_horizon(instance) if horizon is None else horizon
-    O, N, rates = instance.server_gpus, instance.total_gpus, instance.rates
+    O, N, rates = instance.server_gpus, instance.total_gpus, instance.rates  # noqa: E741
     G, F = rates.gpus, rates.iterations
     rho = [int(d) for d in rates.exec_min]
     lower = energetic_bound(instance)
@@ -177,86 +180,86 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
     levels = {(j, r): distinct_levels(instance, j, r) for j, r in m.JR}
 
     @m.Constraint(m.J, m.T, doc="TI-5: activity changes by starting and stopping")
-    def activity(m, j, t):
+    def activity(m: Any, j: int, t: int) -> Any:
         before = m.x[j, t - 1] - m.w[j, t] if t else 0
         return m.x[j, t] == before + m.z[j, t]
 
     @m.Constraint(m.J, doc="TI-5: one start")
-    def one_start(m, j):
+    def one_start(m: Any, j: int) -> Any:
         return sum(m.z[j, t] for t in m.T) == 1
 
     @m.Constraint(m.J, doc="TI-5: one stop")
-    def one_stop(m, j):
+    def one_stop(m: Any, j: int) -> Any:
         return sum(m.w[j, t + 1] for t in m.T) == 1
 
     @m.Constraint(m.J, m.S, m.T, doc="TI-6: GPUs are held only while active")
-    def held_if_active(m, j, s, t):
+    def held_if_active(m: Any, j: int, s: int, t: int) -> Any:
         return m.g[j, s, t] <= min(O[s], G[j]) * m.x[j, t]
 
     @m.Constraint(m.J, m.S, m.T, doc="TI-6: no more than placed")
-    def held_if_placed(m, j, s, t):
+    def held_if_placed(m: Any, j: int, s: int, t: int) -> Any:
         return m.g[j, s, t] <= m.y[j, s]
 
     @m.Constraint(m.J, m.S, m.T, doc="TI-6: all that is placed while active")
-    def placed_is_held(m, j, s, t):
+    def placed_is_held(m: Any, j: int, s: int, t: int) -> Any:
         return m.g[j, s, t] >= m.y[j, s] - min(O[s], G[j]) * (1 - m.x[j, t])
 
     @m.Constraint(m.S, m.T, doc="TI-7: capacity")
-    def capacity(m, s, t):
+    def capacity(m: Any, s: int, t: int) -> Any:
         return sum(m.g[j, s, t] for j in m.J) <= O[s]
 
     @m.Constraint(m.J, m.T, doc="TI-7: an active job holds its whole gang (a cut)")
-    def gang_held(m, j, t):
+    def gang_held(m: Any, j: int, t: int) -> Any:
         return sum(m.g[j, s, t] for s in m.S) == G[j] * m.x[j, t]
 
     @m.Constraint(m.J2, m.S, m.T, doc="TI-8: spread and active is on the network")
-    def on_network(m, j, s, t):
+    def on_network(m: Any, j: int, s: int, t: int) -> Any:
         return m.q[j, s, t] >= m.n[j, s] + m.x[j, t] - 1
 
     @m.Constraint(m.J2, m.S, m.T, doc="TI-8: only if spread")
-    def on_network_if_spread(m, j, s, t):
+    def on_network_if_spread(m: Any, j: int, s: int, t: int) -> Any:
         return m.q[j, s, t] <= m.n[j, s]
 
     @m.Constraint(m.J2, m.S, m.T, doc="TI-8: only if active")
-    def on_network_if_active(m, j, s, t):
+    def on_network_if_active(m: Any, j: int, s: int, t: int) -> Any:
         return m.q[j, s, t] <= m.x[j, t]
 
     @m.Constraint(m.J2, m.S, m.T, doc="TI-9: the level covers every shared server")
-    def level_covers(m, j, s, t):
+    def level_covers(m: Any, j: int, s: int, t: int) -> Any:
         level = sum(p * m.c[t, j, r, p] for r, p in modes[j])
         sharing = sum(m.q[i, s, t] for i in m.J2)
         return sharing <= level + most_spread(instance, s) * (1 - m.q[j, s, t])
 
     @m.Constraint(m.J, m.T, doc="TI-10: one level while active")
-    def one_level(m, j, t):
+    def one_level(m: Any, j: int, t: int) -> Any:
         return sum(m.c[t, j, r, p] for r, p in modes[j]) == m.x[j, t]
 
     @m.Constraint(m.T, m.JR, doc="TI-10: of the number of servers used")
-    def level_of_count(m, t, j, r):
+    def level_of_count(m: Any, t: int, j: int, r: int) -> Any:
         return sum(m.c[t, j, r, p] for p in levels[j, r]) <= m.R[j, r]
 
     @m.Constraint(m.J, doc="TI-11: the work is done")
-    def work(m, j):
+    def work(m: Any, j: int) -> Any:
         done = sum(rates.rate(j, r, p) * m.c[t, j, r, p] for t in m.T for r, p in modes[j])
         return done >= F[j]
 
     @m.Constraint(m.J, m.T, doc="TI-12: the makespan follows every active slot")
-    def makespan_active(m, j, t):
+    def makespan_active(m: Any, j: int, t: int) -> Any:
         return m.mk >= (t + 1) * m.x[j, t]
 
     @m.Constraint(m.J, doc="TI-12: and every stop")
-    def makespan_stop(m, j):
+    def makespan_stop(m: Any, j: int) -> Any:
         return m.mk >= sum((t + 1) * m.w[j, t + 1] for t in m.T)
 
     # Strengthenings: valid for every schedule, or for one representative of each class.
 
     @m.Constraint(m.J, doc="a run is no shorter than the best duration on its servers")
-    def shortest_run(m, j):
+    def shortest_run(m: Any, j: int) -> Any:
         d = {r: shortest(instance, j, r) for r in rates.server_counts(j)}
         return sum(m.x[j, t] for t in m.T) >= sum(d[r] * m.R[j, r] for r in d if d[r])
 
     @m.Constraint(m.J, m.T, doc="a job stays active for its shortest duration after the start")
-    def started_is_active(m, j, t):
+    def started_is_active(m: Any, j: int, t: int) -> Any:
         return sum(m.z[j, i] for i in range(max(0, t - rho[j] + 1), t + 1)) <= m.x[j, t]
 
     for j in m.J:
@@ -267,17 +270,17 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
                 m.x[j, t].setlb(1)  # active whenever it starts
 
     @m.Constraint(doc="the makespan covers the GPU slots held")
-    def area(m):
+    def area(m: Any) -> Any:
         return N * m.mk >= sum(G[j] * m.x[j, t] for j in m.J for t in m.T)
 
     @m.Constraint(doc="the energetic bound")
-    def windows(m):
+    def windows(m: Any) -> Any:
         return m.mk >= lower
 
     m.job_pairs = pyo.Set(dimen=2, initialize=neighbours(identical_jobs(instance)))
 
     @m.Constraint(m.job_pairs, doc="symmetry: identical jobs in order of start")
-    def jobs_in_order(m, i, j):
+    def jobs_in_order(m: Any, i: int, j: int) -> Any:
         return sum(t * m.z[i, t] for t in m.T) <= sum(t * m.z[j, t] for t in m.T)
 
     m.makespan = pyo.Objective(expr=m.mk, sense=pyo.minimize)
