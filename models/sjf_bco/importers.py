@@ -136,12 +136,13 @@ class PhillyOptions(Options):
     ----------
     window_start : datetime, optional
         First submission time to keep, UTC unless it says otherwise; default the first of all.
-    virtual_cluster : str, optional
-        Keep the jobs of one virtual cluster.
+    virtual_cluster : str
+        Keep the jobs of one virtual cluster; empty keeps all. Names such as 6214e9 are text, which
+        a default of the type text tells a command line.
     """
 
     window_start: datetime | None = None
-    virtual_cluster: str | None = None
+    virtual_cluster: str = ""
 
     @property
     def window_start_s(self) -> float | None:
@@ -180,7 +181,7 @@ def philly(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> I
     """
     settings = _settings(PhillyOptions, "philly", options)
     trace = joined([read_philly(path) for path in _some(files)])
-    if settings.virtual_cluster is not None:
+    if settings.virtual_cluster:
         trace = in_virtual_cluster(trace, settings.virtual_cluster)
     return _import("philly", trace, settings, rng, _drawn_iterations)
 

@@ -8,10 +8,11 @@ import pytest
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.generate import PAPER_MIX
 from gadgetopt.models.sjf_bco.greedy import upper_bound_schedule
-from gadgetopt.models.sjf_bco.importers import muri, philly
+from gadgetopt.models.sjf_bco.importers import PhillyOptions, muri, philly
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 
 from gadgetopt.errors import InputError
+from gadgetopt.methods import parse_assignments
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "traces"
 
@@ -190,6 +191,14 @@ def test_report_and_origin_go_into_json(philly_file, muri_file):
     assert len(origin["files"][0]["sha256"]) == 64
     assert origin["options"]["jobs"] == 5
     json.dumps(muri([muri_file], rng(), jobs=5).report)
+
+
+def test_virtual_cluster_names_that_look_like_numbers_stay_text(tmp_path):
+    rows = [f"2017-10-09 06:13:03,{8000 + i},1,0,{'6214e9' if i % 2 else 'a'}" for i in range(8)]
+    path = tmp_path / "p.csv"
+    path.write_text("\n".join(["timestamp,duration,num_gpus,gpu_time,cluster", *rows]) + "\n")
+    setting = parse_assignments(["virtual_cluster=6214e9"], PhillyOptions().model_dump(), "import")
+    assert philly([path], rng(), jobs=4, **setting).report["jobs_eligible"] == 4
 
 
 def test_options_given_as_text_are_converted(philly_file):
