@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gadgetopt.models.sjf_bco import PROBLEM
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.generate import PAPER_MIX
 from gadgetopt.models.sjf_bco.greedy import upper_bound_schedule
-from gadgetopt.models.sjf_bco.importers import PhillyOptions, muri, philly
+from gadgetopt.models.sjf_bco.importers import MuriOptions, PhillyOptions, muri, philly
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 
 from gadgetopt.errors import InputError
@@ -231,6 +232,13 @@ def test_a_bad_option_is_an_input_error_of_one_line(philly_file, options, messag
     with pytest.raises(InputError, match=message) as caught:
         philly([philly_file], rng(), **options)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("form", "options"), [("philly", PhillyOptions), ("muri", MuriOptions)])
+def test_the_declared_parameters_are_the_options(form, options):
+    (importer,) = (entry for entry in PROBLEM.importers if entry.format == form)
+    declared = {name: value or None for name, value in importer.parameters.items()}
+    assert declared == {name: value or None for name, value in options().model_dump().items()}
 
 
 def test_no_files_is_an_input_error():
