@@ -78,7 +78,8 @@ def _solve_formulation(
         # an unbounded relaxation says nothing either.
         proves = {"exact": {Status.INFEASIBLE, Status.UNBOUNDED}, "relaxation": {Status.INFEASIBLE}}
         proved = solved.status if solved.status in proves.get(formulation.strength, ()) else None
-        decodes = formulation.decode is not None and solved.values is not None
+        has_incumbent = solved.status in (Status.OPTIMAL, Status.FEASIBLE)
+        decodes = formulation.decode is not None and has_incumbent
         return MethodOutcome(
             solution=formulation.decode(model, instance)
             if decodes and formulation.decode
