@@ -2,7 +2,7 @@
 
 An exact method of ours (reconstructed). Its rungs, until the lower bound meets the makespan:
 
-1. heuristics: list schedules without sharing, and the paper's SJF-BCO;
+1. heuristics: list schedules without sharing, LPT-ILS, and the paper's SJF-BCO;
 2. combinatorial bounds: energetic, then the certified class bound;
 3. CP-L and CP-U, whose schedules are simulated and dispatched: where an optimum without contention
    exists, the two meet;
@@ -39,6 +39,7 @@ from .cp import (
 )
 from .greedy import upper_bound_schedule
 from .instance import SjfBcoInstance, SjfBcoSolution
+from .local_search import lpt_ils
 
 #: Share of the remaining time that a rung before the last may take.
 _SHARE = 0.25
@@ -96,6 +97,8 @@ class _Search:
     def heuristics(self) -> None:
         """Rung 1."""
         self.consider(upper_bound_schedule(self.instance))
+        limits = self.limits_of_rung(rung_s=5.0)
+        self.consider(lpt_ils(self.instance, limits, self.rng).solution)
         limits = self.limits_of_rung(rung_s=5.0)
         self.consider(sjf_bco(self.instance, limits, self.rng, theta_search="sweep").solution)
 

@@ -1,0 +1,35 @@
+"""What the tests of exact methods share: hand-checked optima, and instances brute force can do."""
+
+from __future__ import annotations
+
+import numpy as np
+from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
+
+from . import hand_checked
+from .random_instances import small_instance
+
+HAND_CHECKED = {
+    "E1": (hand_checked.co_locate(), 2),
+    "E2": (hand_checked.contention_pays(), 3),
+    "E3": (hand_checked.staggered_start(), 11),
+    "E4a": (hand_checked.theorem_5_fails_a(), 2),
+    "E4b": (hand_checked.theorem_5_fails_b(), 6),
+    "E5": (hand_checked.kappa_matters(), 2),
+}
+
+
+def tiny_instance(seed: int) -> SjfBcoInstance:
+    """Up to three jobs and servers; some with inside links slower than the network."""
+    rng = np.random.default_rng(seed)
+    while True:
+        drawn = small_instance(
+            rng, most_jobs=3, most_servers=3, largest_server=3, most_work=14, horizon=9
+        )
+        # One job after the other must fit the horizon, and brute force must be quick.
+        if sum(drawn.rates.exec_min.tolist()) > 9 or _schedules_to_try(drawn) > 20_000:
+            continue
+        if seed % 3 == 0:
+            return drawn.model_copy(
+                update={"intra_bw_mb_per_slot": 15.0, "overhead_free_local": True}
+            )
+        return drawn
