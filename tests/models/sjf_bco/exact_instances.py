@@ -33,3 +33,14 @@ def tiny_instance(seed: int) -> SjfBcoInstance:
                 update={"intra_bw_mb_per_slot": 15.0, "overhead_free_local": True}
             )
         return drawn
+
+
+@cache
+def optimum_of(seed: int) -> int:
+    """The optimum of `tiny_instance(seed)` by brute force."""
+    inst = tiny_instance(seed)
+    return optimal_makespan(inst, inst.horizon_slots)
+
+
+def _schedules_to_try(inst: SjfBcoInstance) -> int:
+    return math.prod(len(placements(inst, j)) * 9 for j in range(len(inst.jobs)))
