@@ -139,9 +139,12 @@ class _NativeObjective:
     def of(cls, model: cp_model.CpModel) -> _NativeObjective:
         if not model.has_objective():
             return cls(present=False, exact=False)
+        # Asking a model with a fractional objective for `objective` would give it one.
+        if model.proto.has_floating_point_objective():
+            return cls(present=True, exact=False)
         written = model.proto.objective
         scale = written.scaling_factor or 1.0
-        if not model.proto.has_objective() or abs(scale) != 1 or any(j < 0 for j in written.vars):
+        if abs(scale) != 1 or any(j < 0 for j in written.vars):
             return cls(present=True, exact=False)
         return cls(
             present=True,

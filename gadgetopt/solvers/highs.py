@@ -196,7 +196,10 @@ def _read(highs: highspy.Highs, form: StandardForm, interrupted: bool) -> Solver
     if interrupted and end != ends.kOptimal:
         limit = "interrupted"
     bound = _finite(info.mip_dual_bound) if mip else None
-    if info.primal_solution_status != int(highspy.SolutionStatus.kSolutionStatusFeasible):
+    feasible = info.primal_solution_status == int(highspy.SolutionStatus.kSolutionStatusFeasible)
+    if end == ends.kOptimal and not feasible:
+        return SolverOutcome(Status.ERROR, reason="HiGHS's optimal solution is not feasible")
+    if not feasible:
         return SolverOutcome(Status.NO_SOLUTION, bound=bound, limit_hit=limit)
     solution = highs.getSolution()
     objective = float(info.objective_function_value)
@@ -225,7 +228,7 @@ def _unbounded_or_infeasible(form: StandardForm, limits: Limits, seed: int) -> S
     cone = recession_form(form)
     ray = _run(pass_form(cone), cone, _remaining(limits, start), seed, None)
     if ray.status is Status.OPTIMAL and ray.objective is not None:
-        if abs(ray.objective) > RAY_TOLERANCE:
+        if abs(float(ray.objective)) > RAY_TOLERANCE:
             return SolverOutcome(Status.UNBOUNDED)
         return SolverOutcome(
             Status.ERROR,

@@ -39,27 +39,30 @@ def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple
         return solve(), False
     returned: list[T] = []
     raised: list[BaseException] = []
+    # An event of our own: Thread.join interrupted by Ctrl-C may take the thread for finished.
+    done = threading.Event()
 
     def run() -> None:
         try:
             returned.append(solve())
         except BaseException as error:  # handed over to the waiting thread below
             raised.append(error)
+        finally:
+            done.set()
 
-    thread = threading.Thread(target=run, daemon=True)
     interrupted = False
+    threading.Thread(target=run, daemon=True).start()
     try:
-        thread.start()
-        _wait(thread)
+        _wait(done)
     except KeyboardInterrupt:
         interrupted = True
         stop()
-        _wait(thread)
+        _wait(done)
     if raised:
         raise raised[0]
     return returned[0], interrupted
 
 
-def _wait(thread: threading.Thread) -> None:
-    while thread.is_alive():
-        thread.join(POLL_S)
+def _wait(done: threading.Event) -> None:
+    while not done.wait(POLL_S):
+        pass

@@ -45,7 +45,7 @@ class StandardForm:
     columns : list of VarData
         The free variables that occur in a row or in the objective.
     col_lower, col_upper : ndarray of float, shape (columns,)
-        Bounds, infinite where there are none.
+        Bounds, infinite where there are none; integers for integer columns.
     integer : ndarray of bool, shape (columns,)
         Which columns take integers only.
     c : ndarray of float, shape (columns,)
@@ -206,7 +206,19 @@ def _domains(columns: list[Any]) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]
         lows.append(-math.inf if low is None else low)
         highs.append(math.inf if high is None else high)
         integer.append(whole)
-    return np.array(lows, dtype=float), np.array(highs, dtype=float), np.array(integer, dtype=bool)
+    lower, upper = np.array(lows, dtype=float), np.array(highs, dtype=float)
+    whole_numbers = np.array(integer, dtype=bool)
+    lower[whole_numbers] = np.ceil(_snapped(lower[whole_numbers]))
+    upper[whole_numbers] = np.floor(_snapped(upper[whole_numbers]))
+    return lower, upper, whole_numbers
+
+
+def _snapped(x: Floats) -> Floats:
+    """Return `x` with numbers within four units in the last place of an integer moved there."""
+    finite = np.where(np.isfinite(x), x, 0.0)
+    nearest = np.rint(finite)
+    close = np.isfinite(x) & (np.abs(finite - nearest) <= 4 * np.spacing(np.abs(finite)))
+    return np.where(close, nearest, x)
 
 
 def _takes_integers_only(v: Any) -> bool:
@@ -248,12 +260,9 @@ def value_nearest_zero(v: Any) -> float | int:
     """Return the value of a variable's domain nearest to zero."""
     lower, upper, integer = _domains([v])
     low, high = float(lower[0]), float(upper[0])
-    if integer[0]:
-        low = math.ceil(low) if math.isfinite(low) else low
-        high = math.floor(high) if math.isfinite(high) else high
     if low > high:
         raise TriviallyInfeasibleError(f"{v.name}: its domain is empty")
-    nearest = min(max(0, low), high)
+    nearest = min(max(0.0, low), high)
     return int(nearest) if integer[0] else nearest
 
 

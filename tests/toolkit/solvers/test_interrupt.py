@@ -1,0 +1,76 @@
+"""A real Ctrl-C during a real solve keeps the incumbent."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+import threading
+
+import pytest
+
+from gadgetopt.solvers.interrupt import run_interruptibly
+
+SCRIPT = """
+    import os, signal, sys, threading, time
+    import numpy as np
+    import pyomo.environ as pyo
+    from gadgetopt.result import Limits
+    from gadgetopt.solvers import import_backend, solve_model
+
+    import_backend(sys.argv[1])
+    rng = np.random.default_rng(0)
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(120), domain=pyo.Binary)
+    model.rows = pyo.ConstraintList()
+    for row in rng.integers(100, 1000, size=(15, 120)).tolist():
+        model.rows.add(sum(a * model.x[j] for j, a in enumerate(row)) <= sum(row) // 2)
+    values = rng.integers(100, 1000, size=120).tolist()
+    model.value = pyo.Objective(
+        expr=sum(v * model.x[j] for j, v in enumerate(values)), sense=pyo.maximize
+    )
+
+    def interrupt():
+        time.sleep(1.5)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    start = time.perf_counter()
+    outcome = solve_model(model, sys.argv[1], Limits(time_s=30))
+    assert time.perf_counter() - start < 15
+    print(outcome.status, outcome.limit_hit, outcome.objective > 0, outcome.bound > 0)
+    print(pyo.value(model.value) > 0)
+"""
+
+
+@pytest.mark.parametrize("backend", ["highs", "cpsat"])
+def test_ctrl_c_returns_the_incumbent(backend):
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(SCRIPT), backend],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.split() == ["feasible", "interrupted", "True", "True", "True"], done.stderr
+
+
+def test_solve_returns_its_value_and_was_not_interrupted():
+    assert run_interruptibly(lambda: 7, lambda: None) == (7, False)
+
+
+def test_exception_of_the_solve_is_raised_in_the_caller():
+    with pytest.raises(ZeroDivisionError):
+        run_interruptibly(lambda: 1 // 0, lambda: None)
+
+
+def test_solve_runs_in_place_outside_the_main_thread():
+    names = []
+
+    def solve() -> None:
+        names.append(threading.current_thread().name)
+
+    thread = threading.Thread(target=lambda: run_interruptibly(solve, lambda: None), name="worker")
+    thread.start()
+    thread.join()
+    assert names == ["worker"]
