@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from functools import cache
+
 import numpy as np
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
+from gadgetopt.models.sjf_bco.schedules import placements
 
 from . import hand_checked
+from .brute_force import optimal_makespan
 from .random_instances import small_instance
 
 HAND_CHECKED = {
