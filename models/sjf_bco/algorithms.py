@@ -75,10 +75,10 @@ def sjf_bco(
     The paper's bound is O(n_g |J| N log N log T) (Theorem 6).
 
     Departures from the text. Theta is an integer in the bisection, jobs of equal size go by index,
-    only the distinct job sizes are tried as kappa, and est_j defaults to the shortest duration, with
-    the tightest u (all reconstructed). A run that cannot place every job is given makespan T rather
-    than its partial makespan (line 15), and completion times are those of the complete schedule,
-    with the contention that later jobs bring: as printed, an infeasible run would win, and stale
+    only 1 and the distinct job sizes are tried as kappa, and est_j defaults to the shortest duration,
+    with the tightest u (all reconstructed). A run that cannot place every job is given makespan T
+    rather than its partial makespan (line 15), and completion times are those of the complete
+    schedule, with the contention that later jobs bring: as printed, an infeasible run would win, and stale
     completion times would be compared.
 
     References
@@ -110,10 +110,14 @@ def kappa_stages(batch: Batch, kappa: int, packing: Packing) -> list[Stage]:
 def _runs_by_kappa(
     batch: Batch, availability: Availability, packing: Packing
 ) -> dict[int, MakeRun]:
-    """Return the run for each kappa; two kappas with no job size between them give the same run."""
+    """Return the run for each kappa of 1..n_g that differs from the one before.
+
+    Two kappas with no job size between them give the same run; kappa = 1 matters even without a job
+    of that size, as every job then goes to LBSGF.
+    """
     return {
         kappa: partial(_run_at, batch, kappa_stages(batch, kappa, packing), availability)
-        for kappa in sorted(set(batch.gpus))
+        for kappa in sorted({1, *batch.gpus})
     }
 
 

@@ -50,7 +50,14 @@ def first_fit(
     job_order : "given" or "smallest_first", default "given"
         (reconstructed)
     """
-    return _search(instance, limits, FirstFit, theta_search, availability, job_order)
+    return _search(
+        instance,
+        limits,
+        pool=FirstFit,
+        theta_search=theta_search,
+        availability=availability,
+        job_order=job_order,
+    )
 
 
 def list_scheduling(
@@ -69,7 +76,14 @@ def list_scheduling(
     guarantee of SJF-BCO holds for the run without limit. Complexity and parameters are those of
     `first_fit`.
     """
-    return _search(instance, limits, LeastLoaded, theta_search, availability, job_order)
+    return _search(
+        instance,
+        limits,
+        pool=LeastLoaded,
+        theta_search=theta_search,
+        availability=availability,
+        job_order=job_order,
+    )
 
 
 def random_placement(
@@ -120,6 +134,7 @@ def random_placement(
 def _search(
     instance: SjfBcoInstance,
     limits: Limits,
+    *,
     pool: MakePool,
     theta_search: ThetaSearch,
     availability: Availability,

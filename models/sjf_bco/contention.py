@@ -61,7 +61,7 @@ class Clock:
         self._started.append(j)
 
     def advance(self) -> list[int]:
-        """Go to the next instant at which jobs complete and return them; none if nothing ever does."""
+        """Go to the next instant at which jobs complete and return them; none if that never is."""
         self._settle()
         heap, due, jobs = self._heap, self._due, self._jobs
         finished: list[int] = []

@@ -1,8 +1,8 @@
 """Presets: the paper's experiment, small contended instances, and instances that grow.
 
 The paper gives ranges (sizes, iterations F_j, iteration times tau_j, estimates rho_j) but not the
-bandwidths, gradient sizes and compute times behind them. `calibrated_instance` chooses those so that
-all the ranges hold at once (reconstructed); it is deterministic, the draws happen in the presets.
+bandwidths, gradient sizes and compute times behind them. `calibrated_instance` chooses those so
+that all the ranges hold at once (reconstructed); it is deterministic, the presets do the draws.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Placing gangs on GPUs one after the other under a load limit: what Algorithms 1-3 share.
 
 Every scheduler of the paper takes the jobs in some order and chooses for each the GPUs it runs on,
-so that the load U_g of a GPU, the sum of est_j / u over its jobs, never exceeds a limit theta. Loads
-are integers here: est_j times the common denominator of the estimates. With that denominator D,
+so that the load U_g of a GPU, the sum of est_j / u over its jobs, never exceeds a limit theta.
+Loads are integers here: est_j times the common denominator D of the estimates,
 
     U_g + est_j / u <= theta   is   load_g + D est_j <= floor(theta u D).
 
@@ -97,7 +97,7 @@ class Batch:
 
 
 def estimated_slots(instance: SjfBcoInstance) -> list[Fraction]:
-    """Return the estimate of each job: `est_slots`, or its shortest duration where none is given."""
+    """Return the estimate of each job: `est_slots`, or its shortest duration if none is given."""
     shortest = instance.rates.exec_min.tolist()
     return [
         Fraction(d) if job.est_slots is None else decimal_rational(job.est_slots)

@@ -121,8 +121,8 @@ def search_theta(search: Search, theta_search: ThetaSearch) -> None:
 def _bisect(search: Search, *, to_feasible: bool) -> None:
     """Bisect the integers 1..T (Algorithm 1, lines 2-27).
 
-    The paper goes to smaller theta when the makespan improved. With `to_feasible` the search does so
-    whenever some variant could place all jobs (reconstructed).
+    The paper goes to smaller theta when the makespan improved. With `to_feasible` the search does
+    so whenever some variant could place all jobs (reconstructed).
     """
     left, right = 1, search.batch.instance.horizon_slots
     while left <= right:

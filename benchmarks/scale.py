@@ -1,0 +1,49 @@
+"""Time of a system's algorithm as its instances grow: `python benchmarks/scale.py sjf_bco`."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+
+import numpy as np
+from gadgetopt.models.sjf_bco.algorithms import sjf_bco
+from gadgetopt.models.sjf_bco.generate import scale
+from gadgetopt.result import Limits
+
+SYSTEMS = ("sjf_bco",)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("system", choices=SYSTEMS)
+    parser.add_argument("--jobs", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parser.add_argument("--searches", nargs="+", default=["literal", "sweep"])
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    for search in arguments.searches:
+        print(f"\n### SJF-BCO, theta search `{search}`\n")
+        print(
+            "| jobs | servers | GPUs | runs | s | us/job | us/job, ratio | log n, ratio | makespan |"
+        )
+        print("|---|---|---|---|---|---|---|---|---|")
+        before = None
+        for n in arguments.jobs:
+            instance = scale(np.random.default_rng(arguments.seed), jobs=n)
+            began = time.perf_counter()
+            outcome = sjf_bco(instance, Limits(), np.random.default_rng(0), theta_search=search)
+            seconds = time.perf_counter() - began
+            per_job = 1e6 * seconds / n
+            growth = "" if before is None else f"{per_job / before[1]:.2f}"
+            log_growth = "" if before is None else f"{math.log(n) / math.log(before[0]):.2f}"
+            print(
+                f"| {n:,} | {len(instance.server_gpus):,} | {instance.total_gpus:,} "
+                f"| {outcome.notes['runs']} | {seconds:.1f} | {per_job:.0f} | {growth} | {log_growth} "
+                f"| {outcome.claimed_objective} |",
+                flush=True,
+            )
+            before = (n, per_job)
+
+
+if __name__ == "__main__":
+    main()
