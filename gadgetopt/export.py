@@ -24,11 +24,7 @@ def write_model(model: Any, form: str, path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if form == "cpsat":
-            from gadgetopt.solvers.cpsat_translation import translate
-            from gadgetopt.solvers.standard_form import compile_model
-
-            text = str(translate(compile_model(model)).model)
-            path.write_text(text, encoding="utf-8")
+            path.write_text(_cpsat_text(model), encoding="utf-8")
         else:
             model.write(str(path), format=form, io_options={"symbolic_solver_labels": True})
     except OSError as error:
@@ -37,6 +33,24 @@ def write_model(model: Any, form: str, path: Path) -> None:
         if isinstance(error, ModelRefused):
             raise
         raise ModelRefused(f"--format {form}: {str(error).splitlines()[0]}") from None
+
+
+def _cpsat_text(model: Any) -> str:
+    from gadgetopt.solvers.cpsat_translation import translate
+    from gadgetopt.solvers.integer_bounds import find_bounds
+    from gadgetopt.solvers.integer_form import integer_form
+    from gadgetopt.solvers.standard_form import TriviallyInfeasibleError, compile_model
+
+    try:
+        integers = integer_form(compile_model(model))
+        unbounded = find_bounds(integers)
+        if unbounded:
+            raise ModelRefused(
+                f"--format cpsat: {integers.names[unbounded[0]]} has no finite bounds"
+            )
+        return str(translate(integers).model)
+    except TriviallyInfeasibleError as error:
+        raise ModelRefused(f"--format cpsat: {error}") from None
 
 
 def written_out(model: Any, rows: int) -> str:

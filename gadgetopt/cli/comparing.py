@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Gap, Json, Memory, Out, Threads, TimeLimit, limits
+from gadgetopt.cli.options import Gap, Json, Memory, Out, Threads, TimeLimit, count, limits, natural
 from gadgetopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,14 +29,21 @@ def compare(
     store: Annotated[
         Path, typer.Option(help="SQLite file of runs; what it holds is not run again.")
     ] = Path("runs.sqlite"),
-    seeds: Annotated[int, typer.Option(help="Seeds per stochastic method.", min=1)] = 1,
-    first_seed: Annotated[int, typer.Option(help="The first of the seeds.", min=0)] = 0,
+    seeds: Annotated[
+        int, typer.Option(help="Seeds per stochastic method.", parser=count, metavar="INTEGER")
+    ] = 1,
+    first_seed: Annotated[
+        int, typer.Option(help="The first of the seeds.", parser=natural, metavar="INTEGER")
+    ] = 0,
     time_limit: TimeLimit = 60.0,
     threads: Threads = 1,
     memory_mb: Memory = None,
     gap: Gap = 0.0,
     workers: Annotated[
-        int, typer.Option(help="Local processes; 1 solves in this process.", min=1)
+        int,
+        typer.Option(
+            help="Local processes; 1 solves in this process.", parser=count, metavar="INTEGER"
+        ),
     ] = 1,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler that runs the solves.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Json, System
+from gadgetopt.cli.options import Json, System, natural
 from gadgetopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,7 +49,10 @@ def show(
     instance: Annotated[
         Path | None, typer.Option(help="An instance: its size, and the model written out.")
     ] = None,
-    rows: Annotated[int, typer.Option(help="Rows written out per constraint.", min=0)] = 3,
+    rows: Annotated[
+        int,
+        typer.Option(help="Rows written out per constraint.", parser=natural, metavar="INTEGER"),
+    ] = 3,
 ) -> None:
     """Show a problem on paper, or a formulation and its model."""
     from gadgetopt.files import read_instance

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from gadgetopt.cli.options import Json, Seed, System
+from gadgetopt.cli.options import count as positive_count
 from gadgetopt.errors import InputError
 
 OutDir = Annotated[Path, typer.Option("--out", help="Directory for the files.")]
@@ -20,7 +21,9 @@ Settings = Annotated[
 def generate(
     system: System,
     preset: Annotated[str, typer.Option(help="Preset of the system's generator.")] = "quickstart",
-    count: Annotated[int, typer.Option(help="Number of instances.", min=1)] = 1,
+    count: Annotated[
+        int, typer.Option(help="Number of instances.", parser=positive_count, metavar="INTEGER")
+    ] = 1,
     seed: Seed = 0,
     out: OutDir = Path(),
     settings: Settings = None,

@@ -1,35 +1,80 @@
-"""Options that several commands share."""
+"""Options that several commands share, and numbers that say what they expected."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from gadgetopt.errors import InputError
 from gadgetopt.result import Limits
 
+
+def _number(what: str, valid: Callable[[float], bool]) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not (math.isfinite(value) and valid(value)):
+            raise typer.BadParameter(f"{text!r} is not {what}")
+        return value
+
+    return parse
+
+
+def _integer(what: str, least: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise typer.BadParameter(f"{text!r} is not {what}")
+        return value
+
+    return parse
+
+
+positive = _number("a positive number", lambda x: x > 0)
+fraction = _number("a number in [0, 1)", lambda x: 0 <= x < 1)
+count = _integer("a positive integer", 1)
+natural = _integer("a non-negative integer", 0)
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Seed = Annotated[int, typer.Option("--seed", help="Random seed.", min=0)]
-TimeLimit = Annotated[
-    float | None, typer.Option("--time-limit", help="Wall-clock seconds of a solve.", metavar="S")
+Seed = Annotated[
+    int, typer.Option("--seed", help="Random seed.", parser=natural, metavar="INTEGER")
 ]
-Threads = Annotated[int, typer.Option("--threads", help="Solver threads.", min=1)]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit", help="Wall-clock seconds of a solve.", parser=positive, metavar="S"
+    ),
+]
+Threads = Annotated[
+    int, typer.Option("--threads", help="Solver threads.", parser=count, metavar="INTEGER")
+]
 Memory = Annotated[
     float | None,
-    typer.Option("--memory-mb", help="Memory of a solve, where the solver can limit it."),
+    typer.Option(
+        "--memory-mb",
+        help="Memory of a solve, where the solver can limit it.",
+        parser=positive,
+        metavar="MB",
+    ),
 ]
-Gap = Annotated[float, typer.Option("--gap", help="Relative gap at which a solve may stop.")]
+Gap = Annotated[
+    float,
+    typer.Option(
+        "--gap", help="Relative gap at which a solve may stop.", parser=fraction, metavar="GAP"
+    ),
+]
 System = Annotated[str, typer.Argument(metavar="SYSTEM", help="Name of a system, see `list`.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Write to this file.")]
 
 
 def limits(time_s: float | None, threads: int, memory_mb: float | None, rel_gap: float) -> Limits:
-    """Return the limits the options ask for, or say which is out of range."""
-    for option, value in (("--time-limit", time_s), ("--memory-mb", memory_mb)):
-        if value is not None and not 0 < value < float("inf"):
-            raise InputError(f"{option}: {value:g} is not a positive number")
-    if not 0 <= rel_gap < 1:
-        raise InputError(f"--gap: {rel_gap:g} is not in [0, 1)")
+    """Return the limits the options ask for."""
     return Limits(time_s, threads, memory_mb, rel_gap)

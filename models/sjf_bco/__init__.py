@@ -95,7 +95,7 @@ PROBLEM = Problem(
                 "servers": 20,
                 "server_gpus": "paper",
                 "sizes": "paper",
-                "virtual_cluster": None,
+                "virtual_cluster": "",
                 "window_start": None,
                 "window_hours": None,
                 "min_gpus": None,

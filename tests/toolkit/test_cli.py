@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_generate_is_reproducible_and_numbered(cli, tmp_path):
 def test_generate_takes_parameters_of_the_preset(cli, tmp_path):
     arguments = ("--preset", "paper", "--set", "jobs=10", "--set", "servers=3", "--out", tmp_path)
     path = cli("generate", "sjf_bco", *arguments)[1].strip()
-    assert len(json.loads(open(path).read())["data"]["server_gpus"]) == 3
+    assert len(json.loads(Path(path).read_text())["data"]["server_gpus"]) == 3
 
 
 def test_solve_writes_what_verify_accepts(cli, tiny, solution):
@@ -124,7 +125,9 @@ def test_solve_draws_a_picture_and_logs(cli, tiny, tmp_path):
 
 def test_compare_json_has_the_promised_keys_and_ends_with_ratios(cli, tiny, tmp_path):
     store = tmp_path / "runs.sqlite"
-    code, out, err = cli("compare", tiny, "--methods", "sjf_bco,energetic", "--store", store, "--json")
+    code, out, err = cli(
+        "compare", tiny, "--methods", "sjf_bco,energetic", "--store", store, "--json"
+    )
     rows = json.loads(out)
     assert code == 0
     assert err == ""
@@ -135,7 +138,16 @@ def test_compare_json_has_the_promised_keys_and_ends_with_ratios(cli, tiny, tmp_
 
 def test_compare_prints_the_table_people_look_at(cli, tiny, tmp_path):
     out = cli("compare", tiny, "--methods", "sjf_bco,ladder", "--store", tmp_path / "s")[1]
-    for column in ("instance", "method", "objective", "dual bound", "gap", "ratio", "proven", "time"):
+    for column in (
+        "instance",
+        "method",
+        "objective",
+        "dual bound",
+        "gap",
+        "ratio",
+        "proven",
+        "time",
+    ):
         assert column in out
     # E4(a): three jobs refute the printed theorem (claimed ratio 1, measured 3/2).
     assert "EXCEEDED e4a_three_jobs, sjf_bco: measured ratio >= 1.5" in out
@@ -207,14 +219,20 @@ def test_schema_is_json(cli):
         (["solve", "none.json"], "none.json: no such instance file"),
         (["solve", "TINY", "--method", "magic"], "method 'magic': sjf_bco has no such method"),
         (["solve", "TINY", "--method", "sjf_bco:tehta=1"], "no parameter 'tehta'"),
-        (["solve", "TINY", "--time-limit", "0"], "--time-limit: 0 is not a positive number"),
-        (["solve", "TINY", "--time-limit", "nan"], "--time-limit: nan is not a positive number"),
-        (["solve", "TINY", "--time-limit", "soon"], "'soon' is not a valid float"),
-        (["solve", "TINY", "--gap", "1"], "--gap: 1 is not in [0, 1)"),
+        (["solve", "TINY", "--time-limit", "0"], "'--time-limit': '0' is not a positive number"),
+        (
+            ["solve", "TINY", "--time-limit", "nan"],
+            "'--time-limit': 'nan' is not a positive number",
+        ),
+        (
+            ["solve", "TINY", "--time-limit", "soon"],
+            "'--time-limit': 'soon' is not a positive number",
+        ),
+        (["solve", "TINY", "--gap", "1"], "'--gap': '1' is not a number in [0, 1)"),
         (["solve", "TINY", "--plot", "x.png"], "--plot: x.png: .png, expected .html or .json"),
         (["compare", "TINY", "--methods", "magic"], "method 'magic'"),
         (["compare", "TINY", "--methods", ","], "names no method"),
-        (["compare", "TINY", "--seeds", "0"], "--seeds"),
+        (["compare", "TINY", "--seeds", "0"], "'--seeds': '0' is not a positive integer"),
         (["generate", "sjf_bko"], "'sjf_bko' is not a known problem (known: sjf_bco)"),
         (["generate", "sjf_bco", "--preset", "x"], "--preset: 'x', expected one of quickstart"),
         (["generate", "sjf_bco", "--set", "jobs"], "'jobs' is not of the form name=value"),

@@ -31,7 +31,9 @@ def test_the_fingerprint_ignores_layout_and_written_out_defaults(tiny, tmp_path)
     envelope["name"] = "other"
     shuffled = dict(reversed(envelope.items()))
     (tmp_path / "x.json").write_text(json.dumps(shuffled))
-    assert read(tmp_path / "x.json").fingerprint == read(tiny / "e3_staggered_start.json").fingerprint
+    assert (
+        read(tmp_path / "x.json").fingerprint == read(tiny / "e3_staggered_start.json").fingerprint
+    )
 
 
 def test_the_fingerprint_changes_with_the_data(instance):

@@ -1,4 +1,4 @@
-"""Every malformed file is answered by one line that names the file and the place, and exit code 2."""
+"""A malformed file is answered by one line that names file and place, and exit code 2."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Numbers: doubles are read as the rationals they stand for, and bounds are rounded the safe way."""
+"""Doubles are read as the rationals they stand for, and bounds are rounded the safe way."""
 
 from fractions import Fraction
 

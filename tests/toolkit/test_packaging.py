@@ -36,7 +36,9 @@ def test_the_wheel_holds_every_system_and_every_library_instance(wheel, root):
 
 
 def test_every_package_folder_is_declared(root):
-    declared = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    declared = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"][
+        "packages"
+    ]
     on_disk = {
         "gadgetopt.models." + str(p.parent.relative_to(root / "models")).replace(os.sep, ".")
         for p in (root / "models").rglob("__init__.py")

@@ -95,8 +95,12 @@ TOY = Problem(
     size=lambda instance: {"items": len(instance.weight)},
     formulations=(
         Formulation("plain", "ILP", "exact", "as is", "-", build, decode, ("highs", "cpsat")),
-        Formulation("impossible", "ILP", "exact", "-", "-", build_infeasible, decode, ("highs", "cpsat")),
-        Formulation("endless", "ILP", "exact", "-", "-", build_unbounded, decode, ("highs", "cpsat")),
+        Formulation(
+            "impossible", "ILP", "exact", "-", "-", build_infeasible, decode, ("highs", "cpsat")
+        ),
+        Formulation(
+            "endless", "ILP", "exact", "-", "-", build_unbounded, decode, ("highs", "cpsat")
+        ),
         Formulation("liar", "ILP", "exact", "-", "-", build, decode_everything, ("highs", "cpsat")),
         Formulation("loose", "ILP", "relaxation", "-", "-", build_unbounded, None, ("highs",)),
         Formulation("tight", "ILP", "restriction", "-", "-", build_infeasible, decode, ("highs",)),
