@@ -30,14 +30,12 @@ def tiny_instance(seed: int) -> SjfBcoInstance:
         drawn = small_instance(
             rng, most_jobs=3, most_servers=3, largest_server=3, most_work=14, horizon=9
         )
-        # One job after the other must fit the horizon, and brute force must be quick.
-        if sum(drawn.rates.exec_min.tolist()) > 9 or _schedules_to_try(drawn) > 20_000:
-            continue
         if seed % 3 == 0:
-            return drawn.model_copy(
-                update={"intra_bw_mb_per_slot": 15.0, "overhead_free_local": True}
-            )
-        return drawn
+            changes = {"intra_bw_mb_per_slot": 15.0, "overhead_free_local": True}
+            drawn = drawn.model_copy(update=changes)
+        # One job after the other must fit the horizon, and brute force must be quick.
+        if sum(drawn.rates.exec_min.tolist()) <= 9 and _schedules_to_try(drawn) <= 20_000:
+            return drawn
 
 
 @cache
