@@ -32,7 +32,9 @@ def random_lp(seed: int, integer: bool = False) -> pyo.ConcreteModel:
         at = float(row @ point)
         bounds = [(None, at + 0.4), (at - 0.4, None), (at - 1, at + 1), (at, at)]
         low, high = bounds[int(rng.integers(0, 4))]
-        model.rows.add((low, sum(float(a) * v for a, v in zip(row, model.x.values())), high))
+        model.rows.add(
+            (low, sum(float(a) * v for a, v in zip(row, model.x.values(), strict=True)), high)
+        )
     costs = np.round(rng.normal(size=n), 3).tolist()
     model.cost = pyo.Objective(
         expr=sum(c * v for c, v in zip(costs, model.x.values(), strict=True)) + 1.25,

@@ -180,7 +180,7 @@ def test_constant_row_that_is_false_is_infeasible():
 
 
 def test_continuous_variable_is_refused_by_name():
-    with pytest.raises(ModelRefused, match="^x is continuous; CP-SAT takes integers only"):
+    with pytest.raises(ModelRefused, match=r"^x is continuous; CP-SAT takes integers only"):
         solve_model(one_variable(domain=pyo.Reals, bounds=(0, 1)), "cpsat")
 
 
@@ -199,7 +199,7 @@ def overflowing() -> pyo.ConcreteModel:
 
 
 def test_row_that_overflows_is_refused_by_name():
-    with pytest.raises(ModelRefused, match="^row: scaled to integers"):
+    with pytest.raises(ModelRefused, match=r"^row: scaled to integers"):
         solve_model(overflowing(), "cpsat")
 
 

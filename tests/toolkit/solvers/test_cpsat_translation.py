@@ -65,7 +65,7 @@ def test_row_that_always_holds_adds_nothing():
 
 def test_row_that_no_binaries_satisfy_is_infeasible():
     form = integer_form(compile_model(binary_model(lambda x, y, z: x + y + z >= 4)))
-    with pytest.raises(TriviallyInfeasibleError, match="^row:"):
+    with pytest.raises(TriviallyInfeasibleError, match=r"^row:"):
         translate(form)
 
 
@@ -86,7 +86,7 @@ def test_rows_are_scaled_to_coprime_integers_and_their_sides_rounded_inward():
 def test_equality_that_integers_cannot_meet_is_infeasible():
     model = integer_model()
     model.row = pyo.Constraint(expr=2 * model.x[0] + 4 * model.x[1] == 3)
-    with pytest.raises(TriviallyInfeasibleError, match="^row: no integers"):
+    with pytest.raises(TriviallyInfeasibleError, match=r"^row: no integers"):
         integer_form(compile_model(model))
 
 
@@ -162,7 +162,7 @@ def test_bounds_beyond_64_bits_are_refused_by_name():
 def test_objective_beyond_64_bits_is_refused():
     model = integer_model(0, 10**9)
     model.cost = pyo.Objective(expr=1.23456789e-9 * model.x[0] + 9.87654321e5 * model.x[1])
-    with pytest.raises(ModelRefused, match="^the objective"):
+    with pytest.raises(ModelRefused, match=r"^the objective"):
         translate(integer_form(compile_model(model)))
 
 

@@ -93,7 +93,7 @@ def test_empty_model_is_optimal_at_zero():
 def test_coefficient_that_would_be_dropped_is_refused_by_name():
     model = two_variables()
     model.tiny = pyo.Constraint(expr=1e-13 * model.x + model.y >= 1)
-    with pytest.raises(ModelRefused, match="^tiny: HiGHS would drop the coefficient 1e-13 of x"):
+    with pytest.raises(ModelRefused, match=r"^tiny: HiGHS would drop the coefficient 1e-13 of x"):
         solve_model(model, "highs")
 
 
