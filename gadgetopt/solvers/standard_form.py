@@ -14,7 +14,8 @@ from pyomo.common.errors import (
     InvalidConstraintError,
     InvalidExpressionError,
 )
-from pyomo.core.base import Block, ConcreteModel, Objective, Var, maximize
+from pyomo.core.base import Block, ConcreteModel, Constraint, Objective, Var, maximize, value
+from pyomo.core.expr.visitor import identify_variables
 from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
 from scipy.sparse import csr_array
 
@@ -24,6 +25,9 @@ from gadgetopt.numbers import simplest_rational
 
 #: How far from an integer a solver may leave an integer variable; HiGHS's own tolerance is 1e-6.
 INTEGRALITY_TOLERANCE = 1e-5
+
+#: Relative rounding error at which a row that holds no variable counts as satisfied.
+CONSTANT_TOLERANCE = 1e-12
 
 Floats = npt.NDArray[np.float64]
 
@@ -129,10 +133,38 @@ def _compile(model: ConcreteModel) -> Any:
     except (InvalidConstraintError, InvalidExpressionError) as error:
         raise ModelRefused(f"not a linear model: {error}") from error
     except InfeasibleConstraintException as error:
-        raise TriviallyInfeasibleError(str(error)) from error
+        rounded = _violated_by_rounding(model)
+        if not rounded:
+            raise TriviallyInfeasibleError(str(error)) from error
+        try:
+            for con in rounded:
+                con.deactivate()
+            return _compile(model)
+        finally:
+            for con in rounded:
+                con.activate()
     except ValueError as error:
         # An unknown kind of component, or a fixed variable without a value.
         raise ModelRefused(str(error)) from error
+
+
+def _violated_by_rounding(model: ConcreteModel) -> list[Any]:
+    """Return rows of fixed variables only that rounding alone makes false.
+
+    Pyomo compares constants without any tolerance: variables fixed at 0.1 and 0.2 do not sum to
+    0.3 then, and a feasible model would be called infeasible.
+    """
+    found = []
+    for con in model.component_data_objects(Constraint, active=True):
+        if any(not v.fixed for v in identify_variables(con.body)):
+            continue
+        body = value(con.body)
+        violation = max(
+            0.0 if con.lb is None else con.lb - body, 0.0 if con.ub is None else body - con.ub
+        )
+        if 0 < violation <= CONSTANT_TOLERANCE * max(1.0, abs(body)):
+            found.append(con)
+    return found
 
 
 def _merge_ranges(info: Any) -> tuple[csr_array, Floats, Floats, list[Any]]:
@@ -303,8 +335,8 @@ def load_values(form: StandardForm, values: Floats) -> None:
     """
     rounded = rounded_values(form, values)
     pairs = zip(form.columns, rounded.tolist(), form.integer.tolist(), strict=True)
-    for v, value, integer in pairs:
-        v.set_value(int(value) if integer else value, skip_validation=True)
+    for v, x, integer in pairs:
+        v.set_value(int(x) if integer else x, skip_validation=True)
     for v in form.unused:
         v.set_value(value_nearest_zero(v), skip_validation=True)
 

@@ -150,3 +150,16 @@ def test_coefficients_that_cancel_leave_no_entry():
     model.x, model.y = pyo.Var(), pyo.Var()
     model.row = pyo.Constraint(expr=model.x + model.y - model.x <= 3)
     assert compile_model(model).A.nnz == 1
+
+
+def test_constants_that_miss_each_other_by_rounding_are_no_infeasibility():
+    model = model_of_every_kind()
+    model.a, model.b2 = pyo.Var(), pyo.Var()
+    model.a.fix(0.1)
+    model.b2.fix(0.2)
+    model.sums = pyo.Constraint(expr=model.a + model.b2 == 0.3)
+    assert len(compile_model(model).rows) == 4
+    assert model.sums.active
+    model.a.fix(0.1001)
+    with pytest.raises(TriviallyInfeasibleError, match="sums"):
+        compile_model(model)
