@@ -9,6 +9,7 @@ import time
 import numpy as np
 from gadgetopt.models.sjf_bco.algorithms import sjf_bco
 from gadgetopt.models.sjf_bco.generate import scale
+
 from gadgetopt.result import Limits
 
 SYSTEMS = ("sjf_bco",)
@@ -23,9 +24,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for search in arguments.searches:
         print(f"\n### SJF-BCO, theta search `{search}`\n")
-        print(
-            "| jobs | servers | GPUs | runs | s | us/job | us/job, ratio | log n, ratio | makespan |"
-        )
+        print("| jobs | servers | GPUs | runs | s | us/job | its ratio | log n ratio | makespan |")
         print("|---|---|---|---|---|---|---|---|---|")
         before = None
         for n in arguments.jobs:
@@ -38,8 +37,8 @@ def main() -> None:
             log_growth = "" if before is None else f"{math.log(n) / math.log(before[0]):.2f}"
             print(
                 f"| {n:,} | {len(instance.server_gpus):,} | {instance.total_gpus:,} "
-                f"| {outcome.notes['runs']} | {seconds:.1f} | {per_job:.0f} | {growth} | {log_growth} "
-                f"| {outcome.claimed_objective} |",
+                f"| {outcome.notes['runs']} | {seconds:.1f} | {per_job:.0f} | {growth} "
+                f"| {log_growth} | {outcome.claimed_objective} |",
                 flush=True,
             )
             before = (n, per_job)

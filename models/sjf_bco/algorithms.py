@@ -75,11 +75,11 @@ def sjf_bco(
     The paper's bound is O(n_g |J| N log N log T) (Theorem 6).
 
     Departures from the text. Theta is an integer in the bisection, jobs of equal size go by index,
-    only 1 and the distinct job sizes are tried as kappa, and est_j defaults to the shortest duration,
-    with the tightest u (all reconstructed). A run that cannot place every job is given makespan T
-    rather than its partial makespan (line 15), and completion times are those of the complete
-    schedule, with the contention that later jobs bring: as printed, an infeasible run would win, and stale
-    completion times would be compared.
+    only 1 and the distinct job sizes are tried as kappa, and est_j defaults to the shortest
+    duration, with the tightest u (all reconstructed). A run that cannot place every job is given
+    makespan T rather than its partial makespan (line 15), and completion times are those of the
+    complete schedule, with the contention that later jobs bring: as printed, an infeasible run
+    would win, and stale completion times would be compared.
 
     References
     ----------

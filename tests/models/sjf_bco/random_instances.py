@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import strategies as st
-
 from gadgetopt.models.sjf_bco.instance import Job, SjfBcoInstance
+from hypothesis import strategies as st
 
 from .hand_checked import instance
 

@@ -12,9 +12,10 @@ from gadgetopt.models.sjf_bco.bounds import area, energetic_bound, longest_job
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.placement import Batch, run
-from gadgetopt.result import Limits, MethodOutcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from gadgetopt.result import Limits, MethodOutcome
 
 from . import hand_checked, plain_sjf_bco
 from .random_instances import small_instance, small_instances
@@ -42,11 +43,11 @@ def probes(outcome: MethodOutcome) -> list[tuple[int, int]]:
         ("co_locate", 2),
         # tau(2,2) = .25, 4 a slot, 3 slots: placements (2,1,0) and (0,1,2) share server 1.
         ("contention_pays", 3),
-        # Both at 0 at one iteration a slot: job 1 needs 10 slots, then job 0 has 5 left at 2 a slot.
+        # Both at 0, one iteration a slot: job 1 needs 10 slots, then job 0 has 5 left at 2 a slot.
         ("staggered_start", 13),
         # The jobs of 1 slot go first, one on each GPU, then that of 2 slots: 1 + 2.
         ("theorem_5_fails_a", 3),
-        # Two jobs of 4 slots in total on each GPU... 3 2 2 on one and 3 2 on the other: 7.
+        # The jobs of 3 slots come first by index, one a GPU; then 2 2 on one and 2 on the other: 7.
         ("theorem_5_fails_b", 7),
         # kappa = 1: server 1 has no load when the gang of four comes; it stays there, 2 slots.
         ("kappa_matters", 2),

@@ -13,9 +13,10 @@ from gadgetopt.models.sjf_bco.bounds import energetic_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.placement import Batch
-from gadgetopt.result import Limits, MethodOutcome
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from gadgetopt.result import Limits, MethodOutcome
 
 from . import hand_checked, plain_sjf_bco
 from .random_instances import small_instance, small_instances
@@ -46,7 +47,7 @@ def solve(method: Any, instance: SjfBcoInstance, **parameters: Any) -> MethodOut
         # Queue at theta = 7: GPU 0 takes 3 + 3, GPU 1 takes 2 + 2 + 2.
         ("theorem_5_fails_b", first_fit, "queue", 6),
         ("theorem_5_fails_b", list_scheduling, "idle", 7),
-        # theta = 10 puts all 4 slots on one GPU; theta = 2, which would split them, is never probed.
+        # theta = 10 puts all 4 slots on one GPU; theta = 2, which splits them, is never tried.
         ("theorem_5_fails_a", first_fit, "queue", 4),
         # The gang of four gets the last two GPUs of server 0 and two of server 1: 4 slots.
         ("kappa_matters", list_scheduling, "idle", 4),

@@ -15,6 +15,7 @@ from gadgetopt.models.sjf_bco.guarantees import (
     unbounded_run_compared,
 )
 from gadgetopt.models.sjf_bco.placement import Batch
+
 from gadgetopt.result import Limits
 
 from . import hand_checked

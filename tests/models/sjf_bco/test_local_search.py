@@ -8,8 +8,9 @@ from gadgetopt.models.sjf_bco.bounds import energetic_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.local_search import lpt, lpt_ils
-from gadgetopt.result import Limits
 from hypothesis import given, settings
+
+from gadgetopt.result import Limits
 
 from . import hand_checked
 from .random_instances import small_instances
