@@ -23,14 +23,36 @@ HAND_CHECKED = {
 }
 
 
+def contended_instance(rng: np.random.Generator) -> SjfBcoInstance:
+    """Two or three gangs that do not fit a server: sharing or waiting must be decided on."""
+    jobs = [
+        hand_checked.job(
+            int(rng.choice([2, 3, 3])),
+            int(rng.integers(6, 16)),
+            float(rng.choice([0.5, 1.0, 2.0])),
+            float(rng.choice([0.02, 0.05, 0.07])),
+        )
+        for _ in range(rng.integers(2, 4))
+    ]
+    servers = [2, 2, 2] if len(jobs) == 2 else [2, 2]
+    inter = float(rng.choice([8.0, 12.0, 20.0]))
+    return hand_checked.instance(servers, jobs, inter=inter, horizon=9)
+
+
 def tiny_instance(seed: int) -> SjfBcoInstance:
-    """Up to three jobs and servers; some with inside links slower than the network."""
+    """Odd seeds: gangs under contention. Even seeds: anything, up to three jobs and servers.
+
+    Every sixth has inside links slower than the network.
+    """
     rng = np.random.default_rng(seed)
     while True:
-        drawn = small_instance(
-            rng, most_jobs=3, most_servers=3, largest_server=3, most_work=14, horizon=9
-        )
-        if seed % 3 == 0:
+        if seed % 2:
+            drawn = contended_instance(rng)
+        else:
+            drawn = small_instance(
+                rng, most_jobs=3, most_servers=3, largest_server=3, most_work=14, horizon=9
+            )
+        if seed % 6 == 0:
             changes = {"intra_bw_mb_per_slot": 15.0, "overhead_free_local": True}
             drawn = drawn.model_copy(update=changes)
         # One job after the other must fit the horizon, and brute force must be quick.
