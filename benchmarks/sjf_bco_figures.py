@@ -186,9 +186,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     seeds = parser.parse_args().seeds
-    print(
-        f"{seeds} seeds, theta bisected to the tightest feasible (Figures 5, 7: no limit; RAND: T)"
-    )
+    print(f"{seeds} seeds, theta bisected to feasibility (Figures 5, 7: no limit; RAND: T)")
     for figure in (figure_4, figure_5, figure_6, figure_7):
         figure(seeds)
 
