@@ -25,7 +25,8 @@ def main() -> None:
     for search in arguments.searches:
         print(f"\n### SJF-BCO, theta search `{search}`\n")
         print(
-            "| jobs | servers | GPUs | runs | s | us/job | its ratio | log n ratio | us/job a run | makespan |"
+        columns = "jobs servers GPUs runs s us/job its_ratio log_n_ratio us/job/run makespan"
+        print("| " + columns.replace(" ", " | ").replace("_", " ") + " |")
         )
         print("|---" * 10 + "|")
         before = None

@@ -21,8 +21,8 @@ too few idle GPUs. While that job has at most n' GPUs, at most n' - 1 are idle, 
 more are busy, with jobs whose GPU-time is together at most phi N OPT. So the last job of at most
 n' GPUs starts by phi N / (N - n' + 1) OPT, and completes within phi OPT of that. From then on only
 jobs larger than N/2 run, one after the other without a gap. No two of them can overlap in an
-optimum either, so they take at most phi OPT together. The proof uses nothing of how the idle GPUs are
-chosen.
+optimum either, so they take at most phi OPT together. The proof uses nothing of how the idle GPUs
+are chosen.
 """
 
 from __future__ import annotations
