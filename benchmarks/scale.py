@@ -24,10 +24,8 @@ def main() -> None:
     arguments = parser.parse_args()
     for search in arguments.searches:
         print(f"\n### SJF-BCO, theta search `{search}`\n")
-        print(
         columns = "jobs servers GPUs runs s us/job its_ratio log_n_ratio us/job/run makespan"
         print("| " + columns.replace(" ", " | ").replace("_", " ") + " |")
-        )
         print("|---" * 10 + "|")
         before = None
         for n in arguments.jobs:
