@@ -84,7 +84,12 @@ def solve_form(
     return outcome
 
 
-def solve_cp(model: cp_model.CpModel, limits: Limits, seed: int = 0) -> SolverOutcome:
+def solve_cp(
+    model: cp_model.CpModel,
+    limits: Limits,
+    seed: int = 0,
+    linearization_level: int | None = None,
+) -> SolverOutcome:
     """Solve a native CP-SAT model.
 
     Parameters
@@ -93,6 +98,9 @@ def solve_cp(model: cp_model.CpModel, limits: Limits, seed: int = 0) -> SolverOu
         With or without an objective.
     limits : Limits
     seed : int
+    linearization_level : int, optional
+        How much of the model CP-SAT adds to its linear relaxation: 0 nothing, 1 (its default) what
+        it judges useful, 2 all. Models whose linear relaxation is weak are faster at 0.
 
     Returns
     -------
@@ -102,7 +110,7 @@ def solve_cp(model: cp_model.CpModel, limits: Limits, seed: int = 0) -> SolverOu
     """
     start = time.perf_counter()
     objective = _NativeObjective.of(model)
-    run = _run(model, limits, seed, objective.of_float)
+    run = _run(model, limits, seed, objective.of_float, linearization_level)
     values = list(run.response.solution) if run.has_solution else None
     bound: Number | None = None
     value: Number | None = None
@@ -229,13 +237,19 @@ def _gap_closed(incumbent: Number | None, bound: Number | None, rel_gap: float) 
 
 
 def _run(
-    model: cp_model.CpModel, limits: Limits, seed: int, scale: Callable[[float], float]
+    model: cp_model.CpModel,
+    limits: Limits,
+    seed: int,
+    scale: Callable[[float], float],
+    linearization_level: int | None = None,
 ) -> _Run:
     solver = cp_model.CpSolver()
     parameters = solver.parameters
     parameters.num_workers = limits.threads
     parameters.random_seed = seed
     parameters.catch_sigint_signal = False
+    if linearization_level is not None:
+        parameters.linearization_level = linearization_level
     if limits.time_s is not None:
         parameters.max_time_in_seconds = max(0.0, limits.time_s)
     if limits.memory_mb is not None:

@@ -24,6 +24,10 @@ from .instance import SjfBcoInstance, SjfBcoSolution
 
 Constraints = Callable[[ScheduleModel], None]
 
+#: The linear relaxations of these models are weak: without them CP-SAT proves the optimum of CP-L2 on
+#: contended instances of 8 to 10 jobs in seconds, with them it does not in a minute.
+LINEARIZATION_LEVEL = 0
+
 
 def exact(model: ScheduleModel) -> None:
     """CP-E."""
@@ -93,7 +97,7 @@ def solve(
         return SolverOutcome(Status.INFEASIBLE, bound=lower), None
     known = incumbent if makespan is not None else None
     model = assemble(instance, durations, horizon, lower, known)
-    outcome = solve_cp(model.model, limits, seed)
+    outcome = solve_cp(model.model, limits, seed, LINEARIZATION_LEVEL)
     schedule = None if outcome.values is None else model.decode(outcome.values)
     return outcome, schedule
 

@@ -42,7 +42,7 @@ from .instance import SjfBcoInstance, SjfBcoSolution
 from .local_search import lpt_ils
 
 #: Share of the remaining time that a rung before the last may take.
-_SHARE = 0.25
+_SHARE = 0.5
 
 
 @dataclass
@@ -153,7 +153,7 @@ def ladder(
     rng : numpy.random.Generator
         Seeds the solvers.
     rung_s : float, default 20
-        Most seconds that a rung before the last may take; no more than a quarter of what is left of
+        Most seconds that a rung before the last may take; no more than half of what is left of
         `limits.time_s` either.
 
     Returns
