@@ -11,5 +11,9 @@ class InputError(ValueError):
     """
 
 
+class SolverError(RuntimeError):
+    """A solver ended in a way that allows no conclusion; the message is its reason."""
+
+
 class ModelRefused(ValueError):
     """A backend cannot represent this model exactly; the message names the part and the cause."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from gadgetopt.data import Instance
 from gadgetopt.declaration import KINDS, Formulation, Kind, Method, Problem
-from gadgetopt.errors import InputError
+from gadgetopt.errors import InputError, SolverError
 from gadgetopt.numbers import Number, round_down, round_up
 from gadgetopt.result import Limits, MethodOutcome, Status, Voucher
 
@@ -74,6 +74,8 @@ def _solve_formulation(
         rest = None if limits.time_s is None else max(0.0, limits.time_s - build_s)
         limits = Limits(rest, limits.threads, limits.memory_mb, limits.rel_gap)
         solved = solve_model(model, backend, limits, seed=seed)
+        if solved.status is Status.ERROR:
+            raise SolverError(solved.reason)
         # A relaxation's infeasibility is the problem's; a restriction's says nothing about it, and
         # an unbounded relaxation says nothing either.
         proves = {"exact": {Status.INFEASIBLE, Status.UNBOUNDED}, "relaxation": {Status.INFEASIBLE}}

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from gadgetopt.declaration import Problem
-from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.errors import InputError, ModelRefused, SolverError
 from gadgetopt.files import Document, fingerprint
 from gadgetopt.methods import MethodCall, find_method
 from gadgetopt.numbers import Number, agrees, exceeds
@@ -58,7 +58,7 @@ def solve(
         outcome = call.method.run(
             document.data, limits, np.random.default_rng(seed), **call.parameters
         )
-    except (InputError, ModelRefused) as error:
+    except (InputError, ModelRefused, SolverError) as error:
         outcome, reason = MethodOutcome(), str(error)
     except KeyboardInterrupt:
         outcome, reason = MethodOutcome(limit_hit="interrupted"), None

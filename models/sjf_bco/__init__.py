@@ -174,13 +174,13 @@ PROBLEM = Problem(
         ),
         Formulation(
             "event_based",
-            "MILP",
+            "ILP",
             "exact",
             "periods between events instead of slots",
             "TI-1 to TI-4, EV-5 to EV-11",
             part("event_based:build"),
             part("event_based:decode"),
-            ("highs",),
+            ("highs", "cpsat"),
         ),
         Formulation(
             "schedule_selection",
@@ -204,7 +204,7 @@ PROBLEM = Problem(
         ),
         Formulation(
             "load_limit",
-            "MILP",
+            "ILP",
             "relaxation",
             "least load limit under which gangs fit GPUs, time left out",
             "(14)-(16), compact (reconstructed)",
@@ -214,7 +214,7 @@ PROBLEM = Problem(
         ),
         Formulation(
             "class_bound",
-            "MILP",
+            "ILP",
             "relaxation",
             "scarcity of large servers, by size class",
             "class bound (reconstructed)",

@@ -24,8 +24,8 @@ from .instance import SjfBcoInstance, SjfBcoSolution
 
 Constraints = Callable[[ScheduleModel], None]
 
-#: The linear relaxations of these models are weak: without them CP-SAT proves the optimum of CP-L2 on
-#: contended instances of 8 to 10 jobs in seconds, with them it does not in a minute.
+#: The linear relaxations of these models are weak: without them CP-SAT proves the optimum of CP-L2
+#: on contended instances of 8 to 10 jobs in seconds, with them not in a minute.
 LINEARIZATION_LEVEL = 0
 
 
