@@ -89,7 +89,7 @@ def sjf_bco(
     search = Search(batch, _runs_by_kappa(batch, availability, packing), limits)
     if seed_unbounded:
         largest = max(batch.gpus)
-        search.consider(unbounded_run(batch), largest, batch.unlimited)
+        search.consider(unbounded_run(batch), largest, batch.unlimited, below=search.best_makespan)
     search_theta(search, theta_search)
     return search.outcome("kappa")
 

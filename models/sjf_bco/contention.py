@@ -44,8 +44,9 @@ class Clock:
         self._heap: list[int] = []
         self._due: list[int | None] = [None] * jobs
         self._spread_on: list[set[int]] = [set() for _ in instance.server_gpus]
-        # What happened to spread jobs at this instant: servers with their count before, new jobs.
-        self._touched: dict[int, int] = {}
+        self._count = [0] * len(self._spread_on)  # len of each, as of the last settlement
+        # What happened to spread jobs at this instant: servers where it did, new jobs.
+        self._touched: set[int] = set()
         self._started: list[int] = []
 
     def start(self, j: int, servers: Sequence[int]) -> None:
@@ -55,8 +56,8 @@ class Clock:
         if len(servers) == 1:
             self._set_rate(j, self._rate_of(j, 1, 0))
             return
+        self._touched.update(servers)
         for s in servers:
-            self._touched.setdefault(s, len(self._spread_on[s]))
             self._spread_on[s].add(j)
         self._started.append(j)
 
@@ -79,8 +80,8 @@ class Clock:
             finished.append(j)
         for j in finished:
             if len(self._servers[j]) > 1:
+                self._touched.update(self._servers[j])
                 for s in self._servers[j]:
-                    self._touched.setdefault(s, len(self._spread_on[s]))
                     self._spread_on[s].discard(j)
         return finished
 
@@ -88,12 +89,16 @@ class Clock:
         """Bring levels and rates up to date with the starts and completions of this instant."""
         if not self._touched:
             return
-        level, spread_on = self._level, self._spread_on
+        level, spread_on, count = self._level, self._spread_on, self._count
+        before_of = {s: count[s] for s in self._touched}
+        for s in self._touched:
+            count[s] = len(spread_on[s])
+        count_on = count.__getitem__
         changed = set(self._started)
         for j in self._started:
-            level[j] = max(len(spread_on[s]) for s in self._servers[j])
-        for s, before in self._touched.items():
-            after = len(spread_on[s])
+            level[j] = max(map(count_on, self._servers[j]))
+        for s, before in before_of.items():
+            after = count[s]
             if after > before:
                 for i in spread_on[s]:
                     if level[i] < after:
@@ -102,7 +107,7 @@ class Clock:
             elif after < before:
                 for i in spread_on[s]:
                     if level[i] == before:
-                        level[i] = max(len(spread_on[x]) for x in self._servers[i])
+                        level[i] = max(map(count_on, self._servers[i]))
                         changed.add(i)
         for j in changed:
             rate = self._rate_of(j, len(self._servers[j]), level[j])

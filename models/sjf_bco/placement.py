@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Literal, Protocol
 
 from gadgetopt.numbers import decimal_rational
@@ -54,7 +54,7 @@ class Batch:
         estimates = estimated_slots(instance)
         self.denominator = math.lcm(*{e.denominator for e in estimates})
         self.est = [e.numerator * (self.denominator // e.denominator) for e in estimates]
-        self.est_upper, self.est_lower = estimate_range(instance)
+        self.est_upper, self.est_lower = _range(instance, estimates)
         self.first_gpu = [0]
         for capacity in instance.server_gpus:
             self.first_gpu.append(self.first_gpu[-1] + capacity)
@@ -69,10 +69,12 @@ class Batch:
     @cached_property
     def shortlist_gpus(self) -> list[int]:
         """GPUs that the servers LBSGF shortlists for each job must have, ceil(lambda_j G_j)."""
-        return [
-            math.ceil(decimal_rational(job.server_spread_factor) * job.gpus)
-            for job in self.instance.jobs
-        ]
+
+        @cache  # few pairs differ
+        def wanted(spread_factor: float, gpus: int) -> int:
+            return math.ceil(decimal_rational(spread_factor) * gpus)
+
+        return [wanted(job.server_spread_factor, job.gpus) for job in self.instance.jobs]
 
     @property
     def unlimited(self) -> int:
@@ -107,9 +109,13 @@ def estimated_slots(instance: SjfBcoInstance) -> list[Fraction]:
 
 def estimate_range(instance: SjfBcoInstance) -> tuple[Fraction, Fraction]:
     """Return (u, l), the tightest u >= 1 and l <= 1 with est_j in [l rho_j, u rho_j]."""
+    return _range(instance, estimated_slots(instance))
+
+
+def _range(instance: SjfBcoInstance, estimates: list[Fraction]) -> tuple[Fraction, Fraction]:
     u, low = Fraction(1), Fraction(1)
     shortest, longest = instance.rates.exec_min.tolist(), instance.rates.exec_max.tolist()
-    for est, d_min, d_max in zip(estimated_slots(instance), shortest, longest, strict=True):
+    for est, d_min, d_max in zip(estimates, shortest, longest, strict=True):
         if est > u * d_min:
             u = est / d_min
         if math.isinf(d_max):

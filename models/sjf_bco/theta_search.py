@@ -1,16 +1,22 @@
 """Searching the load limit theta: the outer loop of Algorithm 1, and two other ways through it.
 
-A run at a limit is often the same as one already made. Let a run at limit theta reach the largest
-load U_max. At any limit in [U_max, theta] the GPUs it chose are still within the limit, those it
-passed over for lack of room still are, and what it waited for it still waits for: the run is the
-same, and so is a failure. Such limits are answered from memory. A limit below the jobs' total load
-over all GPUs fails without a run. Neither changes any result.
+Few limits need a run of their own. None of the following changes a result.
+
+* Let a run at limit theta reach the largest load U_max. At any limit in [U_max, theta] the GPUs it
+  chose are still within the limit, those it passed over for lack of room still are, and what it
+  waited for it still waits for: the run is the same, and so is a failure. Such limits are answered
+  from memory.
+* A limit below the jobs' total load over all GPUs fails without a run.
+* A run of makespan M has U_max <= M, since est_j / u is no more than the time that job j takes. A
+  bisection needs the smallest makespan at a theta only, so once a variant has reached M, the next
+  may be run with limit M instead of a larger theta: it is the same run if its makespan is at most
+  M, and if it is not, neither would the other be. All theta above M thus share one run.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -39,7 +45,7 @@ class Search:
     """
 
     batch: Batch
-    variants: Mapping[int, MakeRun]
+    variants: dict[int, MakeRun]
     limits: Limits
     best_makespan: int = field(init=False)
     best: Run | None = None
@@ -57,22 +63,29 @@ class Search:
             v: [] for v in self.variants
         }
 
-    def probe(self, variant: int, limit: int) -> tuple[bool, int | None, int]:
-        """Return whether all jobs can be placed, the makespan, and the largest load, at a limit."""
-        if not self.batch.fits(limit):
-            return False, None, limit
+    def probe(
+        self, variant: int, limit: int, *, below: int, at_most: int | None = None
+    ) -> tuple[bool, int | None, int]:
+        """Return whether all jobs can be placed, the makespan, and the largest load, at a limit.
+
+        The run is kept if its makespan is `below`. With `at_most`, only a makespan up to that is
+        meant: if the run's would be larger, the answer may be that of another run with that fault.
+        """
+        lowered = limit if at_most is None else min(limit, self.batch.limit(at_most))
+        if not self.batch.fits(lowered):
+            return False, None, lowered
         for low, high, placed, makespan in self._known[variant]:
-            if low <= limit <= high:
+            if low <= lowered <= high:
                 return placed, makespan, low
-        run = self.variants[variant](limit)
+        run = self.variants[variant](lowered)
         self.runs += 1
-        self._known[variant].append((run.max_load, limit, run.placed, run.makespan))
-        self.consider(run, variant, limit)
+        self._known[variant].append((run.max_load, lowered, run.placed, run.makespan))
+        self.consider(run, variant, limit, below=below)
         return run.placed, run.makespan, run.max_load
 
-    def consider(self, run: Run, variant: int, limit: int) -> None:
-        """Keep the run if its makespan is the smallest so far, and below the horizon."""
-        if run.makespan is not None and run.makespan < self.best_makespan:
+    def consider(self, run: Run, variant: int, limit: int, *, below: int) -> None:
+        """Keep the run as the best if its makespan is smaller than `below`."""
+        if run.makespan is not None and run.makespan < below:
             self.best_makespan, self.best = run.makespan, run
             self.best_variant = variant
             self.best_theta = float(self.batch.theta(min(limit, self.batch.unlimited)))
@@ -128,21 +141,40 @@ def _bisect(search: Search, *, to_feasible: bool) -> None:
     while left <= right:
         theta = (left + right) // 2
         incumbent = search.best_makespan
-        best_here = search.batch.instance.horizon_slots
-        feasible = False
-        for variant in search.variants:
-            if search.out_of_time():
-                return
-            placed, makespan, _ = search.probe(variant, search.batch.limit(theta))
-            feasible = feasible or placed
-            if makespan is not None:
-                best_here = min(best_here, makespan)
+        tried = _try_variants(search, theta, need_feasible=to_feasible)
+        if tried is None:
+            return
+        best_here, feasible = tried
         search.probes.append({"theta": theta, "makespan": best_here})
         go_left = feasible if to_feasible else best_here < incumbent
         if go_left:
             right = theta - 1
         else:
             left = theta + 1
+
+
+def _try_variants(search: Search, theta: int, *, need_feasible: bool) -> tuple[int, bool] | None:
+    """Return the smallest makespan at theta (T if none), and whether some variant placed all jobs.
+
+    The latter is meant only if `need_feasible`. None if time is up. Variants go from the largest
+    down, as kappa = n_g mostly is the best and limits the others; a tie goes to the smaller one.
+    """
+    incumbent = search.best_makespan
+    best_here = search.batch.instance.horizon_slots
+    feasible = False
+    for variant in reversed(search.variants):
+        if search.out_of_time():
+            return None
+        # A makespan beyond the best, or beyond T, counts only as a sign of feasibility.
+        at_most = None if need_feasible and not feasible else best_here
+        below = min(incumbent, best_here + 1)
+        placed, makespan, _ = search.probe(
+            variant, search.batch.limit(theta), below=below, at_most=at_most
+        )
+        feasible = feasible or placed
+        if makespan is not None:
+            best_here = min(best_here, makespan)
+    return best_here, feasible
 
 
 def _sweep(search: Search) -> None:
@@ -155,7 +187,7 @@ def _sweep(search: Search) -> None:
         limit = search.batch.unlimited
         placed = True
         while placed and not search.out_of_time():
-            placed, makespan, max_load = search.probe(variant, limit)
+            placed, makespan, max_load = search.probe(variant, limit, below=search.best_makespan)
             if placed:
                 theta = float(search.batch.theta(max_load))
                 search.probes.append({"variant": variant, "theta": theta, "makespan": makespan})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -113,10 +114,11 @@ def test_unknown_parameter_value_is_refused(parameters: dict[str, str]) -> None:
 @pytest.mark.parametrize("packing", PACKINGS)
 @pytest.mark.parametrize("seed", range(15))
 def test_equals_the_plain_algorithm(seed: int, packing: str, availability: str) -> None:
-    instance = small_instance(np.random.default_rng(seed), horizon=30)
+    instance = small_instance(np.random.default_rng(seed), horizon=20)
     order = sorted(range(len(instance.jobs)), key=lambda j: (instance.jobs[j].gpus, j))
     fill = plain_sjf_bco.fa_ffp if packing == "least_loaded" else plain_sjf_bco.fa_ffp_opened_first
 
+    @cache
     def plain_run(kappa: int, theta: int | None) -> tuple[int | None, bool]:
         def rule(j: int) -> plain_sjf_bco.Choose:
             return fill if instance.jobs[j].gpus <= kappa else plain_sjf_bco.lbsgf
