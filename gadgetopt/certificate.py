@@ -53,6 +53,8 @@ def lp_dual_bound(form: StandardForm, row_duals: npt.NDArray[np.float64]) -> Fra
     """
     if len(row_duals) != len(form.rows):
         raise ValueError(f"{len(row_duals)} duals for {len(form.rows)} rows")
+    if any(np.any(np.isfinite(v) & (np.abs(v) >= 2.0**53)) for v in (form.A.data, form.c)):
+        return None  # an integer of this size may have been rounded before we saw it
     sign = -1 if form.sense == "max" else 1
     duals = [sign * y if math.isfinite(y) else 0.0 for y in np.asarray(row_duals).tolist()]
     candidates = (

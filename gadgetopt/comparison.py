@@ -14,8 +14,8 @@ from gadgetopt.files import Document, find_instances, read_instance
 from gadgetopt.methods import MethodCall, knows, select
 from gadgetopt.ratio import Ratio, cross_examine, ratios
 from gadgetopt.registry import problem
-from gadgetopt.result import Limits, Result
-from gadgetopt.run import solve
+from gadgetopt.result import Limits, MethodOutcome, Result, Status
+from gadgetopt.run import judge, solve
 from gadgetopt.store import Store, StoredRun, run_key
 from gadgetopt.theorems import Promise, promises, proven_ratio
 
@@ -104,8 +104,6 @@ def grid(
     """
     limits = limits or Limits()
     documents = [read_instance(path) for path in find_instances(paths)]
-    if not documents:
-        raise InputError("no instance files found in the given directories")
     systems = {d.problem.name: d.problem for d in documents}
     for spec in methods:
         if not any(knows(system, spec) for system in systems.values()):
@@ -163,8 +161,10 @@ def compare(
     """
     tasks = grid(paths, methods, limits, seeds, first_seed)
     with Store(None if store is None else Path(store)) as runs:
-        missing = [t for t in tasks if rerun or not _finished(runs.get(t.key))]
-        done = len(tasks) - len(missing)
+        # The same data may lie under several names; it is solved once.
+        wanted = {t.key: t for t in tasks if rerun or not _finished(runs.get(t.key))}
+        missing = list(wanted.values())
+        done = len({t.key for t in tasks}) - len(missing)
         with contextlib.suppress(KeyboardInterrupt):
             for task, result in _execute(missing, scheduler, workers):
                 done += 1
@@ -173,10 +173,9 @@ def compare(
                     on_result(result, done, len(tasks))
                 if result.limit_hit == "interrupted":
                     break
-        kept = [run for t in tasks if (run := runs.get(t.key)) is not None]
-        # The same data may lie under several names: the row speaks of the file asked for.
-        names = {t.key: t.document.name for t in tasks}
-        named = [replace(r, result=replace(r.result, instance=names[r.key])) for r in kept]
+        kept = [(t, run) for t in tasks if (run := runs.get(t.key)) is not None]
+        # A row speaks of the file that was asked for, whatever name its data had when solved.
+        named = [replace(r, result=replace(r.result, instance=t.document.name)) for t, r in kept]
     return entries(named)
 
 
@@ -191,12 +190,14 @@ def entries(runs: Sequence[StoredRun]) -> list[Entry]:
 
 
 def _finished(run: StoredRun | None) -> bool:
-    return run is not None and run.result.limit_hit != "interrupted"
+    """Whether a stored run need not be repeated: an error may have been the environment's."""
+    if run is None:
+        return False
+    return run.result.limit_hit != "interrupted" and run.result.status is not Status.ERROR
 
 
 def _stored(task: Task, result: Result) -> StoredRun:
-    call = _call(task)
-    made = promises(task.document.problem, task.document.data, call)
+    made = promises(task.document.problem, task.document.data, _call(task), result)
     return StoredRun(task.key, result, made, task.limits, __version__)
 
 
@@ -240,7 +241,16 @@ def _distribute(
         futures = client.map(_run_packed, plain_tasks, pure=False, retries=1)
         by_key = {f.key: task for f, task in zip(futures, tasks, strict=True)}
         for future in as_completed(futures):
-            yield by_key[future.key], future.result()
+            task = by_key[future.key]
+            failure = future.exception()
+            if failure is None:
+                yield task, future.result()
+            else:
+                reason = f"the worker failed: {type(failure).__name__}: {failure}"
+                reason = reason.replace("\n", " ")
+                document, limits = task.document, task.limits
+                lost = MethodOutcome()
+                yield task, judge(document, _call(task), lost, limits, task.seed, 0.0, reason)
 
 
 def _packed(task: Task) -> tuple[str, str, Any, str, Limits, int]:

@@ -122,8 +122,9 @@ class Formulation:
 class Method:
     """A function `(instance, limits, rng, **parameters) -> MethodOutcome` and what is known of it.
 
-    `formulation` and `backend` say what a bound of this method rests on: two bounds are independent
-    witnesses when they differ in one of the two.
+    `choices` lists the values of parameters that name one of a few. `formulation` and `backend` say
+    what a bound of this method rests on: two bounds are independent witnesses when they differ in
+    one of the two.
     """
 
     name: str
@@ -132,6 +133,7 @@ class Method:
     reference: str
     run: Callable[..., Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     stochastic: bool = False
     formulation: str | None = None
     backend: str | None = None

@@ -139,14 +139,15 @@ def find_instances(paths: Iterable[Path | str]) -> list[Path]:
     InputError
         If a path matches nothing.
     """
-    found: dict[Path, None] = {}
+    found: dict[Path, Path] = {}
     for given in paths:
         matches = _matches(Path(given))
         if not matches:
-            raise InputError(f"{given}: no such instance file or directory")
+            what = "holds no instance files" if Path(given).is_dir() else "no such instance file"
+            raise InputError(f"{given}: {what}")
         for match in matches:
-            found[match] = None
-    return list(found)
+            found.setdefault(match.resolve(), match)
+    return list(found.values())
 
 
 def library() -> Path:
@@ -157,7 +158,7 @@ def library() -> Path:
 
 
 def _matches(path: Path) -> list[Path]:
-    if any(c in str(path) for c in "*?["):
+    if not path.exists() and any(c in str(path) for c in "*?["):
         anchor = Path(path.anchor) if path.is_absolute() else Path()
         pattern = str(path.relative_to(anchor)) if path.is_absolute() else str(path)
         return sorted(p for p in anchor.glob(pattern) if p.is_file())
@@ -200,8 +201,11 @@ def _check_envelope(path: Path, envelope: Any) -> tuple[Problem, Kind]:
     if envelope["kind"] not in ("instance", "solution"):
         shown = _shown(envelope["kind"])
         raise InputError(f"{path}: kind: {shown}, expected 'instance' or 'solution'")
-    if not isinstance(envelope["name"], str) or not envelope["name"]:
-        raise InputError(f"{path}: name: {_shown(envelope['name'])} is not a non-empty string")
+    name = envelope["name"]
+    if not isinstance(name, str) or not name or not name.isprintable():
+        raise InputError(
+            f"{path}: name: {_shown(name)} is not a non-empty string of printable text"
+        )
     if not isinstance(envelope.get("origin", {}), dict):
         raise InputError(f"{path}: origin: {_shown(envelope['origin'])} is not an object")
     return problem(envelope["problem"]), envelope["kind"]

@@ -28,13 +28,20 @@ class MethodCall:
     @property
     def label(self) -> str:
         """`name`, or `name:key=value:...` where parameters differ from the method's defaults."""
-        changed = [f"{k}={v}" for k, v in sorted(self.parameters.items())]
+        changed = [f"{k}={_written(v)}" for k, v in sorted(self.parameters.items())]
         return ":".join([self.method.name, *changed])
 
     @property
     def all_parameters(self) -> dict[str, Any]:
         """The parameters with their defaults filled in."""
         return {**self.method.parameters, **self.parameters}
+
+
+def _written(value: Any) -> str:
+    """Write a parameter's value so that `parse_assignments` reads it back."""
+    if isinstance(value, tuple):
+        return ",".join(map(_written, value))
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def methods(problem: Problem) -> list[Method]:
@@ -142,6 +149,12 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
         near = ", ".join(by_name)
         raise InputError(f"method {name!r}: {problem.name} has no such method (it has: {near})")
     method = by_name[name]
+    for assignment in assignments:
+        key, _, value = assignment.partition("=")
+        allowed = method.choices.get(key)
+        if allowed is not None and value not in allowed:
+            what = f"method {name!r}: {key}"
+            raise InputError(f"{what}: {value!r}, expected one of {', '.join(allowed)}")
     parameters = parse_assignments(assignments, method.parameters, f"method {name!r}")
     return MethodCall(method, {k: v for k, v in parameters.items() if v != method.parameters[k]})
 
@@ -203,6 +216,10 @@ def _typed(text: str, default: Any, what: str) -> Any:
         value = text
     if type(value) is not type(default):
         raise InputError(f"{what}: {text!r} is not of the type of its default, {default!r}")
+    # A parameter whose default is a positive number counts or measures something.
+    counts = isinstance(default, int | float) and not isinstance(default, bool) and default > 0
+    if counts and not 0 < value < float("inf"):
+        raise InputError(f"{what}: {text} is not a positive number")
     return value
 
 

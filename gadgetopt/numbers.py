@@ -58,7 +58,7 @@ def exceeds(a: Number, b: Number) -> bool:
 
 def agrees(a: Number, b: Number) -> bool:
     """Say whether `a` and `b` are equal, up to `TOLERANCE` when one of them is a float."""
-    return not exceeds(a, b) and not exceeds(b, a)
+    return a == a and b == b and not exceeds(a, b) and not exceeds(b, a)  # noqa: PLR0124 (NaN)
 
 
 def round_up(x: Number) -> int:

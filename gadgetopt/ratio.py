@@ -99,6 +99,8 @@ def _best(values: Iterable[Number], minimise: bool) -> Number | None:
 def _refutation(result: Result, group: Sequence[Result], minimise: bool) -> str | None:
     """Name the feasible solution that contradicts a result's claim, if there is one."""
     for other in group:
+        if result.status is Status.UNBOUNDED and other.bound is not None:
+            return f"claimed unbounded, but {other.method} proves a bound of {other.bound}"
         if other.objective is None:
             continue
         if result.status is Status.INFEASIBLE:
@@ -135,8 +137,12 @@ def _interval(
     objective: Number, best: Number | None, bound: Number | None, minimise: bool
 ) -> Ratio:
     if minimise:
-        return Ratio(_quotient(objective, best), _quotient(objective, bound))
-    return Ratio(_quotient(best, objective), _quotient(bound, objective))
+        low, high = _quotient(objective, best), _quotient(objective, bound)
+    else:
+        low, high = _quotient(best, objective), _quotient(bound, objective)
+    if low is not None and high is not None and high < low:
+        high = low  # a float bound may pass the best objective within the tolerance
+    return Ratio(low, high)
 
 
 def _quotient(a: Number | None, b: Number | None) -> Number | None:

@@ -143,6 +143,7 @@ _STYLE = {
 def ratio_table(table: Sequence[Entry]) -> Table:
     """Return the table people look at, one section per instance."""
     from rich import box
+    from rich.markup import escape
     from rich.table import Table
 
     out = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -158,8 +159,8 @@ def ratio_table(table: Sequence[Entry]) -> Table:
             out.add_section()
         status = _state(r) + (f" ({_limit(r.limit_hit)})" if r.limit_hit else "")
         out.add_row(
-            r.instance if r.instance != last else "",
-            r.method + ("" if r.seed is None else f" #{r.seed}"),
+            escape(r.instance) if r.instance != last else "",
+            escape(r.method) + ("" if r.seed is None else f" #{r.seed}"),
             f"[{_STYLE[r.status]}]{status}[/]" if _STYLE[r.status] else status,
             "" if r.objective is None else show(r.objective),
             "" if r.bound is None else f"{show(r.bound)} {_VOUCHER[str(r.bound_voucher)]}",

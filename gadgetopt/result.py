@@ -115,6 +115,8 @@ class MethodOutcome:
         `INFEASIBLE` or `UNBOUNDED` when the method claims to have proved that.
     limit_hit : str or None
         Name of the limit that stopped the run: "time_s", "memory_mb", "interrupted".
+    formulation : str or None
+        What the bound rests on, where that differs from the method's declaration.
     trace, phases_s, versions, notes
         Incumbents and bounds over time; seconds per phase; solver versions; anything a teacher
         would want to know ("closed by rung: CP-U").
@@ -126,6 +128,7 @@ class MethodOutcome:
     voucher: Voucher = Voucher.SOLVER
     proved: Status | None = None
     limit_hit: str | None = None
+    formulation: str | None = None
     trace: tuple[TracePoint, ...] = ()
     phases_s: dict[str, float] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
@@ -140,6 +143,8 @@ class Result:
     ----------
     objective : Number or None
         The evaluator's value of a feasible solution.
+    claimed_objective : Number or None
+        What the method itself said of it.
     bound, bound_voucher : Number, Voucher or None
         Dual bound on the optimum and who vouches for it.
     gap : float or None
@@ -164,6 +169,7 @@ class Result:
     backend: str | None
     status: Status
     objective: Number | None
+    claimed_objective: Number | None
     bound: Number | None
     bound_voucher: Voucher | None
     gap: float | None

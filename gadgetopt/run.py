@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 import traceback
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gadgetopt.declaration import Problem
+from gadgetopt.declaration import Method, Problem, Reference
 from gadgetopt.errors import InputError, ModelRefused, SolverError
 from gadgetopt.files import Document, fingerprint
 from gadgetopt.methods import MethodCall, find_method
@@ -53,6 +54,7 @@ def solve(
     problem = document.problem
     limits = limits or Limits()
     call = find_method(problem, method) if isinstance(method, str) else method
+    warm_up(problem, call.method)
     begin = time.perf_counter()
     try:
         outcome = call.method.run(
@@ -68,6 +70,19 @@ def solve(
         reason = None
     time_s = time.perf_counter() - begin
     return judge(document, call, outcome, limits, seed, time_s, reason)
+
+
+def warm_up(problem: Problem, method: Method) -> None:
+    """Import what a method needs, so that its time is the time of the method."""
+    builds = [f.build for f in problem.formulations if f.name == method.formulation]
+    for part in (method.run, *builds):
+        if isinstance(part, Reference):
+            part.resolve()
+    if method.backend is not None:
+        from gadgetopt.solvers import import_backend
+
+        with contextlib.suppress(InputError):  # the run itself will say what is missing
+            import_backend(method.backend)
 
 
 def _failure(error: Exception) -> str:
@@ -93,12 +108,12 @@ def judge(
             evaluation = problem.evaluate(document.data, outcome.solution)
         except Exception as error:  # a method may hand back anything
             reason = f"the solution cannot be evaluated: {_failure(error)}"
-    reason = reason or _contradiction(problem, outcome, evaluation)
+    reason = reason or _nonsense(outcome) or _contradiction(problem, outcome, evaluation)
     objective = evaluation.objective if evaluation is not None and evaluation.feasible else None
     if reason is not None:
         status, objective, bound = Status.ERROR, None, None
     else:
-        bound = outcome.dual_bound
+        bound = _finite(outcome.dual_bound)
         status = _status(outcome, objective, bound, limits)
     return Result(
         problem=problem.name,
@@ -107,10 +122,11 @@ def judge(
         method=call.label,
         kind=call.method.kind,
         parameters=call.all_parameters,
-        formulation=call.method.formulation,
+        formulation=outcome.formulation or call.method.formulation,
         backend=call.method.backend,
         status=status,
         objective=objective,
+        claimed_objective=None if reason is not None else outcome.claimed_objective,
         bound=bound,
         bound_voucher=None if bound is None else outcome.voucher,
         gap=relative_gap(objective, bound),
@@ -133,7 +149,26 @@ def relative_gap(objective: Number | None, bound: Number | None) -> float | None
         return None
     if objective == bound:
         return 0.0
-    return abs(float(objective - bound)) / max(abs(float(objective)), 1e-10)
+    try:
+        return abs(float(objective - bound)) / max(abs(float(objective)), 1e-10)
+    except OverflowError:  # exact numbers beyond the range of doubles
+        return None
+
+
+def _nonsense(outcome: MethodOutcome) -> str | None:
+    """Say what in an outcome is no number or no proof, if anything."""
+    named = {"objective": outcome.claimed_objective, "dual bound": outcome.dual_bound}
+    for what, value in named.items():
+        if isinstance(value, float) and math.isnan(value):
+            return f"claimed {what} nan, which is no number"
+    if outcome.proved not in (None, Status.INFEASIBLE, Status.UNBOUNDED):
+        return f"claimed to have proved {outcome.proved}, which only a solution and a bound can"
+    return None
+
+
+def _finite(bound: Number | None) -> Number | None:
+    """Return a bound, or None for an infinite one, which says nothing."""
+    return None if isinstance(bound, float) and math.isinf(bound) else bound
 
 
 def _contradiction(
@@ -181,7 +216,7 @@ def _complete(
     outcome: MethodOutcome, objective: Number | None, time_s: float
 ) -> tuple[TracePoint, ...]:
     """Return the trace, ending with what the run ended with."""
-    end = TracePoint(time_s, objective, outcome.dual_bound)
+    end = TracePoint(time_s, objective, _finite(outcome.dual_bound))
     return (*outcome.trace, end)
 
 

@@ -38,6 +38,7 @@ CREATE TABLE runs (
     version TEXT NOT NULL,
     status TEXT NOT NULL,
     objective TEXT,
+    claimed_objective TEXT,
     bound TEXT,
     bound_voucher TEXT,
     gap REAL,
@@ -70,7 +71,7 @@ class StoredRun:
 def run_key(
     fingerprint: str, call: MethodCall, limits: Limits, seed: int | None, version: str
 ) -> str:
-    """Return the key of a run: everything its answer depends on."""
+    """Return the key of a run: what was asked of which version of the system."""
     parts = {
         "fingerprint": fingerprint,
         "method": call.method.name,
@@ -94,6 +95,7 @@ class Store:
 
     def __init__(self, path: Path | None, create: bool = True):
         self.path = path
+        self.create = create
         if path is not None and not create and not path.exists():
             raise InputError(f"{path}: no such store")
         with self._clear_errors():
@@ -110,7 +112,7 @@ class Store:
                 f"{self.path}: store of version {version}, expected at most {SCHEMA_VERSION} "
                 "(written by a newer gadgetopt)"
             )
-        if not ours and tables:
+        if not ours and (tables or not self.create):
             raise InputError(f"{self.path}: an SQLite file, but not a gadgetopt store")
         execute("PRAGMA journal_mode = WAL")
         execute("PRAGMA synchronous = NORMAL")
@@ -206,6 +208,7 @@ def _to_row(run: StoredRun) -> dict[str, Any]:
         "version": run.version,
         "status": str(r.status),
         "objective": encode_number(r.objective),
+        "claimed_objective": encode_number(r.claimed_objective),
         "bound": encode_number(r.bound),
         "bound_voucher": None if r.bound_voucher is None else str(r.bound_voucher),
         "gap": r.gap,
@@ -245,6 +248,7 @@ def _from_row(row: dict[str, Any]) -> StoredRun:
         backend=row["backend"],
         status=Status(row["status"]),
         objective=decode_number(row["objective"]),
+        claimed_objective=decode_number(row["claimed_objective"]),
         bound=decode_number(row["bound"]),
         bound_voucher=None if voucher is None else Voucher(voucher),
         gap=row["gap"],

@@ -12,6 +12,7 @@ from gadgetopt.declaration import Problem
 from gadgetopt.methods import MethodCall
 from gadgetopt.numbers import Number, exceeds
 from gadgetopt.ratio import Ratio
+from gadgetopt.result import Result, Status
 
 
 @dataclass(frozen=True)
@@ -47,16 +48,28 @@ class Verdict(StrEnum):
     NOT_APPLICABLE = "not applicable"
 
 
-def promises(problem: Problem, instance: Any, call: MethodCall) -> tuple[Promise, ...]:
-    """Evaluate every theorem about a method on an instance."""
+def promises(
+    problem: Problem, instance: Any, call: MethodCall, result: Result | None = None
+) -> tuple[Promise, ...]:
+    """Evaluate every theorem about a method on an instance.
+
+    A theorem speaks of a method that ran to its end: with a `result` that a limit cut short or that
+    is an error, it does not apply.
+    """
+    cut_short = result is not None and (result.limit_hit or result.status is Status.ERROR)
     out = []
     for guarantee in problem.guarantees:
         if call.method.name not in guarantee.methods:
             continue
-        failing = [
-            a.text for a in guarantee.assumptions if not a.holds(instance, call.all_parameters)
-        ]
-        ratio = guarantee.ratio(instance)
+        failing = ["the method ran to its end"] if cut_short else []
+        ratio = None
+        try:
+            failing += [
+                a.text for a in guarantee.assumptions if not a.holds(instance, call.all_parameters)
+            ]
+            ratio = guarantee.ratio(instance)
+        except Exception as error:  # a theorem that cannot be evaluated promises nothing
+            failing.append(f"it can be evaluated ({type(error).__name__}: {error})")
         finite = ratio is not None and not math.isinf(ratio)
         out.append(
             Promise(

@@ -125,6 +125,7 @@ def print_table(table: list[Entry]) -> None:
 def print_rows(rows: list[dict[str, Any]]) -> None:
     """Print rows of plain values as a table."""
     from rich import box
+    from rich.markup import escape
     from rich.table import Table
 
     out = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -133,7 +134,7 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
     for row in rows:
         out.add_row(
             *(
-                "" if v is None else f"{v:g}" if isinstance(v, float) else str(v)
+                "" if v is None else f"{v:g}" if isinstance(v, float) else escape(str(v))
                 for v in row.values()
             )
         )
@@ -163,6 +164,7 @@ def _progress(enabled: bool) -> Any:
             yield None
             return
         from rich.console import Console
+        from rich.markup import escape
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
@@ -170,7 +172,7 @@ def _progress(enabled: bool) -> Any:
             task = bar.add_task("solving", total=None)
 
             def on_result(result: Result, done: int, total: int) -> None:
-                said = f"{result.instance} {result.method}: {result.status}"
+                said = escape(f"{result.instance} {result.method}: {result.status}")
                 bar.update(task, completed=done, total=total, description=said)
 
             yield on_result

@@ -143,8 +143,10 @@ def _refused_as_input(generate_one: Any, rng: Any, changed: dict[str, Any], what
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         raise InputError(f"{what}: gives no valid instance: {detail['msg']}") from None
-    except ValueError as error:
-        raise error if isinstance(error, InputError) else InputError(f"{what}: {error}") from None
+    except InputError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what}: {error}") from None
 
 
 def _report_lines(report: dict[str, Any], indent: str = "") -> list[str]:

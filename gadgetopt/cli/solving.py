@@ -49,9 +49,25 @@ def solve(
     call = _call(instance, method)
     if plot is not None:
         _check_picture(instance, plot)
+    for path in (out, plot):
+        if path is not None and path.is_dir():
+            raise InputError(f"{path}: is a directory, expected a file")
     if log:
         _print_solver_log()
     result = run(instance, call, limits(time_limit, threads, memory_mb, gap), seed)
+    if as_json:
+        import json
+
+        ratio = ratios([result], lambda _: system.sense)[0]
+        row = Entry(result, ratio, promises(system, instance.data, call, result)).row()
+        row["solution"] = (
+            None
+            if result.solution is None
+            else result.solution.model_dump(mode="json", exclude_none=True)
+        )
+        typer.echo(json.dumps(row, indent=1, allow_nan=False))
+    else:
+        _report(system.objective, result)
     if result.solution is not None and result.status != "error":
         origin = {"method": result.method, "seed": seed, "instance": result.fingerprint}
         solution = Document(system, "solution", instance.name, result.solution, origin)
@@ -61,19 +77,6 @@ def solve(
             _draw(instance, result, plot)
     elif out is not None or plot is not None:
         print("gadgetopt: no solution to write", file=sys.stderr)
-    if as_json:
-        import json
-
-        ratio = ratios([result], lambda _: system.sense)[0]
-        row = Entry(result, ratio, promises(system, instance.data, call)).row()
-        row["solution"] = (
-            None
-            if result.solution is None
-            else result.solution.model_dump(mode="json", exclude_none=True)
-        )
-        typer.echo(json.dumps(row, indent=1, allow_nan=False))
-    else:
-        _report(system.objective, result)
     proved = result.status in ("infeasible", "unbounded")
     found = result.objective is not None or result.bound is not None
     return 0 if proved or found else 1
@@ -167,6 +170,8 @@ def _report(objective: str, result: Result) -> None:
         lines.append(("reason", result.reason))
     if result.objective is not None:
         lines.append((objective, show(result.objective)))
+    if result.claimed_objective is not None:
+        lines.append(("claimed by the method", show(result.claimed_objective)))
     if result.bound is not None:
         lines.append(("dual bound", f"{show(result.bound)} ({result.bound_voucher})"))
     if result.gap is not None:

@@ -183,6 +183,7 @@ class _Run:
     interrupted: bool
     seconds: float
     trace: list[TracePoint]
+    bound_reported: bool
 
     @property
     def has_solution(self) -> bool:
@@ -190,8 +191,11 @@ class _Run:
 
     @property
     def bounded(self) -> bool:
-        """Whether the response's bound means anything."""
-        return self.status in (cp_model.OPTIMAL, cp_model.FEASIBLE, cp_model.UNKNOWN)
+        """Whether the response's bound means anything.
+
+        Of a run that ended before its search began, the bound field is an untouched zero.
+        """
+        return self.has_solution or (self.status == cp_model.UNKNOWN and self.bound_reported)
 
 
 class _Watch(cp_model.CpSolverSolutionCallback):
@@ -265,7 +269,7 @@ def _run(
     status, interrupted = run_interruptibly(lambda: solver.solve(model, watch), solver.stop_search)
     seconds = time.perf_counter() - start
     trace = watch.trace if model.has_objective() else []
-    return _Run(solver.response_proto, status, interrupted, seconds, trace)
+    return _Run(solver.response_proto, status, interrupted, seconds, trace, watch.bound is not None)
 
 
 def _outcome(

@@ -13,6 +13,9 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import simplest_rational
 from gadgetopt.solvers.standard_form import Floats, StandardForm, TriviallyInfeasibleError
 
+#: Doubles hold every integer below this, and not every one beyond.
+LARGEST_EXACT = 2.0**53
+
 
 @dataclass(frozen=True)
 class IntegerRow:
@@ -82,6 +85,7 @@ def integer_form(form: StandardForm) -> IntegerForm:
         name = form.columns[continuous[0]].name
         raise ModelRefused(f"{name} is continuous; CP-SAT takes integers only")
     names = [v.name for v in form.columns]
+    _check_exact(form, names)
     read: dict[float, Fraction] = {}
     lower = [_rounded_up(x) for x in form.col_lower.tolist()]
     upper = [_rounded_down(x) for x in form.col_upper.tolist()]
@@ -96,6 +100,12 @@ def integer_form(form: StandardForm) -> IntegerForm:
         low = _rounded_up(row_lower, scale)
         high = _rounded_down(row_upper, scale)
         name = form.rows[i].name
+        sides = [x for x in (row_lower, row_upper) if math.isfinite(x)]
+        if any(abs(x) >= LARGEST_EXACT for x in sides):
+            columns = indices[span]
+            _check_reach(
+                name, [lower[j] for j in columns], [upper[j] for j in columns], coefficients, scale
+            )
         _check_order(name, low, high)
         if not coefficients:
             if (low or 0) > 0 or (high or 0) < 0:
@@ -115,6 +125,47 @@ def integer_form(form: StandardForm) -> IntegerForm:
         unit=1 / scale,
         offset=simplest_rational(form.offset),
     )
+
+
+def _check_exact(form: StandardForm, names: list[str]) -> None:
+    """Refuse numbers so large that an integer may have been rounded on its way into a double."""
+    rows = [row.name for row in form.rows]
+    for values, owners in (
+        (form.c, names),
+        (form.col_lower, names),
+        (form.col_upper, names),
+        (form.A.data, None),
+    ):
+        large = np.flatnonzero(np.isfinite(values) & (np.abs(values) >= LARGEST_EXACT))
+        if large.size:
+            k = int(large[0])
+            owner = (
+                rows[int(np.searchsorted(form.A.indptr, k, side="right")) - 1]
+                if owners is None
+                else owners[k]
+            )
+            raise ModelRefused(
+                f"{owner}: {values[k]:.17g} is 2^53 or more, where doubles no longer hold every "
+                "integer, so it cannot be taken as exact"
+            )
+
+
+def _check_reach(
+    name: str,
+    lower: list[int | None],
+    upper: list[int | None],
+    coefficients: list[int],
+    scale: Fraction,
+) -> None:
+    """Refuse a row with a side of 2^53 or more, unless its sum stays far from it."""
+    ranges = zip(coefficients, lower, upper, strict=True)
+    terms = [None if low is None or up is None else abs(a) * max(-low, up) for a, low, up in ranges]
+    known = [term for term in terms if term is not None]
+    if len(known) < len(terms) or sum(known) >= scale * int(LARGEST_EXACT):
+        raise ModelRefused(
+            f"{name}: a side of 2^53 or more, where doubles no longer hold every integer, cannot be "
+            "taken as exact"
+        )
 
 
 def _integers(numbers: Floats, read: dict[float, Fraction]) -> tuple[list[int], Fraction]:

@@ -13,6 +13,11 @@ from gadgetopt.declaration import (
 )
 
 part = Parts(__name__)
+searches = {
+    "theta_search": ("literal", "feasible", "sweep"),
+    "availability": ("idle", "queue"),
+}
+orders = {"job_order": ("given", "smallest_first")}
 
 PROBLEM = Problem(
     name="sjf_bco",
@@ -236,6 +241,7 @@ PROBLEM = Problem(
                 "packing": "least_loaded",
                 "seed_unbounded": False,
             },
+            {**searches, "packing": ("least_loaded", "opened_first")},
         ),
         Method(
             "first_fit",
@@ -244,6 +250,7 @@ PROBLEM = Problem(
             "baseline FF",
             part("baselines:first_fit"),
             {"theta_search": "literal", "availability": "idle", "job_order": "given"},
+            {**searches, **orders},
         ),
         Method(
             "list_scheduling",
@@ -252,6 +259,7 @@ PROBLEM = Problem(
             "baseline LS",
             part("baselines:list_scheduling"),
             {"theta_search": "literal", "availability": "idle", "job_order": "given"},
+            {**searches, **orders},
         ),
         Method(
             "random_placement",
@@ -260,6 +268,7 @@ PROBLEM = Problem(
             "baseline RAND",
             part("baselines:random_placement"),
             {"rand_mode": "gpu", "availability": "idle", "job_order": "given"},
+            {"rand_mode": ("gpu", "server"), "availability": ("idle", "queue"), **orders},
             stochastic=True,
         ),
         Method(

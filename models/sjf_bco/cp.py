@@ -8,10 +8,13 @@ the true durations.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from gadgetopt.errors import SolverError
 from gadgetopt.numbers import round_up
 from gadgetopt.result import Limits, MethodOutcome, Status
 from gadgetopt.solvers.cpsat import solve_cp
@@ -63,9 +66,16 @@ def assemble(
     horizon: int,
     lower: int,
     incumbent: SjfBcoSolution | None,
+    deadline: float | None = None,
 ) -> ScheduleModel:
-    """Build a model: what all share, its durations, and what is known beforehand."""
-    model = ScheduleModel(instance, horizon)
+    """Build a model: what all share, its durations, and what is known beforehand.
+
+    Raises
+    ------
+    TimeoutError
+        If the deadline passes first.
+    """
+    model = ScheduleModel(instance, horizon, deadline)
     model.gang_is_complete()
     model.servers_are_counted()
     model.spread_jobs_are_on_the_network()
@@ -96,8 +106,19 @@ def solve(
     if lower > horizon:
         return SolverOutcome(Status.INFEASIBLE, bound=lower), None
     known = incumbent if makespan is not None else None
-    model = assemble(instance, durations, horizon, lower, known)
+    begin = time.perf_counter()
+    deadline = None if limits.time_s is None else begin + limits.time_s
+    try:
+        model = assemble(instance, durations, horizon, lower, known, deadline)
+    except TimeoutError:
+        return SolverOutcome(Status.NO_SOLUTION, limit_hit="time_s"), None
+    if deadline is not None:
+        limits = replace(limits, time_s=max(0.0, deadline - time.perf_counter()))
+    build_s = time.perf_counter() - begin
     outcome = solve_cp(model.model, limits, seed, LINEARIZATION_LEVEL)
+    if outcome.status is Status.ERROR:
+        raise SolverError(outcome.reason)
+    outcome.phases_s = {"build": build_s, **outcome.phases_s}
     schedule = None if outcome.values is None else model.decode(outcome.values)
     return outcome, schedule
 

@@ -26,6 +26,7 @@ All data are integers.
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from fractions import Fraction
 from itertools import pairwise
@@ -62,10 +63,14 @@ class ScheduleModel:
     instance : SjfBcoInstance
     horizon : int
         Largest makespan considered, at least the shortest duration of every job.
+    deadline : float, optional
+        Moment of `time.perf_counter` after which building raises `TimeoutError`: on a large
+        instance the time limit may be over before the model is written.
     """
 
-    def __init__(self, instance: SjfBcoInstance, horizon: int):
+    def __init__(self, instance: SjfBcoInstance, horizon: int, deadline: float | None = None):
         self.instance, self.horizon = instance, horizon
+        self.deadline = deadline
         self.rates = instance.rates
         self.J, self.S = range(len(instance.jobs)), range(len(instance.server_gpus))
         self.J2 = [j for j in self.J if self.rates.server_counts(j)[-1] >= 2]
@@ -94,6 +99,10 @@ class ScheduleModel:
         self.network = {(j, s): m.new_bool_var(f"n[{j},{s}]") for j in self.J2 for s in self.S}
         self.makespan = m.new_int_var(0, horizon, "makespan")
         m.minimize(self.makespan)
+
+    def _check_time(self) -> None:
+        if self.deadline is not None and time.perf_counter() > self.deadline:
+            raise TimeoutError
 
     # -- every model ---------------------------------------------------------------------------
 
@@ -179,6 +188,7 @@ class ScheduleModel:
         shared: defaultdict[tuple[int, int], list[cp_model.IntVar]] = defaultdict(list)
         for k, i in enumerate(self.J2):
             for j in self.J2[k + 1 :]:
+                self._check_time()
                 overlap = self._overlap(i, j)
                 for s in self.S:
                     b = m.new_int_var(0, H, f"b[{i},{j},{s}]")
@@ -210,9 +220,13 @@ class ScheduleModel:
     def levels_follow_the_slots(self) -> None:
         """CP-E: in each slot a job runs at a level that covers its servers."""
         m, H = self.model, self.horizon
-        active = {(j, t): self._active(j, t) for j in self.J for t in range(H)}
+        active = {}
+        for j in self.J:
+            self._check_time()
+            active.update({(j, t): self._active(j, t) for t in range(H)})
         on_network = {}
         for (j, s), n in self.network.items():
+            self._check_time()
             for t in range(H):
                 q = on_network[j, s, t] = m.new_bool_var(f"q[{j},{s},{t}]")
                 m.add_implication(q, n)
@@ -226,6 +240,7 @@ class ScheduleModel:
             ]
             done = []
             for t in range(H):
+                self._check_time()
                 c = {rp: m.new_bool_var(f"c[{j},{t},{rp}]") for rp in modes}
                 m.add_exactly_one(*c.values(), ~active[j, t])
                 for (r, _), runs in c.items():

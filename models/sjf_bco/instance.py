@@ -19,6 +19,11 @@ from gadgetopt.data import (
 
 from .rates import RateTable
 
+#: More iterations than any training run has; durations in slots stay small enough to be listed.
+MOST_ITERATIONS = 10**9
+#: An iteration takes at least this long, so that the iterations of a slot can be counted.
+SHORTEST_ITERATION_SLOTS = 1e-12
+
 UnitCoefficient = Annotated[float, Field(gt=0, le=1)]
 
 
@@ -44,7 +49,7 @@ class Job(Data):
     """
 
     gpus: PositiveInt
-    iterations: PositiveInt
+    iterations: Annotated[int, Field(gt=0, le=MOST_ITERATIONS)]
     grad_size_mb: NonNegativeFloat = 0.0
     minibatch_samples: NonNegativeFloat = 0.0
     fwd_slots_per_sample: NonNegativeFloat = 0.0
@@ -97,14 +102,17 @@ class SjfBcoInstance(Instance):
                 "clamp_contention: false makes the degradation f(alpha, k) of a lone spread job "
                 f"{float(self.rates.degradation(1)):g}, expected a value > 0"
             )
-        for j in self.rates.jobs_without_duration():
+        for j in self.rates.jobs_faster_than(SHORTEST_ITERATION_SLOTS):
+            best = float(self.rates.best_iteration_slots(j))
             raise ValueError(
-                f"jobs[{j}].bwd_slots: an iteration takes no time, expected a value > 0"
+                f"jobs[{j}].bwd_slots: an iteration takes {best:g} slots at its best placement, "
+                f"expected at least {SHORTEST_ITERATION_SLOTS:g}"
             )
         for j in self.rates.jobs_slower_than_a_slot():
+            best = float(self.rates.best_iteration_slots(j))
             raise ValueError(
-                f"jobs[{j}]: one iteration takes {float(self.rates.best_iteration_slots(j)):g} slots "
-                "at its best placement, expected at most 1 (use longer slots)"
+                f"jobs[{j}]: one iteration takes {best:g} slots at its best placement, "
+                "expected at most 1 (use longer slots)"
             )
         return self
 

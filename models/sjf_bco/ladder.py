@@ -41,6 +41,9 @@ from .greedy import upper_bound_schedule
 from .instance import SjfBcoInstance, SjfBcoSolution
 from .local_search import lpt_ils
 
+#: What the bound rests on when a rung has raised it last.
+_FORMULATION_OF_RUNG = {"CP-L": "cp_l", "CP-L2": "cp_l2", "CP-E+L2": "cp_e_l2"}
+
 #: Share of the remaining time that a rung before the last may take.
 _SHARE = 0.5
 
@@ -58,6 +61,7 @@ class _Search:
     best: SjfBcoSolution | None = None
     infeasible: bool = False
     limit_hit: str | None = None
+    bound_from: str | None = None
     began: float = field(default_factory=time.perf_counter)
     versions: dict[str, str] = field(default_factory=dict)
 
@@ -172,8 +176,13 @@ def ladder(
         if search.out_of_time:
             search.limit_hit = "time_s"
             break
-        before = search.elapsed
-        climb()
+        before, lower = search.elapsed, search.lower
+        try:
+            climb()
+        except KeyboardInterrupt:
+            search.limit_hit = "interrupted"
+        if search.lower > lower:
+            search.bound_from = name
         phases[name] = search.elapsed - before
         history.append({"rung": name, "lower": search.lower, "upper": search.upper})
         trace.append(TracePoint(search.elapsed, search.upper, search.lower))
@@ -184,6 +193,7 @@ def ladder(
         voucher=Voucher.VERIFIED if search.verified == search.lower else Voucher.SOLVER,
         proved=Status.INFEASIBLE if search.infeasible else None,
         limit_hit=None if search.closed else search.limit_hit,
+        formulation=_FORMULATION_OF_RUNG.get(search.bound_from or ""),
         trace=tuple(trace),
         phases_s=phases,
         versions=search.versions,

@@ -75,7 +75,11 @@ def lpt_ils(
             limit_hit = "time_s"
             break
         target = int(rng.integers(jobs.lower_bound, best.makespan))
-        found = _pass(jobs, _priorities(jobs, rng), target)
+        try:
+            found = _pass(jobs, _priorities(jobs, rng), target)
+        except KeyboardInterrupt:
+            limit_hit = "interrupted"
+            break
         made += 1
         if found.makespan < best.makespan:
             best = found

@@ -86,5 +86,5 @@ def test_every_declared_reference_resolves_and_parameters_match(problem):
 
 
 def test_no_instances_is_said(tmp_path):
-    with pytest.raises(InputError, match="no such instance"):
+    with pytest.raises(InputError, match="holds no instance files"):
         grid([tmp_path])

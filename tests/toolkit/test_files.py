@@ -69,6 +69,17 @@ def test_a_directory_gives_its_instances_in_order_and_no_solutions(tiny, tmp_pat
     assert len(find_instances([tmp_path, tmp_path / "a.json"])) == 2
 
 
+def test_a_file_whose_name_looks_like_a_pattern_is_found(tiny, tmp_path):
+    odd = tmp_path / "x[1].json"
+    odd.write_text((tiny / "e1_co_locate.json").read_text())
+    assert find_instances([odd]) == [odd]
+
+
+def test_a_file_given_twice_is_taken_once(tiny, tmp_path):
+    path = tiny / "e1_co_locate.json"
+    assert len(find_instances([path, tiny / ".." / "tiny" / "e1_co_locate.json", tiny])) == 6
+
+
 def test_a_path_that_matches_nothing_is_named(tmp_path):
     with pytest.raises(InputError, match=r"none\.json: no such instance file"):
         find_instances([tmp_path / "none.json"])

@@ -1,5 +1,6 @@
 """Ratios are intervals that always contain the truth; claims are held against each other."""
 
+import dataclasses
 from fractions import Fraction
 
 from hypothesis import given
@@ -33,6 +34,7 @@ def row(objective=None, bound=None, problem="p", voucher=Voucher.SOLVER, backend
         backend=backend,
         status=Status.FEASIBLE,
         objective=objective,
+        claimed_objective=None,
         bound=bound,
         bound_voucher=None if bound is None else voucher,
         gap=None,
@@ -134,6 +136,28 @@ def test_a_theorem_whose_assumption_fails_promises_nothing():
 def test_the_proven_ratio_is_the_tightest_that_applies_and_never_a_claim():
     assert proven_ratio(promises(TOY, DOCUMENT.data, find_method(TOY, "best"))) == 2
     assert proven_ratio(promises(TOY, DOCUMENT.data, find_method(TOY, "timed_out"))) is None
+
+
+def test_a_theorem_does_not_speak_of_a_run_that_was_cut_short():
+    cut = solve(DOCUMENT, "timed_out")
+    made = promises(TOY, DOCUMENT.data, find_method(TOY, "timed_out"), cut)
+    assert made[0].failing == ("the method ran to its end",)
+
+
+def test_a_theorem_that_cannot_be_evaluated_promises_nothing():
+    broken = dataclasses.replace(TOY.guarantees[0], ratio=lambda i: 1 // 0)
+    system = dataclasses.replace(TOY, guarantees=(broken,))
+    made = promises(system, DOCUMENT.data, find_method(TOY, "best"))
+    assert not made[0].applies
+    assert "ZeroDivisionError" in made[0].failing[0]
+
+
+def test_unboundedness_refuted_by_anothers_bound_becomes_an_error():
+    assert examined("loose_bound", "says_unbounded")[1].status is Status.ERROR
+
+
+def test_an_interval_is_never_upside_down():
+    assert ratios([row(10.0, 10.000005)], lambda _: "min")[0] == Ratio(1.0, 1.0)
 
 
 def test_every_method_of_the_toy_returns_an_outcome_or_raises():

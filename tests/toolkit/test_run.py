@@ -122,3 +122,37 @@ def test_relative_gap_is_zero_only_where_objective_and_bound_are_equal():
     assert relative_gap(10, 9) == pytest.approx(0.1)
     assert relative_gap(None, 9) is None
     assert math.isfinite(relative_gap(0, 1))
+
+
+@pytest.mark.parametrize("method", ["nan_bound", "nan_objective", "proves_optimality"])
+def test_what_is_no_number_or_no_proof_is_an_error(method):
+    assert solve(DOCUMENT, method).status is Status.ERROR
+
+
+def test_an_infinite_bound_is_no_bound():
+    result = solve(DOCUMENT, "infinite_bound")
+    assert (result.status, result.bound, result.gap) == (Status.FEASIBLE, None, None)
+
+
+def test_numbers_beyond_doubles_have_no_gap_and_break_nothing():
+    result = solve(DOCUMENT, "huge_bound")
+    assert (result.status, result.gap) == (Status.FEASIBLE, None)
+
+
+def test_the_methods_own_objective_is_kept_beside_the_evaluators():
+    result = solve(DOCUMENT, "modest")
+    assert (result.claimed_objective, result.objective) == (3, 4)
+
+
+def test_parameters_come_back_from_a_methods_label(tiny):
+    from gadgetopt.methods import find_method
+    from gadgetopt.registry import problem
+
+    spec = "sjf_bco:seed_unbounded=true:theta_search=sweep"
+    call = find_method(problem("sjf_bco"), spec)
+    assert call.parameters == {"seed_unbounded": True, "theta_search": "sweep"}
+    assert call.label == spec
+    with pytest.raises(InputError, match="theta_search: 'bogus', expected one of literal"):
+        find_method(problem("sjf_bco"), "sjf_bco:theta_search=bogus")
+    with pytest.raises(InputError, match="restarts: 0 is not a positive number"):
+        find_method(problem("sjf_bco"), "lpt_ils:restarts=0")

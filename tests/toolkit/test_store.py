@@ -1,5 +1,6 @@
 """The store: what goes in comes out, and a foreign file is never touched."""
 
+import json
 import sqlite3
 from fractions import Fraction
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gadgetopt.cli.comparing import print_table
 from gadgetopt.comparison import compare
 from gadgetopt.errors import InputError
 from gadgetopt.report import ratios
@@ -43,6 +45,32 @@ def test_a_finished_run_is_not_repeated_and_a_rerun_is(tiny, tmp_path):
     assert len(done) == len(list(tiny.glob("*.json")))
     compare([tiny / "e1_co_locate.json"], ["first_fit"], store=store, rerun=True, on_result=count)
     assert len(done) == len(list(tiny.glob("*.json"))) + 1
+
+
+def test_an_error_is_tried_again(tiny, tmp_path, monkeypatch):
+    store, path = tmp_path / "runs.sqlite", [tiny / "e1_co_locate.json"]
+    with monkeypatch.context() as broken:
+        broken.setattr("gadgetopt.models.sjf_bco.algorithms.run", None)
+        assert compare(path, ["sjf_bco"], store=store)[0].result.status == "error"
+    assert compare(path, ["sjf_bco"], store=store)[0].result.objective == 2
+
+
+def test_the_same_data_under_two_names_is_solved_once_and_shown_under_both(tiny, tmp_path):
+    envelope = json.loads((tiny / "e1_co_locate.json").read_text())
+    (tmp_path / "a.json").write_text(json.dumps(envelope))
+    (tmp_path / "b.json").write_text(json.dumps({**envelope, "name": "[bold]copy[/red]"}))
+    done = []
+    table = compare([tmp_path], ["first_fit"], on_result=lambda result, *_: done.append(result))
+    assert len(done) == 1
+    assert [e.result.instance for e in table] == ["e1_co_locate", "[bold]copy[/red]"]
+    print_table(table)
+
+
+def test_an_empty_file_is_no_store_to_read_from(tmp_path):
+    (tmp_path / "empty").touch()
+    with pytest.raises(InputError, match="not a gadgetopt store"):
+        ratios(tmp_path / "empty")
+    assert (tmp_path / "empty").stat().st_size == 0
 
 
 def test_other_limits_are_another_run(tiny, tmp_path):

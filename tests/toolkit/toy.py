@@ -1,5 +1,7 @@
 """A 0/1 knapsack as a complete little problem, with methods that try to be believed wrongly."""
 
+import math
+
 import pyomo.environ as pyo
 
 from gadgetopt.data import Instance, NonNegativeInt, PositiveInt, Solution
@@ -120,6 +122,12 @@ TOY = Problem(
         method("timed_out", outcome(solution=EMPTY, dual_bound=4, limit_hit="time_s")),
         method("timed_out_bare", outcome(limit_hit="time_s", dual_bound=9)),
         method("nothing", outcome()),
+        method("nan_bound", outcome(solution=BEST, dual_bound=math.nan)),
+        method("nan_objective", outcome(solution=BEST, claimed_objective=math.nan)),
+        method("infinite_bound", outcome(solution=BEST, dual_bound=math.inf)),
+        method("huge_bound", outcome(solution=BEST, dual_bound=10**400)),
+        method("proves_optimality", outcome(proved=Status.OPTIMAL)),
+        method("says_unbounded", outcome(proved=Status.UNBOUNDED)),
         method("garbage", outcome(solution="not a choice")),
         method("raises", raises),
         method("interrupts", interrupts),

@@ -331,3 +331,17 @@ def test_native_model_with_fractional_objective_is_bounded():
     outcome = solve_cp(model, Limits())
     assert outcome.objective == pytest.approx(5.25)
     assert outcome.bound == pytest.approx(5.25)
+
+
+@pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
+def test_a_run_that_ends_before_its_search_reports_no_bound_it_has_not_proved(sense):
+    # The optimum is -300 when minimising and 300 when maximising; an untouched bound field says 0.
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(range(300), domain=pyo.Integers, bounds=(-1, 1))
+    model.rows = pyo.ConstraintList()
+    for i in range(299):
+        model.rows.add(model.x[i] - model.x[i + 1] <= 1)
+    model.cost = pyo.Objective(expr=sum(model.x.values()), sense=sense)
+    outcome = solve_model(model, "cpsat", Limits(time_s=1e-9))
+    if outcome.bound is not None:
+        assert outcome.bound <= -300 if sense == pyo.minimize else outcome.bound >= 300

@@ -155,8 +155,23 @@ def test_side_beyond_every_sum_is_no_reason_to_refuse():
 def test_bounds_beyond_64_bits_are_refused_by_name():
     model = integer_model(0, 1e19)
     model.row = pyo.Constraint(expr=model.x[0] + model.x[1] >= 1)
-    with pytest.raises(ModelRefused, match=r"^x\[0\]: its bounds"):
+    with pytest.raises(ModelRefused, match=r"^x\[0\]: 1e\+19 is 2\^53 or more"):
         translate(integer_form(compile_model(model)))
+
+
+@pytest.mark.parametrize("coefficient", [2**53 + 1, -(2**55) - 3])
+def test_integers_that_doubles_may_have_rounded_are_refused(coefficient):
+    model = integer_model(0, 1)
+    model.row = pyo.Constraint(expr=coefficient * model.x[0] - 2**53 * model.x[1] <= 1)
+    with pytest.raises(ModelRefused, match=r"^row: .* is 2\^53 or more"):
+        integer_form(compile_model(model))
+
+
+def test_a_reachable_side_that_doubles_may_have_rounded_is_refused():
+    model = integer_model(0, 4)
+    model.row = pyo.Constraint(expr=2**52 * model.x[0] + 2**52 * model.x[1] <= 2**53 + 1)
+    with pytest.raises(ModelRefused, match=r"^row: a side of 2\^53"):
+        integer_form(compile_model(model))
 
 
 def test_objective_beyond_64_bits_is_refused():
