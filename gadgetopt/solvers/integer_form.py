@@ -163,8 +163,8 @@ def _check_reach(
     known = [term for term in terms if term is not None]
     if len(known) < len(terms) or sum(known) >= scale * int(LARGEST_EXACT):
         raise ModelRefused(
-            f"{name}: a side of 2^53 or more, where doubles no longer hold every integer, cannot be "
-            "taken as exact"
+            f"{name}: a side of 2^53 or more, where doubles no longer hold every integer, cannot "
+            "be taken as exact"
         )
 
 

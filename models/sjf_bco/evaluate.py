@@ -61,7 +61,8 @@ def evaluate(instance: SjfBcoInstance, solution: SjfBcoSolution) -> Evaluation:
     -----
     Constraints: `missing_job`, `negative` (a GPU count or start below 0), `unknown_server`, `gang`
     (1), `capacity` (2), `preemption` (3: a stated completion before the job is done), `stalled`
-    (9), `horizon`, `gpu_ids` (stated GPUs that do not exist, disagree with the counts or are shared).
+    (9), `horizon`, `gpu_ids` (stated GPUs that do not exist, disagree with the counts or are
+    shared).
     """
     broken = list(_shape_violations(instance, solution))
     if broken:

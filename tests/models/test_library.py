@@ -1,0 +1,68 @@
+"""Laws that every system of the library obeys, on its own small instances."""
+
+import pytest
+
+from gadgetopt.comparison import compare
+from gadgetopt.files import find_instances, library, read_instance
+from gadgetopt.numbers import agrees, exceeds
+from gadgetopt.registry import problems
+from gadgetopt.result import Limits, Status
+from gadgetopt.solvers import solve_model
+from gadgetopt.theorems import Verdict, verdict
+
+LIMITS = Limits(time_s=120)
+
+#: Beyond what an enumeration takes.
+NOT_ENUMERATED = {"e4b_five_jobs"}
+
+
+def tiny_instances(problem):
+    return [read_instance(path) for path in find_instances([library() / problem.name / "tiny"])]
+
+
+def small_instances(problem):
+    quick = [read_instance(path) for path in find_instances([library() / "quickstart"])]
+    return [*tiny_instances(problem), *(d for d in quick if d.problem.name == problem.name)]
+
+
+PURE_INTEGER = [
+    pytest.param(d, f, id=f"{d.name}-{f.name}")
+    for p in problems()
+    for f in p.formulations
+    if f.model_class == "ILP"
+    for d in tiny_instances(p)
+    if not ("selection" in f.name and d.name in NOT_ENUMERATED)
+]
+
+
+@pytest.mark.parametrize(("document", "formulation"), PURE_INTEGER)
+def test_cpsat_and_highs_agree_on_every_pure_integer_model(document, formulation):
+    found = []
+    for backend in ("highs", "cpsat"):
+        model = formulation.build(document.data)
+        outcome = solve_model(model, backend, LIMITS)
+        assert outcome.status is Status.OPTIMAL
+        found.append(outcome.objective)
+    assert agrees(*found)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [pytest.param(d, id=d.name) for p in problems() for d in small_instances(p)],
+)
+def test_bounds_optima_and_heuristics_are_in_order_and_proven_ratios_hold(document):
+    wanted = [m.name for m in document.problem.methods if m.kind != "exact"]
+    exact = document.problem.default_method
+    table = compare([document.path], [exact, *wanted], limits=LIMITS)
+    optimum = next(e.result.objective for e in table if e.result.method == exact)
+    minimise = document.problem.sense == "min"
+    for entry in table:
+        assert entry.result.status is not Status.ERROR, entry.result.reason
+        bound, objective = entry.result.bound, entry.result.objective
+        if bound is not None:
+            assert not (exceeds(bound, optimum) if minimise else exceeds(optimum, bound))
+        if objective is not None:
+            assert not (exceeds(optimum, objective) if minimise else exceeds(objective, optimum))
+        for promise in entry.promises:
+            if promise.standing == "proven":
+                assert verdict(promise, entry.ratio) is not Verdict.EXCEEDED
