@@ -60,6 +60,8 @@ class Batch:
             self.first_gpu.append(self.first_gpu[-1] + capacity)
         self.total_gpus = self.first_gpu[-1]
         self.server_of = [s for s, c in enumerate(instance.server_gpus) for _ in range(c)]
+        # One tuple for all jobs on a server: fewer objects for the garbage collector to visit.
+        self.alone = [(s,) for s in range(len(instance.server_gpus))]
 
     @cached_property
     def smallest_first(self) -> list[int]:
@@ -132,7 +134,7 @@ class Pool(Protocol):
     the pool, or returns None and changes nothing. `put` returns GPUs to the pool.
     """
 
-    def take(self, j: int) -> list[int] | None:
+    def take(self, j: int) -> Sequence[int] | None:
         """Choose the GPUs of job j, or None if too few are in the pool and within the limit."""
         ...
 
@@ -261,7 +263,7 @@ def _first_come_first_served(
 def servers_of(batch: Batch, gpus: Sequence[int]) -> Sequence[int]:
     """Return the distinct servers of some GPUs."""
     if len(gpus) == 1:
-        return (batch.server_of[gpus[0]],)
+        return batch.alone[batch.server_of[gpus[0]]]
     return tuple({batch.server_of[g] for g in gpus})
 
 

@@ -35,7 +35,7 @@ class LeastLoaded:
         self.heap = [] if opened_first else [load[g] * self.n + g for g in free]
         heapq.heapify(self.heap)
 
-    def take(self, j: int) -> list[int] | None:
+    def take(self, j: int) -> tuple[int, ...] | None:
         """Pop the least loaded GPUs within the limit."""
         size, est = self.batch.gpus[j], self.batch.est[j]
         first = self.batch.first_gpu
@@ -63,7 +63,7 @@ class LeastLoaded:
             self.put(range(opened + missing, first[self.unopened]))
         for g in chosen:
             load[g] += est
-        return chosen
+        return tuple(chosen)  # which the garbage collector does not visit, unlike a list
 
     def put(self, gpus: Sequence[int]) -> None:
         """Push GPUs with their present load."""
@@ -102,7 +102,7 @@ class LeastLoadedServers:
         self.put(list(free))
         self.shortlist: list[int] = []
 
-    def take(self, j: int) -> list[int] | None:
+    def take(self, j: int) -> tuple[int, ...] | None:
         """Choose on the job's shortlist, made when the job is first considered."""
         size, est, load, n = self.batch.gpus[j], self.batch.est[j], self.load, self.n
         capacities, available = self.batch.instance.server_gpus, self.available
@@ -128,7 +128,7 @@ class LeastLoadedServers:
             available[s] = [key for key in available[s] if key not in taken]
             heapq.heappush(self.heap, (self.total[s] * self.weight[s], s))
         self.shortlist = []
-        return chosen
+        return tuple(chosen)
 
     def put(self, gpus: Sequence[int]) -> None:
         """Return GPUs to their servers' lists."""

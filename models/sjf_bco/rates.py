@@ -131,12 +131,16 @@ class RateTable:
         with np.errstate(divide="ignore"):
             return np.ceil(work / worst)
 
-    def jobs_without_duration(self) -> list[int]:
-        """Jobs whose iteration takes no time at all on one server, so that no rate exists."""
-        if not self.instance.overhead_free_local:
-            return []
+    def jobs_faster_than(self, slots: float) -> list[int]:
+        """Jobs of which an iteration takes less than `slots` at some placement."""
+        low, high = self._reachable
         e, own = self._float_parts
-        return [int(j) for j in np.flatnonzero((e == 0) & (own == 0))]
+        fast = np.zeros(len(low), dtype=bool)
+        for r in self._all_counts:
+            j = np.flatnonzero((low <= r) & (r <= high))
+            beta, overhead = self._factors(r, self.levels(r)[0])
+            fast[j] |= e[j] * beta + own[j] + overhead < slots
+        return [int(j) for j in np.flatnonzero(fast)]
 
     def best_iteration_slots(self, j: int) -> Fraction:
         """Shortest tau_j over the reachable (r, p)."""
