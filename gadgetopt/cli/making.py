@@ -149,12 +149,19 @@ def _refused_as_input(generate_one: Any, rng: Any, changed: dict[str, Any], what
         raise InputError(f"{what}: {error}") from None
 
 
-def _report_lines(report: dict[str, Any], indent: str = "") -> list[str]:
+def _report_lines(report: dict[Any, Any], indent: str = "") -> list[str]:
     lines = []
-    for key, value in report.items():
+    for name, value in report.items():
+        key = str(name)
         if isinstance(value, dict):
             lines.append(f"{indent}{key.replace('_', ' ')}:")
             lines += _report_lines(value, indent + "  ")
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            lines.append(f"{indent}{key.replace('_', ' ')}:")
+            for entry in value:
+                first, *rest = _report_lines(entry)
+                lines.append(f"{indent}  - {first}")
+                lines += [f"{indent}    {line}" for line in rest]
         else:
             lines.append(f"{indent}{key.replace('_', ' ')}: {value}")
     return lines
