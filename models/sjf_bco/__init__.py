@@ -341,6 +341,8 @@ PROBLEM = Problem(
             "the larger of the energetic and the certified class bound",
             "verified lower bounds (reconstructed)",
             part("bounds:combinatorial"),
+            formulation="class_bound",
+            backend="highs",
         ),
         Method(
             "energetic",
@@ -355,6 +357,8 @@ PROBLEM = Problem(
             "class bound by linear programming, its dual recomputed exactly",
             "verified lower bounds (reconstructed)",
             part("class_bound:class_lp"),
+            formulation="class_bound",
+            backend="highs",
         ),
     ),
     guarantees=(
