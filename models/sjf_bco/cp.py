@@ -27,9 +27,9 @@ from .instance import SjfBcoInstance, SjfBcoSolution
 
 Constraints = Callable[[ScheduleModel], None]
 
-#: The linear relaxations of these models are weak: without them CP-SAT proves the optimum of CP-L2
-#: on contended instances of 8 to 10 jobs in seconds, with them not in a minute.
-LINEARIZATION_LEVEL = 0
+#: CP-SAT's linear relaxation pays in the time-indexed models only: without it the optimum of CP-L2
+#: on contended instances of 8 to 10 jobs is proved in seconds, with it not in a minute.
+LINEARIZATION_LEVEL_WITHOUT_SLOTS = 0
 
 
 def exact(model: ScheduleModel) -> None:
@@ -115,7 +115,9 @@ def solve(
     if deadline is not None:
         limits = replace(limits, time_s=max(0.0, deadline - time.perf_counter()))
     build_s = time.perf_counter() - begin
-    outcome = solve_cp(model.model, limits, seed, LINEARIZATION_LEVEL)
+    slotted = durations in (exact, exact_with_shared_slots)
+    level = None if slotted else LINEARIZATION_LEVEL_WITHOUT_SLOTS
+    outcome = solve_cp(model.model, limits, seed, level)
     if outcome.status is Status.ERROR:
         raise SolverError(outcome.reason)
     outcome.phases_s = {"build": build_s, **outcome.phases_s}
