@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from gadgetopt.result import Limits, MethodOutcome, Result, Status
 from gadgetopt.run import judge, solve
 from gadgetopt.store import Store, StoredRun, run_key
 from gadgetopt.theorems import Promise, promises, proven_ratio
+
+logger = logging.getLogger(__name__)
 
 #: The keys of a row of the ratio table, in order.
 ROW_KEYS = (
@@ -157,22 +160,26 @@ def compare(
 
     Notes
     -----
-    Ctrl-C ends the comparison early; the table of what was finished is returned.
+    Ctrl-C ends the comparison early; the table of what was finished is returned, and a warning says
+    how much that is.
     """
     tasks = grid(paths, methods, limits, seeds, first_seed)
     with Store(None if store is None else Path(store)) as runs:
         # The same data may lie under several names; it is solved once.
         wanted = {t.key: t for t in tasks if rerun or not _finished(runs.get(t.key))}
         missing = list(wanted.values())
-        done = len({t.key for t in tasks}) - len(missing)
+        total = len({t.key for t in tasks})
+        done = total - len(missing)
         with contextlib.suppress(KeyboardInterrupt):
             for task, result in _execute(missing, scheduler, workers):
                 done += 1
                 runs.add(_stored(task, result))
                 if on_result is not None:
-                    on_result(result, done, len(tasks))
+                    on_result(result, done, total)
                 if result.limit_hit == "interrupted":
                     break
+        if done < total:
+            logger.warning("interrupted: %d of %d runs are done", done, total)
         kept = [(t, run) for t in tasks if (run := runs.get(t.key)) is not None]
         # A row speaks of the file that was asked for, whatever name its data had when solved.
         named = [replace(r, result=replace(r.result, instance=t.document.name)) for t, r in kept]
