@@ -79,6 +79,8 @@ def _solve_formulation(
         build_s = time.perf_counter() - begin
         seed = int(rng.integers(2**31 - 1))
         rest = None if limits.time_s is None else max(0.0, limits.time_s - build_s)
+        if rest == 0:  # building cannot be interrupted, but need not be followed by a solve
+            return MethodOutcome(limit_hit="time_s", phases_s={"build": build_s})
         limits = Limits(rest, limits.threads, limits.memory_mb, limits.rel_gap)
         solved = solve_model(model, backend, limits, seed=seed)
         if solved.status is Status.ERROR:

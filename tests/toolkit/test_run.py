@@ -156,3 +156,10 @@ def test_parameters_come_back_from_a_methods_label(tiny):
         find_method(problem("sjf_bco"), "sjf_bco:theta_search=bogus")
     with pytest.raises(InputError, match="restarts: 0 is not a positive number"):
         find_method(problem("sjf_bco"), "lpt_ils:restarts=0")
+
+
+@pytest.mark.parametrize("backend", ["highs", "cpsat"])
+def test_a_limit_that_building_used_up_leaves_no_solution_and_no_bound(backend):
+    result = solve(DOCUMENT, f"plain@{backend}", Limits(time_s=1e-9))
+    assert (result.status, result.bound) == (Status.NO_SOLUTION, None)
+    assert result.limit_hit == "time_s"
