@@ -16,8 +16,10 @@ Two readings of "available" GPUs (the pseudo-code and the paper's analysis disag
 
 from __future__ import annotations
 
+import gc
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -182,12 +184,25 @@ class Run:
     gpus: list[Sequence[int]]
 
 
+@contextmanager
+def _cycle_collector_paused() -> Iterator[None]:
+    """Keep Python from searching a large instance for cycles again and again; a run makes none."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 def run(batch: Batch, stages: Sequence[Stage], limit: int, availability: Availability) -> Run:
     """Place all jobs stage by stage under the load limit and simulate the schedule."""
-    if availability == "idle":
-        return _run_idle(batch, stages, limit)
-    if availability == "queue":
-        return _run_queue(batch, stages, limit)
+    with _cycle_collector_paused():
+        if availability == "idle":
+            return _run_idle(batch, stages, limit)
+        if availability == "queue":
+            return _run_queue(batch, stages, limit)
     raise ValueError(f"availability: {availability!r} is not 'idle' or 'queue'")
 
 
