@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import deque
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -16,7 +17,7 @@ class LeastLoaded:
 
     With `opened_first`, GPUs of servers that no job has used yet come after all others
     (reconstructed: the text speaks of packing into servers in use, the pseudo-code of least load).
-    O(G_j log N) a job: the available GPUs lie in a heap, keyed load * N + GPU.
+    O(G_j log N) a job: the available GPUs that have been used lie in a heap, keyed load * N + GPU.
     """
 
     def __init__(
@@ -32,7 +33,10 @@ class LeastLoaded:
         self.n = batch.total_gpus
         # Unopened servers hold the GPUs from first_gpu[unopened] on: all free and without load.
         self.unopened = 0 if opened_first else len(batch.instance.server_gpus)
-        self.heap = [] if opened_first else [load[g] * self.n + g for g in free]
+        idle = [] if opened_first else list(free)
+        # GPUs without load come first and in order, so that they need no heap.
+        self.fresh = deque(sorted(g for g in idle if not load[g]))
+        self.heap = [load[g] * self.n + g for g in idle if load[g]]
         heapq.heapify(self.heap)
 
     def take(self, j: int) -> tuple[int, ...] | None:
@@ -40,11 +44,12 @@ class LeastLoaded:
         size, est = self.batch.gpus[j], self.batch.est[j]
         first = self.batch.first_gpu
         untouched = self.n - first[self.unopened]
-        if len(self.heap) + untouched < size:
+        if len(self.heap) + len(self.fresh) + untouched < size:
             return None
         load, heap, n = self.load, self.heap, self.n
         room = self.limit - est
-        chosen: list[int] = []
+        unused = min(size, len(self.fresh)) if room >= 0 else 0
+        chosen = [self.fresh.popleft() for _ in range(unused)]
         while len(chosen) < size and heap:
             g = heap[0] % n
             if load[g] > room:
@@ -53,7 +58,8 @@ class LeastLoaded:
             heapq.heappop(heap)
         missing = size - len(chosen)
         if missing and (room < 0 or missing > untouched):
-            self.put(chosen)
+            self.fresh.extendleft(reversed(chosen[:unused]))
+            self.put(chosen[unused:])
             return None
         if missing:
             opened = first[self.unopened]
@@ -72,6 +78,7 @@ class LeastLoaded:
 
     def free(self) -> Iterable[int]:
         """GPUs in the heap and on unopened servers."""
+        yield from self.fresh
         yield from (key % self.n for key in self.heap)
         yield from range(self.batch.first_gpu[self.unopened], self.n)
 
