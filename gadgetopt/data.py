@@ -3,14 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+)
+
+from gadgetopt.numbers import decimal_rational
 
 PositiveInt = Annotated[int, Field(gt=0)]
 NonNegativeInt = Annotated[int, Field(ge=0)]
 PositiveFloat = Annotated[float, Field(gt=0)]
 NonNegativeFloat = Annotated[float, Field(ge=0)]
+
+
+def _read_rational(value: Any) -> Fraction:
+    if isinstance(value, str):
+        try:
+            return Fraction(value)
+        except (ValueError, ZeroDivisionError):
+            raise ValueError(f"{value!r} is not a number or a fraction such as '600/7'") from None
+    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
+        raise ValueError(f"{value!r} is not a number or a fraction such as '600/7'")
+    return decimal_rational(value)
+
+
+def _write_rational(value: Fraction) -> int | str:
+    return value.numerator if value.denominator == 1 else str(value)
+
+
+#: An exact number: in files an integer, a decimal, or a fraction as a string, "600/7".
+Rational = Annotated[
+    Fraction,
+    PlainValidator(_read_rational),
+    PlainSerializer(_write_rational),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^-?\\d+(/\\d+)?$"}]}),
+]
 
 
 class Data(BaseModel):
@@ -37,3 +71,7 @@ class Instance(Data):
 
 class Solution(Data):
     """A decision for one instance. It never holds its own objective."""
+
+
+class Certificate(Data):
+    """What proves a dual bound on one instance to someone who trusts no solver."""

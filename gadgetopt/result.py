@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gadgetopt.numbers import Number
 
 if TYPE_CHECKING:
-    from gadgetopt.data import Solution
+    from gadgetopt.data import Certificate, Solution
 
 #: Solver logs go through this logger; `gadgetopt solve --log` prints it.
 solver_log = logging.getLogger("gadgetopt.solver")
@@ -111,6 +111,9 @@ class MethodOutcome:
         A bound on the optimum (lower when minimising), already on the scale of the objective.
     voucher : Voucher
         `SOLVER` if the bound is some solver's word, `VERIFIED` if the method recomputed it.
+    certificate : Certificate or None
+        What proves a bound. The bound of the run is then what the check of the certificate says,
+        and its voucher `VERIFIED`; `dual_bound` need not be given.
     proved : Status or None
         `INFEASIBLE` or `UNBOUNDED` when the method claims to have proved that.
     limit_hit : str or None
@@ -126,6 +129,7 @@ class MethodOutcome:
     claimed_objective: Number | None = None
     dual_bound: Number | None = None
     voucher: Voucher = Voucher.SOLVER
+    certificate: Certificate | None = None
     proved: Status | None = None
     limit_hit: str | None = None
     formulation: str | None = None
@@ -147,6 +151,8 @@ class Result:
         What the method itself said of it.
     bound, bound_voucher : Number, Voucher or None
         Dual bound on the optimum and who vouches for it.
+    certificate : Certificate or None
+        What `gadgetopt verify --bound` re-checks the bound from.
     gap : float or None
         |objective - bound| / max(|objective|, 1e-10).
     limit_hit : str or None
@@ -177,6 +183,7 @@ class Result:
     time_s: float
     seed: int | None
     solution: Solution | None = None
+    certificate: Certificate | None = None
     evaluation: Evaluation | None = None
     reason: str | None = None
     trace: tuple[TracePoint, ...] = ()

@@ -1,0 +1,236 @@
+"""Instances and solutions of forest packing: a network of workers, and trees with their rates."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from gadgetopt.data import (
+    Data,
+    Instance,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+    Rational,
+    Solution,
+)
+from gadgetopt.numbers import decimal_rational
+
+from .network import Network, make_network
+
+Collective = Literal["allreduce", "allgather", "reduce_scatter", "broadcast", "reduce"]
+Stage = Literal["reduce", "broadcast"]
+
+#: The stages each collective consists of.
+STAGES: dict[str, tuple[Stage, ...]] = {
+    "allreduce": ("reduce", "broadcast"),
+    "allgather": ("broadcast",),
+    "broadcast": ("broadcast",),
+    "reduce_scatter": ("reduce",),
+    "reduce": ("reduce",),
+}
+
+
+class Link(Data):
+    """A link from `src` to `dst`, or a cable with both directions.
+
+    Attributes
+    ----------
+    src, dst : int
+        Node numbers.
+    bandwidth_gbyte_per_s : float
+        Capacity c_a of each direction; of both together in a half-duplex network. Parallel links
+        add up, links of bandwidth 0 do not exist.
+    both : bool
+        Whether the link has both directions.
+    """
+
+    src: NonNegativeInt
+    dst: NonNegativeInt
+    bandwidth_gbyte_per_s: NonNegativeFloat
+    both: bool = False
+
+
+class ForestPackingInstance(Instance):
+    """A collective on a network.
+
+    Attributes
+    ----------
+    workers, switches : tuple of int
+        Nodes that hold data (W, two or more) and nodes that only forward (S). Node numbers are
+        arbitrary and distinct.
+    links : tuple of Link
+    duplex : "full" or "half"
+        Whether a cable's two directions have its bandwidth each, or share it.
+    nic_in_gbyte_per_s, nic_out_gbyte_per_s : dict
+        C_v^in and C_v^out: most that may enter or leave a node, for the nodes that have a limit.
+    model_size_gbyte : float
+        D, the data to synchronise; of an allgather or reduce-scatter the gathered size.
+    collective : str
+        "allreduce", "allgather", "reduce_scatter", "broadcast" or "reduce".
+    stage_mode : "overlap" or "sequential"
+        Whether an allreduce's two stages share the links all the time or take turns.
+    root_mode : "free", "uniform", "fixed" or "weights"
+        Whether the shares w_r are to be decided, 1/N each, 1 at `root`, or `root_share`.
+    root : int, optional
+        The root of mode "fixed".
+    root_share : tuple of float, optional
+        w_r of each worker of mode "weights", in the order of `workers`.
+    hop_latency_s : float
+        alpha, the fixed cost of a chunk's hop. It does not enter the objective, which is the rate
+        of the fluid limit; the evaluator reports the chunked time beside it.
+    in_network : bool
+        Whether switches can copy and sum.
+    tree_budget : int, optional
+        K: at most so many trees may be used.
+    equal_share : bool
+        Whether all trees must carry the same share.
+    max_depth : int, optional
+        H: no tree pair's heights may add up to more hops than this.
+    """
+
+    workers: Annotated[tuple[NonNegativeInt, ...], Field(min_length=2)]
+    switches: tuple[NonNegativeInt, ...] = ()
+    links: tuple[Link, ...]
+    duplex: Literal["full", "half"] = "full"
+    nic_in_gbyte_per_s: dict[NonNegativeInt, PositiveFloat] = {}
+    nic_out_gbyte_per_s: dict[NonNegativeInt, PositiveFloat] = {}
+    model_size_gbyte: PositiveFloat = 1.0
+    collective: Collective = "allreduce"
+    stage_mode: Literal["overlap", "sequential"] = "overlap"
+    root_mode: Literal["free", "uniform", "fixed", "weights"] = "free"
+    root: NonNegativeInt | None = None
+    root_share: tuple[NonNegativeFloat, ...] | None = None
+    hop_latency_s: NonNegativeFloat = 0.0
+    in_network: bool = False
+    tree_budget: PositiveInt | None = None
+    equal_share: bool = False
+    max_depth: PositiveInt | None = None
+
+    @cached_property
+    def network(self) -> Network:
+        """The network in arrays, nodes numbered through: workers first, then switches."""
+        return make_network(self)
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The stages of the collective, in order."""
+        return STAGES[self.collective]
+
+    @property
+    def sequential(self) -> bool:
+        """Whether there are two stages that take turns."""
+        return self.stage_mode == "sequential" and len(self.stages) == 2
+
+    @property
+    def restricted(self) -> bool:
+        """Whether the trees are restricted in number, share or depth (F8)."""
+        return self.tree_budget is not None or self.equal_share or self.max_depth is not None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        nodes = (*self.workers, *self.switches)
+        known = set(nodes)
+        if len(known) < len(nodes):
+            twice = sorted(v for v in known if nodes.count(v) > 1)[0]
+            raise ValueError(f"workers: node {twice} is named twice in workers and switches")
+        for k, link in enumerate(self.links):
+            for end, v in (("src", link.src), ("dst", link.dst)):
+                if v not in known:
+                    raise ValueError(f"links[{k}].{end}: {v} is neither a worker nor a switch")
+            if link.src == link.dst:
+                raise ValueError(f"links[{k}].dst: {link.dst} is also src, expected another node")
+            if self.duplex == "half" and not link.both:
+                raise ValueError(f"links[{k}].both: false, expected true in a half-duplex network")
+        for name in ("nic_in_gbyte_per_s", "nic_out_gbyte_per_s"):
+            for v in getattr(self, name):
+                if v not in known:
+                    raise ValueError(f"{name}.{v}: is neither a worker nor a switch")
+        self._check_roots()
+        return self
+
+    def _check_roots(self) -> None:
+        if self.collective in ("broadcast", "reduce") and self.root_mode != "fixed":
+            raise ValueError(
+                f"root_mode: {self.root_mode!r}, expected 'fixed' for a {self.collective}"
+            )
+        if (self.root is not None) != (self.root_mode == "fixed"):
+            needed = "a worker" if self.root_mode == "fixed" else "none"
+            raise ValueError(f"root: {self.root}, expected {needed} for root_mode {self.root_mode}")
+        if self.root is not None and self.root not in self.workers:
+            raise ValueError(f"root: {self.root} is not a worker")
+        if (self.root_share is not None) != (self.root_mode == "weights"):
+            needed = "one share a worker" if self.root_mode == "weights" else "none"
+            raise ValueError(
+                f"root_share: {self.root_share}, expected {needed} for root_mode {self.root_mode}"
+            )
+        if self.root_share is not None:
+            if len(self.root_share) != len(self.workers):
+                raise ValueError(
+                    f"root_share: {len(self.root_share)} shares, expected {len(self.workers)}"
+                )
+            total = sum(decimal_rational(w) for w in self.root_share)
+            if total != 1:
+                raise ValueError(f"root_share: the sum is {float(total):g}, expected 1")
+
+
+#: A logical arc of a tree as the nodes it runs through. The ends are nodes of the tree; those in
+#: between only forward.
+Path = Annotated[tuple[NonNegativeInt, ...], Field(min_length=2)]
+
+
+class TreePair(Data):
+    """An in-tree and an out-tree with a common root, and the rate reserved for them.
+
+    Attributes
+    ----------
+    root : int
+    in_tree : tuple of Path
+        (child, ..., parent) for every worker but the root; empty if the collective does not reduce.
+    out_tree : tuple of Path, optional
+        (parent, ..., child) for every worker but the root; empty if the collective does not
+        broadcast. None: the in-tree backwards.
+    rate_gbyte_per_s : Rational
+        x_p: the slice it serves over the time of the whole collective.
+    """
+
+    root: NonNegativeInt
+    in_tree: tuple[Path, ...] = ()
+    out_tree: tuple[Path, ...] | None = None
+    rate_gbyte_per_s: Rational
+
+    @property
+    def broadcast_tree(self) -> tuple[tuple[int, ...], ...]:
+        """The out-tree, spelled out."""
+        if self.out_tree is not None:
+            return self.out_tree
+        return tuple(path[::-1] for path in self.in_tree)
+
+
+class ForestPackingSolution(Solution):
+    """Trees and their rates.
+
+    Attributes
+    ----------
+    trees : tuple of TreePair
+        None where no tree spans the workers: nothing can be synchronised, the rate is 0.
+    chunks : int, optional
+        m: the equal chunks each tree's slice is cut into. The evaluator then also simulates the
+        pipeline.
+    """
+
+    trees: tuple[TreePair, ...]
+    chunks: PositiveInt | None = None
+
+
+def size(instance: ForestPackingInstance) -> dict[str, int]:
+    """Return the numbers by which one judges an instance: nodes and links."""
+    network = instance.network
+    return {
+        "workers": network.num_workers,
+        "switches": network.num_nodes - network.num_workers,
+        "arcs": len(network.arcs),
+    }

@@ -1,0 +1,76 @@
+"""What every method of this folder hands back: a plan, a bound, and the bound's certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from gadgetopt.numbers import Number
+from gadgetopt.result import MethodOutcome, TracePoint, Voucher
+
+from .certificate import ForestPackingCertificate, certified_bound
+from .instance import ForestPackingInstance
+from .packing import Pair, Route, to_solution, total_rate
+
+
+def plan_outcome(
+    instance: ForestPackingInstance,
+    pairs: Iterable[Pair] | None,
+    *,
+    certificate: ForestPackingCertificate | None = None,
+    dual_bound: Number | None = None,
+    chunks: int | None = None,
+    limit_hit: str | None = None,
+    trace: tuple[TracePoint, ...] = (),
+    phases_s: Mapping[str, float] | None = None,
+    notes: Mapping[str, Any] | None = None,
+) -> MethodOutcome:
+    """Return a method's outcome.
+
+    A plan of unrestricted trees that breaks a restriction of the instance (number, share or depth)
+    is left out, as its bound still holds. A certificate's bound is the one it proves, whatever the
+    method thinks.
+    """
+    pairs = None if pairs is None else list(pairs)
+    if pairs is not None and not keeps_restrictions(instance, pairs):
+        pairs = None
+    voucher = Voucher.SOLVER
+    if certificate is not None:
+        dual_bound, voucher = certified_bound(instance, certificate), Voucher.VERIFIED
+    return MethodOutcome(
+        solution=None if pairs is None else to_solution(instance, pairs, chunks),
+        claimed_objective=None if pairs is None else total_rate(pairs),
+        dual_bound=dual_bound,
+        voucher=voucher,
+        certificate=certificate,
+        limit_hit=limit_hit,
+        trace=trace,
+        phases_s=dict(phases_s or {}),
+        notes=dict(notes or {}),
+    )
+
+
+def keeps_restrictions(instance: ForestPackingInstance, pairs: list[Pair]) -> bool:
+    """Whether a plan keeps the instance's restrictions on number, share and depth of its trees."""
+    if instance.tree_budget is not None and len(pairs) > instance.tree_budget:
+        return False
+    if instance.equal_share and len({p.rate for p in pairs}) > 1:
+        return False
+    return instance.max_depth is None or all(depth(p) <= instance.max_depth for p in pairs)
+
+
+def depth(pair: Pair) -> int:
+    """Return the pair's depth in logical hops: height of the in-tree plus height of the out-tree."""
+    backwards = tuple(route[::-1] for route in pair.reduce)
+    return _height(pair.root, backwards) + _height(pair.root, pair.out_routes)
+
+
+def _height(root: int, routes: tuple[Route, ...]) -> int:
+    children: dict[int, list[int]] = {}
+    for route in routes:
+        children.setdefault(route[0], []).append(route[-1])
+    level, height = [root], 0
+    while level := [v for u in level for v in children.get(u, ())]:
+        height += 1
+    return height
+
