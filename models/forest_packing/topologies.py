@@ -283,7 +283,7 @@ def torus(dims: Sequence[int] = (4, 4), bandwidth: float = 1.0) -> Topology:
         raise ValueError(f"dims: {tuple(dims)}, expected sizes of 2 or more")
     points = list(itertools.product(*(range(d) for d in dims)))
     index = {point: v for v, point in enumerate(points)}
-    pairs = {}  # in order, each once
+    pairs: dict[tuple[int, int], None] = {}  # in order, each once
     for v, point in enumerate(points):
         for axis, d in enumerate(dims):
             u = index[(*point[:axis], (point[axis] + 1) % d, *point[axis + 1 :])]
