@@ -57,22 +57,22 @@ class Topology:
             workers=self.workers, switches=self.switches, links=self.links, **fields
         )
 
-    def subset(self, workers: Iterable[int]) -> Topology:
-        """Return what is left for a job on some workers: the others go, with their links.
+    def subset(self, gpus: Iterable[int]) -> Topology:
+        """Return what is left for a job on some GPUs: the other workers go, with their links.
 
         Raises
         ------
         ValueError
-            If a number is no worker or given twice, or fewer than two are given.
+            If a number is no GPU or given twice, or fewer than two are given.
         """
-        kept = tuple(workers)
+        kept = tuple(gpus)
         for w in kept:
             if w not in self.workers:
-                raise ValueError(f"{w} is no worker, expected some of 0..{len(self.workers) - 1}")
+                raise ValueError(f"gpus: {w} is no GPU, expected numbers up to {max(self.workers)}")
             if kept.count(w) > 1:
-                raise ValueError(f"{w} is given twice")
+                raise ValueError(f"gpus: {w} is given twice")
         if len(kept) < 2:
-            raise ValueError(f"{len(kept)} workers, expected two or more")
+            raise ValueError(f"gpus: {len(kept)} given, expected two or more")
         nodes = {*kept, *self.switches}
         links = tuple(x for x in self.links if x.src in nodes and x.dst in nodes)
         return Topology(tuple(sorted(kept)), self.switches, links)
