@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +19,28 @@ from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 #: Integers of 64 bits, or Python's own where those do not suffice.
-Capacities = npt.NDArray[np.int64] | npt.NDArray[np.object_]
+BigInts = npt.NDArray[Any]
 
 #: Bits of a capacity that SciPy may be given: a residual is the sum of two, below 2^31.
 BITS = 30
 #: Bits of a sum that 64-bit integers hold with room for a residual.
 WORD_BITS = 61
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The entries of a sparse matrix that has (v, u) with every (u, v), row by row."""
+
+    num_nodes: int
+    rows: Ints
+    columns: Ints
+
+    def matrix(self, data: npt.NDArray[Any]) -> csr_array:
+        """Return the matrix of these entries."""
+        n = self.num_nodes
+        starts = np.zeros(n + 1, dtype=np.int32)
+        np.cumsum(np.bincount(self.rows, minlength=n), out=starts[1:])
+        return csr_array((data, self.columns.astype(np.int32), starts), shape=(n, n))
 
 
 @dataclass(frozen=True)
@@ -34,29 +51,33 @@ class Flow:
     ----------
     value : int
     source, sink : int
-    residual : csr_array, shape (nodes, nodes)
-        One entry for every pair of nodes with an arc in either direction: what could still be
-        sent, 0 included. Integers of 64 bits or Python's own.
+    pattern : Pattern
+        Every pair of nodes with an arc in either direction.
+    residual : integer ndarray, shape (pairs,)
+        What each pair could still send, 0 included. Integers of 64 bits or Python's own.
     """
 
     value: int
     source: int
     sink: int
-    residual: csr_array
+    pattern: Pattern
+    residual: BigInts
 
     def source_side(self) -> Bools:
         """Return the smallest source side of a minimum cut, shape (nodes,)."""
-        return _reached(self._open(), self.source)
+        return self._reached(self.pattern.rows, self.pattern.columns, self.source)
 
     def sink_side(self) -> Bools:
         """Return the smallest sink side of a minimum cut, shape (nodes,)."""
-        return _reached(self._open().T.tocsr(), self.sink)
+        return self._reached(self.pattern.columns, self.pattern.rows, self.sink)
 
-    def _open(self) -> csr_array:
-        left = self.residual
-        graph = csr_array((left.data > 0, left.indices, left.indptr), shape=left.shape)
-        graph.eliminate_zeros()
-        return graph
+    def _reached(self, tails: Ints, heads: Ints, start: int) -> Bools:
+        n = self.pattern.num_nodes
+        left = self.residual > 0
+        graph = csr_array((left[left], (tails[left], heads[left])), shape=(n, n))
+        seen = np.zeros(n, dtype=bool)
+        seen[breadth_first_order(graph, start, return_predecessors=False)] = True
+        return seen
 
 
 class FlowNetwork:
@@ -74,19 +95,14 @@ class FlowNetwork:
     ) -> None:
         u = np.asarray(tails, dtype=np.int64)
         v = np.asarray(heads, dtype=np.int64)
-        self.num_nodes = num_nodes
         self._kept = np.flatnonzero(u != v)
         forward = (u * num_nodes + v)[self._kept]
-        pairs, position = np.unique(
-            np.concatenate([forward, (v * num_nodes + u)[self._kept]]), return_inverse=True
-        )
+        backward = (v * num_nodes + u)[self._kept]
+        pairs, position = np.unique(np.concatenate([forward, backward]), return_inverse=True)
         self._position = position[: len(forward)]
-        rows, columns = np.divmod(pairs, num_nodes)
-        self._indices = columns.astype(np.int32)
-        self._indptr = np.searchsorted(rows, np.arange(num_nodes + 1)).astype(np.int32)
-        self._rows, self._columns = rows, columns
+        self._pattern = Pattern(num_nodes, *np.divmod(pairs, num_nodes))
 
-    def max_flow(self, capacity: Sequence[int] | Capacities, source: int, sink: int) -> Flow:
+    def max_flow(self, capacity: Sequence[int] | BigInts, source: int, sink: int) -> Flow:
         """Return a maximum flow.
 
         Parameters
@@ -99,53 +115,31 @@ class FlowNetwork:
         ValueError
             If source and sink are the same node.
         """
-        if source == sink:
-            raise ValueError(f"sink: {sink} is also the source")
-        residual = self._gather(capacity)
-        bound = min(
-            int(residual[self._rows == source].sum()), int(residual[self._columns == sink].sum())
-        )
-        value = 0
-        finished = bound == 0
-        while not finished:
-            shift = max(0, bound.bit_length() - BITS)
-            # No cut of interest has an arc of more than the bound, which is kept out of every one.
-            leading: Capacities = np.minimum(residual, bound)
-            sent_value, sent = self._phase(leading >> shift, source, sink)
-            value += sent_value << shift
-            residual = residual - (sent.astype(residual.dtype) << shift)
-            # What the dropped bits may still carry over a cut that is now full.
-            bound = min(bound - (sent_value << shift), len(residual) << shift)
-            finished = shift == 0 or bound == 0
-        return Flow(value, source, sink, self._matrix(residual))
-
-    def _gather(self, capacity: Sequence[int] | Capacities) -> Capacities:
-        """Return the capacity of each pair of nodes, exact."""
-        arcs = np.asarray(capacity)
-        if arcs.dtype != np.int64:
-            arcs = np.array(capacity, dtype=object)
-            if sum(arcs.tolist()).bit_length() <= WORD_BITS:
-                arcs = arcs.astype(np.int64)
-        elif float(arcs.sum(dtype=np.float64)) >= 2.0**WORD_BITS:
-            arcs = arcs.astype(object)
-        total = np.zeros(len(self._indices), dtype=arcs.dtype)
+        arcs = wide_integers(capacity)
+        total = np.zeros(len(self._pattern.rows), dtype=arcs.dtype)
         np.add.at(total, self._position, arcs[self._kept])
-        return total
+        return _maximize(self._pattern, total, source, sink)
 
-    def _phase(self, capacity: Capacities, source: int, sink: int) -> tuple[int, Ints]:
-        result = maximum_flow(self._matrix(capacity.astype(np.int32)), source, sink)
-        return int(result.flow_value), result.flow.data.astype(np.int64)
 
-    def _matrix(self, data: npt.NDArray[np.generic]) -> csr_array:
-        n = self.num_nodes
-        return csr_array((data, self._indices, self._indptr), shape=(n, n))
+def dense_max_flow(capacity: BigInts, source: int, sink: int) -> Flow:
+    """Return a maximum flow of the network with these capacities between its nodes.
+
+    Parameters
+    ----------
+    capacity : integer ndarray >= 0, shape (nodes, nodes)
+        Of a type that holds their sum (`wide_integers`).
+    """
+    linked = capacity != 0
+    linked |= linked.T
+    rows, columns = np.nonzero(linked)
+    return _maximize(Pattern(len(capacity), rows, columns), capacity[linked], source, sink)
 
 
 def min_cut(
     num_nodes: int,
     tails: Sequence[int] | Ints,
     heads: Sequence[int] | Ints,
-    capacity: Sequence[int] | Capacities,
+    capacity: Sequence[int] | BigInts,
     source: int,
     sink: int,
 ) -> tuple[int, Bools]:
@@ -157,7 +151,33 @@ def min_cut(
     return flow.value, flow.source_side()
 
 
-def _reached(graph: csr_array, start: int) -> Bools:
-    seen = np.zeros(graph.shape[0], dtype=bool)
-    seen[breadth_first_order(graph, start, return_predecessors=False)] = True
-    return seen
+def wide_integers(values: Sequence[int] | BigInts) -> BigInts:
+    """Return integers as 64-bit ones if those hold their sum with room to spare, else Python's."""
+    array = np.asarray(values)
+    if array.dtype != np.int64:
+        array = np.array(values, dtype=object)
+        small = int(array.sum()).bit_length() <= WORD_BITS
+        return array.astype(np.int64) if small else array
+    return array.astype(object) if array.sum(dtype=np.float64) >= 2.0**WORD_BITS else array
+
+
+def _maximize(pattern: Pattern, residual: BigInts, source: int, sink: int) -> Flow:
+    if source == sink:
+        raise ValueError(f"sink: {sink} is also the source")
+    bound = min(
+        int(residual[pattern.rows == source].sum()), int(residual[pattern.columns == sink].sum())
+    )
+    value = 0
+    finished = bound == 0
+    while not finished:
+        shift = max(0, bound.bit_length() - BITS)
+        # An arc that alone exceeds every minimum cut is in none of them, however large it is.
+        leading = (np.minimum(residual, bound) >> shift).astype(np.int32)
+        result = maximum_flow(pattern.matrix(leading), source, sink)
+        sent: BigInts = result.flow.data.astype(residual.dtype)
+        residual = residual - (sent << shift)
+        value += int(result.flow_value) << shift
+        # What the bits left out may still carry over a cut that is now full.
+        bound = min(bound - (int(result.flow_value) << shift), len(residual) << shift)
+        finished = shift == 0 or bound == 0
+    return Flow(value, source, sink, pattern, residual)
