@@ -1,7 +1,8 @@
 r"""Certificates: what proves an upper bound on the rate, and their check in exact arithmetic.
 
 Every check is a sum, a cut or a minimum arborescence in rational numbers; no linear program is
-solved. Node numbers are the instance's.
+solved. Node numbers are the instance's. The checks, with their proofs, are in
+`certificate_checks.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pydantic import Field
 
 from gadgetopt.data import Certificate, Data, NonNegativeInt, Rational
 
+from .certificate_checks import cut_family_bound, partition_bound, prices_bound
 from .instance import ForestPackingInstance, Stage
 
 Nodes = tuple[NonNegativeInt, ...]
@@ -22,7 +24,9 @@ class Partition(Data):
     r"""Parts of the nodes, each with a worker: at least :math:`2(|P|-1)` crossings a byte (T2).
 
     :math:`R \le` capacity that crosses between parts, both directions, over :math:`2(|P|-1)`; for
-    one stage alone over :math:`|P|-1`, and for two stages that take turns likewise.
+    one stage alone over :math:`|P|-1`. Nodes may be left out (a subpartition): a broadcast then has
+    to enter the parts and a reduction to leave them. With given root shares w, :math:`|P|-1` is
+    :math:`|P|-w(\bigcup P)`, and a single part can prove something.
     """
 
     kind: Literal["partition"] = "partition"
@@ -38,10 +42,14 @@ class CutFamily(Data):
         Q with the multiplier of its row :math:`g(\delta^-(Q)) + w(Q) \ge R` (broadcast) or
         :math:`h(\delta^+(Q)) + w(Q) \ge R` (reduce).
     potentials : tuple of Potential
-        Multipliers of the balances (3) of switches, of either sign.
-    prices : dict
-        Price of each row of the network by name, for the networks where a row has several arcs;
-        left out, a row's price is the least its one arc needs.
+        Multipliers of the balances (3) of switches, of either sign: of what enters the switch less
+        what leaves it. None where switches copy and sum.
+    prices : dict, optional
+        Price of each row of the network by name. An arc whose rows are priced lower than its cuts
+        and potentials require raises the price of its own or its cable's row, so that only NIC
+        rows need a price.
+    reduce_prices : dict, optional
+        Where the stages take turns, the prices in the reduce stage; left out, those of `prices`.
     """
 
     class Cut(Data):
@@ -62,6 +70,7 @@ class CutFamily(Data):
     cuts: tuple[Cut, ...]
     potentials: tuple[Potential, ...] = ()
     prices: dict[str, Rational] | None = None
+    reduce_prices: dict[str, Rational] | None = None
 
 
 class Prices(Data):
@@ -78,8 +87,8 @@ class Prices(Data):
     """
 
     kind: Literal["prices"] = "prices"
-    reduce: dict[str, Rational] = {}
-    broadcast: dict[str, Rational] = {}
+    reduce: dict[str, Rational] = Field(default_factory=dict)
+    broadcast: dict[str, Rational] = Field(default_factory=dict)
 
 
 class ForestPackingCertificate(Certificate):
@@ -93,9 +102,21 @@ def certified_bound(
 ) -> Fraction | None:
     """Return the upper bound on the rate, GB/s, that a certificate proves; None if it proves none.
 
+    Notes
+    -----
+    A bound holds for the instance with any restriction on its trees too. It covers trees whose
+    logical arcs run through other workers: every such tree loads the links at least as much as
+    some tree whose logical arcs do not.
+
     Raises
     ------
     ValueError
-        If the certificate speaks of nodes or rows that the network does not have.
+        If the certificate speaks of nodes, rows or stages that the instance does not have, if parts
+        overlap, a part or cut has no worker, or a multiplier or price is negative.
     """
-    raise NotImplementedError  # written with the evaluator
+    proof = certificate.proof
+    if isinstance(proof, Partition):
+        return partition_bound(instance, proof)
+    if isinstance(proof, CutFamily):
+        return cut_family_bound(instance, proof)
+    return prices_bound(instance, proof)
