@@ -1,4 +1,4 @@
-r"""Cheapest families of disjoint sets, by a greedy algorithm with minimum cuts (Dilworth truncation).
+r"""Cheapest families of disjoint sets, found by minimum cuts (Dilworth truncation).
 
 For :math:`f(S) = c(\delta^-(S)) - p` we look for a partition, or a subpartition, of the nodes whose
 sets have the least total f. The greedy algorithm takes the nodes in turn and gives node j the most
