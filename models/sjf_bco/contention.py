@@ -5,8 +5,8 @@ can slow an earlier one down, so a completion predicted when a job starts may be
 therefore simulates the true rates phi_j(r, p), equations (6)-(9), as time advances.
 
 Only spread jobs change their rate, and only when a spread job starts or completes on one of their
-servers. A start or a completion costs the servers of the job times the spread jobs on them, plus a
-heap operation for each job whose rate really changed.
+servers. A start or a completion costs the servers of the job times the spread jobs on them. Jobs
+due at the same instant share one entry of a heap.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ class Clock:
         jobs = len(instance.jobs)
         self.now = 0
         self.completion: list[int | None] = [None] * jobs
-        self._jobs = jobs
         self._rate_of = instance.rates.rate
-        self._iterations = instance.rates.iterations
+        self._local_slots = instance.rates.local_slots
         self._servers: list[Sequence[int]] = [()] * jobs
         self._level = [0] * jobs
         self._rate = [0] * jobs
-        self._remaining = list(self._iterations)
+        self._remaining = list(instance.rates.iterations)
         self._since = [0] * jobs  # the instant up to which _remaining is accounted for
-        # Predicted completions as due * jobs + job. An entry is stale when _due says otherwise.
-        self._heap: list[int] = []
+        # Predicted completions: jobs by instant, and a heap of the instants. Many jobs share one.
+        # An entry is stale when _due says otherwise.
+        self._due_at: dict[int, list[int]] = {}
+        self._instants: list[int] = []
         self._due: list[int | None] = [None] * jobs
         self._spread_on: list[set[int]] = [set() for _ in instance.server_gpus]
         self._count = [0] * len(self._spread_on)  # len of each, as of the last settlement
@@ -52,10 +53,10 @@ class Clock:
     def start(self, j: int, servers: Sequence[int]) -> None:
         """Let job j run from now on, on these distinct servers."""
         self._servers[j] = servers
-        self._since[j] = self.now
         if len(servers) == 1:
-            self._set_rate(j, self._rate_of(j, 1, 0))
+            self._set_due(j, self._local_slots[j])
             return
+        self._since[j] = self.now
         self._touched.update(servers)
         for s in servers:
             self._spread_on[s].add(j)
@@ -64,20 +65,15 @@ class Clock:
     def advance(self) -> list[int]:
         """Go to the next instant at which jobs complete and return them; none if that never is."""
         self._settle()
-        heap, due, jobs = self._heap, self._due, self._jobs
+        due = self._due
         finished: list[int] = []
-        while heap:
-            instant, j = divmod(heap[0], jobs)
-            if due[j] != instant:
-                heapq.heappop(heap)
-                continue
-            if finished and instant > self.now:
-                break
-            heapq.heappop(heap)
-            self.now = instant
-            due[j] = None
-            self.completion[j] = instant
-            finished.append(j)
+        while self._instants and not finished:
+            instant = heapq.heappop(self._instants)
+            for j in self._due_at.pop(instant):
+                if due[j] == instant:
+                    due[j] = None
+                    self.completion[j] = self.now = instant
+                    finished.append(j)
         for j in finished:
             if len(self._servers[j]) > 1:
                 self._touched.update(self._servers[j])
@@ -121,9 +117,16 @@ class Clock:
         self._remaining[j] -= self._rate[j] * (self.now - self._since[j])
         self._since[j] = self.now
         self._rate[j] = rate
-        if rate == 0:  # stalled until a competitor leaves
+        self._set_due(j, -(-self._remaining[j] // rate) if rate else None)
+
+    def _set_due(self, j: int, slots: int | None) -> None:
+        """Predict that job j completes some slots from now; never if it has stalled."""
+        if slots is None:
             self._due[j] = None
             return
-        due = self.now - (-self._remaining[j] // rate)
-        self._due[j] = due
-        heapq.heappush(self._heap, due * self._jobs + j)
+        due = self._due[j] = self.now + slots
+        if due in self._due_at:
+            self._due_at[due].append(j)
+        else:
+            self._due_at[due] = [j]
+            heapq.heappush(self._instants, due)

@@ -219,8 +219,7 @@ def _run_idle(batch: Batch, stages: Sequence[Stage], limit: int) -> Run:
                 completed = clock.advance()
                 if not completed:  # nothing runs, or what runs has stalled: waiting is in vain
                     return Run(None, max(load), False, start, gpus)
-                for i in completed:
-                    pool.put(gpus[i])
+                pool.put([g for i in completed for g in gpus[i]])
             start[j], gpus[j] = clock.now, chosen
             clock.start(j, servers_of(batch, chosen))
         free = pool.free()

@@ -50,12 +50,9 @@ class LeastLoaded:
         room = self.limit - est
         unused = min(size, len(self.fresh)) if room >= 0 else 0
         chosen = [self.fresh.popleft() for _ in range(unused)]
-        while len(chosen) < size and heap:
-            g = heap[0] % n
-            if load[g] > room:
-                break
-            chosen.append(g)
-            heapq.heappop(heap)
+        beyond = (room + 1) * n  # the keys of GPUs within the limit are smaller
+        while len(chosen) < size and heap and heap[0] < beyond:
+            chosen.append(heapq.heappop(heap) % n)
         missing = size - len(chosen)
         if missing and (room < 0 or missing > untouched):
             self.fresh.extendleft(reversed(chosen[:unused]))
@@ -73,8 +70,9 @@ class LeastLoaded:
 
     def put(self, gpus: Sequence[int]) -> None:
         """Push GPUs with their present load."""
+        heap, load, n = self.heap, self.load, self.n
         for g in gpus:
-            heapq.heappush(self.heap, self.load[g] * self.n + g)
+            heapq.heappush(heap, load[g] * n + g)
 
     def free(self) -> Iterable[int]:
         """GPUs in the heap and on unopened servers."""
@@ -122,29 +120,30 @@ class LeastLoadedServers:
         if sum(len(available[s]) for s in self.shortlist) < size:
             return None
         room = self.limit - est
-        keys = [key for s in self.shortlist for key in available[s] if load[key % n] <= room]
+        keys = [load[g] * n + g for s in self.shortlist for g in available[s] if load[g] <= room]
         if len(keys) < size:
             return None
         keys.sort()
-        taken = set(keys[:size])
         chosen = [key % n for key in keys[:size]]
+        taken = set(chosen)
         for g in chosen:
             load[g] += est
             self.total[self.batch.server_of[g]] += est
         for s in self.shortlist:
-            available[s] = [key for key in available[s] if key not in taken]
+            available[s] = [g for g in available[s] if g not in taken]
             heapq.heappush(self.heap, (self.total[s] * self.weight[s], s))
         self.shortlist = []
         return tuple(chosen)
 
     def put(self, gpus: Sequence[int]) -> None:
         """Return GPUs to their servers' lists."""
+        available, server_of = self.available, self.batch.server_of
         for g in gpus:
-            self.available[self.batch.server_of[g]].append(self.load[g] * self.n + g)
+            available[server_of[g]].append(g)
 
     def free(self) -> Iterable[int]:
         """GPUs in the servers' lists."""
-        return (key % self.n for keys in self.available for key in keys)
+        return (g for gpus in self.available for g in gpus)
 
 
 class FirstFit:

@@ -117,6 +117,14 @@ class RateTable:
         return -(-self.iterations[j] // phi) if phi else None
 
     @cached_property
+    def local_slots(self) -> list[int | None]:
+        """d_j(1, 0) for each job; None if it never ends or no server is large enough."""
+        work = np.array(self.iterations, dtype=np.int64)
+        rate = self._best_rates(1)
+        slots = -(-work // np.maximum(rate, 1))
+        return [d if phi else None for d, phi in zip(slots.tolist(), rate.tolist(), strict=True)]
+
+    @cached_property
     def exec_min(self) -> npt.NDArray[np.int64]:
         """rho_j^min: shortest duration over the reachable (r, p). Shape (jobs,)."""
         best = np.max(np.stack([self._best_rates(r) for r in self._all_counts]), axis=0)
