@@ -1,19 +1,24 @@
-"""Dual bounds recomputed in exact arithmetic, so that no solver has to be believed."""
+"""Dual bounds re-proved from certificates in exact arithmetic, so that no solver is believed.
+
+A certificate is a system's own (a partition, prices, the name of a formula) and checked by the
+system's `check_bound`, or the row duals of one of its formulations, checked here.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gadgetopt.numbers import simplest_rational
+from gadgetopt.data import Certificate, Rational
+from gadgetopt.numbers import Number, round_down, round_up, simplest_rational
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
+    from gadgetopt.declaration import Problem
     from gadgetopt.solvers.standard_form import StandardForm
 
 #: Duals are also tried as fractions with at most this denominator: an optimal vertex of a model
@@ -21,8 +26,66 @@ if TYPE_CHECKING:
 LARGEST_DENOMINATOR = 10_000
 
 
+class LpDuals(Certificate):
+    """Duals of the rows of a formulation's model, in the model's order and own sense.
+
+    They prove a bound for the linear relaxation, hence for the model itself.
+    """
+
+    formulation: str
+    row_duals: tuple[Rational, ...]
+
+
+def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -> Number | None:
+    """Return the dual bound that a certificate proves on an instance; None if it proves none.
+
+    Raises
+    ------
+    InputError
+        If the problem knows no certificates of this kind.
+    ValueError
+        If the certificate speaks of something that the instance does not have.
+    """
+    from gadgetopt.errors import InputError
+
+    bound: Number | None
+    if isinstance(certificate, LpDuals):
+        bound = _bound_of_formulation(problem, instance, certificate)
+    elif problem.check_bound is not None:
+        bound = problem.check_bound(instance, certificate)
+    else:
+        raise InputError(f"{problem.name}: has no certificates of its own")
+    return None if bound is None else integral(problem, bound)
+
+
+def integral(problem: Problem, bound: Number) -> Number:
+    """Round a dual bound to the integer behind it where objectives are integers."""
+    if not problem.integral_objective:
+        return bound
+    return round_up(bound) if problem.sense == "min" else round_down(bound)
+
+
+def _bound_of_formulation(problem: Problem, instance: Any, certificate: LpDuals) -> Number | None:
+    from gadgetopt.methods import find_formulation
+    from gadgetopt.solvers.standard_form import compile_model
+
+    formulation = find_formulation(problem, certificate.formulation)
+    if formulation.strength == "restriction":
+        raise ValueError(f"formulation: {formulation.name!r} is a restriction and bounds nothing")
+    form = compile_model(formulation.build(instance))
+    return exact_dual_bound(form, certificate.row_duals)
+
+
 def lp_dual_bound(form: StandardForm, row_duals: npt.NDArray[np.float64]) -> Fraction | None:
-    r"""Return a bound on the optimum of a linear model that any row duals y prove.
+    """Return the bound on the optimum of a linear model that a solver's row duals prove."""
+    proved = rational_duals(form, row_duals)
+    return None if proved is None else proved[0]
+
+
+def rational_duals(
+    form: StandardForm, row_duals: npt.NDArray[np.float64]
+) -> tuple[Fraction, list[Fraction]] | None:
+    r"""Return a bound on the optimum of a linear model, and the exact row duals y that prove it.
 
     For a minimisation and any y with :math:`y_i \ge 0` on rows with a lower bound only and
     :math:`y_i \le 0` on rows with an upper bound only,
@@ -42,7 +105,7 @@ def lp_dual_bound(form: StandardForm, row_duals: npt.NDArray[np.float64]) -> Fra
 
     Returns
     -------
-    Fraction or None
+    (Fraction, list of Fraction) or None
         A lower bound when minimising, an upper bound when maximising; None if a reduced cost has
         the wrong sign on a variable without a bound on that side.
 
@@ -52,21 +115,38 @@ def lp_dual_bound(form: StandardForm, row_duals: npt.NDArray[np.float64]) -> Fra
         If the number of duals is not that of the rows.
     """
     if len(row_duals) != len(form.rows):
-        raise ValueError(f"{len(row_duals)} duals for {len(form.rows)} rows")
-    if any(np.any(np.isfinite(v) & (np.abs(v) >= 2.0**53)) for v in (form.A.data, form.c)):
+        raise ValueError(f"row_duals: {len(row_duals)} duals for {len(form.rows)} rows")
+    coefficients = (abs(x) for v in (form.A.data, form.c) for x in v.tolist())
+    if any(2.0**53 <= x < math.inf for x in coefficients):
         return None  # an integer of this size may have been rounded before we saw it
     sign = -1 if form.sense == "max" else 1
-    duals = [sign * y if math.isfinite(y) else 0.0 for y in np.asarray(row_duals).tolist()]
+    duals = [y if math.isfinite(y) else 0.0 for y in row_duals.tolist()]
     candidates = (
         [Fraction(y) for y in duals],
         [Fraction(y).limit_denominator(LARGEST_DENOMINATOR) for y in duals],
     )
-    bounds = [b for b in (_lower_bound(form, y, sign) for y in candidates) if b is not None]
-    offset = simplest_rational(form.offset)
-    return offset + sign * max(bounds) if bounds else None
+    proved = [(b, y) for y in candidates if (b := exact_dual_bound(form, y)) is not None]
+    if not proved:
+        return None
+    return max(proved, key=lambda by: sign * by[0])
 
 
-def _lower_bound(form: StandardForm, duals: Iterable[Fraction], sign: int) -> Fraction | None:
+def exact_dual_bound(form: StandardForm, row_duals: Sequence[Fraction]) -> Fraction | None:
+    """Return the bound that exact row duals prove on the optimum of a linear model.
+
+    Raises
+    ------
+    ValueError
+        If the number of duals is not that of the rows.
+    """
+    if len(row_duals) != len(form.rows):
+        raise ValueError(f"row_duals: {len(row_duals)} duals for {len(form.rows)} rows")
+    sign = -1 if form.sense == "max" else 1
+    bound = _lower_bound(form, [sign * y for y in row_duals], sign)
+    return None if bound is None else simplest_rational(form.offset) + sign * bound
+
+
+def _lower_bound(form: StandardForm, duals: Sequence[Fraction], sign: int) -> Fraction | None:
     """Return the bound that `duals` prove on the minimum of `sign * c @ x`."""
     data, indices, starts = form.A.data.tolist(), form.A.indices.tolist(), form.A.indptr.tolist()
     reduced = [sign * simplest_rational(x) for x in form.c.tolist()]

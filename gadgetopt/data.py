@@ -43,7 +43,9 @@ Rational = Annotated[
     Fraction,
     PlainValidator(_read_rational),
     PlainSerializer(_write_rational),
-    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^-?\\d+(/\\d+)?$"}]}),
+    WithJsonSchema(
+        {"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^-?\\d+(/\\d+)?$"}]}
+    ),
 ]
 
 

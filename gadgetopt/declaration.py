@@ -154,7 +154,8 @@ class Guarantee:
     Attributes
     ----------
     ratio : callable
-        `(instance) -> Number or None`; None where the theorem gives no finite bound.
+        `(instance, parameters) -> Number or None`, with the parameters of the method it speaks of;
+        None where the theorem gives no finite bound.
     standing : "proven" or "claimed"
         A claimed ratio is measured against, and reported when refuted, but never relied upon.
     methods : tuple of str
@@ -168,6 +169,16 @@ class Guarantee:
     methods: tuple[str, ...]
     ratio: Callable[..., Any]
     assumptions: tuple[Assumption, ...] = ()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A plotly figure of a solution, `draw(instance, solution)`, or of an instance alone."""
+
+    name: str
+    summary: str
+    draw: Callable[..., Any]
+    of: Literal["solution", "instance"] = "solution"
 
 
 @dataclass(frozen=True)
@@ -185,8 +196,13 @@ class Problem:
     default_methods : tuple of str
         What `compare` runs when it is not told: the paper's algorithm, what it was compared with,
         and what certifies the ratio.
-    plot : callable or None
-        `(instance, solution) -> plotly Figure`.
+    certificate_type : callable or None
+        Type of the system's own certificates of dual bounds.
+    check_bound : callable or None
+        `(instance, certificate) -> Number or None`: the dual bound that a certificate proves,
+        without a solver.
+    pictures : tuple of Picture
+        The first is what `solve --plot` draws.
     """
 
     name: str
@@ -206,4 +222,6 @@ class Problem:
     guarantees: tuple[Guarantee, ...] = ()
     default_method: str = ""
     default_methods: tuple[str, ...] = ()
-    plot: Callable[..., Any] | None = None
+    certificate_type: Callable[..., Any] | None = None
+    check_bound: Callable[..., Any] | None = None
+    pictures: tuple[Picture, ...] = ()

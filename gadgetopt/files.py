@@ -1,4 +1,4 @@
-"""Instance and solution files: a JSON envelope, strict reading, canonical form, fingerprints."""
+"""Files of instances, solutions and certificates: envelope, strict reading, fingerprints."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import ValidationError
 
+from gadgetopt.certificate import LpDuals
 from gadgetopt.data import Data
-from gadgetopt.declaration import Problem
+from gadgetopt.declaration import Problem, Reference
 from gadgetopt.errors import InputError
 from gadgetopt.registry import problem, problem_names
 
 FORMAT_VERSION = 1
-Kind = Literal["instance", "solution"]
+Kind = Literal["instance", "solution", "certificate"]
 _ENVELOPE = ("gadgetopt", "problem", "kind", "name", "data")
 
 
 @dataclass(frozen=True)
 class Document:
-    """An instance or a solution with its name, its problem and where it came from."""
+    """An instance, solution or certificate with its name, its problem and where it came from."""
 
     problem: Problem
     kind: Kind
@@ -71,7 +72,7 @@ def write(document: Document, path: Path) -> None:
 
 
 def read(path: Path | str) -> Document:
-    """Read an instance or solution file.
+    """Read an instance, solution or certificate file.
 
     Raises
     ------
@@ -96,22 +97,39 @@ def read(path: Path | str) -> Document:
     except ValueError as error:
         raise InputError(f"{path}: {error}") from None
     system, kind = _check_envelope(path, envelope)
-    record_type = system.instance_type if kind == "instance" else system.solution_type
+    record = record_type(system, kind, envelope["data"])
+    if record is None:
+        raise InputError(
+            f"{path}: kind: {kind!r}, but {system.name} has no certificates of its own"
+        )
     return Document(
         problem=system,
         kind=kind,
         name=envelope["name"],
-        data=validate(record_type, envelope["data"], str(path)),
+        data=validate(record, envelope["data"], str(path)),
         origin=envelope.get("origin", {}),
         path=path,
     )
 
 
-def validate(record_type: Any, data: Any, source: str, prefix: str = "data") -> Any:
-    """Turn plain JSON data into a record of `record_type`, or raise a one-line InputError."""
-    record_type = record_type.resolve() if hasattr(record_type, "resolve") else record_type
+def record_type(system: Problem, kind: str, data: Any) -> Any:
+    """Return the type of a record of a kind; a certificate's also depends on what it holds."""
+    if kind == "certificate" and isinstance(data, dict) and "row_duals" in data:
+        return LpDuals
+    types = {
+        "instance": system.instance_type,
+        "solution": system.solution_type,
+        "certificate": system.certificate_type,
+    }
+    record = types[kind]
+    return record.resolve() if isinstance(record, Reference) else record
+
+
+def validate(record: Any, data: Any, source: str, prefix: str = "data") -> Any:
+    """Turn plain JSON data into a record of a type, or raise a one-line InputError."""
+    record = record.resolve() if isinstance(record, Reference) else record
     try:
-        return record_type.model_validate_json(json.dumps(data))
+        return record.model_validate_json(json.dumps(data))
     except ValidationError as error:
         details = error.errors(include_url=False)
         more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
@@ -128,11 +146,16 @@ def read_solution(path: Path | str) -> Document:
     return _of_kind(read(path), "solution")
 
 
+def read_certificate(path: Path | str) -> Document:
+    """Read a file that must be a certificate of a dual bound."""
+    return _of_kind(read(path), "certificate")
+
+
 def find_instances(paths: Iterable[Path | str]) -> list[Path]:
     """Expand files, directories and globs into instance files, in a fixed order, each once.
 
-    Solution files found in a directory are passed over. A path below `instances/` that does not
-    exist here is looked up in the instance library installed with gadgetopt.
+    Solutions and certificates found in a directory are passed over. A path below `instances/` that
+    does not exist here is looked up in the instance library installed with gadgetopt.
 
     Raises
     ------
@@ -165,16 +188,16 @@ def _matches(path: Path) -> list[Path]:
     if not path.exists() and path.parts[:1] == ("instances",):
         path = library().joinpath(*path.parts[1:])
     if path.is_dir():
-        return sorted(p for p in path.rglob("*.json") if not _is_solution(p))
+        return sorted(p for p in path.rglob("*.json") if not _is_answer(p))
     return [path] if path.exists() else []
 
 
-def _is_solution(path: Path) -> bool:
+def _is_answer(path: Path) -> bool:
     try:
         envelope = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return False  # reading it as an instance will say what is wrong with it
-    return isinstance(envelope, dict) and envelope.get("kind") == "solution"
+    return isinstance(envelope, dict) and envelope.get("kind") in ("solution", "certificate")
 
 
 def _of_kind(document: Document, kind: Kind) -> Document:
@@ -198,9 +221,9 @@ def _check_envelope(path: Path, envelope: Any) -> tuple[Problem, Kind]:
     if envelope["problem"] not in problem_names():
         shown, known = _shown(envelope["problem"]), ", ".join(problem_names())
         raise InputError(f"{path}: problem: {shown} is not a known problem (known: {known})")
-    if envelope["kind"] not in ("instance", "solution"):
+    if envelope["kind"] not in get_args(Kind):
         shown = _shown(envelope["kind"])
-        raise InputError(f"{path}: kind: {shown}, expected 'instance' or 'solution'")
+        raise InputError(f"{path}: kind: {shown}, expected 'instance', 'solution' or 'certificate'")
     name = envelope["name"]
     if not isinstance(name, str) or not name or not name.isprintable():
         raise InputError(

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from gadgetopt.certificate import LpDuals, integral
 from gadgetopt.data import Instance
 from gadgetopt.declaration import KINDS, Formulation, Kind, Method, Problem
 from gadgetopt.errors import InputError, SolverError
-from gadgetopt.numbers import Number, round_down, round_up
 from gadgetopt.result import Limits, MethodOutcome, Status, Voucher
 
 
@@ -98,8 +98,11 @@ def _solve_formulation(
             claimed_objective=solved.objective if formulation.strength == "exact" else None,
             dual_bound=None
             if formulation.strength == "restriction" or solved.bound is None
-            else _integral(problem, solved.bound),
+            else integral(problem, solved.bound),
             voucher=Voucher.SOLVER,
+            certificate=None
+            if formulation.strength == "restriction" or solved.exact_duals is None
+            else LpDuals(formulation=formulation.name, row_duals=tuple(solved.exact_duals)),
             proved=proved,
             limit_hit=solved.limit_hit,
             trace=solved.trace,
@@ -108,13 +111,6 @@ def _solve_formulation(
         )
 
     return run
-
-
-def _integral(problem: Problem, bound: Number) -> Number:
-    """Round a dual bound to the integer behind it where objectives are integers."""
-    if not problem.integral_objective:
-        return bound
-    return round_up(bound) if problem.sense == "min" else round_down(bound)
 
 
 def find_formulation(problem: Problem, name: str) -> Formulation:

@@ -11,6 +11,10 @@ Number = int | float | Fraction
 #: least one of them came out of floating-point arithmetic. Exact numbers are compared exactly.
 TOLERANCE = 1e-6
 
+#: Relative gap at which an exact objective that is not integral and an exact bound count as closed:
+#: both may have been read off a solver's doubles before they were made exact.
+CLOSED_GAP = 1e-9
+
 
 def decimal_rational(x: Number) -> Fraction:
     """Return the rational that the shortest decimal writing of `x` denotes: 0.1 is 1/10.

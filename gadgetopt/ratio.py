@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from gadgetopt.declaration import Sense
-from gadgetopt.numbers import Number, agrees, exceeds
+from gadgetopt.numbers import CLOSED_GAP, Number, agrees, exceeds
 from gadgetopt.result import Result, Status, Voucher
 
 
@@ -33,7 +33,9 @@ class Ratio:
     @property
     def certified(self) -> bool:
         """Whether the interval is closed to tolerance."""
-        return self.low is not None and self.high is not None and agrees(self.low, self.high)
+        if self.low is None or self.high is None:
+            return False
+        return agrees(self.low, self.high) or self.high <= self.low * (1 + CLOSED_GAP)
 
 
 def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> list[Result]:

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from gadgetopt.certificate import certified_bound
 from gadgetopt.declaration import Method, Problem, Reference
 from gadgetopt.errors import InputError, ModelRefused, SolverError
 from gadgetopt.files import Document, fingerprint
 from gadgetopt.methods import MethodCall, find_method
-from gadgetopt.numbers import Number, agrees, exceeds
+from gadgetopt.numbers import CLOSED_GAP, Number, agrees, exceeds
 from gadgetopt.result import (
     Evaluation,
     Limits,
@@ -22,6 +23,7 @@ from gadgetopt.result import (
     Result,
     Status,
     TracePoint,
+    Voucher,
 )
 
 
@@ -108,13 +110,16 @@ def judge(
             evaluation = problem.evaluate(document.data, outcome.solution)
         except Exception as error:  # a method may hand back anything
             reason = f"the solution cannot be evaluated: {_failure(error)}"
-    reason = reason or _nonsense(outcome) or _contradiction(problem, outcome, evaluation)
+    reason = reason or _nonsense(outcome)
+    if reason is None and outcome.certificate is not None:
+        reason = _rely_on_certificate(document, outcome)
+    reason = reason or _contradiction(problem, outcome, evaluation)
     objective = evaluation.objective if evaluation is not None and evaluation.feasible else None
     if reason is not None:
         status, objective, bound = Status.ERROR, None, None
     else:
         bound = _finite(outcome.dual_bound)
-        status = _status(outcome, objective, bound, limits)
+        status = _status(problem, outcome, objective, bound, limits)
     return Result(
         problem=problem.name,
         instance=document.name,
@@ -134,6 +139,7 @@ def judge(
         time_s=time_s,
         seed=seed if call.method.stochastic else None,
         solution=outcome.solution,
+        certificate=None if reason is not None else outcome.certificate,
         evaluation=evaluation,
         reason=reason,
         trace=_complete(outcome, objective, time_s),
@@ -153,6 +159,23 @@ def relative_gap(objective: Number | None, bound: Number | None) -> float | None
         return abs(float(objective - bound)) / max(abs(float(objective)), 1e-10)
     except OverflowError:  # exact numbers beyond the range of doubles
         return None
+
+
+def _rely_on_certificate(document: Document, outcome: MethodOutcome) -> str | None:
+    """Replace the outcome's bound by the one its certificate proves; say why if there is none."""
+    problem, certificate = document.problem, outcome.certificate
+    assert certificate is not None
+    try:
+        proved = certified_bound(problem, document.data, certificate)
+    except Exception as error:  # a method may hand back anything
+        return f"the certificate cannot be checked: {_failure(error)}"
+    claimed = outcome.dual_bound
+    if proved is None:
+        return "the certificate proves no bound"
+    if claimed is not None and _better(problem, proved, claimed):
+        return f"claimed dual bound {show(claimed)}, but its certificate proves {show(proved)}"
+    outcome.dual_bound, outcome.voucher = proved, Voucher.VERIFIED
+    return None
 
 
 def _nonsense(outcome: MethodOutcome) -> str | None:
@@ -201,14 +224,20 @@ def _better(problem: Problem, a: Number, b: Number) -> bool:
 
 
 def _status(
-    outcome: MethodOutcome, objective: Number | None, bound: Number | None, limits: Limits
+    problem: Problem,
+    outcome: MethodOutcome,
+    objective: Number | None,
+    bound: Number | None,
+    limits: Limits,
 ) -> Status:
     if objective is None:
         return outcome.proved or Status.NO_SOLUTION
     if bound is None:
         return Status.FEASIBLE
     gap = relative_gap(objective, bound)
-    closed = agrees(objective, bound) or (gap is not None and gap <= limits.rel_gap)
+    # Exact integers are equal or not; other exact numbers may come out of a solver's arithmetic.
+    wanted = limits.rel_gap if problem.integral_objective else max(limits.rel_gap, CLOSED_GAP)
+    closed = agrees(objective, bound) or (gap is not None and gap <= wanted)
     return Status.OPTIMAL if closed else Status.FEASIBLE
 
 
@@ -227,6 +256,24 @@ def show(x: Number) -> str:
     return str(int(x)) if x == int(x) else f"{float(x):.6g}"
 
 
+def verify_bound(instance: Document, certificate: Document) -> Number:
+    """Return the dual bound that a certificate proves, without a solver.
+
+    Raises
+    ------
+    InputError
+        If the two files belong to different problems, or the certificate proves nothing.
+    """
+    _same_problem(instance, certificate)
+    try:
+        bound = certified_bound(instance.problem, instance.data, certificate.data)
+    except ValueError as error:
+        raise InputError(f"{certificate.path}: {error}") from None
+    if bound is None:
+        raise InputError(f"{certificate.path}: proves no bound on {instance.path}")
+    return bound
+
+
 def verify(instance: Document, solution: Document) -> Evaluation:
     """Evaluate anyone's solution of an instance.
 
@@ -235,10 +282,14 @@ def verify(instance: Document, solution: Document) -> Evaluation:
     InputError
         If the two files belong to different problems.
     """
-    if instance.problem.name != solution.problem.name:
-        raise InputError(
-            f"{solution.path}: problem: {solution.problem.name!r}, expected "
-            f"{instance.problem.name!r} as in {instance.path}"
-        )
+    _same_problem(instance, solution)
     evaluation: Evaluation = instance.problem.evaluate(instance.data, solution.data)
     return evaluation
+
+
+def _same_problem(instance: Document, other: Document) -> None:
+    if instance.problem.name != other.problem.name:
+        raise InputError(
+            f"{other.path}: problem: {other.problem.name!r}, expected "
+            f"{instance.problem.name!r} as in {instance.path}"
+        )

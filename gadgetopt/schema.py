@@ -1,16 +1,16 @@
-"""JSON Schema of instance and solution files, envelope included."""
+"""JSON Schema of instance, solution and certificate files, envelope included."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from gadgetopt.declaration import Problem
+from gadgetopt.files import record_type
 
 
 def file_schema(problem: Problem, kind: str) -> dict[str, Any]:
-    """Return the JSON Schema (2020-12) of a problem's instance or solution files."""
-    record: Any = problem.instance_type if kind == "instance" else problem.solution_type
-    record = record.resolve() if hasattr(record, "resolve") else record
+    """Return the JSON Schema (2020-12) of a problem's files of a kind."""
+    record = record_type(problem, kind, None)
     data = record.model_json_schema(ref_template="#/$defs/{model}")
     definitions = data.pop("$defs", {})
     return {

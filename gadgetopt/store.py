@@ -20,7 +20,7 @@ from gadgetopt.theorems import Promise
 
 #: Marks the file as ours (SQLite's application_id) and versions its tables (user_version).
 APPLICATION_ID = 0x47444F50
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _TABLE = """
 CREATE TABLE runs (
@@ -47,6 +47,7 @@ CREATE TABLE runs (
     time_s REAL NOT NULL,
     promises TEXT NOT NULL,
     solution TEXT,
+    certificate TEXT,
     evaluation TEXT,
     trace TEXT NOT NULL,
     phases_s TEXT NOT NULL,
@@ -55,6 +56,9 @@ CREATE TABLE runs (
     finished_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
 ) STRICT
 """
+
+#: What turns the tables of each version into those of the next.
+_MIGRATIONS = {1: "ALTER TABLE runs ADD COLUMN certificate TEXT"}
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,12 @@ class Store:
                 execute(_TABLE)
                 execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            execute("COMMIT")
+        elif version < SCHEMA_VERSION:
+            execute("BEGIN IMMEDIATE")
+            for step in range(execute("PRAGMA user_version").fetchone()[0], SCHEMA_VERSION):
+                execute(_MIGRATIONS[step])
+            execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             execute("COMMIT")
 
     @contextmanager
@@ -217,6 +227,9 @@ def _to_row(run: StoredRun) -> dict[str, Any]:
         "time_s": r.time_s,
         "promises": _json([asdict(p) | {"ratio": encode_number(p.ratio)} for p in run.promises]),
         "solution": None if r.solution is None else r.solution.model_dump_json(exclude_none=True),
+        "certificate": None
+        if r.certificate is None
+        else r.certificate.model_dump_json(exclude_none=True),
         "evaluation": _evaluation_json(r.evaluation),
         "trace": _json(
             [[p.time_s, encode_number(p.incumbent), encode_number(p.bound)] for p in r.trace]
@@ -228,15 +241,16 @@ def _to_row(run: StoredRun) -> dict[str, Any]:
 
 
 def _from_row(row: dict[str, Any]) -> StoredRun:
+    from gadgetopt.files import record_type
     from gadgetopt.registry import problem
 
     voucher = row["bound_voucher"]
-    solution = row["solution"]
-    if solution is not None:
-        solution_type: Any = problem(row["problem"]).solution_type
-        if hasattr(solution_type, "resolve"):
-            solution_type = solution_type.resolve()
-        solution = solution_type.model_validate_json(solution)
+    records = {}
+    for kind in ("solution", "certificate"):
+        text = row[kind]
+        if text is not None:
+            record = record_type(problem(row["problem"]), kind, json.loads(text))
+            records[kind] = record.model_validate_json(text)
     result = Result(
         problem=row["problem"],
         instance=row["instance"],
@@ -255,7 +269,8 @@ def _from_row(row: dict[str, Any]) -> StoredRun:
         limit_hit=row["limit_hit"],
         time_s=row["time_s"],
         seed=row["seed"],
-        solution=solution,
+        solution=records.get("solution"),
+        certificate=records.get("certificate"),
         evaluation=_evaluation(row["evaluation"]),
         reason=row["reason"],
         trace=tuple(

@@ -67,7 +67,7 @@ def promises(
             failing += [
                 a.text for a in guarantee.assumptions if not a.holds(instance, call.all_parameters)
             ]
-            ratio = guarantee.ratio(instance)
+            ratio = guarantee.ratio(instance, call.all_parameters)
         except Exception as error:  # a theorem that cannot be evaluated promises nothing
             failing.append(f"it can be evaluated ({type(error).__name__}: {error})")
         finite = ratio is not None and not math.isinf(ratio)

@@ -14,6 +14,9 @@ from gadgetopt.errors import InputError
 if TYPE_CHECKING:
     from gadgetopt.declaration import Problem
 
+#: What `list` prints of a system, in order.
+_PARTS = ("formulations", "methods", "guarantees", "generators", "importers", "pictures")
+
 
 def list_(
     system: Annotated[
@@ -32,7 +35,7 @@ def list_(
     for p in described:
         typer.echo(f"{p['name']}: {p['title']}\n  {p['citation']}")
         typer.echo(f"  {p['sense']}imise {p['objective'].replace('_', ' ')}")
-        for part in ("formulations", "methods", "guarantees", "generators", "importers"):
+        for part in _PARTS:
             if p[part]:
                 typer.echo(f"  {part}")
                 width = max(len(entry["name"]) for entry in p[part])
@@ -78,21 +81,23 @@ def show(
 def schema(
     system: System,
     kind: Annotated[
-        str | None, typer.Option(help="Only `instance` or `solution`; default both.")
+        str | None, typer.Option(help="Only `instance`, `solution` or `certificate`; default all.")
     ] = None,
 ) -> None:
-    """Print the JSON Schema of a system's instance and solution files."""
+    """Print the JSON Schema of a system's instance, solution and certificate files."""
     from gadgetopt.registry import problem
     from gadgetopt.schema import file_schema
 
-    if kind not in (None, "instance", "solution"):
-        raise InputError(f"--kind: {kind!r}, expected 'instance' or 'solution'")
     declared = problem(system)
+    kinds = ["instance", "solution"]
+    if declared.certificate_type is not None:
+        kinds.append("certificate")
+    if kind is not None and kind not in kinds:
+        raise InputError(f"--kind: {kind!r}, expected one of {', '.join(kinds)}")
     if kind is not None:
         typer.echo(json.dumps(file_schema(declared, kind), indent=1))
         return
-    both = {k: file_schema(declared, k) for k in ("instance", "solution")}
-    typer.echo(json.dumps(both, indent=1))
+    typer.echo(json.dumps({k: file_schema(declared, k) for k in kinds}, indent=1))
 
 
 def _described(p: Problem) -> dict[str, Any]:
@@ -146,6 +151,10 @@ def _described(p: Problem) -> dict[str, Any]:
         "generators": [
             {"name": g.name, "summary": g.summary, "parameters": dict(g.parameters)}
             for g in p.generators
+        ],
+        "pictures": [
+            {"name": picture.name, "summary": f"{picture.summary} (of the {picture.of})"}
+            for picture in p.pictures
         ],
         "importers": [
             {"name": i.format, "summary": i.summary, "parameters": dict(i.parameters)}

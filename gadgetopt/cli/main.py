@@ -14,7 +14,7 @@ import typer
 from gadgetopt.cli.comparing import compare, ratios
 from gadgetopt.cli.looking import list_, schema, show
 from gadgetopt.cli.making import export, generate, import_
-from gadgetopt.cli.solving import solve, verify
+from gadgetopt.cli.solving import plot, solve, verify
 from gadgetopt.errors import InputError, ModelRefused
 
 app = typer.Typer(
@@ -32,6 +32,7 @@ app.command("generate")(generate)
 app.command("import")(import_)
 app.command("solve")(solve)
 app.command("verify")(verify)
+app.command("plot")(plot)
 app.command("compare")(compare)
 app.command("ratios")(ratios)
 app.command("export")(export)

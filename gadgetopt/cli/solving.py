@@ -1,10 +1,10 @@
-"""`solve` and `verify`: one instance, one method, one evaluator."""
+"""`solve`, `verify` and `plot`: one instance, one method, one evaluator, one picture."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,8 +12,10 @@ from gadgetopt.cli.options import Gap, Json, Memory, Out, Seed, Threads, TimeLim
 from gadgetopt.errors import InputError
 
 if TYPE_CHECKING:
+    from gadgetopt.declaration import Picture, Problem
     from gadgetopt.files import Document
     from gadgetopt.methods import MethodCall
+    from gadgetopt.numbers import Number
     from gadgetopt.result import Evaluation, Result
 
 
@@ -31,6 +33,10 @@ def solve(
     plot: Annotated[
         Path | None, typer.Option(help="Write a picture of the solution, FILE.html or FILE.json.")
     ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(help="Write what proves the dual bound; `verify --bound` re-checks it."),
+    ] = None,
     log: Annotated[bool, typer.Option("--log", help="Print the solver's log.")] = False,
     as_json: Json = False,
 ) -> int:
@@ -47,9 +53,9 @@ def solve(
     instance = read_instance(paths[0])
     system = instance.problem
     call = _call(instance, method)
-    if plot is not None:
-        _check_picture(instance, plot)
-    for path in (out, plot):
+    picture = None if plot is None else _picture(system, None)
+    _check_suffix("--plot", plot)
+    for path in (out, plot, certificate):
         if path is not None and path.is_dir():
             raise InputError(f"{path}: is a directory, expected a file")
     if log:
@@ -68,15 +74,21 @@ def solve(
         typer.echo(json.dumps(row, indent=1, allow_nan=False))
     else:
         _report(system.objective, result)
+    origin = {"method": result.method, "seed": seed, "instance": result.fingerprint}
     if result.solution is not None and result.status != "error":
-        origin = {"method": result.method, "seed": seed, "instance": result.fingerprint}
         solution = Document(system, "solution", instance.name, result.solution, origin)
         if out is not None:
             write(solution, out)
-        if plot is not None:
-            _draw(instance, result, plot)
+        if plot is not None and picture is not None:
+            _draw(picture.draw(instance.data, result.solution), plot)
     elif out is not None or plot is not None:
         print("gadgetopt: no solution to write", file=sys.stderr)
+    if certificate is not None:
+        if result.certificate is None:
+            print("gadgetopt: no certificate to write", file=sys.stderr)
+        else:
+            proof = Document(system, "certificate", instance.name, result.certificate, origin)
+            write(proof, certificate)
     proved = result.status in ("infeasible", "unbounded")
     found = result.objective is not None or result.bound is not None
     return 0 if proved or found else 1
@@ -84,38 +96,95 @@ def solve(
 
 def verify(
     instance: Annotated[Path, typer.Argument(metavar="INSTANCE")],
-    solution: Annotated[Path, typer.Argument(metavar="SOLUTION")],
+    solution: Annotated[Path | None, typer.Argument(metavar="[SOLUTION]")] = None,
+    bound: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CERTIFICATE",
+            help="Re-check, without a solver, the dual bound it proves.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> int:
-    """Evaluate anyone's solution: its objective and everything wrong with it."""
-    from gadgetopt.comparison import plain
-    from gadgetopt.files import read_instance, read_solution
+    """Evaluate anyone's solution, and re-check anyone's certificate of a dual bound."""
+    from gadgetopt.files import read_certificate, read_instance, read_solution
+    from gadgetopt.run import relative_gap, verify_bound
     from gadgetopt.run import verify as check
 
-    problem_instance, decision = read_instance(instance), read_solution(solution)
-    evaluation = check(problem_instance, decision)
+    if solution is None and bound is None:
+        raise InputError("verify: neither a SOLUTION nor --bound CERTIFICATE is given")
+    document = read_instance(instance)
+    evaluation = None if solution is None else check(document, read_solution(solution))
+    proved = None if bound is None else verify_bound(document, read_certificate(bound))
+    objective = None if evaluation is None or not evaluation.feasible else evaluation.objective
+    gap = relative_gap(objective, proved)
     if as_json:
         import json
 
-        typer.echo(
-            json.dumps(
-                {
-                    "instance": problem_instance.name,
-                    "problem": problem_instance.problem.name,
-                    "feasible": evaluation.feasible,
-                    "objective": plain(evaluation.objective),
-                    "violations": [
-                        {"constraint": v.constraint, "where": v.where, "amount": plain(v.amount)}
-                        for v in evaluation.violations
-                    ],
-                    "components": {k: plain(v) for k, v in evaluation.components.items()},
-                },
-                indent=1,
-            )
-        )
+        typer.echo(json.dumps(_verified(document, evaluation, proved, gap), indent=1))
     else:
-        _report_evaluation(problem_instance.problem.objective, evaluation)
-    return 0 if evaluation.feasible else 1
+        lines = [] if evaluation is None else _lines(document.problem.objective, evaluation)
+        if proved is not None:
+            lines.append(("dual bound", f"{_exactly(proved)} (verified)"))
+        if gap is not None:
+            lines.append(("relative gap", f"{100 * gap:.2f} %"))
+        _print_pairs(lines)
+    return 0 if evaluation is None or evaluation.feasible else 1
+
+
+def plot(
+    instance: Annotated[Path, typer.Argument(metavar="INSTANCE")],
+    solution: Annotated[Path | None, typer.Argument(metavar="[SOLUTION]")] = None,
+    picture: Annotated[
+        str | None, typer.Option(help="Which picture; default the system's first, see `list`.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="FILE.html or FILE.json.")] = Path("plot.html"),
+) -> None:
+    """Draw a picture of an instance or of a solution."""
+    from gadgetopt.files import read_instance, read_solution
+    from gadgetopt.run import verify as check
+
+    _check_suffix("--out", out)
+    document = read_instance(instance)
+    chosen = _picture(document.problem, picture)
+    if chosen.of == "instance":
+        _draw(chosen.draw(document.data), out)
+        return
+    if solution is None:
+        raise InputError(f"plot: the picture {chosen.name!r} is of a solution, expected SOLUTION")
+    decision = read_solution(solution)
+    evaluation = check(document, decision)
+    if not evaluation.feasible:
+        raise InputError(f"{solution}: is infeasible: {evaluation.violations[0]}")
+    _draw(chosen.draw(document.data, decision.data), out)
+
+
+def _verified(
+    document: Document, evaluation: Evaluation | None, proved: Number | None, gap: float | None
+) -> dict[str, Any]:
+    from gadgetopt.comparison import plain
+
+    row: dict[str, Any] = {"instance": document.name, "problem": document.problem.name}
+    if evaluation is not None:
+        row["feasible"] = evaluation.feasible
+        row["objective"] = plain(evaluation.objective)
+        row["violations"] = [
+            {"constraint": v.constraint, "where": v.where, "amount": plain(v.amount)}
+            for v in evaluation.violations
+        ]
+        row["components"] = {k: plain(v) for k, v in evaluation.components.items()}
+    if proved is not None:
+        row["bound"] = plain(proved)
+        row["gap"] = gap
+    return row
+
+
+def _exactly(x: Number) -> str:
+    """Write a number and, where that says more and is short, the fraction behind it."""
+    from gadgetopt.run import show
+
+    text = str(x)
+    return f"{show(x)} = {text}" if "/" in text and len(text) <= 24 else show(x)
 
 
 def _call(instance: Document, method: str | None) -> MethodCall:
@@ -135,17 +204,26 @@ def _print_solver_log() -> None:
     solver_log.setLevel(logging.INFO)
 
 
-def _check_picture(instance: Document, path: Path) -> None:
-    if instance.problem.plot is None:
-        raise InputError(f"--plot: {instance.problem.name} has no picture")
-    if path.suffix not in (".html", ".json"):
-        raise InputError(f"--plot: {path}: {path.suffix or 'no suffix'}, expected .html or .json")
+def _picture(system: Problem, name: str | None) -> Picture:
+    """Return a system's picture by name; without one the first of a solution."""
+    if name is None:
+        chosen = next((p for p in system.pictures if p.of == "solution"), None)
+        if chosen is None:
+            raise InputError(f"picture: {system.name} has no picture of a solution")
+        return chosen
+    for picture in system.pictures:
+        if picture.name == name:
+            return picture
+    known = ", ".join(p.name for p in system.pictures) or "none"
+    raise InputError(f"picture {name!r}: {system.name} has no such picture (it has: {known})")
 
 
-def _draw(instance: Document, result: Result, path: Path) -> None:
-    if instance.problem.plot is None:
-        return
-    figure = instance.problem.plot(instance.data, result.solution)
+def _check_suffix(option: str, path: Path | None) -> None:
+    if path is not None and path.suffix not in (".html", ".json"):
+        raise InputError(f"{option}: {path}: {path.suffix or 'no suffix'}, expected .html or .json")
+
+
+def _draw(figure: Any, path: Path) -> None:
     try:
         if path.suffix == ".html":
             figure.write_html(path, include_plotlyjs=True)
@@ -169,11 +247,11 @@ def _report(objective: str, result: Result) -> None:
     if result.reason is not None:
         lines.append(("reason", result.reason))
     if result.objective is not None:
-        lines.append((objective, show(result.objective)))
+        lines.append((objective, _exactly(result.objective)))
     if result.claimed_objective is not None:
         lines.append(("claimed by the method", show(result.claimed_objective)))
     if result.bound is not None:
-        lines.append(("dual bound", f"{show(result.bound)} ({result.bound_voucher})"))
+        lines.append(("dual bound", f"{_exactly(result.bound)} ({result.bound_voucher})"))
     if result.gap is not None:
         lines.append(("relative gap", f"{100 * result.gap:.2f} %"))
     phases = "".join(f", {name} {s:.3f}" for name, s in result.phases_s.items())
@@ -184,15 +262,14 @@ def _report(objective: str, result: Result) -> None:
     _print_pairs(lines)
 
 
-def _report_evaluation(objective: str, evaluation: Evaluation) -> None:
+def _lines(objective: str, evaluation: Evaluation) -> list[tuple[str, str]]:
     from gadgetopt.run import show
 
     lines = [("feasible", "yes" if evaluation.feasible else "no")]
     if evaluation.objective is not None:
-        lines.append((objective, show(evaluation.objective)))
+        lines.append((objective, _exactly(evaluation.objective)))
     lines += [("violation", str(v)) for v in evaluation.violations]
-    lines += [(k, show(v)) for k, v in evaluation.components.items()]
-    _print_pairs(lines)
+    return lines + [(k, show(v)) for k, v in evaluation.components.items()]
 
 
 def _print_pairs(lines: list[tuple[str, str]]) -> None:

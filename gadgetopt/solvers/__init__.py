@@ -94,6 +94,7 @@ def solve_model(
 def _solve_linear(
     solver: Any, model: ConcreteModel, limits: Limits, seed: int, warm_start: bool
 ) -> SolverOutcome:
+    from gadgetopt.certificate import rational_duals
     from gadgetopt.solvers import standard_form
     from gadgetopt.solvers.outcome import SolverOutcome
 
@@ -118,4 +119,7 @@ def _solve_linear(
             outcome.status, outcome.reason = Status.ERROR, str(error)
         else:
             standard_form.load_values(form, outcome.values)
+    if outcome.row_duals is not None:
+        proved = rational_duals(form, outcome.row_duals)
+        outcome.exact_duals = None if proved is None else proved[1]
     return outcome

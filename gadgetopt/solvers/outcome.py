@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,8 @@ class SolverOutcome:
     row_duals : ndarray or None
         Row duals y of a linear program solved to optimality, signed so that the reduced costs are
         `c - y @ A` in the model's own sense. Shape (rows,).
+    exact_duals : list of Fraction or None
+        Row duals near `row_duals` that prove a bound in exact arithmetic.
     reason : str or None
         Why the status is `ERROR` or `INFEASIBLE`, where there is more to say than the status.
     """
@@ -41,6 +44,7 @@ class SolverOutcome:
     bound: Number | None = None
     limit_hit: str | None = None
     row_duals: npt.NDArray[np.float64] | None = None
+    exact_duals: list[Fraction] | None = None
     reason: str | None = None
     trace: tuple[TracePoint, ...] = ()
     phases_s: dict[str, float] = field(default_factory=dict)

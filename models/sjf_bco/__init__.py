@@ -9,6 +9,7 @@ from gadgetopt.declaration import (
     Importer,
     Method,
     Parts,
+    Picture,
     Problem,
 )
 
@@ -38,7 +39,9 @@ PROBLEM = Problem(
     solution_type=part("instance:SjfBcoSolution"),
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
-    plot=part("plot:plot"),
+    pictures=(Picture("gantt", "GPUs over time, spread jobs marked", part("plot:plot")),),
+    certificate_type=part("certificate:SjfBcoCertificate"),
+    check_bound=part("certificate:check_bound"),
     default_method="ladder",
     default_methods=(
         "sjf_bco",

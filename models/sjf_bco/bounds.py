@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gadgetopt.data import Certificate
 from gadgetopt.result import Limits, MethodOutcome, Status, Voucher
 
 from .instance import SjfBcoInstance
@@ -69,7 +70,11 @@ def energetic_bound(instance: SjfBcoInstance) -> int:
 
 def energetic(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     """Return the energetic bound as a verified dual bound."""
-    return bound_outcome(instance, energetic_bound(instance))
+    from .certificate import SjfBcoCertificate
+
+    return bound_outcome(
+        instance, energetic_bound(instance), SjfBcoCertificate(formula="energetic")
+    )
 
 
 def combinatorial(
@@ -80,8 +85,9 @@ def combinatorial(
 
     windows = energetic_bound(instance)
     classes = class_lp(instance, limits, rng)
-    bound = max(windows, int(classes.dual_bound or 0))
-    outcome = bound_outcome(instance, bound)
+    outcome = energetic(instance, limits, rng)
+    if int(classes.dual_bound or 0) > windows:
+        outcome = classes
     outcome.notes = {
         "longest_job": longest_job(instance),
         "area": area(instance),
@@ -91,10 +97,14 @@ def combinatorial(
     return outcome
 
 
-def bound_outcome(instance: SjfBcoInstance, bound: int) -> MethodOutcome:
+def bound_outcome(instance: SjfBcoInstance, bound: int, certificate: Certificate) -> MethodOutcome:
     """A verified bound; one beyond the horizon proves that no schedule exists."""
-    proved = Status.INFEASIBLE if bound > instance.horizon_slots else None
-    return MethodOutcome(dual_bound=bound, voucher=Voucher.VERIFIED, proved=proved)
+    return MethodOutcome(
+        dual_bound=bound,
+        voucher=Voucher.VERIFIED,
+        certificate=certificate,
+        proved=Status.INFEASIBLE if bound > instance.horizon_slots else None,
+    )
 
 
 def _gpu_slots(instance: SjfBcoInstance) -> int:

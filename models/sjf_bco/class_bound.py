@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from gadgetopt.certificate import lp_dual_bound
+from gadgetopt.certificate import LpDuals, rational_duals
 from gadgetopt.result import Limits, MethodOutcome
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import compile_model
@@ -95,10 +95,12 @@ def class_lp(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator)
 
     form = compile_model(build(instance, relaxed=True))
     outcome = solve_form(form, limits, seed=int(rng.integers(2**31)))
-    certified = None if outcome.row_duals is None else lp_dual_bound(form, outcome.row_duals)
-    if certified is None:
+    proved = None if outcome.row_duals is None else rational_duals(form, outcome.row_duals)
+    if proved is None:
         return MethodOutcome(limit_hit=outcome.limit_hit, versions=outcome.versions)
-    result = bound_outcome(instance, max(0, math.ceil(certified)))
+    certified, duals = proved
+    certificate = LpDuals(formulation="class_bound", row_duals=tuple(duals))
+    result = bound_outcome(instance, math.ceil(certified), certificate)
     result.versions = outcome.versions
     result.notes = {"lp_bound": certified}
     return result

@@ -46,7 +46,9 @@ def execution_spread(instance: SjfBcoInstance) -> Fraction | None:
     return max(Fraction(int(b), a) for a, b in zip(shortest, longest, strict=True))
 
 
-def theorem_5_ratio(instance: SjfBcoInstance) -> Fraction | None:
+def theorem_5_ratio(
+    instance: SjfBcoInstance, _parameters: Mapping[str, Any] | None = None
+) -> Fraction | None:
     """Return n_g phi u / l, the ratio Theorem 5 claims; None where a job can stall."""
     phi = execution_spread(instance)
     if phi is None:
@@ -55,7 +57,9 @@ def theorem_5_ratio(instance: SjfBcoInstance) -> Fraction | None:
     return max(instance.rates.gpus) * phi * u / low
 
 
-def corrected_ratio(instance: SjfBcoInstance) -> Fraction | None:
+def corrected_ratio(
+    instance: SjfBcoInstance, _parameters: Mapping[str, Any] | None = None
+) -> Fraction | None:
     """Return phi (1 + N / (N - n' + 1) + big), at most 4 phi; None where a job can stall."""
     phi = execution_spread(instance)
     if phi is None:

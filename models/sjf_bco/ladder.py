@@ -21,12 +21,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from gadgetopt.data import Solution
+from gadgetopt.data import Certificate, Solution
 from gadgetopt.numbers import round_up
-from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint, Voucher
+from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint
 
 from .algorithms import sjf_bco
-from .bounds import energetic_bound
+from .bounds import energetic
 from .class_bound import class_lp
 from .cp import (
     Constraints,
@@ -56,7 +56,7 @@ class _Search:
     limits: Limits
     rng: np.random.Generator
     lower: int = 0
-    verified: int = 0
+    certificate: Certificate | None = None  # of `lower`, where there is one
     upper: int | None = None
     best: SjfBcoSolution | None = None
     infeasible: bool = False
@@ -78,11 +78,10 @@ class _Search:
         """Whether nothing is left to find out."""
         return self.infeasible or (self.upper is not None and self.lower >= self.upper)
 
-    def raise_lower(self, bound: int, verified: bool) -> None:
+    def raise_lower(self, bound: int, certificate: Certificate | None = None) -> None:
         """Take note of a proven bound; beyond the horizon it proves infeasibility."""
-        self.lower = max(self.lower, bound)
-        if verified:
-            self.verified = max(self.verified, bound)
+        if bound > self.lower:
+            self.lower, self.certificate = bound, certificate
         self.infeasible |= self.lower > self.instance.horizon_slots
 
     def consider(self, schedule: Solution | None) -> None:
@@ -108,14 +107,17 @@ class _Search:
 
     def energetic(self) -> None:
         """Rung 2, first half."""
-        self.raise_lower(energetic_bound(self.instance), verified=True)
+        self.take(energetic(self.instance, self.limits, self.rng))
 
     def classes(self) -> None:
         """Rung 2, second half."""
-        outcome = class_lp(self.instance, self.limits_of_rung(rung_s=5.0), self.rng)
-        if outcome.dual_bound is not None:
-            self.raise_lower(int(outcome.dual_bound), verified=True)
-        self.versions.update(outcome.versions)
+        self.take(class_lp(self.instance, self.limits_of_rung(rung_s=5.0), self.rng))
+
+    def take(self, bound: MethodOutcome) -> None:
+        """Take note of a bound that comes with its certificate."""
+        if bound.dual_bound is not None:
+            self.raise_lower(int(bound.dual_bound), bound.certificate)
+        self.versions.update(bound.versions)
 
     def cp(self, durations: Constraints, rung_s: float | None) -> None:
         """Rungs 3 to 5: one of the CP models, on the best makespan so far as horizon."""
@@ -132,7 +134,7 @@ class _Search:
         if outcome.status is Status.INFEASIBLE:
             self.infeasible = True
         elif outcome.bound is not None:
-            self.raise_lower(round_up(outcome.bound), verified=False)
+            self.raise_lower(round_up(outcome.bound))
 
     def rungs(self, rung_s: float) -> Iterator[tuple[str, Any]]:
         """Names and actions, cheapest first."""
@@ -190,7 +192,7 @@ def ladder(
         solution=search.best,
         claimed_objective=search.upper,
         dual_bound=search.lower or None,
-        voucher=Voucher.VERIFIED if search.verified == search.lower else Voucher.SOLVER,
+        certificate=search.certificate,
         proved=Status.INFEASIBLE if search.infeasible else None,
         limit_hit=None if search.closed else search.limit_hit,
         formulation=_FORMULATION_OF_RUNG.get(search.bound_from or ""),

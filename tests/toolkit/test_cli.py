@@ -210,7 +210,11 @@ def test_export_of_a_nonlinear_model_as_mps_is_refused(cli, tiny, tmp_path):
 
 
 def test_schema_is_json(cli):
-    assert set(json.loads(cli("schema", "sjf_bco")[1])) == {"instance", "solution"}
+    assert set(json.loads(cli("schema", "sjf_bco")[1])) == {
+        "instance",
+        "solution",
+        "certificate",
+    }
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_a_theorem_does_not_speak_of_a_run_that_was_cut_short():
 
 
 def test_a_theorem_that_cannot_be_evaluated_promises_nothing():
-    broken = dataclasses.replace(TOY.guarantees[0], ratio=lambda i: 1 // 0)
+    broken = dataclasses.replace(TOY.guarantees[0], ratio=lambda i, p: 1 // 0)
     system = dataclasses.replace(TOY, guarantees=(broken,))
     made = promises(system, DOCUMENT.data, find_method(TOY, "best"))
     assert not made[0].applies

@@ -133,18 +133,18 @@ TOY = Problem(
         method("interrupts", interrupts),
     ),
     guarantees=(
-        Guarantee("half", "2", "Theorem 1", "proven", ("best", "empty"), lambda i: 2),
-        Guarantee("one", "1", "Theorem 2", "claimed", ("best", "timed_out"), lambda i: 1),
+        Guarantee("half", "2", "Theorem 1", "proven", ("best", "empty"), lambda i, p: 2),
+        Guarantee("one", "1", "Theorem 2", "claimed", ("best", "timed_out"), lambda i, p: 1),
         Guarantee(
             "never",
             "1",
             "Theorem 3",
             "proven",
             ("best",),
-            lambda i: 1,
+            lambda i, p: 1,
             (Assumption("the moon is full", lambda i, p: False),),
         ),
-        Guarantee("boundless", "infinite", "Theorem 4", "proven", ("best",), lambda i: None),
+        Guarantee("boundless", "infinite", "Theorem 4", "proven", ("best",), lambda i, p: None),
     ),
 )
 
