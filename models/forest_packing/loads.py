@@ -172,14 +172,18 @@ def root_rates(m: pyo.ConcreteModel) -> Floats:
     return np.array([pyo.value(m.w[r]) for r in m.W])
 
 
+def is_zero(instance: ForestPackingInstance, rate: float) -> bool:
+    """Whether an optimal rate is 0 but for rounding."""
+    return rate <= NO_RATE * max(instance.network.capacity_float, default=0.0)
+
+
 def decode_loads(
     instance: ForestPackingInstance, loads: Mapping[Stage, Floats], roots: Floats
 ) -> ForestPackingSolution:
     """Decompose loads of the network's arcs (GB/s, by stage) with given root rates into a plan."""
     from .support import pack_loads  # loads a solver, which building a model does not need
 
-    scale = max(instance.network.capacity_float, default=0.0)
-    if roots.sum() <= NO_RATE * scale:
+    if is_zero(instance, roots.sum()):
         return ForestPackingSolution(trees=())
     trees = {
         stage: pack_loads(instance, stage, np.maximum(load, 0.0), np.maximum(roots, 0.0), Limits())

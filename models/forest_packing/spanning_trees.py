@@ -38,7 +38,7 @@ from gadgetopt.result import Limits
 
 from .enumeration import arborescences, count_arborescences
 from .instance import ForestPackingInstance, ForestPackingSolution
-from .loads import NO_RATE, by_node, refuse_variants
+from .loads import by_node, is_zero, refuse_variants
 from .packing import Pair, best_plan, read_rates, required_shares, to_solution
 
 #: Most spanning trees that `build_trees` lists.
@@ -176,7 +176,7 @@ def decode_orientation(
 
     network = instance.network
     rate = pyo.value(m.R)
-    if rate <= NO_RATE * max(network.capacity_float, default=0.0):
+    if is_zero(instance, rate):
         return ForestPackingSolution(trees=())
     load = np.array([max(0.0, pyo.value(m.g[arc])) for arc in network.arcs])
     roots = np.zeros(network.num_workers)
