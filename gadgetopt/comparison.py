@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gadgetopt import __version__
+from gadgetopt.declaration import KINDS
 from gadgetopt.errors import InputError
 from gadgetopt.files import Document, find_instances, read_instance
 from gadgetopt.methods import MethodCall, knows, select
@@ -50,6 +51,7 @@ class Task:
     spec: str
     limits: Limits
     seed: int
+    named: bool = False  # asked for by its name, not by kind or default
     key: str = field(default="", compare=False)
 
 
@@ -115,10 +117,12 @@ def grid(
     for document in documents:
         system = document.problem
         wanted = [s for s in methods or system.default_methods if knows(system, s)]
+        by_name = [s for s in methods if knows(system, s) and s not in ("all", *KINDS)]
+        named = {call.label for call in select(system, by_name)}
         for call in select(system, wanted):
             for seed in range(first_seed, first_seed + (seeds if call.method.stochastic else 1)):
                 key = run_key(document.fingerprint, call, limits, seed, __version__)
-                tasks.append(Task(document, call.label, limits, seed, key))
+                tasks.append(Task(document, call.label, limits, seed, call.label in named, key))
     return tasks
 
 
@@ -160,6 +164,8 @@ def compare(
 
     Notes
     -----
+    A method that is not made for an instance makes no row there, unless it was asked for by name.
+
     Ctrl-C ends the comparison early; the table of what was finished is returned, and a warning says
     how much that is.
     """
@@ -181,6 +187,10 @@ def compare(
         if done < total:
             logger.warning("interrupted: %d of %d runs are done", done, total)
         kept = [(t, run) for t in tasks if (run := runs.get(t.key)) is not None]
+        left_out = sorted({t.spec for t, run in kept if run.result.refused and not t.named})
+        if left_out:
+            logger.warning("left out where they do not apply: %s", ", ".join(left_out))
+        kept = [(t, run) for t, run in kept if t.named or not run.result.refused]
         # A row speaks of the file that was asked for, whatever name its data had when solved.
         named = [replace(r, result=replace(r.result, instance=t.document.name)) for t, r in kept]
     return entries(named)
@@ -200,7 +210,8 @@ def _finished(run: StoredRun | None) -> bool:
     """Whether a stored run need not be repeated: an error may have been the environment's."""
     if run is None:
         return False
-    return run.result.limit_hit != "interrupted" and run.result.status is not Status.ERROR
+    failed = run.result.status is Status.ERROR and not run.result.refused
+    return run.result.limit_hit != "interrupted" and not failed
 
 
 def _stored(task: Task, result: Result) -> StoredRun:

@@ -16,4 +16,7 @@ class SolverError(RuntimeError):
 
 
 class ModelRefused(ValueError):
-    """A backend cannot represent this model exactly; the message names the part and the cause."""
+    """A method is not made for this instance, or a backend cannot represent a model exactly.
+
+    The message names the part and the cause.
+    """

@@ -41,7 +41,7 @@ THEOREM_KEYS = (
 
 
 def ratios(store: Path | str) -> list[Entry]:
-    """Return the ratio table of everything in a store.
+    """Return the ratio table of everything in a store but what a method refused to do.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def ratios(store: Path | str) -> list[Entry]:
         If the file is missing or not a store.
     """
     with Store(Path(store), create=False) as runs:
-        return entries(runs.runs())
+        return entries([run for run in runs.runs() if not run.result.refused])
 
 
 def theorem_rows(table: Sequence[Entry]) -> list[dict[str, Any]]:

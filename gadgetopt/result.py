@@ -161,6 +161,8 @@ class Result:
         None where it does not apply.
     reason : str or None
         Why the status is `error`.
+    refused : bool
+        Whether the error is that the method is not made for this instance.
     formulation, backend : str or None
         What the bound rests on.
     """
@@ -186,6 +188,7 @@ class Result:
     certificate: Certificate | None = None
     evaluation: Evaluation | None = None
     reason: str | None = None
+    refused: bool = False
     trace: tuple[TracePoint, ...] = ()
     phases_s: Mapping[str, float] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)

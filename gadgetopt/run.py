@@ -6,6 +6,7 @@ import contextlib
 import math
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,10 @@ def solve(
         outcome = call.method.run(
             document.data, limits, np.random.default_rng(seed), **call.parameters
         )
-    except (InputError, ModelRefused, SolverError) as error:
+    except ModelRefused as error:
+        refused = judge(document, call, MethodOutcome(), limits, seed, 0.0, str(error))
+        return replace(refused, refused=True)
+    except (InputError, SolverError) as error:
         outcome, reason = MethodOutcome(), str(error)
     except KeyboardInterrupt:
         outcome, reason = MethodOutcome(limit_hit="interrupted"), None

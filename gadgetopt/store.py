@@ -44,6 +44,7 @@ CREATE TABLE runs (
     gap REAL,
     limit_hit TEXT,
     reason TEXT,
+    refused INTEGER NOT NULL DEFAULT 0,
     time_s REAL NOT NULL,
     promises TEXT NOT NULL,
     solution TEXT,
@@ -58,7 +59,12 @@ CREATE TABLE runs (
 """
 
 #: What turns the tables of each version into those of the next.
-_MIGRATIONS = {1: "ALTER TABLE runs ADD COLUMN certificate TEXT"}
+_MIGRATIONS = {
+    1: (
+        "ALTER TABLE runs ADD COLUMN certificate TEXT",
+        "ALTER TABLE runs ADD COLUMN refused INTEGER NOT NULL DEFAULT 0",
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -132,7 +138,8 @@ class Store:
         elif version < SCHEMA_VERSION:
             execute("BEGIN IMMEDIATE")
             for step in range(execute("PRAGMA user_version").fetchone()[0], SCHEMA_VERSION):
-                execute(_MIGRATIONS[step])
+                for statement in _MIGRATIONS[step]:
+                    execute(statement)
             execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             execute("COMMIT")
 
@@ -224,6 +231,7 @@ def _to_row(run: StoredRun) -> dict[str, Any]:
         "gap": r.gap,
         "limit_hit": r.limit_hit,
         "reason": r.reason,
+        "refused": int(r.refused),
         "time_s": r.time_s,
         "promises": _json([asdict(p) | {"ratio": encode_number(p.ratio)} for p in run.promises]),
         "solution": None if r.solution is None else r.solution.model_dump_json(exclude_none=True),
@@ -273,6 +281,7 @@ def _from_row(row: dict[str, Any]) -> StoredRun:
         certificate=records.get("certificate"),
         evaluation=_evaluation(row["evaluation"]),
         reason=row["reason"],
+        refused=bool(row["refused"]),
         trace=tuple(
             TracePoint(t, decode_number(i), decode_number(b))
             for t, i, b in json.loads(row["trace"])
