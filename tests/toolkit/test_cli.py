@@ -321,3 +321,59 @@ def test_a_pipe_that_closes_is_no_error(tmp_path):
         check=False,
     )
     assert done.stderr == ""
+
+
+def test_a_certificate_is_written_and_proves_its_bound_without_a_solver(tiny, tmp_path, cli):
+    instance, proof = tiny / "e1_co_locate.json", tmp_path / "proof.json"
+    assert cli("solve", instance, "--method", "combinatorial", "--certificate", proof)[0] == 0
+    code, out, _ = cli("verify", instance, "--bound", proof, "--json")
+    assert code == 0
+    assert json.loads(out) == {
+        "instance": "e1_co_locate",
+        "problem": "sjf_bco",
+        "bound": 2,
+        "gap": None,
+    }
+
+
+def test_a_solution_and_a_certificate_together_give_the_gap(tiny, tmp_path, cli, solution):
+    instance, proof = tiny / "e1_co_locate.json", tmp_path / "proof.json"
+    cli("solve", instance, "--method", "energetic", "--certificate", proof)
+    out = cli("verify", instance, solution, "--bound", proof)[1]
+    assert "dual bound" in out
+    assert "relative gap" in out
+
+
+def test_a_method_without_a_certificate_says_so(tiny, tmp_path, cli):
+    proof = tmp_path / "proof.json"
+    instance = tiny / "e1_co_locate.json"
+    _, _, err = cli("solve", instance, "--method", "first_fit", "--certificate", proof)
+    assert err == "gadgetopt: no certificate to write\n"
+    assert not proof.exists()
+
+
+def test_pictures_are_drawn_by_name(tiny, tmp_path, cli, solution):
+    picture = tmp_path / "gantt.html"
+    instance = tiny / "e1_co_locate.json"
+    assert cli("plot", instance, solution, "--picture", "gantt", "--out", picture)[0] == 0
+    assert "plotly" in picture.read_text()[:10000].lower()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["verify", "TINY"], "verify: neither a SOLUTION nor --bound CERTIFICATE is given"),
+        (
+            ["plot", "TINY", "--picture", "x"],
+            "picture 'x': sjf_bco has no such picture (it has: gantt)",
+        ),
+        (["plot", "TINY"], "plot: the picture 'gantt' is of a solution, expected SOLUTION"),
+        (["plot", "TINY", "--out", "x.png"], "--out: x.png: .png, expected .html or .json"),
+        (["verify", "TINY", "--bound", "TINY"], "TINY: kind: 'instance', expected 'certificate'"),
+    ],
+)
+def test_mistakes_about_certificates_and_pictures_have_their_line(arguments, line, tiny, cli):
+    path = str(tiny / "e1_co_locate.json")
+    code, _, err = cli(*(path if a == "TINY" else a for a in arguments))
+    assert code == 2
+    assert err == f"gadgetopt: {line.replace('TINY', path)}\n"
