@@ -38,7 +38,7 @@ def test_balances_of_both_stages_together_would_not_do():
 
 
 def test_copying_switches_never_slow_a_collective():
-    for seed in range(25):
+    for seed in range(12):
         instance = random_instance(seed)
         assert rate(flow.build(instance)) <= rate(flow.build_multicast(instance)) + 1e-7
 

@@ -13,7 +13,7 @@ from gadgetopt.models.forest_packing import (
     tree_pairs,
 )
 from gadgetopt.models.forest_packing.evaluate import evaluate
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
@@ -72,7 +72,7 @@ OPTIMA = {
 }
 
 #: Most columns of F1 that a random instance may have here.
-FEW = 1500
+FEW = 500
 
 
 def optimum(build, instance):
@@ -84,10 +84,12 @@ def optimum(build, instance):
 
 
 def routes_of(instance):
-    """The formulations that take the instance, without F1 where it would be large."""
+    """The formulations that take the instance and are not too large or the same as others."""
     for name, (build, decode) in ROUTES.items():
         if name == "tree_pairs" and tree_pairs.num_pairs(instance) > FEW:
             continue
+        if name == "logical_links" and not instance.switches:
+            continue  # the flow LP with names for its arcs
         if name in ("spanning_trees", "orientation"):
             try:
                 spanning_trees.uses_of_cable(instance)
@@ -128,7 +130,7 @@ def test_formulations_agree_on_random_networks(seed):
     agreed_rate(random_instance(seed, max_switches=2))
 
 
-@pytest.mark.parametrize("seed", range(1000, 1060))
+@pytest.mark.parametrize("seed", range(1000, 1050))
 def test_plans_of_random_networks_have_the_rate_of_the_model(seed):
     instance = random_instance(seed, max_switches=2)
     for _, build, decode in routes_of(instance):
@@ -139,7 +141,7 @@ def test_plans_of_random_networks_have_the_rate_of_the_model(seed):
 
 
 def test_reversing_every_arc_turns_reduction_into_broadcast():
-    for seed in range(20):
+    for seed in range(8):
         instance = asked(random_instance(seed), "allgather", "free")
         reversed_links = tuple(
             link.model_copy(update={"src": link.dst, "dst": link.src}) for link in instance.links
@@ -168,6 +170,7 @@ def test_a_broadcast_has_the_least_max_flow_from_its_root():
         assert optimum(ROUTES[name][0], instance)[1] == pytest.approx(150)
 
 
+@settings(max_examples=40)
 @given(st.integers(0, 10_000), st.sampled_from(ROOT_MODES))
 def test_stages_in_turn_take_up_to_twice_as_long(seed, root_mode):
     """T3: T_ov <= T_seq <= 2 T_ov for every network and root mode."""
