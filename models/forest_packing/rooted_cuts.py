@@ -88,7 +88,8 @@ def tightest_cut(
     """
     n = graph.num_nodes
     capacity = wide_integers(graph.capacity)
-    tails, heads = np.asarray(graph.tails), np.asarray(graph.heads)
+    tails = np.asarray(graph.tails, dtype=np.int64)
+    heads = np.asarray(graph.heads, dtype=np.int64)
     total = math.lcm(*(w.denominator for w in shares.values()))
     weight = {r: int(w * total) for r, w in shares.items()}
     network = FlowNetwork(
