@@ -100,7 +100,7 @@ def pack_arborescences(
         left[u, v] += c
     np.fill_diagonal(left, 0)
     state = _State(left, numbers[len(arcs) :].copy())
-    packed = []
+    packed: list[Arborescence] = []
     while True:
         batch = _next_batch(state)
         if batch is None:

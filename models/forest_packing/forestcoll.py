@@ -28,11 +28,11 @@ from gadgetopt.result import Limits, MethodOutcome
 
 from .arborescence_packing import Arborescence, pack_arborescences
 from .certificate import CutFamily, ForestPackingCertificate
-from .flows import BigInts, FlowNetwork, wide_integers
+from .flows import FlowNetwork, wide_integers
 from .instance import ForestPackingInstance, Stage
 from .network import Network
 from .outcome import plan_outcome
-from .packing import Pair, Route, Tree, couple, fit, required_shares, total_rate
+from .packing import Pair, Route, Tree, couple, fit, required_shares
 from .rooted_cuts import Digraph, RootedCut, single_cut_outcome, tightest_cut
 from .splitting import Ways, split_off_switches
 
@@ -99,12 +99,14 @@ def forestcoll(
             return plan_outcome(
                 instance, None, certificate=certificate, limit_hit="time_s", notes=notes
             )
+        if not trees[stage]:
+            return plan_outcome(instance, [], certificate=certificate, notes=notes)
     pairs = _pairs(trees, reverse=twice)
     if len(instance.stages) == 2:
-        rates = [sum((t.rate for t in found), Fraction(0)) for found in trees.values()]
-        together = 1 / sum((1 / rate for rate in (rates * 2 if twice else rates)), Fraction(0))
-        total = total_rate(pairs)
-        pairs = [replace(p, rate=p.rate * together / total) for p in pairs]
+        # The pairs have a total of 1 so far.
+        times = [1 / _sum(found) for found in trees.values()]
+        rate = 1 / sum(times * 2 if twice else times, Fraction(0))
+        pairs = [replace(p, rate=p.rate * rate) for p in pairs]
     if not network.only_arc_rows:
         pairs = fit(instance, pairs)
     notes["trees"] = len(pairs)
@@ -155,13 +157,17 @@ def build_trees(
     matrix[graph.tails, graph.heads] = capacity
     multiplicity = [roots.get(r, 0) for r in range(network.num_workers)]
     ways = split_off_switches(network.num_workers, matrix, multiplicity, deadline)
-    arcs = list(ways)
-    room = [sum(units for _, units in way) for way in ways.values()]
     if len(network.switches) > 0 and (matrix.sum(axis=0) != matrix.sum(axis=1)).any():
-        ways, room, multiplicity, scale = _rescaled(network, ways, room, shares, scale, deadline)
-        if not ways:
+        finer, multiplicity = _rescaled(ways, multiplicity, shares, deadline)
+        if finer == 0:
             return []
-    packed = pack_arborescences(network.num_workers, arcs, room, multiplicity, deadline)
+        ways = {
+            arc: deque((route, units * finer) for route, units in way) for arc, way in ways.items()
+        }
+        scale *= finer
+    packed = pack_arborescences(
+        network.num_workers, list(ways), _room(ways), multiplicity, deadline
+    )
     unit = network.unit / scale
     return [
         Tree(t.root, routes if stage == "broadcast" else _reversed(routes), units * unit)
@@ -171,28 +177,23 @@ def build_trees(
 
 
 def _rescaled(
-    network: Network,
-    ways: Ways,
-    room: Sequence[int],
-    shares: Shares,
-    scale: Fraction,
-    deadline: float | None,
-) -> tuple[Ways, list[int], list[int], Fraction]:
-    """Take the rate that is left between workers, where splitting had to drop capacity."""
-    tails, heads = [u for u, _ in ways], [v for _, v in ways]
-    workers = range(network.num_workers)
-    rate = tightest_cut(Digraph(len(workers), tails, heads, room), shares, workers, deadline).rate
-    if rate == 0:
-        return {}, [], [], scale
-    times = _common_scale([*map(Fraction, room), *(w * rate for w in shares.values())])
-    # Never coarser than the ways are.
-    times = Fraction(times.numerator)
-    finer = {
-        arc: deque((route, units * times.numerator) for route, units in way)
-        for arc, way in ways.items()
-    }
-    multiplicity = [int(times * rate * shares.get(r, Fraction(0))) for r in workers]
-    return finer, [units * times.numerator for units in room], multiplicity, scale * times
+    ways: Ways, multiplicity: Sequence[int], shares: Shares, deadline: float | None
+) -> tuple[int, list[int]]:
+    """Return by how much to divide the units further, and the multiplicities that then fit.
+
+    It is for networks where splitting had to drop capacity. A factor of 0: no tree is left.
+    """
+    room = _room(ways)
+    workers = range(len(multiplicity))
+    between = Digraph(len(workers), [u for u, _ in ways], [v for _, v in ways], room)
+    most = tightest_cut(between, shares, workers, deadline).rate
+    rate = min(most, Fraction(sum(multiplicity)))
+    finer = math.lcm(*((w * rate).denominator for w in shares.values())) if rate > 0 else 0
+    return finer, [int(finer * rate * shares.get(r, Fraction(0))) for r in workers]
+
+
+def _room(ways: Ways) -> list[int]:
+    return [sum(units for _, units in way) for way in ways.values()]
 
 
 def _smallest_scale(
@@ -268,20 +269,21 @@ def _expanded(tree: Arborescence, ways: Ways) -> list[tuple[tuple[Route, ...], i
 
 
 def _pairs(trees: Mapping[Stage, list[Tree]], *, reverse: bool) -> list[Pair]:
+    """Return the trees of a single stage, or of two stages coupled with a total rate of 1."""
     if reverse:
-        return [Pair(t.root, _reversed(t.routes), None, t.rate) for t in trees["broadcast"]]
+        found = _normalized(trees["broadcast"])
+        return [Pair(t.root, _reversed(t.routes), None, t.rate) for t in found]
     if len(trees) == 2:
-        slowest = min(sum((t.rate for t in found), Fraction(0)) for found in trees.values())
-        even = {
-            stage: [replace(t, rate=t.rate * slowest / _sum(found)) for t in found]
-            for stage, found in trees.items()
-            if found
-        }
-        return couple(even.get("reduce", []), even.get("broadcast", []))
+        return couple(_normalized(trees["reduce"]), _normalized(trees["broadcast"]))
     ((stage, found),) = trees.items()
     if stage == "reduce":
         return [Pair(t.root, t.routes, (), t.rate) for t in found]
     return [Pair(t.root, (), t.routes, t.rate) for t in found]
+
+
+def _normalized(trees: Sequence[Tree]) -> list[Tree]:
+    total = _sum(trees)
+    return [replace(t, rate=t.rate / total) for t in trees]
 
 
 def _sum(trees: Iterable[Tree]) -> Fraction:

@@ -22,6 +22,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -220,7 +221,7 @@ def _reroute(capacity: BigInts, flow: BigInts, a: int, b: int, amount: int) -> t
         path = [b]
         while path[-1] != a:
             path.append(int(parent[path[-1]]))
-        arcs = [(q, p) for p, q in zip(path, path[1:], strict=False)]
+        arcs = [(q, p) for p, q in pairwise(path)]
         step = min(amount, *(int(left[p, q]) for p, q in arcs))
         for p, q in arcs:
             _push(flow, p, q, step)
