@@ -1,4 +1,4 @@
-r"""Rings along the axes of a grid of workers: BlueConnect, 2-D rings, halving and doubling.
+r"""Rings along the axes of a grid of workers: BlueConnect, hierarchical rings, 2-D rings.
 
 The workers' ranks are written as digits to the bases :math:`p_1, \dots, p_q`, :math:`\prod p_i =
 N`. Axis i joins workers that differ in digit i alone into rings of :math:`p_i`. The data are
@@ -25,13 +25,14 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 
-from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.errors import InputError
 from gadgetopt.result import Limits, MethodOutcome
 
+from .baselines import check_shares, staged
 from .instance import ForestPackingInstance
 from .network import Network
 from .outcome import plan_outcome
-from .packing import Pair, Route, required_shares
+from .packing import Route
 from .routing import Routing, fullest
 
 
@@ -54,9 +55,9 @@ def blueconnect(
     limits, rng
         Not used.
     factors : tuple of int, default ()
-        p_1, ..., p_q with product N; the first belongs to consecutive ranks. Empty: (workers of a
-        box, boxes) if `boxes` finds some, else the two factors of N that differ least, the larger
-        one first.
+        p_1, ..., p_q with product N; the first belongs to consecutive ranks. Ranks run through
+        one box after the other if `boxes` finds some, else as in the instance. Empty: (workers of
+        a box, boxes), else the two factors of N that differ least, the larger one first.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def blueconnect(
     InputError
         If the factors' product is not N.
     ModelRefused
-        If the instance gives the roots other shares than 1/N.
+        If the instance asks for other root shares than 1/N.
 
     References
     ----------
@@ -88,32 +89,6 @@ def blueconnect(
         )
     strides = [math.prod(factors[:i]) for i in range(len(factors))]
     return _along_axes(instance, ranks, list(zip(factors, strides, strict=True)))
-
-
-def recursive_halving_doubling(
-    instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
-    """Return recursive halving and doubling: workers at distance N/2, N/4, ..., 1 swap halves.
-
-    It is BlueConnect on q axes of two workers each, the most distant first. No guarantee.
-
-    Parameters
-    ----------
-    instance : ForestPackingInstance
-        Of N = 2^q workers; otherwise as for `blueconnect`.
-    limits, rng
-        Not used.
-
-    Raises
-    ------
-    ModelRefused
-        If N is not a power of two, or the instance gives the roots other shares than 1/N.
-    """
-    n = instance.network.num_workers
-    if n & (n - 1):
-        raise ModelRefused(f"recursive_halving_doubling needs 2^q workers, not {n}")
-    distances = [n >> i for i in range(1, n.bit_length())]
-    return _along_axes(instance, range(n), [(2, d) for d in distances])
 
 
 def boxes(network: Network) -> list[list[int]] | None:
@@ -152,12 +127,11 @@ def _along_axes(
     """The plan of rings along axes (size p_i, stride between neighbours) of workers by rank."""
     network = instance.network
     n = network.num_workers
-    shares = required_shares(instance)
-    if shares is not None and any(shares.get(r) != Fraction(1, n) for r in range(n)):
-        raise ModelRefused("every worker sums 1/N of the data, which the root shares forbid")
     routing = Routing(network)
     if not routing.connected:
-        return plan_outcome(instance, [], notes={"disconnected": True})
+        return plan_outcome(
+            instance, [], notes={"plan": "none: some worker does not reach another"}
+        )
 
     following = [[_turned(k, axis, 1) for k in range(n)] for axis in axes]
     routes = [
@@ -180,11 +154,8 @@ def _along_axes(
         on = [(k, _axis(axes, k, root)) for k in range(n) if k != root]
         return tuple(routes[i][_turned(k, axes[i], -1)] for k, i in on)
 
-    reduces, broadcasts = ("reduce" in instance.stages, "broadcast" in instance.stages)
-    pairs = [
-        Pair(ranks[r], up(r) if reduces else (), down(r) if broadcasts else (), rate)
-        for r in range(n)
-    ]
+    pairs = [staged(instance, ranks[r], up(r), down(r), rate) for r in range(n)]
+    check_shares(instance, pairs, "BlueConnect")
     return plan_outcome(
         instance,
         pairs,

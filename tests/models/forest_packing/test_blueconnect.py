@@ -10,7 +10,6 @@ from gadgetopt.models.forest_packing import topologies
 from gadgetopt.models.forest_packing.blueconnect import (
     blueconnect,
     boxes,
-    recursive_halving_doubling,
 )
 from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
@@ -58,13 +57,6 @@ def test_a_single_factor_is_the_ring() -> None:
     assert rate(known("H2"), run(known("H2"))) == Fraction(3, 4)
 
 
-def test_halving_and_doubling_on_a_hypercube_uses_one_cable_a_time() -> None:
-    # T = 2 (1/2 + 1/4 + 1/8 + 1/16).
-    instance = topologies.hypercube(4).instance()
-    outcome = recursive_halving_doubling(instance, Limits(), RNG)
-    assert rate(instance, outcome) == Fraction(8, 15)
-
-
 @settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
@@ -106,7 +98,5 @@ def test_a_disconnected_network_has_rate_0() -> None:
 def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(InputError, match="product 8"):
         run(known("DGX-1V"), 3, 2)
-    with pytest.raises(ModelRefused, match="root shares"):
+    with pytest.raises(ModelRefused, match="root_mode: fixed"):
         run(known("DGX-1V", root_mode="fixed", root=0))
-    with pytest.raises(ModelRefused, match="2\\^q workers"):
-        recursive_halving_doubling(known("H2"), Limits(), RNG)
