@@ -96,6 +96,9 @@ class Oracle(Protocol):
     def __call__(self, y: Floats) -> Column | None:
         """Return a cheapest column under prices `y`; None if no tree spans the workers."""
 
+    def trees(self, y: Floats) -> list[FoundTree]:
+        """Return a cheapest tree of each stage and root under prices `y`."""
+
     def load(self, tree: FoundTree) -> Floats:
         """Return a tree's load on every row per unit of rate."""
 
@@ -196,6 +199,11 @@ class UndirectedOracle:
         tree = FoundTree(None, -1, elements, routes)
         return Column(float(weight[elements].sum()), self.load(tree), ((tree, 1.0),))
 
+    def trees(self, y: Floats) -> list[FoundTree]:
+        """Return a cheapest undirected tree, if there is one."""
+        column = self(y)
+        return [] if column is None else [tree for tree, _ in column.trees]
+
     def load(self, tree: FoundTree) -> Floats:
         """Return a tree's load on every row per unit of rate."""
         return self._matrix @ np.bincount(tree.elements, minlength=len(self._edges)).astype(float)
@@ -255,6 +263,15 @@ class RootedOracle:
         for tree, w in trees:
             load += w * self.load(tree)
         return Column(price, load, trees)
+
+    def trees(self, y: Floats) -> list[FoundTree]:
+        """Return a cheapest tree of each stage and root that reaches every worker."""
+        found = []
+        for stage, k in self._family_of.items():
+            cost = self._finders[stage].price(self._transposed @ y[self.families[k]])
+            roots = range(len(cost)) if self._shares is None else self._shares
+            found += [self._tree(stage, r) for r in roots if np.isfinite(cost[r])]
+        return found
 
     def _tree(self, stage: Stage, root: int) -> FoundTree:
         routes = sorted(self._finders[stage].routes(root))

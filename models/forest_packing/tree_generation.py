@@ -1,0 +1,194 @@
+r"""Column generation of trees over the restricted master, from a warm start, with smoothing.
+
+Any prices y >= 0 of the rows prove the bound :math:`\sum_i c_i y_i / \pi(y)`, with
+:math:`\pi(y)` the price of the cheapest column. The best prices so far are the centre of smoothing:
+a round prices at :math:`\alpha\,y_{best} + (1 - \alpha)\,y_{LP}` first, whose bound improves
+steadily while that of :math:`y_{LP}` alone swings until the last rounds.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gadgetopt.result import Limits, Status, TracePoint
+
+from .network import Floats
+from .price_oracles import FoundTree, Oracle
+from .tree_master import TreeMaster
+
+#: Relative agreement of rate and bound at which generation ends.
+AGREEMENT = 1e-9
+
+# The balanced warm start, chosen by measurement: trees per row at most, the part of the room that a
+# tree's tightest row gives it, and how sharply prices rise with relative load.
+BALANCED_TREES_PER_ROW = 3
+BALANCED_STEP = 0.3
+BALANCED_SHARPNESS = 3.0
+
+WarmStart = Callable[[Oracle, Limits], "Start"]
+
+
+@dataclass
+class Start:
+    """Trees to begin with, and the best prices met (capital of each family 1) with their bound."""
+
+    trees: list[FoundTree] = field(default_factory=list)
+    prices: Floats | None = None
+    bound: float = math.inf
+
+
+@dataclass
+class Generated:
+    """Outcome of column generation; `bound` and `prices` are the best ones.
+
+    `bound` is in floating point: for a proof round the prices.
+    """
+
+    trees: list[FoundTree]
+    rates: Floats
+    rate: float
+    bound: float
+    prices: Floats | None
+    rounds: int = 0
+    limit_hit: str | None = None
+    trace: list[TracePoint] = field(default_factory=list)
+    phases_s: dict[str, float] = field(default_factory=dict)
+
+
+def balanced_start(oracle: Oracle, limits: Limits) -> Start:
+    r"""Return trees of a greedy packing that keeps the rows' relative loads balanced.
+
+    Each tree is a cheapest one under prices :math:`e^{3 (\ell_i - \max \ell)} / c_i`, with
+    :math:`\ell_i` the load over the capacity so far, and gets 0.3 of the room its tightest row has.
+    Without switches this is Thorup's greedy tree packing, whose loads tend to the ideal ones: in
+    the limit every tree crosses the tight partition as seldom as it can, so that the trees are just
+    those of which an optimal packing is made.
+    """
+    began = time.perf_counter()
+    capacity, families = oracle.capacity, oracle.families
+    start = Start()
+    load = np.zeros(len(capacity))
+    known: set[object] = set()
+    total, stale = 0.0, 0
+    rows = len(capacity)
+    for _ in range(BALANCED_TREES_PER_ROW * rows):
+        y = np.zeros(rows)
+        for family in families:
+            relative = load[family]
+            y[family] = np.exp(BALANCED_SHARPNESS * (relative - relative.max())) / capacity[family]
+            y[family] /= float(capacity[family] @ y[family])
+        column = oracle(y)
+        if column is None:
+            return Start(bound=0.0)
+        if 1 / column.price < start.bound:
+            start.bound, start.prices = 1 / column.price, y
+        step = column.load / capacity
+        z = BALANCED_STEP / sum(float(step[family].max()) for family in families)
+        load += z * step
+        total += z
+        new = [tree for tree, _ in column.trees if tree.key not in known]
+        known.update(tree.key for tree in new)
+        start.trees += new
+        stale = 0 if new else stale + 1
+        rate = total / sum(float(load[family].max()) for family in families)
+        if rate >= start.bound * (1 - AGREEMENT) or stale > max(20, rows // 2):
+            break
+        if limits.time_s is not None and time.perf_counter() - began > limits.time_s / 2:
+            break
+    return start
+
+
+def no_start(oracle: Oracle, limits: Limits) -> Start:
+    """Return a cheapest tree of each stage and root under equal prices of relative load."""
+    y = 1.0 / oracle.capacity
+    for family in oracle.families:
+        y[family] /= family.stop - family.start
+    column = oracle(y)
+    if column is None:
+        return Start(bound=0.0)
+    return Start([*(tree for tree, _ in column.trees), *oracle.trees(y)], y, 1 / column.price)
+
+
+def generate_trees(
+    oracle: Oracle,
+    master: TreeMaster,
+    limits: Limits,
+    *,
+    warm_start: WarmStart = balanced_start,
+    smoothing: float = 0.8,
+    upper: float = math.inf,
+) -> Generated:
+    """Add trees to the master until its rate agrees with a bound to 1e-9, or a limit is hit.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    master : TreeMaster
+        Without trees.
+    limits : Limits
+    warm_start : callable
+        The first trees.
+    smoothing : float
+        alpha, 0 <= alpha < 1; 0 prices at the master's duals only.
+    upper : float
+        A bound known before, GB/s.
+    """
+    began = time.perf_counter()
+
+    def left() -> Limits:
+        if limits.time_s is None:
+            return limits
+        return replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - began)))
+
+    start = warm_start(oracle, left())
+    phases = {"warm start": time.perf_counter() - began, "master": 0.0, "pricing": 0.0}
+    done = Generated(master.trees, np.zeros(0), 0.0, start.bound, start.prices, phases_s=phases)
+    if start.bound == 0.0:
+        return done
+    master.add(start.trees)
+    while True:
+        at = time.perf_counter()
+        status = master.solve(left())
+        phases["master"] += time.perf_counter() - at
+        if status in (Status.OPTIMAL, Status.FEASIBLE):
+            done.rate, done.rates = master.rate, master.rates
+        done.trace.append(TracePoint(time.perf_counter() - began, done.rate, done.bound))
+        if status is not Status.OPTIMAL:
+            done.limit_hit = master.limit_hit
+            break
+        if done.rate >= min(done.bound, upper) * (1 - AGREEMENT):
+            break
+        at = time.perf_counter()
+        new = _price(oracle, master, done, smoothing)
+        phases["pricing"] += time.perf_counter() - at
+        if done.rate >= min(done.bound, upper) * (1 - AGREEMENT) or not new:
+            break
+        done.rounds += 1
+        if limits.time_s is not None and time.perf_counter() - began > limits.time_s:
+            done.limit_hit = "time_s"
+            break
+    done.trees = master.trees[: len(done.rates)]
+    return done
+
+
+def _price(oracle: Oracle, master: TreeMaster, done: Generated, smoothing: float) -> int:
+    """Add the trees of a round, found at smoothed prices and then at the master's own."""
+    duals = master.prices
+    new = 0
+    for alpha in (smoothing, smoothing / 2, 0.0):
+        if alpha and done.prices is None:
+            continue
+        y = duals if done.prices is None else alpha * done.prices + (1 - alpha) * duals
+        column = oracle(y)
+        if column is None:
+            break
+        if column.price > 0 and (bound := 1 / column.price) < done.bound:
+            done.bound, done.prices = bound, y
+        found = oracle.trees(y) if alpha == 0.0 else [tree for tree, _ in column.trees]
+        new += master.add([tree for tree in found if master.improves(tree)])
+    return new
