@@ -1,0 +1,49 @@
+"""Utility of a completion time, as the resource problems of training jobs use it."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from gadgetopt.data import Data, PositiveFloat
+
+Floats = npt.NDArray[np.float64]
+
+#: Utilities below this are taken as nothing: they are beyond the tolerances of any solver.
+NEGLIGIBLE = 1e-9
+
+
+class SigmoidUtility(Data):
+    r"""Utility that falls with time: :math:`\gamma_1 / (1 + e^{\gamma_2 (t/unit - \gamma_3)})`.
+
+    Attributes
+    ----------
+    gamma1 : float
+        Utility of completing at once, nearly.
+    gamma2 : float
+        Steepness, per time unit.
+    gamma3 : float
+        Time, in units, at which half of gamma1 is left.
+    time_unit_s : float
+        The unit in which gamma2 and gamma3 read time.
+    """
+
+    gamma1: PositiveFloat
+    gamma2: PositiveFloat
+    gamma3: PositiveFloat
+    time_unit_s: PositiveFloat = 1.0
+
+    def at(self, time_s: float) -> float:
+        """Return the utility of a completion time; 0 where it is negligible."""
+        return float(self.over(np.array([time_s]))[0])
+
+    def over(self, time_s: Floats) -> Floats:
+        """Return the utility of each completion time; 0 where it is negligible."""
+        value = self.gamma1 * expit(-self.gamma2 * (time_s / self.time_unit_s - self.gamma3))
+        return np.where(value < NEGLIGIBLE, 0.0, value)
+
+    def log_at(self, time_s: float) -> float:
+        """Return the natural logarithm of the utility, however small it is."""
+        exponent = self.gamma2 * (time_s / self.time_unit_s - self.gamma3)
+        return float(np.log(self.gamma1) - np.logaddexp(0.0, exponent))

@@ -1,0 +1,1 @@
+"""Multi-dimensional and multiple-choice knapsacks, and the public benchmarks of both."""

@@ -1,0 +1,1 @@
+"""SMD: admission of training jobs with reservations, and workers and servers for each."""
