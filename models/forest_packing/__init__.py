@@ -268,5 +268,13 @@ PROBLEM = Problem(
             part("rooted_cuts:forestcoll_bound"),
             formulation="forestcoll_bound",
         ),
+        Method(
+            "blueconnect",
+            "baseline",
+            "rings along the axes of a grid: hierarchical ring, 2-D ring",
+            "BlueConnect",
+            part("blueconnect:blueconnect"),
+            {"factors": ()},
+        ),
     ),
 )
