@@ -76,7 +76,9 @@ def log_delta(eps: float, rows: int) -> float:
     return math.log1p(eps) - (math.log1p(eps) + math.log(rows)) / eps
 
 
-def pack_columns(oracle: Oracle, limits: Limits, *, eps: float, target_gap: float = 0.0) -> Packing:
+def pack_columns(
+    oracle: Oracle, limits: Limits, *, eps: float, target_gap: float | None = 0.0
+) -> Packing:
     """Pack columns until the theorem's accuracy or the target gap is reached (A1).
 
     Parameters
@@ -86,8 +88,8 @@ def pack_columns(oracle: Oracle, limits: Limits, *, eps: float, target_gap: floa
         `time_s` ends the scheme early; what was found is returned.
     eps : float
         Accuracy, 0 < eps < 1.
-    target_gap : float
-        The scheme also ends when bound / rate - 1 is no more.
+    target_gap : float or None
+        The scheme also ends when bound / rate - 1 is no more; None: only by the theorem.
 
     Returns
     -------
@@ -145,7 +147,7 @@ def pack_columns(oracle: Oracle, limits: Limits, *, eps: float, target_gap: floa
         if gap <= traced_gap * (1 - _TRACE_STEP):
             traced_gap = gap
             found.trace.append(TracePoint(now, found.rate, found.bound))
-        if gap <= target_gap:
+        if target_gap is not None and gap <= target_gap:
             found.finished = True
             break
         if limits.time_s is not None and now > limits.time_s:

@@ -5,8 +5,9 @@ Two kinds of columns are enough for every network and collective:
 * *Undirected trees.* Where turning all arcs around maps rows on rows of the same capacity, an
   overlapped allreduce may use each tree in both directions, and any worker may be the root (T1,
   F5, F7.3). Rows that are each other's image carry the same load and are one row. Where every row
-  contains the reverse of each of its arcs (half duplex), this holds for single stages too. PRICE
-  is a minimum spanning tree, over the closure if there are switches.
+  contains the reverse of each of its arcs (half duplex), this holds for single stages too, and
+  stages that take turns are as fast as overlapped ones, as they can take half of the time each.
+  PRICE is a minimum spanning tree, over the closure if there are switches.
 * *Rooted trees.* Else PRICE is, for each root, a cheapest in-tree and a cheapest out-tree; the best
   root is taken where roots are free, and the average over the roots by their shares where not.
 
@@ -26,7 +27,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from .arborescence import minimum_arborescences
 from .closure import Closure, ClosureTrees
@@ -160,17 +161,14 @@ class UndirectedOracle:
         self._class_size = np.bincount(self._class_of)
         # One undirected tree runs over each of its edges once in both directions for two stages,
         # and on average half a time in each for one stage.
-        times = 1.0 if len(self._stages) == 2 and not instance.sequential else 0.5
-        matrix = _incidence(
+        self._matrix = _incidence(
             [[self._edge(network.arcs[a]) for a in network.rows[i].arcs] for i in kept],
             len(network.edges),
-            times,
+            0.5 * len(self._stages),
         )
-        number = 2 if instance.sequential else 1
-        self._matrix = csr_array(vstack([matrix] * number, format="csr"))
         self._transposed = csr_array(self._matrix.T)
-        self.capacity = np.tile(network.row_capacity_float[kept], number)
-        self.families = tuple(slice(k * len(kept), (k + 1) * len(kept)) for k in range(number))
+        self.capacity = network.row_capacity_float[kept]
+        self.families: tuple[slice, ...] = (slice(0, len(kept)),)
         edges = np.array(network.edges, dtype=np.int64).reshape(-1, 2)
         self._edges = edges.astype(np.int32)
         self._spanning: SpanningTrees | None = None
@@ -210,10 +208,8 @@ class UndirectedOracle:
 
     def row_prices(self, y: Floats) -> dict[Stage, Floats]:
         """Share the price of rows that are one among them."""
-        prices = [
-            y[family][self._class_of] / self._class_size[self._class_of] for family in self.families
-        ]
-        return dict(zip(self._stages, prices * len(self._stages), strict=False))
+        prices = (y / self._class_size)[self._class_of]
+        return dict.fromkeys(self._stages, prices)
 
 
 class RootedOracle:
