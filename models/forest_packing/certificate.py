@@ -45,9 +45,8 @@ class CutFamily(Data):
         Multipliers of the balances (3) of switches, of either sign: of what enters the switch less
         what leaves it. None where switches copy and sum.
     prices : dict, optional
-        Price of each row of the network by name. An arc whose rows are priced lower than its cuts
-        and potentials require raises the price of its own or its cable's row, so that only NIC
-        rows need a price.
+        Prices of rows by name. Only those of NICs matter: the row of an arc or cable always gets
+        the least price that its arcs still need.
     reduce_prices : dict, optional
         Where the stages take turns, the prices in the reduce stage; left out, those of `prices`.
     """

@@ -86,8 +86,6 @@ def cut_family_bound(instance: ForestPackingInstance, proof: CutFamily) -> Fract
     with :math:`\sum_r w_r\sum_{Q\ni r}\lambda_Q` for the maximum where shares are given.
     """
     network = instance.network
-    if instance.in_network and any(p.value for p in proof.potentials):
-        return None
     for i, cut in enumerate(proof.cuts):
         where = f"cuts[{i}]"
         _check_nodes(instance, cut.nodes, where)
@@ -100,8 +98,14 @@ def cut_family_bound(instance: ForestPackingInstance, proof: CutFamily) -> Fract
             raise ValueError(f"potentials[{i}].switch: {potential.switch} is not a switch")
     if proof.reduce_prices is not None and not instance.sequential:
         raise ValueError("reduce_prices: given, but the stages do not take turns")
+    if instance.in_network and any(p.value for p in proof.potentials):
+        return None
     numbers = [*(c.multiplier for c in proof.cuts), *(p.value for p in proof.potentials)]
     scale = math.lcm(*(x.denominator for x in numbers))
+    prices = _row_prices(network, proof.prices or {}, "prices", scale)
+    reduce_prices = prices
+    if proof.reduce_prices is not None:
+        reduce_prices = _row_prices(network, proof.reduce_prices, "reduce_prices", scale)
     held, credit = _needs(
         instance,
         [(c.stage, _side(network, c.nodes), int(c.multiplier * scale)) for c in proof.cuts],
@@ -113,12 +117,8 @@ def cut_family_bound(instance: ForestPackingInstance, proof: CutFamily) -> Fract
     forced = sum(c.multiplier for c in proof.cuts) * scale - _most_by_roots(instance, credit)
     if forced <= 0:
         return None
-    prices = _row_prices(network, proof.prices or {}, "prices", scale)
     if not instance.sequential:
         return _rows_cost(network, list(held.values()), prices) / forced
-    reduce_prices = prices
-    if proof.reduce_prices is not None:
-        reduce_prices = _row_prices(network, proof.reduce_prices, "reduce_prices", scale)
     # The loads cost at most s_1 of the one sum and s_2 of the other.
     reduce = _rows_cost(network, [held["reduce"]], reduce_prices)
     return max(reduce, _rows_cost(network, [held["broadcast"]], prices)) / forced
@@ -222,34 +222,32 @@ def _most_by_roots(instance: ForestPackingInstance, credit: Sequence[int]) -> Fr
 def _rows_cost(
     network: Network, needs: Sequence[npt.NDArray[Any]], prices: Sequence[Fraction]
 ) -> Fraction:
-    """Value of rows priced at least as given, and so that every arc's rows cover all its needs."""
+    """Value of the NIC rows at their prices, and of the others so that every arc's need is met."""
     need = needs[0] if len(needs) == 1 else np.maximum(needs[0], needs[1])
     total = list(prices)
-    own: dict[int, Fraction] = {}
-    for a, rows in enumerate(network.rows_of):
-        short = need[a] - sum(prices[i] for i in rows)
-        # The first row of an arc is its own or its cable's; what one direction lacks serves both.
-        if short > own.get(rows[0], 0):
-            own[rows[0]] = Fraction(short)
-    for i, short in own.items():
-        total[i] += short
+    for own in {rows[0] for rows in network.rows_of}:
+        total[own] = Fraction(0)
+    for a, (own, *nics) in enumerate(network.rows_of):
+        # The first row of an arc is its own or its cable's, which both directions need.
+        total[own] = max(total[own], need[a] - sum(prices[i] for i in nics))
     return _value(network, total)
 
 
 def _cheapest_rows(network: Network, needs: Sequence[npt.NDArray[Any]]) -> Fraction:
     """Value of rows that cover needs of 0 and 1: cables alone, or NICs in one direction first."""
     need = needs[0] if len(needs) == 1 else np.maximum(needs[0], needs[1])
-    best = None
-    for nics in (None, "nic in", "nic out"):
-        prices = [Fraction(0)] * len(network.rows)
-        for i, row in enumerate(network.rows):
-            if nics is not None and row.name.startswith(nics):
+    cables = [Fraction(0)] * len(network.rows)
+    candidates = [cables, list(cables), list(cables)]
+    for i, row in enumerate(network.rows):
+        for direction, prices in zip(("nic in", "nic out"), candidates[1:], strict=True):
+            if row.name.startswith(direction):
                 arcs = sum((network.capacity[a] for a in row.arcs if need[a] > 0), Fraction(0))
                 prices[i] = Fraction(int(row.capacity < arcs))
-        cost = _rows_cost(network, [need], prices)
-        best = cost if best is None else min(best, cost)
-    assert best is not None
-    return best
+    return min(
+        _rows_cost(network, [need], prices)
+        for k, prices in enumerate(candidates)
+        if k == 0 or any(prices)
+    )
 
 
 def _value(network: Network, prices: Sequence[Fraction]) -> Fraction:
