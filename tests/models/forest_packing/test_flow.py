@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from gadgetopt.models.forest_packing import flow
 
 from gadgetopt.solvers import solve_model
 
-from .networks import known, random_instance
+from . import brute_force
+from .networks import digraph, known, random_instance
 
 
 def rate(model):
@@ -35,6 +37,15 @@ def test_balances_of_both_stages_together_would_not_do():
         )
 
     assert rate(model) == pytest.approx(1)
+
+
+def test_trees_that_copy_at_switches_keep_the_bound():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        instance = digraph(rng, workers=int(rng.integers(2, 4)), switches=int(rng.integers(1, 3)))
+        instance = instance.model_copy(update={"in_network": True})
+        bound = rate(flow.build_multicast(instance))
+        assert brute_force.optimal_rate(instance) <= bound * (1 + 1e-9)
 
 
 def test_copying_switches_never_slow_a_collective():

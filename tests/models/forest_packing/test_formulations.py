@@ -20,6 +20,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Status
 from gadgetopt.solvers import solve_model
 
+from . import brute_force
 from .networks import COLLECTIVES, NETWORKS, ROOT_MODES, asked, known, random_instance
 
 ROUTES = {
@@ -67,7 +68,6 @@ OPTIMA = {
     ("H7", "allgather", "free"): Fraction(5),
     ("H7", "allgather", "uniform"): Fraction(9, 2),
     ("DGX-1V", "allreduce", "free"): Fraction(600, 7),
-    ("DGX-1V", "allreduce", "uniform"): Fraction(600, 7),
     ("DGX-1V", "allgather", "uniform"): Fraction(1200, 7),
 }
 
@@ -125,15 +125,25 @@ def test_formulations_agree_in_every_mode(name, collective, root_mode):
     assert agreed_rate(asked(known(name), collective, root_mode)) > 0
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", range(60))
 def test_formulations_agree_on_random_networks(seed):
     agreed_rate(random_instance(seed, max_switches=2))
 
 
-@pytest.mark.parametrize("seed", range(1000, 1050))
+@pytest.mark.parametrize("seed", range(500, 560))
+def test_formulations_find_the_optimum_of_brute_force(seed):
+    instance = random_instance(seed, max_workers=3, max_switches=2)
+    expected = pytest.approx(brute_force.optimal_rate(instance), rel=1e-9, abs=1e-9)
+    for build in (cuts.build, logical_links.build if instance.switches else flow.build):
+        assert optimum(build, instance)[1] == expected
+
+
+@pytest.mark.parametrize("seed", range(1000, 1040))
 def test_plans_of_random_networks_have_the_rate_of_the_model(seed):
     instance = random_instance(seed, max_switches=2)
-    for _, build, decode in routes_of(instance):
+    for name, build, decode in routes_of(instance):
+        if name == "cuts":
+            continue  # decoded as the flow LP is
         model, value = optimum(build, instance)
         evaluation = evaluate(instance, decode(model, instance))
         assert evaluation.feasible
@@ -170,7 +180,7 @@ def test_a_broadcast_has_the_least_max_flow_from_its_root():
         assert optimum(ROUTES[name][0], instance)[1] == pytest.approx(150)
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.sampled_from(ROOT_MODES))
 def test_stages_in_turn_take_up_to_twice_as_long(seed, root_mode):
     """T3: T_ov <= T_seq <= 2 T_ov for every network and root mode."""

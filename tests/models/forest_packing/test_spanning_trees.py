@@ -51,7 +51,7 @@ def tree_packing_number(instance):
     return best
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(st.integers(0, 10_000), st.integers(2, 5))
 def test_every_root_mode_has_the_tree_packing_number(seed, workers):
     """T1: R = tau = min cross(P)/(|P|-1), for fixed, uniform, given and free roots."""
@@ -69,7 +69,7 @@ def test_every_root_mode_has_the_tree_packing_number(seed, workers):
         assert evaluation.objective == tau
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(st.integers(0, 10_000), st.integers(2, 4), st.sampled_from(ROOT_MODES))
 def test_half_duplex_allreduces_have_half_the_number_and_single_stages_all_of_it(
     seed, workers, root_mode
