@@ -16,7 +16,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 
-from .certificate import certified_bound
+from .certificate import ForestPackingCertificate, Prices, certified_bound
 from .instance import ForestPackingInstance
 from .multiplicative_weights import pack_columns
 from .outcome import plan_outcome
@@ -119,11 +119,14 @@ def column_generation(
         return plan_outcome(
             instance,
             [],
-            certificate=singletons_certificate(instance),
+            # At any prices there is no tree that spans the workers.
+            certificate=ForestPackingCertificate(proof=Prices()),
             notes={"disconnected": True},
         )
-    certificate = None if found.prices is None else price_certificate(
-        instance, oracle.row_prices(found.prices)
+    certificate = (
+        None
+        if found.prices is None
+        else price_certificate(instance, oracle.row_prices(found.prices))
     )
     certificate = certificate or singletons_certificate(instance)
     found.phases_s["certificate"] = time.perf_counter() - began

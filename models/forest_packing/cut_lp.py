@@ -76,6 +76,8 @@ class CutLp:
     stages : tuple of Stage
         Stages whose cuts are needed; the broadcast's alone if the reduce mirrors it.
     mirrored : bool
+    tails, heads : dict
+        Ends of every arc by stage, in the direction away from the root.
     """
 
     def __init__(self, instance: ForestPackingInstance):
@@ -84,13 +86,11 @@ class CutLp:
         self.network = network
         self.scale = max(network.row_capacity_float, default=1.0)
         self.capacity = network.capacity_float / self.scale
-        self.mirrored = (
-            network.symmetric and len(instance.stages) == 2 and not instance.sequential
-        )
+        self.mirrored = network.symmetric and len(instance.stages) == 2 and not instance.sequential
         self.stages: tuple[Stage, ...] = ("broadcast",) if self.mirrored else instance.stages
         self.lp = PersistentLp("max", primal_feasibility_tolerance=FEASIBILITY)
-        self._tails = {"broadcast": network.tails, "reduce": network.heads}
-        self._heads = {"broadcast": network.heads, "reduce": network.tails}
+        self.tails = {"broadcast": network.tails, "reduce": network.heads}
+        self.heads = {"broadcast": network.heads, "reduce": network.tails}
         self._x = np.zeros(0)
         self._cuts: list[tuple[Stage, Bools, int]] = []
         self._seen: set[tuple[Stage, bytes]] = set()
@@ -114,13 +114,11 @@ class CutLp:
             self._share[list(shares)] = [float(w) for w in shares.values()]
         else:
             self._root[:] = self.lp.add_columns(np.zeros(n), np.zeros(n), np.full(n, INFINITY))
-            self.lp.add_rows(
-                [0], [0], [0], np.append(self._root, 0), np.append(np.ones(n), -1.0)
-            )
+            self.lp.add_rows([0], [0], [0], np.append(self._root, 0), np.append(np.ones(n), -1.0))
 
     def _add_loads(self) -> None:
         network = self.network
-        apart = self.instance.sequential or len(self.stages) == 1 and not self.mirrored
+        apart = self.instance.sequential or (len(self.stages) == 1 and not self.mirrored)
         if self.instance.sequential:
             turns = self.lp.add_columns([0, 0], [0, 0], [1, 1])
             self.lp.add_rows([-INFINITY], [1], [0], list(turns), [1, 1])
@@ -179,15 +177,16 @@ class CutLp:
         if len(arcs):
             # A load that leaves the rest of its arc to the other is at most the arc's capacity.
             upper = np.where(self._rest, self.capacity, INFINITY)[arcs]
-            load.column[arcs] = self.lp.add_columns(
-                np.zeros(len(arcs)), np.zeros(len(arcs)), upper
-            )
+            load.column[arcs] = self.lp.add_columns(np.zeros(len(arcs)), np.zeros(len(arcs)), upper)
             load.factor[arcs] = 1.0
         return load
 
     def _add_capacities(self, apart: bool) -> None:
         """(2) for rows of which some arc is not shared completely; of each stage, if apart."""
-        columns, starts, values, upper = [], [], [], []
+        columns: list[int] = []
+        starts: list[int] = []
+        values: list[float] = []
+        upper: list[float] = []
         for i, row in enumerate(self.network.rows):
             if all(self._rest[a] for a in row.arcs):
                 continue
@@ -235,12 +234,13 @@ class CutLp:
                 continue
             self._seen.add(key)
             load = self._loads[stage]
-            entering = np.flatnonzero(inside[self._heads[stage]] & ~inside[self._tails[stage]])
+            entering = np.flatnonzero(inside[self.heads[stage]] & ~inside[self.tails[stage]])
             moving = entering[load.column[entering] >= 0]
             roots = np.flatnonzero(inside[: self.network.num_workers])
             free = self._root[roots[self._root[roots] >= 0]]
             # Several arcs may move with one column.
-            coefficient = np.bincount(load.column[moving], load.factor[moving], 1)
+            # (of no arcs at all numpy counts in integers)
+            coefficient = np.bincount(load.column[moving], load.factor[moving], 1).astype(float)
             coefficient[0] += float(self._share[roots].sum()) - 1.0
             at = np.flatnonzero(coefficient)
             row = np.concatenate((at, free))
@@ -267,6 +267,16 @@ class CutLp:
         return status
 
     @property
+    def limit_hit(self) -> str | None:
+        """What stopped the last solve, if anything did."""
+        return self.lp.limit_hit
+
+    @property
+    def num_cuts(self) -> int:
+        """Cut rows there are."""
+        return len(self._cuts)
+
+    @property
     def solved(self) -> bool:
         """Whether any solve came to its end."""
         return self._x.size > 0
@@ -278,7 +288,7 @@ class CutLp:
 
     @property
     def root_rates(self) -> Floats:
-        """w in GB/s, shape (workers,)."""
+        """W in GB/s, shape (workers,)."""
         w = np.where(self._root >= 0, self._x[self._root], self._share * self._x[0])
         return np.maximum(w, 0.0) * self.scale
 

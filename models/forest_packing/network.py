@@ -120,7 +120,8 @@ class Network:
     @property
     def only_arc_rows(self) -> bool:
         """Whether every row is one arc: full duplex, no NIC limits."""
-        return all(len(row.arcs) == 1 for row in self.rows)
+        # A NIC limit may be of a single arc too.
+        return len(self.rows) == len(self.arcs) and all(len(row.arcs) == 1 for row in self.rows)
 
     @cached_property
     def symmetric(self) -> bool:

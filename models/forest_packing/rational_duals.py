@@ -100,9 +100,7 @@ def price_certificate(
         given = [{row.name: y for row in rows if (y := next(value)) > 0} for _ in separate]
         by_stage = dict(zip(prices, given if instance.sequential else given * 2, strict=False))
         return ForestPackingCertificate(
-            proof=Prices(
-                reduce=by_stage.get("reduce", {}), broadcast=by_stage.get("broadcast", {})
-            )
+            proof=Prices(reduce=by_stage.get("reduce", {}), broadcast=by_stage.get("broadcast", {}))
         )
 
     found = (written(read) for read in roundings(np.concatenate(separate)))

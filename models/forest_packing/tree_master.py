@@ -68,7 +68,11 @@ class TreeMaster:
         rows = len(self.capacity)
         turns = len(self._families) > 1
         self._lp.add_rows(
-            np.full(rows, -INFINITY), np.zeros(rows) if turns else self.capacity, np.zeros(rows), [], []
+            np.full(rows, -INFINITY),
+            np.zeros(rows) if turns else self.capacity,
+            np.zeros(rows),
+            [],
+            [],
         )
         if turns:
             self._add_turns()
@@ -89,7 +93,7 @@ class TreeMaster:
     def _add_roots(self, stages: tuple[Stage, ...], num_workers: int, roots: Roots) -> None:
         """R or the w_r as columns, and a row for each group of trees."""
         if isinstance(roots, str) and roots == "any":
-            rates = [{(None, -1): 1.0}]
+            rates: list[dict[Group, float]] = [{(None, -1): 1.0}]
         elif isinstance(roots, str):
             rates = [{(stage, r): 1.0 for stage in stages} for r in range(num_workers)]
         else:
@@ -142,6 +146,11 @@ class TreeMaster:
         if status is Status.OPTIMAL:
             self._duals = self._lp.row_duals
         return status
+
+    @property
+    def limit_hit(self) -> str | None:
+        """What stopped the last solve, if anything did."""
+        return self._lp.limit_hit
 
     @property
     def rate(self) -> float:
