@@ -34,6 +34,7 @@ from .cheapest_trees import (
 from .instance import ForestPackingInstance, Stage
 from .network import Network
 from .packing import required_shares
+from .undirected_costs import is_symmetric, symmetric_tree_cost
 
 if TYPE_CHECKING:
     from .certificate import CutFamily, Partition, Prices
@@ -179,6 +180,9 @@ def _tree_costs(
     """Cost of a cheapest out-tree of each worker, None where there is none; None if not known."""
     network = instance.network
     workers = network.num_workers
+    if not instance.in_network and is_symmetric(arcs, costs):
+        # Fast enough for a thousand workers.
+        return [symmetric_tree_cost(workers, network.num_nodes, arcs, costs)] * workers
     matrix, missing = cost_matrix(network.num_nodes, arcs, costs)
     if instance.in_network:
         if workers > MOST_TERMINALS:

@@ -8,10 +8,12 @@ full ("congestion scaling").
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 
 from gadgetopt.numbers import Number, decimal_rational
 
@@ -121,20 +123,21 @@ def congestion(instance: ForestPackingInstance, pairs: Iterable[Pair]) -> Fracti
     A plan with rates x is feasible if rho <= 1.
     """
     network = instance.network
-    loads = [[Fraction(0)] * len(network.arcs) for _ in range(2)]
+    pairs = list(pairs)
+    # Rates as multiples of one unit: integers add up many times faster than fractions.
+    unit = Fraction(1, math.lcm(*(p.rate.denominator for p in pairs)))
+    loads = [[0] * len(network.arcs) for _ in range(2)]
     for p in pairs:
+        units = int(p.rate / unit)
         for load, routes in zip(loads, (p.reduce, p.out_routes), strict=True):
             for route in routes:
-                for arc in zip(route, route[1:], strict=False):
-                    load[network.arc_index[arc]] += p.rate
+                for arc in pairwise(route):
+                    load[network.arc_index[arc]] += units
     stages = loads if instance.sequential else [[a + b for a, b in zip(*loads, strict=True)]]
     return sum(
         (
             max(
-                (
-                    on_row / row.capacity
-                    for on_row, row in zip(network.row_loads(load), network.rows, strict=True)
-                ),
+                (sum(load[a] for a in row.arcs) * unit / row.capacity for row in network.rows),
                 default=Fraction(0),
             )
             for load in stages
