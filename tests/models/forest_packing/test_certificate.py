@@ -327,6 +327,34 @@ def test_too_many_workers_for_steiner_trees_prove_nothing():
     assert bound(star, Prices(reduce=price, broadcast=price)) is None
 
 
+@given(SEEDS, st.booleans())
+@settings(max_examples=60)
+def test_prices_are_divided_by_the_cheapest_pair_of_all(seed, symmetric_prices):
+    rng = np.random.default_rng(seed)
+    build = symmetric if symmetric_prices else digraph
+    instance = build(rng, 3, 2)
+    limits = [(name, c, tuple(a)) for name, c, a in rows(instance)]
+    price = {name: Fraction(int(rng.integers(1, 6)), 6) for name, _, _ in limits}
+    if symmetric_prices:
+        for name in price:
+            u, v = name.split("->")
+            price[name] = price[f"{v}->{u}"]
+    of_arc = {arc: price[name] for name, _, (arc,) in limits}
+    cheapest = {}
+    for tree in all_trees(instance):
+        cost = sum(of_arc[arc] for p in tree.paths for arc in pairwise(p))
+        key = (tree.stage, tree.root)
+        cheapest[key] = min(cheapest.get(key, cost), cost)
+    value = sum(price[name] * Fraction(c) for name, c, _ in limits)
+    pairs = [
+        cheapest["reduce", r] + cheapest["broadcast", r]
+        for r in instance.workers
+        if ("reduce", r) in cheapest and ("broadcast", r) in cheapest
+    ]
+    expected = value / min(pairs) if pairs else 0
+    assert bound(instance, Prices(reduce=price, broadcast=price)) == expected
+
+
 # -- nonsense is refused -----------------------------------------------------------------------
 
 
