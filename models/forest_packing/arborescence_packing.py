@@ -188,8 +188,10 @@ def _most(state: _State, batch: _Batch, x: int, y: int) -> int:
     state.flows += 1
     if flow.value >= others + want:
         return want
+    if flow.value < others:
+        raise ValueError("capacity: does not hold the arborescences")
     state.tight.append(~flow.source_side()[:n])
-    return max(0, flow.value - others)
+    return flow.value - others
 
 
 def _short_paths(state: _State, supply: BigInts, x: int, y: int) -> int:

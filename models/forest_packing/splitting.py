@@ -134,13 +134,14 @@ def _split(state: _State, u: int, w: int, t: int, most: int | None) -> None:
         amount = min(amount, most)
     if amount == 0 or any(q[u] == q[t] and q[u] != q[w] for q in state.tight):
         return
-    while amount > 0:
-        repaired, missing, cut = _try(state, u, w, t, amount)
-        if missing == 0:
-            break
-        amount -= missing
-        # After `amount` is split off, this cut has no slack.
-        state.tight.append(cut)
+    repaired, missing, cut = _try(state, u, w, t, amount)
+    if missing:
+        while missing:
+            amount -= missing
+            full = cut
+            repaired, missing, cut = _try(state, u, w, t, amount)
+        # Of the cuts met only the last has no slack once `amount` is split off.
+        state.tight.append(full)
     if amount == 0:
         return
     _shift(state.flow, u, w, t, amount)
