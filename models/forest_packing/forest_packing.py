@@ -20,13 +20,17 @@ from .multiplicative_weights import Packing, pack_columns
 from .outcome import plan_outcome
 from .packing import required_shares, total_rate
 from .price_oracles import Oracle, make_oracle
-from .schedule import best_chunks, phases, schedule_notes
+from .schedule import best_chunks, phases, pipeline_notes
 from .tree_master import Roots, TreeMaster
 
 #: Entries of the LP over all trees found up to which it is solved; else it takes the heaviest.
 _LP_ENTRIES = 50_000
 #: Trees the LP starts with if it cannot take all.
 _LP_TREES = 100
+#: Part of the time limit that the packing may take if the LP follows.
+_PACKING_PART = 0.7
+#: Relative differences of rates in floating point that do not count.
+_NOISE = 1e-9
 
 
 def forest_packing(
@@ -85,23 +89,32 @@ def forest_packing(
     began = time.perf_counter()
     congested = scaling == "congestion"
     oracle = make_oracle(instance)
-    packing = pack_columns(oracle, limits, eps=eps, target_gap=target_gap if congested else None)
+    polish = polish and congested
+    packing = pack_columns(
+        oracle,
+        _part(limits, _PACKING_PART if polish else 1.0),
+        eps=eps,
+        target_gap=target_gap if congested else None,
+    )
     packed = time.perf_counter()
     scale = packing.rho if congested else packing.theory_scale
     plan = RatedTrees(packing.trees, np.array(packing.amounts) / (scale or 1.0))
-    if polish and congested and packing.trees:
-        plan = _polished(instance, oracle, packing, _left(limits, began), plan, prune)
+    if polish and packing.trees:
+        plan = _polished(instance, oracle, packing, _left(limits, began), plan)
     polished = time.perf_counter()
     plan = pruned(plan, prune)
     pairs = exact_pairs(instance, plan, fill=congested)
     fitted = time.perf_counter()
+    pipelines = phases(instance, pairs)
+    chunks = best_chunks(pipelines, instance.hop_latency_s)
+    scheduled = time.perf_counter()
     certificate = prove(instance, oracle, packing.prices)
     notes: dict[str, object] = {
         "iterations": packing.iterations,
         "iterations_bound": packing.iterations_bound,
         "trees_found": len(packing.trees),
         "pairs": len(pairs),
-        **schedule_notes(instance, pairs),
+        **pipeline_notes(pipelines, chunks, instance.hop_latency_s),
     }
     if not packing.trees:
         notes["disconnected"] = disconnection(instance.network)
@@ -109,14 +122,15 @@ def forest_packing(
         instance,
         pairs,
         certificate=certificate,
-        chunks=best_chunks(phases(instance, pairs), instance.hop_latency_s),
-        limit_hit=None if packing.finished else "time_s",
+        chunks=chunks,
+        limit_hit=packing.limit_hit,
         notes=notes,
         phases_s={
             "packing": packed - began,
             "polish": polished - packed,
             "plan": fitted - polished,
-            "certificate": time.perf_counter() - fitted,
+            "schedule": scheduled - fitted,
+            "certificate": time.perf_counter() - scheduled,
         },
     )
     last = TracePoint(time.perf_counter() - began, total_rate(pairs), outcome.dual_bound)
@@ -140,6 +154,10 @@ def _check_parameters(eps: float, prune: float, scaling: str) -> None:
         raise ValueError(f"scaling: {scaling!r}, expected 'congestion' or 'theory'")
 
 
+def _part(limits: Limits, part: float) -> Limits:
+    return limits if limits.time_s is None else replace(limits, time_s=part * limits.time_s)
+
+
 def _left(limits: Limits, began: float) -> Limits:
     if limits.time_s is None:
         return limits
@@ -155,9 +173,8 @@ def _polished(
     packing: Packing,
     limits: Limits,
     plan: RatedTrees,
-    prune: float,
 ) -> RatedTrees:
-    """Return the LP's rates of the trees found, or `plan` if they would lose too much rate.
+    """Return the LP's rates of the trees found, or `plan` if there is no time for them.
 
     Keeps the LP's prices in `packing` if they prove a lower bound.
     """
@@ -171,13 +188,14 @@ def _polished(
         master.add(plan.trees[k] for k in heaviest[:number])
         status = master.solve(_left(limits, began))
         if status is not Status.OPTIMAL:
+            packing.limit_hit = packing.limit_hit or "time_s"
             return plan
-        if master.rate >= packing.rate * (1 - 1e-9) or number >= len(heaviest):
+        if master.rate >= packing.rate * (1 - _NOISE) or number >= len(heaviest):
             break
         number *= 2
     column = oracle(master.prices)
     if column is not None and column.price > 0 and 1 / column.price < packing.bound:
         packing.bound, packing.prices = 1 / column.price, master.prices
-    if master.rate < packing.rate * (1 - prune):
+    if master.rate < packing.rate * (1 - _NOISE):
         return plan
     return RatedTrees(master.trees, master.rates)

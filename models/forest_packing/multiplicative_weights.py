@@ -23,6 +23,9 @@ from .price_oracles import FoundTree, Oracle
 #: Capital beyond which prices are scaled down.
 _LARGE = 1e200
 
+#: Least price, relative to a capital of about 1, after scaling down.
+_SMALL = 1e-290
+
 #: Relative change of the proven gap that earns a point of the trace.
 _TRACE_STEP = 0.02
 
@@ -49,8 +52,8 @@ class Packing:
         :math:`\log_{1+\varepsilon}((1+\varepsilon)/\delta)`.
     iterations, iterations_bound : int
         Columns packed, and the most there can be.
-    finished : bool
-        Whether the scheme ran to its end (or to the target gap).
+    limit_hit : str or None
+        "time_s" or "interrupted"; None if the scheme ran to its end or to the target gap.
     """
 
     prices: Floats
@@ -62,7 +65,7 @@ class Packing:
     rho: float = 0.0
     bound: float = math.inf
     iterations: int = 0
-    finished: bool = False
+    limit_hit: str | None = None
     trace: list[TracePoint] = field(default_factory=list)
 
     @property
@@ -97,32 +100,50 @@ def pack_columns(
         Without trees and with bound 0 if no tree spans the workers.
     """
     began = time.perf_counter()
-    capacity, families = oracle.capacity, oracle.families
-    sizes = [family.stop - family.start for family in families]
+    sizes = [family.stop - family.start for family in oracle.families]
     # One row of the packing LP for every choice of a row in each family.
     rows = math.prod(sizes)
     ln_delta = log_delta(eps, rows)
     theory_scale = (math.log1p(eps) - ln_delta) / math.log1p(eps)
-    most = math.ceil(theory_scale) * sum(sizes) * len(families)
+    most = math.ceil(theory_scale) * sum(sizes) * len(sizes)
+    found = Packing(1.0 / oracle.capacity, theory_scale, most)
+    try:
+        _pack(found, oracle, limits, eps, -ln_delta, target_gap)
+    except KeyboardInterrupt:
+        found.limit_hit = "interrupted"
+    found.trace.append(TracePoint(time.perf_counter() - began, found.rate, found.bound))
+    return found
+
+
+def _pack(
+    found: Packing,
+    oracle: Oracle,
+    limits: Limits,
+    eps: float,
+    end: float,
+    target_gap: float | None,
+) -> None:
+    """Pack until the logarithm of the capital reaches `end`, into `found`."""
+    began = time.perf_counter()
+    capacity, families = oracle.capacity, oracle.families
+    starts = [family.start for family in families]
+    sizes = [family.stop - family.start for family in families]
     y = 1.0 / capacity
-    found = Packing(y, theory_scale, most)
     relative_load = np.zeros(len(capacity))
     positions: dict[object, int] = {}
-    starts = [family.start for family in families]
-    exponent = 0.0
+    scaled_down = 0.0
     traced_gap = math.inf
     while True:
         capital = np.add.reduceat(capacity * y, starts)
         normal = y / np.repeat(capital, sizes)
         column = oracle(normal)
         if column is None:
-            found.bound, found.finished = 0.0, True
-            return found
+            found.bound = 0.0
+            return
         if 1 / column.price < found.bound:
             found.bound, found.prices = 1 / column.price, normal
-        if math.fsum(np.log(capital)) + exponent >= -ln_delta:
-            found.finished = True
-            break
+        if math.fsum(np.log(capital)) + scaled_down >= end:
+            return
         step = column.load / capacity
         z = 1 / sum(float(step[family].max()) for family in families)
         step *= z
@@ -140,17 +161,16 @@ def pack_columns(
         y = y * (1 + eps * step) if len(families) == 1 else y * (1 + eps) ** step
         found.rho = sum(float(relative_load[family].max()) for family in families)
         if capital.max() > _LARGE:
-            exponent += len(families) * math.log(_LARGE)
-            y /= _LARGE
+            scaled_down += len(families) * math.log(_LARGE)
+            # A price of 0 could not rise any more.
+            y = np.maximum(y / _LARGE, _SMALL)
         gap = found.bound / found.rate - 1
         now = time.perf_counter() - began
         if gap <= traced_gap * (1 - _TRACE_STEP):
             traced_gap = gap
             found.trace.append(TracePoint(now, found.rate, found.bound))
         if target_gap is not None and gap <= target_gap:
-            found.finished = True
-            break
+            return
         if limits.time_s is not None and now > limits.time_s:
-            break
-    found.trace.append(TracePoint(time.perf_counter() - began, found.rate, found.bound))
-    return found
+            found.limit_hit = "time_s"
+            return

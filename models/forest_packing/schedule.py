@@ -239,17 +239,16 @@ def best_chunks(plan: Sequence[Phase], hop_latency_s: Number) -> int | None:
     return min(sorted(around), key=lambda m: chunked_time_s(plan, m, alpha))
 
 
-def schedule_notes(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> dict[str, object]:
-    """Return what a reader wants to know of the pipeline: h, m* and T(m*)."""
-    plan = phases(instance, pairs)
+def pipeline_notes(
+    plan: Sequence[Phase], chunks: int | None, hop_latency_s: Number
+) -> dict[str, object]:
+    """Return what a reader wants to know of the pipelines: h, T*, and T(m) if there are chunks."""
     notes: dict[str, object] = {
         "pipeline_depth_hops": [p.depth for p in plan],
         "fluid_time_s": sum(p.fluid_s for p in plan),
     }
-    chunks = best_chunks(plan, instance.hop_latency_s)
     if chunks is not None:
-        notes["chunks"] = chunks
-        notes["chunked_time_s"] = chunked_time_s(plan, chunks, instance.hop_latency_s)
+        notes["chunked_time_s"] = chunked_time_s(plan, chunks, hop_latency_s)
     return notes
 
 
