@@ -1,0 +1,264 @@
+r"""What the methods for few or equal trees on cables share: scope, tree union, bounds (F8a, F8b).
+
+They are written for an overlapped allreduce on a symmetric network without switches. There each
+undirected spanning tree reduces towards its root and broadcasts away from it, and loads both
+directions of its cables once; any worker may be the root (T1).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.result import Limits, MethodOutcome
+
+from .certificate import ForestPackingCertificate, Partition
+from .instance import ForestPackingInstance
+from .network import Network
+from .outcome import plan_outcome
+from .packing import Pair, required_shares
+from .partition import Strength, capacity_matrix, tree_packing_number
+from .schedule import rooted_pairs
+
+#: A tree as positions in `network.edges`.
+EdgeTree = tuple[int, ...]
+
+
+def check_scope(instance: ForestPackingInstance, method: str) -> None:
+    """Refuse what is no overlapped allreduce on cables, or has a limit of depth.
+
+    Raises
+    ------
+    ModelRefused
+    """
+    reasons = {
+        f"collective: {instance.collective!r}, expected 'allreduce'": len(instance.stages) < 2,
+        "stage_mode: 'sequential', expected 'overlap'": instance.sequential,
+        "switches: expected none that are linked": len(instance.network.switches) > 0,
+        "links: expected full-duplex cables, equal in both directions, without NIC limits": (
+            not instance.network.symmetric
+        ),
+        f"max_depth: {instance.max_depth}, expected none": instance.max_depth is not None,
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            raise ModelRefused(f"{method}: {reason}")
+
+
+def edge_capacities(network: Network) -> tuple[int, ...]:
+    """Return c_e of each of `network.edges` in units."""
+    return tuple(network.int_capacity[network.arc_index[edge]] for edge in network.edges)
+
+
+def widest(network: Network) -> int:
+    """Return B_1, the width in units of a widest spanning tree; 0 if there is no spanning tree."""
+    capacities = edge_capacities(network)
+    parent = list(range(network.num_nodes))
+
+    def find(v: int) -> int:
+        while parent[v] != v:
+            v = parent[v]
+        return v
+
+    parts = network.num_nodes
+    for e in sorted(range(len(capacities)), key=lambda e: -capacities[e]):
+        u, v = (find(w) for w in network.edges[e])
+        if u != v:
+            parent[u] = v
+            parts -= 1
+        if parts == 1:
+            return capacities[e]
+    return 0
+
+
+def strength(network: Network, deadline: float | None = None) -> Strength:
+    """Return the tree-packing number in units, with its partition (A4)."""
+    return tree_packing_number(capacity_matrix(network), deadline)
+
+
+def partition_certificate(network: Network, found: Strength) -> ForestPackingCertificate:
+    """Return the certificate of R <= tau."""
+    return ForestPackingCertificate(proof=Partition(parts=labelled(network, found)))
+
+
+def labelled(network: Network, found: Strength) -> tuple[tuple[int, ...], ...]:
+    """Return a partition with the instance's node numbers."""
+    return tuple(tuple(network.labels[v] for v in part) for part in sorted(found.parts))
+
+
+def disconnected(instance: ForestPackingInstance, found: Strength) -> MethodOutcome:
+    """Return the outcome for a network without spanning tree: rate 0."""
+    return plan_outcome(
+        instance,
+        [],
+        certificate=partition_certificate(instance.network, found),
+        notes={"disconnected": "no tree spans the workers"},
+    )
+
+
+def plan(
+    instance: ForestPackingInstance, trees: Sequence[EdgeTree], rates: Sequence[Fraction]
+) -> list[Pair]:
+    """Root the trees with a rate: at their centres, or so that the given shares are kept."""
+    edges = instance.network.edges
+    rated = [
+        (tuple(edges[e] for e in tree), rate)
+        for tree, rate in zip(trees, rates, strict=True)
+        if rate > 0
+    ]
+    return rooted_pairs(instance, rated, required_shares(instance))
+
+
+def remaining(limits: Limits, began: float) -> Limits:
+    """Return the limits with the time that is left."""
+    if limits.time_s is None:
+        return limits
+    left = max(0.0, limits.time_s - (time.perf_counter() - began))
+    return Limits(left, limits.threads, limits.memory_mb, limits.rel_gap)
+
+
+def deadline_of(limits: Limits, began: float) -> float | None:
+    """Return the moment of `time.perf_counter` at which the time is up."""
+    return None if limits.time_s is None else began + limits.time_s
+
+
+class TreeUnion:
+    """k edge-disjoint forests of a multigraph, grown by shortest exchanges (matroid union).
+
+    Parameters
+    ----------
+    num_nodes : int
+    edges : sequence of (u, v)
+        Each pair once.
+    multiplicity : sequence of int
+        Copies of each edge.
+    k : int
+        Number of forests.
+    """
+
+    def __init__(
+        self,
+        num_nodes: int,
+        edges: Sequence[tuple[int, int]],
+        multiplicity: Sequence[int],
+        k: int,
+    ):
+        self.num_nodes, self.edges, self.k = num_nodes, edges, k
+        self.spare = [min(m, k) for m in multiplicity]
+        #: Neighbours of every node in every forest, with the edge that leads there.
+        self.near: list[list[dict[int, int]]] = [[{} for _ in range(num_nodes)] for _ in range(k)]
+
+    def fill(self, deadline: float | None = None) -> bool:
+        """Grow the forests as far as possible; whether all of them span.
+
+        Raises
+        ------
+        TimeoutError
+            If the deadline comes first.
+        """
+        size = 0
+        # Most edges go in without an exchange; what the others need is found by a search each.
+        for e in sorted(range(len(self.edges)), key=lambda e: -self.spare[e]):
+            for i in range(self.k):
+                if self.spare[e] and self._path(e, i) is None:
+                    self._insert(e, i)
+                    self.spare[e] -= 1
+                    size += 1
+        while size < self.k * (self.num_nodes - 1):
+            if deadline is not None and time.perf_counter() > deadline:
+                raise TimeoutError
+            if not self._augment():
+                return False
+            size += 1
+        return True
+
+    def trees(self) -> list[EdgeTree]:
+        """Return the edges of each forest."""
+        return [
+            tuple(sorted({e for neighbours in forest for e in neighbours.values()}))
+            for forest in self.near
+        ]
+
+    def _augment(self) -> bool:
+        """Add one spare edge to the forests along a shortest sequence of exchanges."""
+        nowhere = self.k
+        starts = [(e, nowhere) for e, spare in enumerate(self.spare) if spare]
+        before: dict[tuple[int, int], tuple[int, int] | None] = dict.fromkeys(starts)
+        queue = deque(starts)
+        while queue:
+            e, home = queue.popleft()
+            for i in range(self.k):
+                if i == home:
+                    continue
+                cycle = self._path(e, i)
+                if cycle is None:
+                    self._shift((e, home), i, before)
+                    return True
+                for f in cycle:
+                    if (f, i) not in before:
+                        before[f, i] = (e, home)
+                        queue.append((f, i))
+        return False
+
+    def _shift(
+        self,
+        element: tuple[int, int],
+        target: int,
+        before: dict[tuple[int, int], tuple[int, int] | None],
+    ) -> None:
+        """Move each edge of the sequence into the place of the one after it."""
+        moves = []
+        step: tuple[int, int] | None = element
+        while step is not None:
+            moves.append((step[0], step[1], target))
+            target, step = step[1], before[step]
+        for e, home, _ in moves:
+            if home == self.k:
+                self.spare[e] -= 1
+            else:
+                u, v = self.edges[e]
+                del self.near[home][u][v], self.near[home][v][u]
+        for e, _, goal in moves:
+            self._insert(e, goal)
+
+    def _insert(self, e: int, i: int) -> None:
+        u, v = self.edges[e]
+        self.near[i][u][v] = self.near[i][v][u] = e
+
+    def _path(self, e: int, i: int) -> list[int] | None:
+        """Return the edges of forest i between the ends of e; None if there are none."""
+        source, goal = self.edges[e]
+        near = self.near[i]
+        came: dict[int, int] = {source: source}
+        stack = [source]
+        while stack:
+            u = stack.pop()
+            for v in near[u]:
+                if v not in came:
+                    came[v] = u
+                    stack.append(v)
+                    if v == goal:
+                        return self._walk_back(came, goal, i)
+        return None
+
+    def _walk_back(self, came: dict[int, int], goal: int, i: int) -> list[int]:
+        path = []
+        v = goal
+        while came[v] != v:
+            path.append(self.near[i][v][came[v]])
+            v = came[v]
+        return path
+
+
+def multiplicity_matrix(network: Network, multiplicity: Sequence[int]) -> npt.NDArray[np.object_]:
+    """Return the multiplicities of the edges as a symmetric matrix, shape (nodes, nodes)."""
+    matrix = np.zeros((network.num_nodes, network.num_nodes), dtype=object)
+    for (u, v), m in zip(network.edges, multiplicity, strict=True):
+        matrix[u, v] = matrix[v, u] = m
+    return matrix
