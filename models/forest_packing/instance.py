@@ -24,6 +24,8 @@ from .network import Network, make_network
 Collective = Literal["allreduce", "allgather", "reduce_scatter", "broadcast", "reduce"]
 Stage = Literal["reduce", "broadcast"]
 
+NodeLimits = dict[NonNegativeInt, PositiveFloat]
+
 #: The stages each collective consists of.
 STAGES: dict[str, tuple[Stage, ...]] = {
     "allreduce": ("reduce", "broadcast"),
@@ -96,8 +98,8 @@ class ForestPackingInstance(Instance):
     switches: tuple[NonNegativeInt, ...] = ()
     links: tuple[Link, ...]
     duplex: Literal["full", "half"] = "full"
-    nic_in_gbyte_per_s: dict[NonNegativeInt, PositiveFloat] = {}
-    nic_out_gbyte_per_s: dict[NonNegativeInt, PositiveFloat] = {}
+    nic_in_gbyte_per_s: NodeLimits = Field(default_factory=dict)
+    nic_out_gbyte_per_s: NodeLimits = Field(default_factory=dict)
     model_size_gbyte: PositiveFloat = 1.0
     collective: Collective = "allreduce"
     stage_mode: Literal["overlap", "sequential"] = "overlap"

@@ -60,7 +60,7 @@ def keeps_restrictions(instance: ForestPackingInstance, pairs: list[Pair]) -> bo
 
 
 def depth(pair: Pair) -> int:
-    """Return the pair's depth in logical hops: height of the in-tree plus height of the out-tree."""
+    """Return a pair's depth in logical hops: heights of the in-tree and the out-tree together."""
     backwards = tuple(route[::-1] for route in pair.reduce)
     return _height(pair.root, backwards) + _height(pair.root, pair.out_routes)
 
@@ -73,4 +73,3 @@ def _height(root: int, routes: tuple[Route, ...]) -> int:
     while level := [v for u in level for v in children.get(u, ())]:
         height += 1
     return height
-

@@ -1,0 +1,260 @@
+"""Ways to the optimal packing of trees, timed: `python benchmarks/forest_packing.py [PART...]`.
+
+Parts: `cuts` (lazy cuts against the compact linear program), `value` (value with certificate),
+`partition` (A4), `trees` (explicit optimal trees), `approximation` (A1 on a thousand workers) and
+`oracle` (cost of an oracle call as the network grows). One thread. Times are wall-clock seconds of
+the whole method, certificate included; "floor" is the time of a first prototype on a comparable,
+loaded machine, which every row has to beat.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from gadgetopt.models.forest_packing import generate
+from gadgetopt.models.forest_packing.column_generation import column_generation
+from gadgetopt.models.forest_packing.cut_generation import cut_generation
+from gadgetopt.models.forest_packing.flow import build
+from gadgetopt.models.forest_packing.forest_packing import forest_packing
+from gadgetopt.models.forest_packing.instance import ForestPackingInstance
+from gadgetopt.models.forest_packing.partition import partition
+
+from gadgetopt.files import library, read_instance
+from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.run import relative_gap
+from gadgetopt.solvers import solve_model
+
+LIMITS = Limits(time_s=300)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", default=[], metavar="PART", help=", ".join(PARTS))
+    wanted = parser.parse_args().parts or list(PARTS)
+    for name in wanted:
+        if name not in PARTS:
+            parser.error(f"{name!r} is not one of {', '.join(PARTS)}")
+        PARTS[name]()
+
+
+def digraph(workers: int) -> ForestPackingInstance:
+    """A complete digraph, every direction of every pair U{1..100}."""
+    return generate.paper(np.random.default_rng(0), workers=workers, symmetric=False, model="unit")
+
+
+def overlay(workers: int) -> ForestPackingInstance:
+    """A complete overlay with symmetric capacities U{1..100}."""
+    return generate.paper(np.random.default_rng(0), workers=workers, model="unit")
+
+
+def named(folder: str, name: str) -> ForestPackingInstance:
+    """An instance of the library."""
+    path = library() / "forest_packing" / folder / f"{name}.json"
+    data: ForestPackingInstance = read_instance(path).data
+    return data
+
+
+def timed(method: Callable[..., Any], *arguments: Any, **parameters: Any) -> tuple[float, Any]:
+    """Seconds and result of a call."""
+    began = time.perf_counter()
+    result = method(*arguments, **parameters)
+    return time.perf_counter() - began, result
+
+
+def solved(
+    method: Callable[..., MethodOutcome], instance: ForestPackingInstance, **parameters: Any
+) -> tuple[float, MethodOutcome]:
+    """Seconds and outcome of a method; the derived tables of an instance count."""
+    fresh = instance.model_copy()
+    return timed(method, fresh, LIMITS, np.random.default_rng(0), **parameters)
+
+
+def table(title: str, *columns: str) -> None:
+    print(f"\n### {title}\n\n| " + " | ".join(columns) + " |")
+    print("|---" + "|---:" * (len(columns) - 1) + "|", flush=True)
+
+
+def row(*cells: Any) -> None:
+    print("| " + " | ".join(str(c) for c in cells) + " |", flush=True)
+
+
+def number(x: Any) -> str:
+    """A rate as a fraction where that is short."""
+    return str(x) if len(str(x)) <= 12 else f"{float(x):.6f}"
+
+
+def cuts() -> None:
+    """Lazy cuts against the compact LP, in alternation, same instance."""
+    table(
+        "Lazily separated cuts (F3) against the compact LP (F2), complete digraphs",
+        *("workers", "compact LP s", "cuts s", "compact / cuts", "rate", "rates agree to"),
+    )
+    for workers in (16, 20, 24):
+        instance = digraph(workers)
+
+        def compact(instance: ForestPackingInstance = instance) -> Any:
+            return solve_model(build(instance), "highs", LIMITS)
+
+        slow, lp = timed(compact)
+        quick, outcome = solved(cut_generation, instance, trees=False)
+        difference = abs(float(lp.objective) / float(outcome.dual_bound) - 1)
+        row(
+            *(workers, f"{slow:.2f}", f"{quick:.3f}", f"{slow / quick:.0f}"),
+            *(number(outcome.dual_bound), f"{difference:.0e}"),
+        )
+
+
+def value() -> None:
+    """Value with certificate, no trees."""
+    table(
+        "Value with certificate by cut generation",
+        *("instance", "workers", "arcs", "s", "floor s", "rounds", "cuts", "rate"),
+    )
+    dense = [(f"complete digraph {n}", digraph(n), s) for n, s in DIGRAPH_FLOORS]
+    hardware = [(name, named(folder, name), s) for folder, name, s in HARDWARE_FLOORS]
+    sparse = generate.clustered(
+        np.random.default_rng(0), clusters=8, cluster_workers=16, symmetric=False
+    )
+    for name, instance, floor in [*dense, *hardware, ("clustered digraph 128", sparse, 2.8)]:
+        seconds, outcome = solved(cut_generation, instance, trees=False)
+        row(
+            *(name, instance.network.num_workers, len(instance.network.arcs), f"{seconds:.2f}"),
+            *(floor, outcome.notes["rounds"], outcome.notes["cuts"], number(outcome.dual_bound)),
+        )
+
+
+DIGRAPH_FLOORS = [(24, 0.14), (48, 0.54), (64, 1.3), (96, 8.8), (128, 30.0)]
+HARDWARE_FLOORS = [
+    ("hardware", "a100_x8", 0.5),
+    ("hardware", "mi250_x4", 0.6),
+    ("networks", "fat_tree_6", 0.7),
+]
+
+
+def partitions() -> None:
+    """A4: value and tight partition."""
+    table("Tree-packing number and partition (A4)", "instance", "workers", "s", "floor s", "rate")
+    clustered = generate.clustered(np.random.default_rng(0), clusters=16, cluster_workers=16)
+    complete = [(f"complete {n}", overlay(n), s) for n, s in [(64, 0.1), (128, 0.7), (192, 2.6)]]
+    for name, instance, floor in [*complete, ("clustered 256", clustered, 4.1)]:
+        seconds, outcome = solved(partition, instance)
+        workers = instance.network.num_workers
+        row(name, workers, f"{seconds:.2f}", floor, number(outcome.dual_bound))
+
+
+def trees() -> None:
+    """Explicit optimal trees, by both exact routes."""
+    table(
+        "Explicit optimal trees",
+        *("instance", "workers", "column generation s", "cuts, then trees s", "floor s"),
+        *("trees", "gap"),
+    )
+    overlays = [(f"complete {n}", overlay(n), s) for n, s in [(16, 0.23), (24, 4.0), (32, 39.0)]]
+    digraphs = [(f"complete digraph {n}", digraph(n), s) for n, s in [(16, 1.5), (24, 20.0)]]
+    library_rows = [(name, named(folder, name), s) for folder, name, s in TREE_FLOORS]
+    for name, instance, floor in [*library_rows, *overlays, *digraphs]:
+        columns_s, by_columns = solved(column_generation, instance)
+        cuts_s, by_cuts = solved(cut_generation, instance)
+        gaps = [
+            relative_gap(o.claimed_objective, o.dual_bound) or 0.0 for o in (by_columns, by_cuts)
+        ]
+        row(
+            *(name, instance.network.num_workers, f"{columns_s:.2f}", f"{cuts_s:.2f}", floor),
+            *(len(by_columns.solution.trees), f"{max(gaps):.0e}"),
+        )
+
+
+TREE_FLOORS = [
+    ("hardware", "dgx1_v100", 0.12),
+    ("hardware", "a100_x2", 0.12),
+    ("hardware", "mi250", 0.12),
+    ("networks", "fat_tree_4", 0.12),
+    ("networks", "bcube_4", 0.12),
+    ("networks", "dcell_4", 0.12),
+    ("hardware", "a100_x8", 1.0),
+    ("hardware", "mi250_x4", 6.8),
+    ("networks", "fat_tree_6", 2.4),
+    ("networks", "bcube_8", 1.4),
+    ("networks", "torus_8x8", 1.6),
+    ("networks", "hypercube_6", 8.9),
+]
+
+
+def approximation() -> None:
+    """A1 on about a thousand workers, to a certified gap."""
+    table(
+        "A1 to a certified gap of 3 %",
+        *("network", "workers", "arcs", "s", "iterations", "trees", "rate", "gap"),
+    )
+    rng = np.random.default_rng(0)
+    networks = [
+        ("torus 32x32", generate.torus(rng, dims="32x32")),
+        ("torus 10x10x10", generate.torus(rng, dims="10x10x10")),
+        ("torus 32x32, contended", generate.torus(rng, dims="32x32", contention=0.5)),
+        ("fat-tree of 16-port switches", generate.fat_tree(rng, k=16)),
+    ]
+    for name, instance in networks:
+        seconds, outcome = solved(forest_packing, instance, eps=0.1, target_gap=0.02)
+        gap = relative_gap(outcome.claimed_objective, outcome.dual_bound)
+        row(
+            *(name, instance.network.num_workers, len(instance.network.arcs), f"{seconds:.1f}"),
+            *(outcome.notes["iterations"], len(outcome.solution.trees)),
+            *(f"{float(outcome.claimed_objective):.4f}", f"{100 * (gap or 0.0):.2f} %"),
+        )
+
+
+def oracle() -> None:
+    """Cost of one oracle call as the number of links grows."""
+    table(
+        "A1: cost of an oracle call",
+        *("network", "workers", "cables", "calls", "us/call", "us/call/cable", "cables, ratio"),
+        "us/call, ratio",
+    )
+    for shape, sizes in (("torus", (16, 32, 64, 128)), ("contended torus", (16, 32, 64, 128))):
+        before = None
+        for side in sizes:
+            contention = 1.0 if shape == "torus" else 0.5
+            instance = generate.torus(
+                np.random.default_rng(0), dims=f"{side}x{side}", contention=contention
+            )
+            calls, seconds = oracle_calls(instance)
+            cables = len(instance.network.edges)
+            each = 1e6 * seconds / calls
+            ratios = (
+                ("", "")
+                if before is None
+                else (f"{cables / before[0]:.2f}", f"{each / before[1]:.2f}")
+            )
+            row(
+                *(f"{shape} {side}x{side}", side * side, cables, calls, f"{each:.0f}"),
+                *(f"{each / cables:.3f}", *ratios),
+            )
+            before = (cables, each)
+
+
+def oracle_calls(instance: ForestPackingInstance) -> tuple[int, float]:
+    """Number of oracle calls of a packing that is stopped early, and their seconds."""
+    from gadgetopt.models.forest_packing.multiplicative_weights import pack_columns
+    from gadgetopt.models.forest_packing.price_oracles import make_oracle
+
+    oracle = make_oracle(instance)
+    began = time.process_time()
+    packing = pack_columns(oracle, Limits(time_s=5.0), eps=0.3, target_gap=0.02)
+    return packing.iterations, time.process_time() - began
+
+
+PARTS = {
+    "cuts": cuts,
+    "value": value,
+    "partition": partitions,
+    "trees": trees,
+    "approximation": approximation,
+    "oracle": oracle,
+}
+
+if __name__ == "__main__":
+    main()
