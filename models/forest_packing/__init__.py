@@ -300,6 +300,7 @@ PROBLEM = Problem(
             "the ring whose slowest step is fastest",
             "ring, best",
             part("ring_order:best_ring"),
+            {"bidirectional": False},
             formulation="ring_order",
             backend="cpsat",
         ),
