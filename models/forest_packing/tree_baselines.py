@@ -112,7 +112,9 @@ class _CableTrees:
     """Widest trees where every logical arc is a link: maximum spanning trees."""
 
     def __init__(self, network: Network):
-        self._edges = _two_way(network)
+        # Of equally wide trees a path is better than a star, which uses up the links of its centre:
+        # ties go to neighbours by number.
+        self._edges = sorted(_two_way(network), key=lambda e: (e[1] - e[0], e[0]))
         index = network.arc_index
         self._there = [network.rows_of[index[u, v]][0] for u, v in self._edges]
         self._back = [network.rows_of[index[v, u]][0] for u, v in self._edges]

@@ -7,13 +7,22 @@ import json
 import math
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 import pytest
+from gadgetopt.models.forest_packing.cut_generation import cut_generation
+from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.flows import min_cut
+from gadgetopt.models.forest_packing.forestcoll import forestcoll
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.models.forest_packing.network import Network
 from gadgetopt.models.forest_packing.partition import capacity_matrix, tree_packing_number
+from gadgetopt.models.forest_packing.rooted_cuts import forestcoll_bound
 from gadgetopt.models.forest_packing.topologies import dgx1_v100
+
+from gadgetopt.numbers import Number
+from gadgetopt.result import Limits
 
 from .expected import (
     HARDWARE,
@@ -31,6 +40,13 @@ CABLES_ONLY = [
     name
     for name in RATES
     if library_instance(name).network.symmetric and not library_instance(name).switches
+]
+
+#: Small enough for all trees of ForestColl within a second, and optimal with stages in turns.
+SMALL = [
+    name
+    for name in RATES
+    if RATES[name].sequential is None and len(library_instance(name).workers) <= 20
 ]
 
 
@@ -86,6 +102,44 @@ def test_no_rate_exceeds_what_single_workers_can_receive(name: str) -> None:
     assert RATES[name].allreduce <= sum(received) / (2 * (n - 1))
     if RATES[name].tight.startswith(("single", "one GPU's", "one host", "one worker")):
         assert RATES[name].allreduce == sum(received) / (2 * (n - 1))
+
+
+def bound(name: str, **fields: Any) -> Number | None:
+    """The certified bound of cut generation (F3); its certificate is checked in exact numbers."""
+    instance = library_instance(name, **fields)
+    return cut_generation(instance, Limits(), np.random.default_rng(0), trees=False).dual_bound
+
+
+@pytest.mark.parametrize("name", RATES)
+def test_cut_generation_certifies_the_rate_in_every_mode(name: str) -> None:
+    expected = RATES[name]
+    assert bound(name) == expected.allreduce
+    assert bound(name, root_mode="uniform") == expected.allreduce
+    assert bound(name, root_mode="fixed", root=0) == expected.allreduce
+    assert bound(name, stage_mode="sequential") == (expected.sequential or expected.allreduce)
+    assert bound(name, collective="allgather", root_mode="uniform") == expected.allgather
+    assert bound(name, collective="broadcast", root_mode="fixed", root=0) == expected.broadcast
+
+
+@pytest.mark.parametrize("name", SUBSETS)
+def test_cut_generation_certifies_partial_allocations(name: str) -> None:
+    assert bound(name) == SUBSETS[name]
+
+
+@pytest.mark.parametrize("name", RATES)
+def test_the_tightest_single_cut_is_that_of_the_allgather(name: str) -> None:
+    instance = library_instance(name, collective="allgather", root_mode="uniform")
+    outcome = forestcoll_bound(instance, Limits(), np.random.default_rng(0))
+    assert outcome.dual_bound == RATES[name].allgather
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_trees_of_forestcoll_attain_the_rate(name: str) -> None:
+    instance = library_instance(name)
+    outcome = forestcoll(instance, Limits(), np.random.default_rng(0))
+    evaluation = evaluate(instance, outcome.solution)
+    assert evaluation.feasible
+    assert evaluation.objective == RATES[name].allreduce
 
 
 @pytest.mark.parametrize(
