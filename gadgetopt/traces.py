@@ -90,11 +90,14 @@ class ImportOutcome:
         What became of every row: read, rejected, left out, used; and the conversion of units.
     origin : dict
         Format, files with their SHA-256, and options: what the instances' files say of themselves.
+    origin_of : mapping
+        What the file of one instance says beyond that, by the instance's name.
     """
 
     instances: list[tuple[str, Instance]]
     report: dict[str, Any]
     origin: dict[str, Any]
+    origin_of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

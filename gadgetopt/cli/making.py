@@ -87,7 +87,8 @@ def import_(
     outcome = importer.read(files, np.random.default_rng(seed), **changed)
     written = []
     for name, data in outcome.instances:
-        origin = {**outcome.origin, "seed": seed, "version": __version__}
+        own = outcome.origin_of.get(name, {})
+        origin = {**outcome.origin, **own, "seed": seed, "version": __version__}
         path = out / f"{name}.json"
         write(Document(declared, "instance", name, data, origin), path)
         written.append(path)

@@ -1,0 +1,159 @@
+r"""Certificates of bounds on the profit: multipliers of the rows, from which the check recomputes.
+
+For any :math:`\lambda \ge 0` the Lagrangian bound
+
+.. math::
+    L(\lambda) = \lambda^\top C + \sum_i \max_c (\pi_{ic} - \lambda^\top a_{ic}),
+
+with a further 0 in the maximum where a group may be left out, is no less than the optimum. So is
+the optimum of the surrogate knapsack, whose one row is the sum of all with these multipliers; it is
+never worse than the Lagrangian bound, and computed by dynamic programming in whole numbers. Every
+objective is a multiple of the profits' unit, so either bound is rounded down to one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from gadgetopt.data import Certificate
+
+from .instance import Amount, KnapsackInstance
+from .scaling import profit_unit
+
+#: Table entries that the dynamic program of the surrogate bound may compute, and those it may hold.
+MOST_STEPS, MOST_CELLS = 10**9, 10**7
+
+
+class KnapsackCertificate(Certificate):
+    """Multipliers of the rows, and the bound to make of them.
+
+    Attributes
+    ----------
+    multipliers : tuple of Fraction
+        One for every row, not negative.
+    bound : "lagrangian" or "surrogate"
+    """
+
+    multipliers: Annotated[tuple[Amount, ...], Field(min_length=1)]
+    bound: Literal["lagrangian", "surrogate"] = "lagrangian"
+
+
+def check_bound(instance: KnapsackInstance, certificate: KnapsackCertificate) -> Fraction | None:
+    """Return the bound that the multipliers prove, without a solver.
+
+    Returns
+    -------
+    Fraction or None
+        None if no choice satisfies the surrogate row, in which case the instance is infeasible.
+
+    Raises
+    ------
+    ValueError
+        If the number of multipliers is not that of the rows, or the table would be too large.
+    """
+    bounds = {"lagrangian": lagrangian_bound, "surrogate": surrogate_bound}
+    bound = bounds[certificate.bound](instance, certificate.multipliers)
+    return None if bound is None else floor_to_unit(instance, bound)
+
+
+def floor_to_unit(instance: KnapsackInstance, bound: Fraction) -> Fraction:
+    """Return the largest multiple of the profits' unit that is no more than a bound."""
+    unit = profit_unit(instance)
+    return unit * math.floor(bound / unit)
+
+
+def lagrangian_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction]) -> Fraction:
+    """Return L at these multipliers, exactly.
+
+    Raises
+    ------
+    ValueError
+        If the number of multipliers is not that of the rows.
+    """
+    _check_length(instance, multipliers)
+    rows = [r for r, y in enumerate(multipliers) if y]
+    total = sum((multipliers[r] * instance.capacities[r] for r in rows), Fraction(0))
+    for items in instance.groups:
+        best = max(
+            item.profit - sum((multipliers[r] * item.weights[r] for r in rows), Fraction(0))
+            for item in items
+        )
+        total += best if instance.exactly_one else max(best, Fraction(0))
+    return total
+
+
+def surrogate_bound(
+    instance: KnapsackInstance, multipliers: Sequence[Fraction]
+) -> Fraction | None:
+    """Return the optimum of the knapsack whose one row is the sum with these multipliers.
+
+    Returns
+    -------
+    Fraction or None
+        None if a group must have an item chosen and no choice fits the row.
+
+    Raises
+    ------
+    ValueError
+        If the number of multipliers is not that of the rows, or the table would be too large.
+    """
+    _check_length(instance, multipliers)
+    weight = [
+        [sum((y * a for y, a in zip(multipliers, item.weights, strict=True)), Fraction(0))
+         for item in items]
+        for items in instance.groups
+    ]  # fmt: skip
+    capacity = sum(
+        (y * c for y, c in zip(multipliers, instance.capacities, strict=True)), Fraction(0)
+    )
+    scale = math.lcm(*(w.denominator for row in weight for w in row))
+    whole = [[int(w * scale) for w in row] for row in weight]
+    common = math.gcd(*(w for row in whole for w in row)) or 1
+    unit = profit_unit(instance)
+    profit = [[int(item.profit / unit) for item in items] for items in instance.groups]
+    best = _one_row(
+        profit,
+        [[w // common for w in row] for row in whole],
+        # More than everything weighs is as good as that.
+        min(math.floor(capacity * scale / common), sum(map(max, whole)) // common),
+        instance.exactly_one,
+    )
+    return None if best is None else unit * best
+
+
+def _one_row(
+    profit: list[list[int]], weight: list[list[int]], capacity: int, exactly_one: bool
+) -> int | None:
+    """Return the largest profit of at most, or exactly, one item of each group within a row."""
+    steps = (capacity + 1) * sum(map(len, profit))
+    if capacity + 1 > MOST_CELLS or steps > MOST_STEPS:
+        raise ValueError(
+            f"multipliers: the surrogate knapsack takes {steps:.2g} steps on {capacity + 1:.2g} "
+            f"cells, expected at most {MOST_STEPS:.0e} on {MOST_CELLS:.0e}"
+        )
+    if sum(map(max, profit)) > 2**62:
+        raise ValueError("profits: too many digits for 64 bits")
+    nothing = np.int64(-(2**62))
+    best = np.zeros(capacity + 1, dtype=np.int64)  # of the groups so far, by capacity
+    for profits, weights in zip(profit, weight, strict=True):
+        after = np.full_like(best, nothing) if exactly_one else best.copy()
+        for p, w in zip(profits, weights, strict=True):
+            if w <= capacity:
+                reached = best[: capacity + 1 - w]
+                np.maximum(after[w:], np.where(reached < 0, nothing, reached + p), out=after[w:])
+        best = after
+    top = int(best[-1])
+    return None if top < 0 else top
+
+
+def _check_length(instance: KnapsackInstance, multipliers: Sequence[Fraction]) -> None:
+    if len(multipliers) != len(instance.capacities):
+        raise ValueError(
+            f"multipliers: {len(multipliers)} for {len(instance.capacities)} capacities"
+        )

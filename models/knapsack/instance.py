@@ -1,0 +1,100 @@
+"""Instances and solutions: groups of items with exact profits and weights, at most one of each."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from gadgetopt.data import Data, Instance, NonNegativeInt, Rational, Solution
+
+
+def _not_negative(value: Fraction) -> Fraction:
+    if value < 0:
+        raise ValueError(f"{value} is negative")
+    return value
+
+
+#: An exact number that is not negative.
+Amount = Annotated[Rational, AfterValidator(_not_negative)]
+
+
+class Item(Data):
+    r"""Something that can be packed.
+
+    Attributes
+    ----------
+    profit : Fraction
+        :math:`\pi_c \ge 0`.
+    weights : tuple of Fraction
+        :math:`a^r_c \ge 0`, one for every row.
+    """
+
+    profit: Amount
+    weights: tuple[Amount, ...]
+
+
+Group = Annotated[tuple[Item, ...], Field(min_length=1)]
+
+
+class KnapsackInstance(Instance):
+    """Items in groups, and the capacities of the knapsack's rows.
+
+    Attributes
+    ----------
+    capacities : tuple of Fraction
+        C^r, one for every row.
+    groups : tuple of tuple of Item
+        With one item in every group it is the multi-dimensional 0/1 knapsack.
+    exactly_one : bool
+        Whether every group must have an item chosen, as in the multiple-choice knapsack of the
+        literature, or may be left out.
+    """
+
+    capacities: Annotated[tuple[Amount, ...], Field(min_length=1)]
+    groups: Annotated[tuple[Group, ...], Field(min_length=1)]
+    exactly_one: bool = False
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        rows = len(self.capacities)
+        for g, items in enumerate(self.groups):
+            for c, item in enumerate(items):
+                if len(item.weights) != rows:
+                    raise ValueError(
+                        f"groups[{g}][{c}].weights: {len(item.weights)} weights, "
+                        f"expected {rows} as there are capacities"
+                    )
+        return self
+
+    @property
+    def num_items(self) -> int:
+        """Items of all groups."""
+        return sum(map(len, self.groups))
+
+    @property
+    def multiple_choice(self) -> bool:
+        """Whether a group holds several items, or must have one chosen."""
+        return self.exactly_one or any(len(items) > 1 for items in self.groups)
+
+
+class KnapsackSolution(Solution):
+    """The item chosen of each group.
+
+    Attributes
+    ----------
+    chosen : tuple of int or None
+        Number of the item in its group, from 0; None for a group that is left out.
+    """
+
+    chosen: tuple[NonNegativeInt | None, ...]
+
+
+def size(instance: KnapsackInstance) -> dict[str, int]:
+    """Return the numbers by which one judges an instance."""
+    return {
+        "items": instance.num_items,
+        "groups": len(instance.groups),
+        "rows": len(instance.capacities),
+    }

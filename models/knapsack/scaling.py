@@ -1,0 +1,120 @@
+"""An instance in whole numbers, as the solvers of `gadgetopt.knapsack` take it.
+
+Profits are divided by their unit, the largest number of which all are multiples, and every row is
+multiplied by its denominators. All values are then whole doubles, which sums keep exact, and every
+objective is a whole number of units, so that a bound may be rounded down to one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.knapsack.problem import Knapsack
+from gadgetopt.numbers import Number, round_down
+
+from .instance import Item, KnapsackInstance, KnapsackSolution
+
+#: Doubles hold every integer up to this one.
+_LARGEST = 2**53
+
+
+@dataclass(frozen=True)
+class ScaledKnapsack:
+    """A knapsack in whole numbers, and the way back.
+
+    Attributes
+    ----------
+    knapsack : Knapsack
+        Without the items of profit 0 that need not be chosen.
+    unit : Fraction
+        Profit of one unit of the knapsack's.
+    row_scales : tuple of int
+        What the rows were multiplied by.
+    item_of : tuple of (int, int)
+        Group, and number in its group, of every item of the knapsack.
+    """
+
+    knapsack: Knapsack
+    unit: Fraction
+    row_scales: tuple[int, ...]
+    item_of: tuple[tuple[int, int], ...]
+
+    def profit(self, value: float) -> Fraction:
+        """Return the profit that a whole number of units is."""
+        return self.unit * round(value)
+
+    def bound(self, value: Number) -> Fraction:
+        """Return the largest objective that a bound in units leaves possible."""
+        return self.unit * round_down(value)
+
+    def solution(
+        self, instance: KnapsackInstance, items: npt.ArrayLike | Sequence[int]
+    ) -> KnapsackSolution:
+        """Return the choice of these items of the knapsack."""
+        chosen: list[int | None] = [None] * len(instance.groups)
+        for item in np.asarray(items, dtype=np.int64).tolist():
+            i, c = self.item_of[item]
+            chosen[i] = c
+        return KnapsackSolution(chosen=tuple(chosen))
+
+
+def profit_unit(instance: KnapsackInstance) -> Fraction:
+    """Return the largest number of which every profit, hence every objective, is a multiple."""
+    profits = [item.profit for items in instance.groups for item in items]
+    denominator = math.lcm(*(p.denominator for p in profits))
+    numerator = math.gcd(*(int(p * denominator) for p in profits))
+    return Fraction(numerator, denominator) if numerator else Fraction(1)
+
+
+def scaled(instance: KnapsackInstance) -> ScaledKnapsack:
+    """Return an instance in whole numbers.
+
+    Raises
+    ------
+    ModelRefused
+        If the numbers have so many digits that doubles do not hold their sums.
+    """
+    item_of, kept = _kept(instance)
+    unit = profit_unit(instance)
+    rows = range(len(instance.capacities))
+    scales = tuple(
+        math.lcm(instance.capacities[r].denominator, *(i.weights[r].denominator for i in kept))
+        for r in rows
+    )
+    profits = [int(item.profit / unit) for item in kept]
+    weights = [[int(item.weights[r] * scales[r]) for r in rows] for item in kept]
+    capacities = [int(c * s) for c, s in zip(instance.capacities, scales, strict=True)]
+    sums = [sum(profits), *capacities, *(sum(column) for column in zip(*weights, strict=True))]
+    if max(sums) > _LARGEST:
+        raise ModelRefused(
+            f"profits or weights sum to {max(sums):.3g} when scaled to whole numbers, more than "
+            f"the {_LARGEST:.3g} up to which doubles are exact"
+        )
+    groups: dict[int, int] = {}
+    owner = [groups.setdefault(i, len(groups)) for i, _ in item_of]
+    knapsack = Knapsack(
+        profit=np.array(profits, dtype=np.float64),
+        weight=np.array(weights, dtype=np.float64).reshape(len(kept), len(rows)),
+        owner=np.array(owner, dtype=np.int64),
+        capacity=np.array(capacities, dtype=np.float64),
+        exactly_one=instance.exactly_one,
+    )
+    return ScaledKnapsack(knapsack, unit, scales, item_of)
+
+
+def _kept(instance: KnapsackInstance) -> tuple[tuple[tuple[int, int], ...], list[Item]]:
+    """Return the items that an optimal choice may need, with their group and number."""
+    numbered = [
+        ((i, c), item)
+        for i, items in enumerate(instance.groups)
+        for c, item in enumerate(items)
+        if item.profit or instance.exactly_one
+    ]
+    return tuple(place for place, _ in numbered), [item for _, item in numbered]
