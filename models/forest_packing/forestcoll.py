@@ -94,6 +94,8 @@ def forestcoll(
         if cut.rate == 0:
             return _disconnected(instance, cut, stage, certificate)
         try:
+            if not cut.proved:
+                raise TimeoutError("the optimal rate was not found in time")
             trees[stage] = build_trees(network, stage, shares, cut.rate, trees_per_root, deadline)
         except TimeoutError:
             return plan_outcome(
@@ -186,8 +188,10 @@ def _rescaled(
     room = _room(ways)
     workers = range(len(multiplicity))
     between = Digraph(len(workers), [u for u, _ in ways], [v for _, v in ways], room)
-    most = tightest_cut(between, shares, workers, deadline).rate
-    rate = min(most, Fraction(sum(multiplicity)))
+    cut = tightest_cut(between, shares, workers, deadline)
+    if not cut.proved:
+        raise TimeoutError("the rate after splitting was not found in time")
+    rate = min(cut.rate, Fraction(sum(multiplicity)))
     finer = math.lcm(*((w * rate).denominator for w in shares.values())) if rate > 0 else 0
     return finer, [int(finer * rate * shares.get(r, Fraction(0))) for r in workers]
 
