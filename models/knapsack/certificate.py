@@ -88,9 +88,7 @@ def lagrangian_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction]
     return total
 
 
-def surrogate_bound(
-    instance: KnapsackInstance, multipliers: Sequence[Fraction]
-) -> Fraction | None:
+def surrogate_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction]) -> Fraction | None:
     """Return the optimum of the knapsack whose one row is the sum with these multipliers.
 
     Returns

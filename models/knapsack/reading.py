@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,9 @@ def read_orlib(path: Path) -> KnapsackFile:
     InputError
         If the file cannot be read or is not of either format.
     """
-    return _read(path, lambda text: _mknap2(path, text) if _has_titles(text) else _mknap1(path, text))
+    return _read(
+        path, lambda text: _mknap2(path, text) if _has_titles(text) else _mknap1(path, text)
+    )
 
 
 def read_mmkp(path: Path) -> KnapsackFile:
@@ -122,10 +125,6 @@ def _mknap1(path: Path, text: str) -> list[NamedKnapsack]:
 # -- mknap2 ------------------------------------------------------------------------------------
 
 
-def _has_titles(text: str) -> bool:
-    return any(_RULE.fullmatch(line) or _TITLE.match(line.strip()) for line in text.splitlines())
-
-
 def _mknap2(path: Path, text: str) -> list[NamedKnapsack]:
     sections: list[list[tuple[int, str]]] = [[]]
     for number, line in numbered_lines(text):
@@ -146,9 +145,7 @@ def _mknap2(path: Path, text: str) -> list[NamedKnapsack]:
     return found
 
 
-def _section(
-    source: str, title: str, line: int, data: Sequence[tuple[int, str]]
-) -> NamedKnapsack:
+def _section(source: str, title: str, line: int, data: Sequence[tuple[int, str]]) -> NamedKnapsack:
     which = f"problem {title}"
     if not data:
         raise InputError(f"{source}: line {line}: {which} has no section of data after it")
@@ -189,9 +186,7 @@ def _mmkp(path: Path, text: str) -> NamedKnapsack:
     if len(words) and _NUMBER.fullmatch(words.words[words.next][0]):
         words.expect_end(f"the {n} groups announced")
     last = words.words[words.next - 1][1]
-    instance = KnapsackInstance(
-        capacities=capacities, groups=tuple(groups), exactly_one=True
-    )
+    instance = KnapsackInstance(capacities=capacities, groups=tuple(groups), exactly_one=True)
     return NamedKnapsack(f"mmkp_{path.stem}", instance, _remarks(lines[last:]))
 
 
@@ -199,7 +194,7 @@ def _remarks(lines: Sequence[tuple[int, str]]) -> dict[str, Any]:
     """Return the value of the exact solution that the text after the data states, and the bound."""
     said = {"exact solution": "stated_optimum", "upper bound": "stated_upper_bound"}
     found: dict[str, Any] = {}
-    for (_, heading), (_, below) in zip(lines, lines[1:], strict=False):
+    for (_, heading), (_, below) in pairwise(lines):
         for words, name in said.items():
             numbers = below.split()
             if words in heading.lower() and numbers and _NUMBER.fullmatch(numbers[-1]):

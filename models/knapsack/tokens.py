@@ -43,9 +43,7 @@ class Tokens:
             If the next word is no such number, or there is none.
         """
         if not len(self):
-            raise InputError(
-                f"{self.source}: ends after {len(self.words)} words, expected {what}"
-            )
+            raise InputError(f"{self.source}: ends after {len(self.words)} words, expected {what}")
         word, line = self.words[self.next]
         if not _DECIMAL.fullmatch(word):
             raise self.unexpected(what)

@@ -1,0 +1,83 @@
+"""Greedy choices, the least that an algorithm has to beat."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
+from gadgetopt.result import Limits
+
+
+def greedy(knapsack: Knapsack, limits: Limits) -> tuple[Ints | None, bool]:
+    """Return the items that greed chooses, and whether the time limit stopped it.
+
+    Returns
+    -------
+    (ndarray of int or None, bool)
+        None where every group needs an item and the lightest ones do not fit together.
+    """
+    single = knapsack.num_groups == knapsack.num_items and not knapsack.exactly_one
+    return (by_density(knapsack), False) if single else by_upgrades(knapsack, limits)
+
+
+def by_density(knapsack: Knapsack) -> Ints:
+    """Take single items by profit per part of the fullest row they fill, while they fit."""
+    filled = _filled(knapsack)
+    with np.errstate(divide="ignore"):
+        density = np.where(filled > 0, knapsack.profit / filled, np.inf)
+    left = knapsack.capacity.copy()
+    chosen = []
+    for c in np.argsort(-density, kind="stable").tolist():
+        if np.all(knapsack.weight[c] <= left):
+            left -= knapsack.weight[c]
+            chosen.append(c)
+    return np.array(chosen, dtype=np.int64)
+
+
+def by_upgrades(knapsack: Knapsack, limits: Limits) -> tuple[Ints | None, bool]:
+    """Start from nothing, or the lightest items, and exchange items while that gains.
+
+    Of the exchanges within a group that fit, the one with the largest gain per capacity it takes is
+    made, those that take none first, by gain. Profit grows with every step, so this ends.
+    """
+    begin = time.perf_counter()
+    filled = _filled(knapsack)
+    # Item chosen of each group; without one, an item of no profit and no weight, the last row.
+    none = knapsack.num_items
+    profit = np.append(knapsack.profit, 0.0)
+    weight = np.vstack([knapsack.weight, np.zeros(len(knapsack.capacity))])
+    chosen = np.full(knapsack.num_groups, none, dtype=np.int64)
+    if knapsack.exactly_one:
+        starts = knapsack.group_starts
+        for i in range(knapsack.num_groups):
+            chosen[i] = starts[i] + np.argmin(filled[starts[i] : starts[i + 1]])
+    left = knapsack.capacity - weight[chosen].sum(axis=0)
+    if np.any(left < 0):
+        return None, False
+    scale = np.where(knapsack.capacity > 0, knapsack.capacity, 1.0)
+    while True:
+        now = chosen[knapsack.owner]
+        gain = knapsack.profit - profit[now]
+        more = knapsack.weight - weight[now]
+        good = (gain > 0) & np.all(more <= left, axis=1)
+        stopped = limits.time_s is not None and time.perf_counter() - begin > limits.time_s
+        if stopped or not good.any():
+            return chosen[chosen != none], bool(stopped)
+        taken = (more / scale).max(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            worth = np.where(taken > 0, gain / taken, np.inf)
+        worth = np.where(good, worth, -np.inf)
+        ties = np.flatnonzero(worth == worth.max())
+        best = ties[np.argmax(gain[ties])]
+        left -= more[best]
+        chosen[knapsack.owner[best]] = best
+
+
+def _filled(knapsack: Knapsack) -> Floats:
+    """Return the part of the row that each item fills most; infinite where it does not fit."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part = np.where(knapsack.weight > 0, knapsack.weight / knapsack.capacity, 0.0)
+    filled: Floats = part.max(axis=1, initial=0.0)
+    return filled
