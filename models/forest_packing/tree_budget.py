@@ -107,7 +107,7 @@ def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
         return m.f[k, u, v] <= (N - 1) * m.b[k, u, v]
 
     @m.Constraint(m.K, m.E, doc="(4): a cable of the tree carries its rate")
-    def load(m: Any, k: int, e: int) -> Any:
+    def carried(m: Any, k: int, e: int) -> Any:
         return m.l[k, e] >= m.x[k] - B_1 * (1 - used(m, k, network.edges[e]))
 
     @m.Constraint(m.E, doc="(5): capacity")
