@@ -68,9 +68,12 @@ def read_orlib(path: Path) -> KnapsackFile:
     InputError
         If the file cannot be read or is not of either format.
     """
-    return _read(
-        path, lambda text: _mknap2(path, text) if _has_titles(text) else _mknap1(path, text)
-    )
+
+    def parse(text: str) -> list[NamedKnapsack]:
+        sectioned = any(_RULE.fullmatch(line) for line in text.splitlines())
+        return _mknap2(path, text) if sectioned else _mknap1(path, text)
+
+    return _read(path, parse)
 
 
 def read_mmkp(path: Path) -> KnapsackFile:
