@@ -67,7 +67,7 @@ def busy_rows(
 
 def _heat_maps(network: Network, busy: dict[Stage, Floats]) -> go.Figure:
     """One map for each stage and one for both together."""
-    maps: dict[str, Floats] = dict(busy)
+    maps: dict[str, Floats] = {str(stage): part for stage, part in busy.items()}
     if len(busy) > 1:
         maps["together"] = np.sum(list(busy.values()), axis=0)
     figure = make_subplots(
