@@ -124,7 +124,7 @@ def test_ratios_on_hardware_and_fabrics(file: str, name: str, parameters: Any, r
 
 
 @pytest.mark.parametrize("name", BASELINES)
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6))
 def test_every_plan_is_feasible_or_the_instance_is_refused(name: str, seed: int) -> None:
     instance = random_instance(seed, max_workers=6)
@@ -133,7 +133,7 @@ def test_every_plan_is_feasible_or_the_instance_is_refused(name: str, seed: int)
 
 
 @pytest.mark.parametrize("name", BASELINES)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 10**6))
 def test_no_baseline_beats_the_tree_packing_number(name: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
