@@ -32,14 +32,14 @@ PRESETS: dict[str, Any] = {
         *("hypercube", "complete", "clustered", "random_digraph"),
     )
 }
-FILES = sorted(
-    path
-    for path in [
-        *(LIBRARY / "forest_packing").rglob("*.json"),
-        LIBRARY / "quickstart" / "forest_packing.json",
-    ]
-    if path.parent.name != "tiny"
-)
+FILES = [
+    *(
+        path
+        for folder in ("hardware", "networks", "subsets")
+        for path in sorted((LIBRARY / "forest_packing" / folder).glob("*.json"))
+    ),
+    LIBRARY / "quickstart" / "forest_packing.json",
+]
 
 
 def rng(seed: int = 0) -> np.random.Generator:
