@@ -54,13 +54,14 @@ class RateGrid:
 
     def bound(self, steps: int) -> Fraction:
         """Return the bound on all rates, GB/s, that a bound on those of the grid gives."""
-        outward = steps * self.step
-        if not self.exact:
-            outward += self.num_trees * self.step
+        if self.exact:
+            return steps * self.step
+        outward = (steps + self.num_trees) * self.step
         if self.denominators is None or self.denominators > MOST_DENOMINATORS:
             return outward
+        # The bound is strict.
         return max(
-            Fraction(math.floor(outward / self.unit * d), d) * self.unit
+            Fraction(math.ceil(outward / self.unit * d) - 1, d) * self.unit
             for d in range(1, self.denominators + 1)
         )
 

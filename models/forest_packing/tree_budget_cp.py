@@ -88,6 +88,8 @@ class TreeBudgetModel:
         for k in range(self.K):
             for (u, v), arc in add_arborescence(self.model, self.N, arcs, 0).items():
                 self.model.add_implication(arc, self.b[k, position[min(u, v), max(u, v)]])
+            cables = range(len(self.edges))
+            self.model.add(sum(self.b[k, e] for e in cables) >= self.N - 1)
 
     def cables_have_capacity(self) -> None:
         """Trees on a cable fit together."""
