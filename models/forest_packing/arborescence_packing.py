@@ -188,9 +188,11 @@ def _most(state: _State, batch: _Batch, x: int, y: int) -> int:
     state.flows += 1
     if flow.value >= others + want:
         return want
-    if flow.value < others:
+    tight = ~flow.source_side()[:n]
+    if flow.value < others or not tight[batch.order].any():
+        # A set without enough capacity for the batches that have not reached it.
         raise ValueError("capacity: does not hold the arborescences")
-    state.tight.append(~flow.source_side()[:n])
+    state.tight.append(tight)
     return flow.value - others
 
 
