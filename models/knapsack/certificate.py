@@ -6,9 +6,15 @@ For any :math:`\lambda \ge 0` the Lagrangian bound
     L(\lambda) = \lambda^\top C + \sum_i \max_c (\pi_{ic} - \lambda^\top a_{ic}),
 
 with a further 0 in the maximum where a group may be left out, is no less than the optimum. So is
-the optimum of the surrogate knapsack, whose one row is the sum of all with these multipliers; it is
-never worse than the Lagrangian bound, and computed by dynamic programming in whole numbers. Every
-objective is a multiple of the profits' unit, so either bound is rounded down to one.
+the optimum of the surrogate knapsack, whose one row is the sum of all with these multipliers,
+
+.. math::
+    \sum_i \lfloor \lambda^\top a_{ic_i} \rfloor \le \lfloor \lambda^\top C \rfloor,
+
+rounded down to whole numbers, which every feasible choice survives, and solved by dynamic
+programming. Without the rounding, to which large multipliers come close, it is never worse than the
+Lagrangian bound. Every objective is a multiple of the profits' unit, so either bound is rounded
+down to one.
 """
 
 from __future__ import annotations
@@ -89,7 +95,7 @@ def lagrangian_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction]
 
 
 def surrogate_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction]) -> Fraction | None:
-    """Return the optimum of the knapsack whose one row is the sum with these multipliers.
+    """Return the optimum of the knapsack whose one row is the rounded sum with these multipliers.
 
     Returns
     -------
@@ -102,27 +108,17 @@ def surrogate_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction])
         If the number of multipliers is not that of the rows, or the table would be too large.
     """
     _check_length(instance, multipliers)
-    weight = [
-        [sum((y * a for y, a in zip(multipliers, item.weights, strict=True)), Fraction(0))
-         for item in items]
-        for items in instance.groups
-    ]  # fmt: skip
-    capacity = sum(
-        (y * c for y, c in zip(multipliers, instance.capacities, strict=True)), Fraction(0)
-    )
-    scale = math.lcm(*(w.denominator for row in weight for w in row))
-    whole = [[int(w * scale) for w in row] for row in weight]
-    common = math.gcd(*(w for row in whole for w in row)) or 1
+    weights = [[_weighed(item.weights, multipliers) for item in items] for items in instance.groups]
+    capacity = _weighed(instance.capacities, multipliers)
     unit = profit_unit(instance)
-    profit = [[int(item.profit / unit) for item in items] for items in instance.groups]
-    best = _one_row(
-        profit,
-        [[w // common for w in row] for row in whole],
-        # More than everything weighs is as good as that.
-        min(math.floor(capacity * scale / common), sum(map(max, whole)) // common),
-        instance.exactly_one,
-    )
+    profits = [[int(item.profit / unit) for item in items] for items in instance.groups]
+    # More than everything weighs is as good as that.
+    best = _one_row(profits, weights, min(capacity, sum(map(max, weights))), instance.exactly_one)
     return None if best is None else unit * best
+
+
+def _weighed(amounts: Sequence[Fraction], multipliers: Sequence[Fraction]) -> int:
+    return math.floor(sum((y * a for y, a in zip(multipliers, amounts, strict=True)), Fraction(0)))
 
 
 def _one_row(
