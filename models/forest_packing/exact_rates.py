@@ -1,0 +1,86 @@
+"""The exact rates of a vertex: the linear system of its full rows, solved in rationals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from .instance import ForestPackingInstance
+from .packing import Pair, required_shares
+
+#: A row is full if its slack is no more than this part of its capacity.
+FULL = 1e-8
+#: Most pairs whose system is solved.
+MOST_PAIRS = 80
+
+
+def exact_rates(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> list[Fraction] | None:
+    """Return the rates for which the rows that are almost full are full, and shares are kept.
+
+    At a vertex these are exactly the rates that floating point approximates.
+
+    Parameters
+    ----------
+    instance : ForestPackingInstance
+        Its stages do not take turns.
+    pairs : sequence of Pair
+        With approximate rates > 0.
+
+    Returns
+    -------
+    list of Fraction or None
+        None if the system does not have exactly one solution, or one that is not positive.
+    """
+    if not pairs or len(pairs) > MOST_PAIRS:
+        return None
+    network = instance.network
+    uses = [_row_uses(instance, p) for p in pairs]
+    system = []
+    for i, row in enumerate(network.rows):
+        load = sum(n[i] * float(p.rate) for n, p in zip(uses, pairs, strict=True))
+        if load >= float(row.capacity) * (1 - FULL):
+            system.append([*(Fraction(n[i]) for n in uses), row.capacity])
+    for r, w in (required_shares(instance) or {}).items():
+        system.append([*((p.root == r) - w for p in pairs), Fraction(0)])
+    rates = solve_exactly(system, len(pairs))
+    return rates if rates is not None and min(rates) > 0 else None
+
+
+def solve_exactly(system: list[list[Fraction]], unknowns: int) -> list[Fraction] | None:
+    """Return the only solution of linear equations; None if there is none or several.
+
+    Parameters
+    ----------
+    system : list of rows
+        Coefficients and, last, the right-hand side.
+    unknowns : int
+    """
+    rows = [list(row) for row in system]
+    for k in range(unknowns):
+        pivot = next((i for i in range(k, len(rows)) if rows[i][k]), None)
+        if pivot is None:
+            return None
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        scale = rows[k][k]
+        rows[k] = [x / scale for x in rows[k]]
+        for i in range(len(rows)):
+            factor = rows[i][k]
+            if i != k and factor:
+                rows[i] = [
+                    x - factor * y if y else x for x, y in zip(rows[i], rows[k], strict=True)
+                ]
+    if any(row[-1] for row in rows[unknowns:]):
+        return None
+    return [row[-1] for row in rows[:unknowns]]
+
+
+def _row_uses(instance: ForestPackingInstance, pair: Pair) -> Counter[int]:
+    """Return how often a pair uses each row."""
+    network = instance.network
+    uses: Counter[int] = Counter()
+    for route in (*pair.reduce, *pair.out_routes):
+        for arc in pairwise(route):
+            uses.update(network.rows_of[network.arc_index[arc]])
+    return uses
