@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.certificate import LARGEST_DENOMINATOR
-from gadgetopt.knapsack.relaxation import linear_relaxation
+from gadgetopt.knapsack.relaxation import Relaxation, linear_relaxation
 from gadgetopt.result import Limits, MethodOutcome, Status
 
 from .certificate import (
@@ -37,8 +37,11 @@ def lagrangian(
     whole = scaled(instance)
     relaxation = linear_relaxation(whole.knapsack, limits)
     if relaxation.duals is None:
-        return _without_duals(relaxation.infeasible)
-    return MethodOutcome(certificate=lagrangian_certificate(instance, whole, relaxation.duals))
+        return _without_duals(relaxation)
+    return MethodOutcome(
+        certificate=lagrangian_certificate(instance, whole, relaxation.duals),
+        limit_hit=relaxation.limit_hit,
+    )
 
 
 def lagrangian_certificate(
@@ -55,7 +58,7 @@ def lagrangian_certificate(
         [Fraction(y).limit_denominator(LARGEST_DENOMINATOR) for y in floats],
     )
     multipliers = [_of_instance(whole, candidate) for candidate in candidates]
-    best = min(multipliers, key=lambda y: lagrangian_bound(instance, y))
+    best = min(multipliers, key=lambda y: lagrangian_bound(instance, y) or 0)
     return KnapsackCertificate(multipliers=best)
 
 
@@ -81,7 +84,7 @@ def surrogate(
     whole = scaled(instance)
     relaxation = linear_relaxation(whole.knapsack, limits)
     if relaxation.duals is None:
-        return _without_duals(relaxation.infeasible)
+        return _without_duals(relaxation)
     duals = _of_instance(whole, [Fraction(max(0.0, float(y))) for y in relaxation.duals])
     worth = sum((y * c for y, c in zip(duals, instance.capacities, strict=True)), Fraction(0))
     cells = min(cells, MOST_STEPS // (2 * instance.num_items), MOST_CELLS // 2)
@@ -92,10 +95,10 @@ def surrogate(
     )
     if surrogate_bound(instance, certificate.multipliers) is None:
         return MethodOutcome(proved=Status.INFEASIBLE)
-    return MethodOutcome(certificate=certificate)
+    return MethodOutcome(certificate=certificate, limit_hit=relaxation.limit_hit)
 
 
-def _without_duals(infeasible: bool) -> MethodOutcome:
-    if infeasible:
+def _without_duals(relaxation: Relaxation) -> MethodOutcome:
+    if relaxation.infeasible:
         return MethodOutcome(proved=Status.INFEASIBLE)
-    return MethodOutcome(limit_hit="time_s")
+    return MethodOutcome(limit_hit=relaxation.limit_hit)

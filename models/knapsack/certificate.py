@@ -5,7 +5,8 @@ For any :math:`\lambda \ge 0` the Lagrangian bound
 .. math::
     L(\lambda) = \lambda^\top C + \sum_i \max_c (\pi_{ic} - \lambda^\top a_{ic}),
 
-with a further 0 in the maximum where a group may be left out, is no less than the optimum. So is
+with a further 0 in the maximum where a group may be left out, is no less than the optimum. Items
+that do not fit alone are in no choice and left out. So is
 the optimum of the surrogate knapsack, whose one row is the sum of all with these multipliers,
 
 .. math::
@@ -22,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from operator import le
 from typing import Annotated, Literal
 
 import numpy as np
@@ -29,7 +31,7 @@ from pydantic import Field
 
 from gadgetopt.data import Certificate
 
-from .instance import Amount, KnapsackInstance
+from .instance import Amount, Item, KnapsackInstance
 from .scaling import profit_unit
 
 #: Table entries that the dynamic program of the surrogate bound may compute, and those it may hold.
@@ -56,7 +58,7 @@ def check_bound(instance: KnapsackInstance, certificate: KnapsackCertificate) ->
     Returns
     -------
     Fraction or None
-        None if no choice satisfies the surrogate row, in which case the instance is infeasible.
+        None if nothing satisfies them, in which case the instance is infeasible.
 
     Raises
     ------
@@ -74,8 +76,15 @@ def floor_to_unit(instance: KnapsackInstance, bound: Fraction) -> Fraction:
     return unit * math.floor(bound / unit)
 
 
-def lagrangian_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction]) -> Fraction:
-    """Return L at these multipliers, exactly.
+def lagrangian_bound(
+    instance: KnapsackInstance, multipliers: Sequence[Fraction]
+) -> Fraction | None:
+    """Return L at these multipliers, exactly, over the items that fit alone.
+
+    Returns
+    -------
+    Fraction or None
+        None if no item fits of a group that must have one chosen.
 
     Raises
     ------
@@ -85,12 +94,17 @@ def lagrangian_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction]
     _check_length(instance, multipliers)
     rows = [r for r, y in enumerate(multipliers) if y]
     total = sum((multipliers[r] * instance.capacities[r] for r in rows), Fraction(0))
-    for items in instance.groups:
-        best = max(
+    for items in _fitting(instance):
+        worth = [
             item.profit - sum((multipliers[r] * item.weights[r] for r in rows), Fraction(0))
             for item in items
-        )
-        total += best if instance.exactly_one else max(best, Fraction(0))
+        ]
+        if instance.exactly_one:
+            if not worth:
+                return None
+            total += max(worth)
+        else:
+            total += max(*worth, Fraction(0)) if worth else 0
     return total
 
 
@@ -108,13 +122,23 @@ def surrogate_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction])
         If the number of multipliers is not that of the rows, or the table would be too large.
     """
     _check_length(instance, multipliers)
-    weights = [[_weighed(item.weights, multipliers) for item in items] for items in instance.groups]
-    capacity = _weighed(instance.capacities, multipliers)
+    groups = _fitting(instance)
     unit = profit_unit(instance)
-    profits = [[int(item.profit / unit) for item in items] for items in instance.groups]
+    weights = [[_weighed(item.weights, multipliers) for item in items] for items in groups]
+    profits = [[int(item.profit / unit) for item in items] for items in groups]
     # More than everything weighs is as good as that.
-    best = _one_row(profits, weights, min(capacity, sum(map(max, weights))), instance.exactly_one)
+    everything = sum(max(row, default=0) for row in weights)
+    capacity = min(_weighed(instance.capacities, multipliers), everything)
+    best = _one_row(profits, weights, capacity, instance.exactly_one)
     return None if best is None else unit * best
+
+
+def _fitting(instance: KnapsackInstance) -> list[list[Item]]:
+    """Return the items of each group that fit alone; the others are in no feasible choice."""
+    return [
+        [i for i in items if all(map(le, i.weights, instance.capacities))]
+        for items in instance.groups
+    ]
 
 
 def _weighed(amounts: Sequence[Fraction], multipliers: Sequence[Fraction]) -> int:
@@ -131,7 +155,7 @@ def _one_row(
             f"multipliers: the surrogate knapsack takes {steps:.2g} steps on {capacity + 1:.2g} "
             f"cells, expected at most {MOST_STEPS:.0e} on {MOST_CELLS:.0e}"
         )
-    if sum(map(max, profit)) > 2**62:
+    if sum(max(row, default=0) for row in profit) > 2**62:
         raise ValueError("profits: too many digits for 64 bits")
     nothing = np.int64(-(2**62))
     best = np.zeros(capacity + 1, dtype=np.int64)  # of the groups so far, by capacity

@@ -6,7 +6,8 @@ import time
 
 import numpy as np
 
-from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
+from gadgetopt.knapsack.problem import Ints, Knapsack
+from gadgetopt.knapsack.relaxation import shares
 from gadgetopt.result import Limits
 
 
@@ -24,9 +25,9 @@ def greedy(knapsack: Knapsack, limits: Limits) -> tuple[Ints | None, bool]:
 
 def by_density(knapsack: Knapsack) -> Ints:
     """Take single items by profit per part of the fullest row they fill, while they fit."""
-    filled = _filled(knapsack)
-    with np.errstate(divide="ignore"):
-        density = np.where(filled > 0, knapsack.profit / filled, np.inf)
+    share = shares(knapsack)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        density = np.where(share > 0, knapsack.profit / share, np.inf)
     left = knapsack.capacity.copy()
     chosen = []
     for c in np.argsort(-density, kind="stable").tolist():
@@ -43,7 +44,7 @@ def by_upgrades(knapsack: Knapsack, limits: Limits) -> tuple[Ints | None, bool]:
     made, those that take none first, by gain. Profit grows with every step, so this ends.
     """
     begin = time.perf_counter()
-    filled = _filled(knapsack)
+    share = shares(knapsack)
     # Item chosen of each group; without one, an item of no profit and no weight, the last row.
     none = knapsack.num_items
     profit = np.append(knapsack.profit, 0.0)
@@ -52,7 +53,7 @@ def by_upgrades(knapsack: Knapsack, limits: Limits) -> tuple[Ints | None, bool]:
     if knapsack.exactly_one:
         starts = knapsack.group_starts
         for i in range(knapsack.num_groups):
-            chosen[i] = starts[i] + np.argmin(filled[starts[i] : starts[i + 1]])
+            chosen[i] = starts[i] + np.argmin(share[starts[i] : starts[i + 1]])
     left = knapsack.capacity - weight[chosen].sum(axis=0)
     if np.any(left < 0):
         return None, False
@@ -73,11 +74,3 @@ def by_upgrades(knapsack: Knapsack, limits: Limits) -> tuple[Ints | None, bool]:
         best = ties[np.argmax(gain[ties])]
         left -= more[best]
         chosen[knapsack.owner[best]] = best
-
-
-def _filled(knapsack: Knapsack) -> Floats:
-    """Return the part of the row that each item fills most; infinite where it does not fit."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        part = np.where(knapsack.weight > 0, knapsack.weight / knapsack.capacity, 0.0)
-    filled: Floats = part.max(axis=1, initial=0.0)
-    return filled

@@ -31,7 +31,7 @@ def single(profits, rows, capacities) -> KnapsackInstance:
 
 
 def small_instance(rng: np.random.Generator, *, single_items: bool = False) -> KnapsackInstance:
-    """Up to six groups of up to three items; decimals, zeros and items that do not fit occur."""
+    """Up to five groups of up to three items; decimals, zeros and items that do not fit occur."""
     rows = int(rng.integers(1, 4))
     denominator = int(rng.choice([1, 1, 10, 3]))
 
@@ -43,7 +43,7 @@ def small_instance(rng: np.random.Generator, *, single_items: bool = False) -> K
             Item(profit=amounts(20, 1)[0], weights=amounts(9, rows))
             for _ in range(1 if single_items else int(rng.integers(1, 4)))
         )
-        for _ in range(int(rng.integers(1, 7)))
+        for _ in range(int(rng.integers(1, 6)))
     )
     return KnapsackInstance(
         capacities=amounts(25, rows),
