@@ -26,6 +26,7 @@ class Closure:
         self._n = network.num_workers
         self._prices: Floats | None = None
         self._dist = np.full((self._n, self._n), np.inf)
+        self._routes: list[dict[int, Route]] = [{} for _ in range(self._n)]
         if network.switches:
             self._split()
 
@@ -82,6 +83,8 @@ class Closure:
             (prices[self._order], self._indices, self._indptr), shape=(self._size, self._size)
         )
         dist, before = csgraph.dijkstra(graph, indices=sources, return_predecessors=True)
+        for u in sources.tolist():
+            self._routes[u].clear()
         self._dist[sources] = dist[:, self.network.num_nodes :]
         np.fill_diagonal(self._dist, np.inf)
         self._before[sources] = before
@@ -100,6 +103,12 @@ class Closure:
         ValueError
             If there is none.
         """
+        known = self._routes[u].get(v)
+        if known is None:
+            known = self._routes[u][v] = self._walk_back(u, v)
+        return known
+
+    def _walk_back(self, u: int, v: int) -> Route:
         if not np.isfinite(self._dist[u, v]):
             raise ValueError(f"no path from {u} to {v} runs through switches only")
         if not self.network.switches:

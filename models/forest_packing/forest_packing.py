@@ -31,6 +31,8 @@ _LP_TREES = 100
 _PACKING_PART = 0.7
 #: Relative differences of rates in floating point that do not count.
 _NOISE = 1e-9
+#: Part of the rate that is enough for the LP's few trees when the time is up.
+_LEAST_IN_HASTE = 0.95
 
 
 def forest_packing(
@@ -184,18 +186,26 @@ def _polished(
     number = len(heaviest) if entries <= _LP_ENTRIES else _LP_TREES
     roots: Roots = "any" if plan.trees[0].stage is None else required_shares(instance) or "free"
     master = TreeMaster(oracle, instance.stages, instance.network.num_workers, roots)
+    fewer, rate = plan, 0.0
     while True:
         master.add(plan.trees[k] for k in heaviest[:number])
         status = master.solve(_left(limits, began))
-        if status is not Status.OPTIMAL:
-            packing.limit_hit = packing.limit_hit or "time_s"
-            return plan
-        if master.rate >= packing.rate * (1 - _NOISE) or number >= len(heaviest):
+        if status in (Status.OPTIMAL, Status.FEASIBLE):
+            fewer, rate = RatedTrees(master.trees, master.rates), master.rate
+        if (
+            status is not Status.OPTIMAL
+            or rate >= packing.rate * (1 - _NOISE)
+            or number >= len(heaviest)
+        ):
             break
         number *= 2
-    column = oracle(master.prices)
-    if column is not None and column.price > 0 and 1 / column.price < packing.bound:
-        packing.bound, packing.prices = 1 / column.price, master.prices
-    if master.rate < packing.rate * (1 - _NOISE):
-        return plan
-    return RatedTrees(master.trees, master.rates)
+    least = 1 - _NOISE
+    if status is Status.OPTIMAL:
+        column = oracle(master.prices)
+        if column is not None and column.price > 0 and 1 / column.price < packing.bound:
+            packing.bound, packing.prices = 1 / column.price, master.prices
+    else:
+        packing.limit_hit = packing.limit_hit or master.limit_hit
+        # A plan of thousands of large trees would take longer to write down than the limit allows.
+        least = _LEAST_IN_HASTE if entries > _LP_ENTRIES else least
+    return fewer if rate >= packing.rate * least else plan

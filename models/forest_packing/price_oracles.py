@@ -231,6 +231,9 @@ class RootedOracle:
             stage: k if instance.sequential else 0 for k, stage in enumerate(self._stages)
         }
         closures = [None if instance.in_network else Closure(network) for _ in range(number)]
+        # The same trees and routes come back again and again.
+        self._known: dict[object, FoundTree] = {}
+        self._arcs_of: dict[Route, tuple[int, ...]] = {}
         self._finders: dict[Stage, _Finder] = {}
         for stage, k in self._family_of.items():
             closure = closures[k]
@@ -270,14 +273,23 @@ class RootedOracle:
         return found
 
     def _tree(self, stage: Stage, root: int) -> FoundTree:
-        routes = sorted(self._finders[stage].routes(root))
-        index = self._network.arc_index
-        elements = sorted(index[arc] for route in routes for arc in itertools.pairwise(route))
-        longest = max(len(route) for route in routes)
-        filled = [route + (-1,) * (longest - len(route)) for route in routes]
-        return FoundTree(
-            stage, root, np.array(elements, dtype=np.int32), np.array(filled, dtype=np.int32)
-        )
+        routes = self._finders[stage].routes(root)
+        elements = np.array([a for route in routes for a in self._arcs_on(route)], dtype=np.int32)
+        elements.sort()
+        key = stage, root, elements.tobytes()
+        if key not in self._known:
+            routes.sort()
+            longest = max(len(route) for route in routes)
+            filled = [route + (-1,) * (longest - len(route)) for route in routes]
+            self._known[key] = FoundTree(stage, root, elements, np.array(filled, dtype=np.int32))
+        return self._known[key]
+
+    def _arcs_on(self, route: Route) -> tuple[int, ...]:
+        arcs = self._arcs_of.get(route)
+        if arcs is None:
+            index = self._network.arc_index
+            arcs = self._arcs_of[route] = tuple(index[arc] for arc in itertools.pairwise(route))
+        return arcs
 
     def load(self, tree: FoundTree) -> Floats:
         """Return a tree's load on every row per unit of rate."""
