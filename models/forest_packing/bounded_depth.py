@@ -20,11 +20,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 
@@ -34,18 +32,16 @@ from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 
 from .cable_trees import remaining
 from .closure import Closure
-from .exact_rates import exact_rates
+from .exact_rates import read_exactly, row_uses
 from .instance import ForestPackingInstance
 from .network import Floats
 from .outcome import plan_outcome
-from .packing import Pair, Route, best_plan, read_rates, required_shares
+from .packing import Pair, Route, required_shares
 from .rational_duals import roundings
 from .shallow_trees import MOST_NODES, ShallowTrees
 
 #: Relative agreement of rate and bound at which generation ends.
 AGREEMENT = 1e-9
-#: Rates below this part of the largest are rounding errors of 0.
-NEGLIGIBLE = 1e-11
 #: Integer prices in sums below this are added without error in doubles.
 EXACT = 2**50
 
@@ -138,7 +134,7 @@ class _Master:
     """The restricted master LP."""
 
     def __init__(self, instance: ForestPackingInstance):
-        self.network = instance.network
+        self.instance, self.network = instance, instance.network
         self.columns: list[PricedPair] = []
         self._known: set[tuple[int, tuple[Route, ...], tuple[Route, ...]]] = set()
         self.lp = PersistentLp("max")
@@ -174,10 +170,7 @@ class _Master:
                 continue
             self._known.add(key)
             self.columns.append(p)
-            uses: Counter[int] = Counter()
-            for route in (*p.reduce, *p.broadcast):
-                for arc in pairwise(route):
-                    uses.update(self.network.rows_of[self.network.arc_index[arc]])
+            uses = row_uses(self.instance, p.with_rate(self.network.unit))
             if self.shares is not None:
                 uses[self.row_of_root[p.root]] = 1
             cost = 0.0 if self.shares is not None else 1.0
@@ -260,10 +253,11 @@ def bounded_depth(
             run.limit_hit = "time_s"
             break
     generated = time.perf_counter()
+    unit = instance.network.unit
     bound = _exact_bound(instance, pricing, run)
     outcome = plan_outcome(
         instance,
-        _plan(instance, master),
+        read_exactly(instance, [p.with_rate(unit) for p in master.columns], master.rates.tolist()),
         dual_bound=bound,
         limit_hit=run.limit_hit,
         trace=tuple(run.trace),
@@ -367,22 +361,3 @@ def _exact_bound(
             bound = capital / price
             best = bound if best is None else min(best, bound)
     return best
-
-
-def _plan(instance: ForestPackingInstance, master: _Master) -> list[Pair]:
-    """Read the rates exactly: as those of a vertex, as simple fractions, and as they are."""
-    rates = master.rates
-    largest = float(rates.max(initial=0.0))
-    columns = zip(master.columns, rates.tolist(), strict=True)
-    used = [p.with_rate(Fraction(x)) for p, x in columns if x > NEGLIGIBLE * largest]
-    readings = read_rates([p.rate for p in used], instance.network.unit)
-    vertex = exact_rates(instance, used)
-    if vertex is not None:
-        readings.append(vertex)
-    return best_plan(
-        instance,
-        [
-            [replace(p, rate=rate) for p, rate in zip(used, reading, strict=True)]
-            for reading in readings
-        ],
-    )

@@ -1,19 +1,72 @@
-"""The exact rates of a vertex: the linear system of its full rows, solved in rationals."""
+"""Best rates of given tree pairs, exact: a vertex is the solution of a system of full rows."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
+
+from gadgetopt.result import Limits, Status
+from gadgetopt.solvers.persistent import INFINITY, PersistentLp
+
 from .instance import ForestPackingInstance
-from .packing import Pair, required_shares
+from .packing import Pair, best_plan, read_rates, required_shares
 
 #: A row is full if its slack is no more than this part of its capacity.
 FULL = 1e-8
 #: Most pairs whose system is solved.
 MOST_PAIRS = 80
+#: Rates below this part of the largest are rounding errors of 0.
+NEGLIGIBLE = 1e-11
+
+
+def best_rates(
+    instance: ForestPackingInstance, pairs: Sequence[Pair], limits: Limits
+) -> list[Pair]:
+    """Return pairs with the rates of the largest sum, without those that get none.
+
+    Parameters
+    ----------
+    instance : ForestPackingInstance
+        Its stages do not take turns; the shares of its roots are free, or the pairs have one root.
+    pairs : sequence of Pair
+        What rates they have does not matter, unless time runs out.
+    limits : Limits
+    """
+    rows = instance.network.rows
+    scale = float(max(row.capacity for row in rows))
+    lp = PersistentLp("max")
+    zeros = np.zeros(len(rows))
+    lp.add_rows(zeros - INFINITY, [float(row.capacity) / scale for row in rows], zeros, [], [])
+    for p in pairs:
+        uses = row_uses(instance, p)
+        lp.add_columns([1.0], [0.0], [INFINITY], [0], list(uses), [float(n) for n in uses.values()])
+    if lp.solve(limits) is not Status.OPTIMAL:
+        return best_plan(instance, [pairs])
+    return read_exactly(instance, pairs, (lp.values * scale).tolist())
+
+
+def read_exactly(
+    instance: ForestPackingInstance, pairs: Sequence[Pair], rates: Sequence[float]
+) -> list[Pair]:
+    """Return the best plan of several readings of rates: as a vertex, simple fractions, as are."""
+    least = NEGLIGIBLE * max(rates, default=0.0)
+    used = [replace(p, rate=Fraction(x)) for p, x in zip(pairs, rates, strict=True) if x > least]
+    readings = read_rates([p.rate for p in used], instance.network.unit)
+    vertex = exact_rates(instance, used)
+    if vertex is not None:
+        readings.append(vertex)
+    return best_plan(
+        instance,
+        [
+            [replace(p, rate=rate) for p, rate in zip(used, reading, strict=True)]
+            for reading in readings
+        ],
+    )
 
 
 def exact_rates(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> list[Fraction] | None:
@@ -36,7 +89,7 @@ def exact_rates(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> list[
     if not pairs or len(pairs) > MOST_PAIRS:
         return None
     network = instance.network
-    uses = [_row_uses(instance, p) for p in pairs]
+    uses = [row_uses(instance, p) for p in pairs]
     system = []
     for i, row in enumerate(network.rows):
         load = sum(n[i] * float(p.rate) for n, p in zip(uses, pairs, strict=True))
@@ -76,7 +129,7 @@ def solve_exactly(system: list[list[Fraction]], unknowns: int) -> list[Fraction]
     return [row[-1] for row in rows[:unknowns]]
 
 
-def _row_uses(instance: ForestPackingInstance, pair: Pair) -> Counter[int]:
+def row_uses(instance: ForestPackingInstance, pair: Pair) -> Counter[int]:
     """Return how often a pair uses each row."""
     network = instance.network
     uses: Counter[int] = Counter()
