@@ -28,11 +28,11 @@ _LP_ENTRIES = 50_000
 #: Trees the LP starts with if it cannot take all.
 _LP_TREES = 100
 #: Part of the time limit that the packing may take if the LP follows.
-_PACKING_PART = 0.7
+_PACKING_PART = 0.6
 #: Relative differences of rates in floating point that do not count.
 _NOISE = 1e-9
 #: Part of the rate that is enough for the LP's few trees when the time is up.
-_LEAST_IN_HASTE = 0.95
+_LEAST_IN_HASTE = 0.9
 
 
 def forest_packing(
