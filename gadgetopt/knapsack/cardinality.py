@@ -1,0 +1,399 @@
+r"""Exact by enumeration, sliced by the number of items chosen.
+
+With :math:`k = \sum_c y_c` fixed, the linear relaxation has one more dual, and its bound
+:math:`U_k` falls off on both sides of the number of items the relaxation itself takes, so that few
+k remain above an incumbent. Each slice is enumerated with its own duals, and for falling
+thresholds T: nothing of profit T or more being found proves that the optimum is below T, and what
+is found above T first is optimal. A threshold halfway to the incumbent costs little compared with
+the last one, and a run that is stopped still has the bound of the last threshold finished.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gadgetopt.knapsack.enumeration import Enumerated, Levels, enumerate_levels
+from gadgetopt.knapsack.integral import LEAST_IMPROVEMENT, Integral, decimal_unit, integral
+from gadgetopt.knapsack.local_search import first_choice
+from gadgetopt.knapsack.outcome import CoreResult
+from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
+from gadgetopt.knapsack.relaxation import (
+    Relaxation,
+    lagrangian_bound,
+    linear_relaxation,
+    only_items,
+    reduced_profits,
+    usable_items,
+)
+from gadgetopt.result import Limits, Status
+from gadgetopt.solvers.persistent import INFINITY, PersistentLp
+
+#: Parts of the way from the bound to the incumbent at which thresholds are tried.
+THRESHOLDS = (0.25, 0.5, 0.75)
+#: Reduced costs keep items whose loss exceeds the gap by no more than this, relative to profits.
+FIXING_SLACK = 1e-7
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A knapsack of the usable items only, perhaps with two rows that fix their number.
+
+    Attributes
+    ----------
+    knapsack : Knapsack
+        The rows of a fixed number have weights 1 and -1.
+    duals : ndarray of float, shape (rows,)
+    bound : float
+        Lagrangian bound of the duals.
+    count : int or None
+        Number of items chosen.
+    """
+
+    knapsack: Knapsack
+    duals: Floats
+    bound: float
+    count: int | None = None
+
+
+@dataclass
+class Search:
+    """What is known while thresholds fall."""
+
+    best: Ints | None
+    value: float
+    bound: float
+    nodes: int = 0
+    largest_core: int = 0
+    finished: bool = True
+
+
+def solve_by_cardinality(
+    knapsack: Knapsack, limits: Limits | None = None, *, by_count: bool = True
+) -> CoreResult:
+    """Solve a knapsack exactly by enumeration of slices.
+
+    Parameters
+    ----------
+    knapsack : Knapsack
+    limits : Limits, optional
+        `time_s` is kept; one thread is used.
+    by_count : bool
+        Slice by the number of items chosen, where groups are single items that may be left out;
+        else there is one slice.
+
+    Raises
+    ------
+    ModelRefused
+        If weights have more than six decimals or numbers are too large for exact sums.
+    """
+    limits = limits or Limits()
+    deadline = deadline_of(limits)
+    relaxation = linear_relaxation(knapsack, limits)
+    if relaxation.infeasible:
+        return CoreResult(None, -math.inf, -math.inf, "no fractions of items fit")
+    if relaxation.duals is None or relaxation.limit_hit:
+        return CoreResult(
+            None,
+            -math.inf,
+            relaxation.bound,
+            "Lagrangian bound",
+            relaxation.duals,
+            relaxation.bound,
+            relaxation.limit_hit,
+        )
+    chosen = incumbent(knapsack, relaxation, deadline)
+    return enumerate_slices(knapsack, relaxation, chosen, deadline, by_count=by_count)
+
+
+def deadline_of(limits: Limits) -> float:
+    """Return when a run that begins now has to stop, on the clock of `time.perf_counter`."""
+    return math.inf if limits.time_s is None else time.perf_counter() + limits.time_s
+
+
+def incumbent(knapsack: Knapsack, relaxation: Relaxation, deadline: float) -> Ints | None:
+    """Return a good feasible choice near the linear relaxation; None if none is found."""
+    assert relaxation.duals is not None
+    items = np.flatnonzero(usable_items(knapsack))
+    usable = only_items(knapsack, items)
+    losses = losses_of_items(usable, relaxation.duals)
+    chosen = first_choice(usable, relaxation.y[items], losses, deadline)
+    return None if chosen is None else items[chosen]
+
+
+def losses_of_items(knapsack: Knapsack, duals: Floats) -> Floats:
+    """Return what the Lagrangian bound loses when an item is chosen, shape (items,)."""
+    reduced = reduced_profits(knapsack, duals)
+    return np.asarray(_best_of_owner(knapsack, reduced) - reduced)
+
+
+def enumerate_slices(
+    knapsack: Knapsack,
+    relaxation: Relaxation,
+    chosen: Ints | None,
+    deadline: float,
+    *,
+    by_count: bool = True,
+    most_nodes: float = math.inf,
+) -> CoreResult:
+    """Enumerate what can beat an incumbent, slice by slice.
+
+    Parameters
+    ----------
+    knapsack : Knapsack
+    relaxation : Relaxation
+        Solved to optimality.
+    chosen : ndarray of int or None
+        The incumbent.
+    deadline : float
+        On the clock of `time.perf_counter`.
+    by_count : bool
+        As for `solve_by_cardinality`.
+    most_nodes : float
+        After how many nodes to stop.
+
+    Raises
+    ------
+    ModelRefused
+        As for `solve_by_cardinality`.
+    """
+    assert relaxation.duals is not None
+    duals = relaxation.duals
+    kept = np.flatnonzero(usable_items(knapsack))
+    usable = only_items(knapsack, kept)
+    value = -math.inf if chosen is None else knapsack.value(chosen)
+    unit = decimal_unit(knapsack.profit)
+    bound = relaxation.bound if unit is None else math.floor(relaxation.bound * unit) / unit
+    search = Search(chosen, value, bound)
+    single = knapsack.num_groups == knapsack.num_items and not knapsack.exactly_one
+    slices = [Slice(usable, duals, relaxation.bound)]
+    limit_hit = None
+    try:
+        if by_count and single and len(kept):
+            slices = count_slices(usable, float(relaxation.y.sum()), value, deadline)
+        for threshold in thresholds(search, knapsack):
+            pass_over(slices, kept, knapsack, search, threshold, deadline, most_nodes)
+            if not search.finished:
+                break
+    except TimeoutError:
+        search.finished = False
+    except KeyboardInterrupt:
+        limit_hit, search.finished = "interrupted", False
+    if not search.finished and limit_hit is None:
+        limit_hit = "time_s" if time.perf_counter() > deadline else "nodes"
+    return CoreResult(
+        None if search.best is None else np.sort(search.best),
+        search.value,
+        float(max(search.bound, search.value)),
+        "enumeration in exact arithmetic"
+        + (" of every number of items" if by_count and single else ""),
+        duals,
+        relaxation.bound,
+        limit_hit,
+        {
+            "slices": len(slices),
+            "nodes": search.nodes,
+            "largest_core": search.largest_core,
+            "relaxation": relaxation.value,
+        },
+    )
+
+
+def thresholds(search: Search, knapsack: Knapsack) -> Iterator[float]:
+    """Yield falling thresholds until the incumbent, which may improve in between, is optimal.
+
+    After a threshold is finished the search either has a choice at least that good, or its bound
+    has come down to the threshold.
+    """
+    improvement = least_improvement(knapsack)
+    scale = max(1.0, abs(search.bound))
+    if search.best is None:
+        # With no incumbent the steps grow until one is found, or nothing at all is left.
+        lowest = -float(np.abs(knapsack.profit).sum()) - 1.0
+        step, top = max(improvement, 1e-3 * scale), search.bound
+        while search.best is None and search.bound > lowest:
+            yield max(lowest, top - step)
+            step *= 2
+        if search.best is None:
+            search.bound = -math.inf
+        return
+    for part in THRESHOLDS:
+        gap = search.bound - search.value
+        if gap < improvement:
+            break
+        threshold = search.bound - part * gap
+        if threshold > search.value + improvement:
+            yield threshold
+    if search.bound - search.value >= improvement:
+        yield search.value + improvement
+
+
+def least_improvement(knapsack: Knapsack) -> float:
+    """Return by how much a better choice is better, at least, or what is not worth having."""
+    unit = decimal_unit(knapsack.profit)
+    if unit is not None:
+        return 1.0 / unit
+    return LEAST_IMPROVEMENT * max(1.0, float(np.abs(knapsack.profit).max(initial=0.0)))
+
+
+def pass_over(
+    slices: list[Slice],
+    kept: Ints,
+    knapsack: Knapsack,
+    search: Search,
+    threshold: float,
+    deadline: float,
+    most_nodes: float,
+) -> None:
+    """Enumerate all slices down to a threshold, and record what that found and proved."""
+    improvement = least_improvement(knapsack)
+    for part in sorted(slices, key=lambda part: -part.bound):
+        least = max(threshold, search.value + improvement)
+        if part.bound < least - improvement * 1e-3:
+            continue
+        found, items = enumerate_slice(part, least, deadline, most_nodes - search.nodes, search)
+        search.nodes += found.nodes
+        if items is not None:
+            search.best, search.value = kept[items], knapsack.value(kept[items])
+        if not found.finished:
+            search.finished = False
+            return
+    # Nothing is left at `least` or above; whole profits are then a unit lower.
+    least = max(threshold, search.value + improvement)
+    unit = decimal_unit(knapsack.profit)
+    if unit is not None:
+        least = (math.ceil(round(least * unit, 6)) - 1) / unit
+    search.bound = min(search.bound, least)
+
+
+def enumerate_slice(
+    part: Slice, least: float, deadline: float, most_nodes: float, search: Search
+) -> tuple[Enumerated, Ints | None]:
+    """Return the best choice of a slice that has at least some profit, and its items."""
+    knapsack, duals = part.knapsack, part.duals
+    reduced = reduced_profits(knapsack, duals)
+    best = _best_of_owner(knapsack, reduced)
+    slack = part.bound - least
+    slack += FIXING_SLACK * max(1.0, float(np.abs(knapsack.profit).max(initial=0.0)))
+    core = np.flatnonzero(best - reduced <= slack)
+    search.largest_core = max(search.largest_core, len(core))
+    nothing_loses = np.zeros(knapsack.num_groups)
+    nothing_loses[knapsack.owner] = best
+    small = only_items(knapsack, core)
+    whole = integral(small, duals)
+    levels, items = _levels(small, whole, nothing_loses <= slack, core)
+    # Profits were rounded up, so that what is reached in truth is reached here too.
+    need = math.ceil(least * whole.scale)
+    if whole.whole_profits:
+        need = math.ceil(round(least * (whole.scale / whole.step), 6)) * whole.step
+    found = enumerate_levels(levels, whole.prices(duals), need, whole.step, deadline, most_nodes)
+    if found.options is None:
+        return found, None
+    taken = [int(i[o]) for i, o in zip(items, found.options, strict=True)]
+    return found, np.array([c for c in taken if c >= 0], dtype=np.int64)
+
+
+def _levels(
+    small: Knapsack, whole: Integral, may_be_empty: np.ndarray, core: Ints
+) -> tuple[Levels, list[Ints]]:
+    """Return a level for every group of the core, and the item of every option, or -1.
+
+    A group that has no items left, but needs one or cannot be empty, leaves a level without any.
+    """
+    starts = small.group_starts
+    rows = len(whole.capacity)
+    profits, weights, items = [], [], []
+    for i in range(len(may_be_empty)):
+        first, last = (starts[i], starts[i + 1]) if i < small.num_groups else (0, 0)
+        profit, weight, names = whole.profit[first:last], whole.weight[first:last], core[first:last]
+        if not small.exactly_one and may_be_empty[i]:
+            if first == last:
+                continue
+            profit = np.append(profit, 0.0)
+            weight = np.vstack([weight, np.zeros(rows)])
+            names = np.append(names, -1)
+        profits.append(profit)
+        weights.append(weight)
+        items.append(names)
+    levels = Levels(profits, weights, whole.capacity, whole.reach, whole.profit_reach, whole.scale)
+    return levels, items
+
+
+def _best_of_owner(knapsack: Knapsack, reduced: Floats) -> Floats:
+    """Return the most that the group of each item adds to the Lagrangian bound."""
+    best = np.full(knapsack.num_groups, -math.inf if knapsack.exactly_one else 0.0)
+    starts = knapsack.group_starts
+    filled = np.flatnonzero(np.diff(starts))
+    if len(filled):
+        best[filled] = np.maximum(best[filled], np.maximum.reduceat(reduced, starts[filled]))
+    return np.asarray(best[knapsack.owner])
+
+
+def count_slices(knapsack: Knapsack, around: float, value: float, deadline: float) -> list[Slice]:
+    """Return the slices of single items, by their number, whose bound exceeds a value.
+
+    The bound is concave in the number of items, which is why the search ends on either side at the
+    first that does not exceed it.
+
+    Raises
+    ------
+    TimeoutError
+        If the deadline came first.
+    """
+    rows, items = len(knapsack.capacity), knapsack.num_items
+    lp = PersistentLp("max")
+    lp.add_rows(
+        np.full(rows + 1, -INFINITY), [*knapsack.capacity, items], np.zeros(rows + 1), [], []
+    )
+    entries = np.column_stack([knapsack.weight, np.ones(items)])
+    there = entries != 0
+    counts = there.sum(axis=1)
+    lp.add_columns(
+        knapsack.profit,
+        np.zeros(items),
+        np.ones(items),
+        np.cumsum(counts) - counts,
+        np.nonzero(there)[1],
+        entries[there],
+    )
+    found: list[Slice] = []
+    middle = min(items, math.floor(around))
+    for numbers in (range(middle, -1, -1), range(middle + 1, items + 1)):
+        for count in numbers:
+            part = _count_slice(lp, knapsack, count, deadline)
+            if part is None or part.bound <= value:
+                break
+            found.append(part)
+    return found
+
+
+def _count_slice(lp: PersistentLp, knapsack: Knapsack, count: int, deadline: float) -> Slice | None:
+    """Return the slice of some number of items; None if its linear relaxation is infeasible.
+
+    Raises
+    ------
+    TimeoutError
+        If the linear relaxation was not solved in time.
+    """
+    rows = len(knapsack.capacity)
+    lp.change_row_bounds([rows], [count], [count])
+    status = lp.solve(Limits(time_s=max(0.0, deadline - time.perf_counter())))
+    if status is Status.INFEASIBLE:
+        return None
+    if status is not Status.OPTIMAL:
+        raise TimeoutError
+    fixed = replace(
+        knapsack,
+        weight=np.column_stack(
+            [knapsack.weight, np.ones(knapsack.num_items), -np.ones(knapsack.num_items)]
+        ),
+        capacity=np.concatenate([knapsack.capacity, [count, -count]]),
+    )
+    found = lp.row_duals
+    duals = np.concatenate([found, [-found[rows]]])
+    duals = np.maximum(duals, 0.0)
+    return Slice(fixed, duals, lagrangian_bound(fixed, duals), count)
