@@ -1,0 +1,192 @@
+r"""Columns: a choice of one pair of workers and servers for every admitted job (F2, F4).
+
+Sets: jobs i, pairs :math:`\mathcal F_i = \{(w, p) \in \mathbb Z_{\ge 1}^2 : O_i w + G_i p \le
+v_i\}`, resources r. Parameters: :math:`\pi_{iwp} = \mu_i(\tau_i(w, p))`, and what a column is
+charged, :math:`a^r_{iwp} = v^r_i` (charging "reserved": F2) or :math:`O^r_i w + G^r_i p` ("used":
+F4, reconstructed). Variables: :math:`y_{iwp} = 1` if job i runs with w workers and p servers.
+
+.. math::
+    \max\ & \sum_{i,w,p} \pi_{iwp}\, y_{iwp}                                    \tag{1} \\
+    & \sum_{i,w,p} a^r_{iwp}\, y_{iwp} \le C^r \quad \forall r                  \tag{2} \\
+    & \sum_{w,p} y_{iwp} \le 1 \quad \forall i, \qquad y_{iwp} \in \{0, 1\}
+
+Constraint (3) is in the pairs. With charging "reserved" all columns of a job weigh the same, so
+that only its best one matters: see `collapsed.py`. Columns of no utility are left out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyomo.environ as pyo
+
+from gadgetopt.knapsack.problem import Knapsack
+from gadgetopt.numbers import decimal_rational
+
+from .inner import Pair, pairs
+from .instance import Allocation, SmdInstance, SmdSolution
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A knapsack of pairs of workers and servers, a group for every job.
+
+    Attributes
+    ----------
+    knapsack : Knapsack
+        Profits are utilities. Rows are in the whole numbers that `row_scale` makes of resources.
+    w, p : ndarray of int, shape (items,)
+    row_scale : ndarray of float, shape (resources,)
+        What the rows were multiplied by.
+    """
+
+    knapsack: Knapsack
+    w: Ints
+    p: Ints
+    row_scale: Floats
+
+    def solution(self, instance: SmdInstance, chosen: npt.ArrayLike) -> SmdSolution:
+        """Return the decision in which the jobs of the chosen items run as these say."""
+        given = [Allocation(admit=False)] * len(instance.jobs)
+        for c in np.asarray(chosen, dtype=np.int64).tolist():
+            given[int(self.knapsack.owner[c])] = Allocation(
+                admit=True, num_workers=int(self.w[c]), num_ps=int(self.p[c])
+            )
+        return SmdSolution(jobs=tuple(given))
+
+
+def all_columns(instance: SmdInstance) -> Columns:
+    """Return a column for every pair of every job that fits its reservation and is of use."""
+    found = []
+    for i, job in enumerate(instance.jobs):
+        table = pairs(job)
+        profit = job.utility.over(table.tau_s)
+        keep = np.flatnonzero(profit > 0)
+        found.append((np.full(len(keep), i), table.w[keep], table.p[keep], profit[keep]))
+    owner, w, p, profit = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return _columns(instance, owner, w, p, profit)
+
+
+def chosen_columns(instance: SmdInstance, chosen: Sequence[Pair | None]) -> Columns:
+    """Return one column for every job: its chosen pair; none if that is missing or of no use."""
+    kept = [
+        (i, pair, job.utility.at(pair.tau_s))
+        for i, (job, pair) in enumerate(zip(instance.jobs, chosen, strict=True))
+        if pair is not None
+    ]
+    kept = [entry for entry in kept if entry[2] > 0]
+    return _columns(
+        instance,
+        np.array([i for i, _, _ in kept], dtype=np.int64),
+        np.array([pair.w for _, pair, _ in kept], dtype=np.int64),
+        np.array([pair.p for _, pair, _ in kept], dtype=np.int64),
+        np.array([u for _, _, u in kept], dtype=np.float64),
+    )
+
+
+def _columns(instance: SmdInstance, owner: Ints, w: Ints, p: Ints, profit: Floats) -> Columns:
+    weight, capacity, scale = charged_rows(instance, owner, w, p)
+    return Columns(Knapsack(profit, weight, owner.astype(np.int64), capacity), w, p, scale)
+
+
+def charged_rows(
+    instance: SmdInstance, owner: Ints, w: Ints, p: Ints
+) -> tuple[Floats, Floats, Floats]:
+    """Return what pairs are charged of each resource, the capacities, and what rows were scaled by.
+
+    Rows whose amounts are short decimals are made whole numbers.
+
+    Parameters
+    ----------
+    owner, w, p : ndarray of int, shape (items,)
+        Jobs, workers and servers.
+
+    Returns
+    -------
+    weight : ndarray of float, shape (items, resources)
+    capacity, row_scale : ndarray of float, shape (resources,)
+    """
+    jobs = instance.jobs
+    rows, capacity, scales = [], [], []
+    for r, C_r in enumerate(instance.capacity):
+        if instance.charging == "reserved":
+            limit = [job.reservation_limit[r] for job in jobs]
+            scale = _scale({*limit})
+            rows.append(_whole(limit, scale)[owner])
+        else:
+            worker = [job.worker_demand[r] for job in jobs]
+            server = [job.ps_demand[r] for job in jobs]
+            scale = _scale({*worker, *server})
+            rows.append(_whole(worker, scale)[owner] * w + _whole(server, scale)[owner] * p)
+        # Of whole weights only whole amounts are used.
+        capacity.append(math.floor(decimal_rational(C_r) * scale) if scale else C_r)
+        scales.append(scale or 1)
+    return np.column_stack(rows), np.array(capacity, dtype=float), np.array(scales, dtype=float)
+
+
+#: Rows are made whole where no amount becomes larger than this.
+_LARGEST_WHOLE = 2**40
+
+
+def _scale(amounts: set[float]) -> int:
+    """Return the least number that makes amounts whole; 0 if they then are too large."""
+    exact = [decimal_rational(x) for x in amounts]
+    scale = math.lcm(*(x.denominator for x in exact))
+    return scale if scale * max(exact) <= _LARGEST_WHOLE else 0
+
+
+def _whole(amounts: Sequence[float], scale: int) -> Floats:
+    if not scale:
+        return np.array(amounts, dtype=np.float64)
+    whole = {x: float(decimal_rational(x) * scale) for x in {*amounts}}
+    return np.array([whole[x] for x in amounts])
+
+
+def build(instance: SmdInstance) -> pyo.ConcreteModel:
+    """Build (1), (2) over all columns; charged as the instance says: F2 or F4."""
+    columns = all_columns(instance)
+    knapsack = columns.knapsack
+    resources = instance.resources
+    keys = list(zip(knapsack.owner.tolist(), columns.w.tolist(), columns.p.tolist(), strict=True))
+    of_job: dict[int, list[tuple[int, int, int]]] = {}
+    for key in keys:
+        of_job.setdefault(key[0], []).append(key)
+    profit = dict(zip(keys, knapsack.profit.tolist(), strict=True))
+    charge = dict(zip(keys, knapsack.weight.tolist(), strict=True))
+
+    m = pyo.ConcreteModel("columns")
+    m.I = pyo.Set(initialize=list(of_job), doc="jobs of some use")
+    m.R = pyo.RangeSet(0, len(resources) - 1)
+    m.F = pyo.Set(dimen=3, initialize=keys, doc="pairs inside the reservation, (3)")
+    m.y = pyo.Var(m.F, domain=pyo.Binary, doc="job i runs with w workers and p servers")
+
+    @m.Constraint(m.R, doc="(2): what is charged fits the cluster")
+    def capacity(m: Any, r: int) -> Any:
+        terms = [charge[key][r] * m.y[key] for key in keys if charge[key][r]]
+        return sum(terms) <= knapsack.capacity[r] if terms else pyo.Constraint.Skip
+
+    @m.Constraint(m.I, doc="a job runs in one way, if at all")
+    def one_pair(m: Any, i: int) -> Any:
+        return sum(m.y[key] for key in of_job[i]) <= 1
+
+    m.utility = pyo.Objective(
+        expr=sum(profit[key] * m.y[key] for key in keys), sense=pyo.maximize, doc="(1)"
+    )
+    return m
+
+
+def decode(m: pyo.ConcreteModel, instance: SmdInstance) -> SmdSolution:
+    """Admit the jobs of the columns chosen."""
+    given = [Allocation(admit=False)] * len(instance.jobs)
+    for i, w, p in m.F:
+        if pyo.value(m.y[i, w, p]) > 0.5:
+            given[i] = Allocation(admit=True, num_workers=w, num_ps=p)
+    return SmdSolution(jobs=tuple(given))
