@@ -201,7 +201,7 @@ def pairs(job: Job) -> PairTable:
         If there are more than `MOST_PAIRS`.
     """
     P = largest_p(job)
-    if P > MOST_PAIRS:
+    if P and max(P, largest_w(job, 1)) > MOST_PAIRS:
         raise ModelRefused(f"more than {MOST_PAIRS} pairs of workers and servers fit for one job")
     if P == 0:
         none = np.zeros(0, dtype=np.int64)
