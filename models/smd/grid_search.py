@@ -30,7 +30,7 @@ from gadgetopt.errors import ModelRefused
 
 from .inner import Point, largest_p, largest_real_p, largest_real_w, real_rows
 from .instance import Job
-from .ratios import COUPLING, FractionalProgram, Ratio, ranges, ratios
+from .ratios import COUPLING, Ratio, optimum, ranges, ratios
 
 Floats = npt.NDArray[np.float64]
 Grid = Literal["repaired", "as_printed"]
@@ -219,9 +219,10 @@ def _by_programs(
     # Step 2: 2J linear-fractional programs.
     known = []
     for ratio in of:
-        extremes = [FractionalProgram(job, ratio, sense).optimum() for sense in ("min", "max")]
-        least, greatest = (found[2] for found in extremes if found is not None)
-        known.append((least, greatest))
+        least, greatest = optimum(job, ratio), optimum(job, ratio, sense="max")
+        assert least is not None
+        assert greatest is not None
+        known.append((least[2], greatest[2]))
     # Steps 3 and 4.
     search = search_grid(job, eps, grid, known)
     if search.size > most_programs:
@@ -230,10 +231,9 @@ def _by_programs(
         )
     # Steps 5 to 10.
     tau = job.completion_time
-    program = FractionalProgram(job, search.pursued)
     best: GridOptimum | None = None
     for nu in itertools.product(*(values.values() for values in search.grids)):
-        found = program.optimum(search.bounded, nu)
+        found = optimum(job, search.pursued, search.bounded, nu)
         if found is None:
             continue
         w, p, z = found

@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from gadgetopt.errors import ModelRefused, SolverError
+from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import PersistentLp
 
@@ -89,73 +89,59 @@ def ranges(job: Job, of: Sequence[Ratio]) -> list[tuple[float, float]]:
     return [(min(here), max(here)) for here in values]
 
 
-class FractionalProgram:
-    r"""Least value of one ratio over Omega under bounds on others, by Charnes and Cooper.
+def optimum(
+    job: Job,
+    ratio: Ratio,
+    bounded: Sequence[Ratio] = (),
+    nu: Sequence[float] = (),
+    sense: Literal["min", "max"] = "min",
+) -> tuple[float, float, float] | None:
+    r"""Return w, p and the least value of a ratio over Omega where others are at most nu_j.
 
-    With :math:`t = 1 / (c^\top x + d)` and :math:`y = t x` the program is linear:
+    By the linear program of Charnes and Cooper: with :math:`t = 1 / (c^\top x + d)`,
+    :math:`y = t x`,
 
     .. math::
         \min\ a^\top y + q t \quad \text{s.t.}\quad A y - b t \le 0,\quad c^\top y + d t = 1,\quad
         (a_j - \nu_j c_j)^\top y + (q_j - \nu_j d_j)\, t \le 0,\quad y, t \ge 0
 
-    Omega is bounded, so t > 0 and x = y / t. Rows are scaled to a greatest coefficient of 1.
+    Omega is bounded, so t > 0 and x = y / t. Rows are scaled to a greatest coefficient of 1, and
+    the objective is divided by the ratio's coefficient.
 
     Parameters
     ----------
     job : Job
         Whose (1, 1) fits.
     ratio : Ratio
+    bounded : sequence of Ratio
+    nu : sequence of float
     sense : "min" or "max"
-        Whether `optimum` seeks the least or the greatest value.
+        "max" seeks the greatest value instead.
+
+    Returns
+    -------
+    (w, p, value) or None
+        None if no point satisfies the bounds.
     """
-
-    def __init__(self, job: Job, ratio: Ratio, sense: str = "min") -> None:
-        omega = [(-1.0, 0.0, 1.0), (0.0, -1.0, 1.0)]
-        omega += [(O_r, G_r, -v_r) for O_r, G_r, v_r in real_rows(job) if O_r or G_r]
-        self._lp = PersistentLp(
-            "max" if sense == "max" else "min",
-            primal_feasibility_tolerance=1e-9,
-            dual_feasibility_tolerance=1e-9,
-        )
-        # The objective is scaled too: a coefficient says nothing about where the optimum is.
-        self._scale = ratio.coefficient
-        cost = ratio.numerator / ratio.coefficient
-        self._lp.add_columns(cost, [0.0] * 3, [math.inf] * 3)
-        self._add(np.array(omega), -math.inf, 0.0)
-        self._add(ratio.denominator[None], 1.0, 1.0)
-        self._first_cut = self._lp.num_rows
-
-    def optimum(
-        self, bounded: Sequence[Ratio] = (), nu: Sequence[float] = ()
-    ) -> tuple[float, float, float] | None:
-        """Return w, p and the value where each ratio in `bounded` is at most its nu.
-
-        None if there is no such point.
-        """
-        cuts = range(self._first_cut, self._lp.num_rows)
-        if cuts:
-            self._lp.delete_rows(list(cuts))
-        if bounded:
-            rows = [r.numerator - n * r.denominator for r, n in zip(bounded, nu, strict=True)]
-            self._add(np.array(rows), -math.inf, 0.0)
-        status = self._lp.solve(Limits())
-        if status is Status.INFEASIBLE:
-            return None
-        if status is not Status.OPTIMAL:
-            raise SolverError(f"the linear program of a ratio ended with {status}")
-        y_w, y_p, t = self._lp.values
-        return float(y_w / t), float(y_p / t), self._scale * self._lp.objective
-
-    def _add(self, rows: Floats, lower: float, upper: float) -> None:
-        rows = rows / np.abs(rows).max(axis=1, keepdims=True)
-        if not np.isfinite(rows).all():
-            raise ModelRefused("numbers of a job are too far apart for linear programs")
-        at_row, at_column = np.nonzero(rows)
-        starts = np.searchsorted(at_row, np.arange(len(rows)))
-        self._lp.add_rows(
-            np.full(len(rows), lower),
-            np.full(len(rows), upper),
-            starts,
-            at_column,
-            rows[at_row, at_column],
-        )
+    omega = [[-1.0, 0.0, 1.0], [0.0, -1.0, 1.0]]
+    omega += [[O_r, G_r, -v_r] for O_r, G_r, v_r in real_rows(job) if O_r or G_r]
+    cuts = [r.numerator - n * r.denominator for r, n in zip(bounded, nu, strict=True)]
+    rows = np.array([*omega, *cuts, ratio.denominator])
+    rows[:-1] /= np.abs(rows[:-1]).max(axis=1, keepdims=True)
+    at_row, at_column = np.nonzero(rows)
+    lp = PersistentLp(sense, primal_feasibility_tolerance=1e-9, dual_feasibility_tolerance=1e-9)
+    lp.add_columns(ratio.numerator / ratio.coefficient, [0.0] * 3, [math.inf] * 3)
+    lp.add_rows(
+        [-math.inf] * (len(rows) - 1) + [1.0],
+        [0.0] * (len(rows) - 1) + [1.0],
+        np.searchsorted(at_row, np.arange(len(rows))),
+        at_column,
+        rows[at_row, at_column],
+    )
+    status = lp.solve(Limits())
+    if status is Status.INFEASIBLE:
+        return None
+    if status is not Status.OPTIMAL:
+        raise SolverError(f"the linear program of a ratio ended with {status}")
+    y_w, y_p, t = lp.values
+    return float(y_w / t), float(y_p / t), ratio.coefficient * lp.objective

@@ -23,7 +23,6 @@ from gadgetopt.rounding import (
     Bools,
     Floats,
     Ints,
-    Zero,
     packing_width,
     round_packing,
     shrink_factor,
@@ -113,10 +112,10 @@ def rounded(
     ModelRefused
         If a parameter is out of its range.
     """
-    if zero == "keep":
-        raise ModelRefused(
-            "rounding: zero 'keep' is not for jobs, which need a worker and a server"
-        )
+    if zero not in {"clip", "reject"}:
+        raise ModelRefused(f"rounding: zero {zero!r}, expected 'clip' or 'reject'")
+    if fallback not in {"none", "floor"}:
+        raise ModelRefused(f"rounding: fallback {fallback!r}, expected 'none' or 'floor'")
     M = shrink if delta is None else job_shrink(job, delta)
 
     def feasible(candidates: Ints) -> Bools:
