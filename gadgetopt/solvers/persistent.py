@@ -41,7 +41,8 @@ class PersistentLp:
     ----------
     sense : "min" or "max"
     **options
-        HiGHS's own options, by name.
+        HiGHS's own options, by name. Presolve is off unless they say so: it could only serve the
+        first solve, and its search for dominated columns takes quadratic time and knows no limit.
 
     Raises
     ------
@@ -53,7 +54,7 @@ class PersistentLp:
         self._highs = highspy.Highs()
         self._set("log_to_console", False)
         self._set("small_matrix_value", SMALLEST_COEFFICIENT)
-        for name, value in options.items():
+        for name, value in {"presolve": "off", **options}.items():
             self._set(name, value)
         senses = highspy.ObjSense
         self._highs.changeObjectiveSense(senses.kMaximize if sense == "max" else senses.kMinimize)

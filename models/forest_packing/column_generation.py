@@ -37,7 +37,7 @@ def garg_koenemann_start(oracle: Oracle, limits: Limits) -> Start:
     if limits.time_s is not None:
         limits = replace(limits, time_s=limits.time_s / 2)
     found = pack_columns(oracle, limits, eps=START_EPS, target_gap=START_GAP)
-    return Start(found.trees, found.prices, found.bound)
+    return Start(found.trees, found.amounts, found.prices, found.bound)
 
 
 WARM_STARTS = {
@@ -131,7 +131,8 @@ def column_generation(
     certificate = certificate or singletons_certificate(instance)
     found.phases_s["certificate"] = time.perf_counter() - began
     began = time.perf_counter()
-    pairs = exact_plan(instance, found.trees, found.rates, certified_bound(instance, certificate))
+    bound = certified_bound(instance, certificate)
+    pairs = exact_plan(instance, found.trees, found.rates, bound)
     found.phases_s["exact plan"] = time.perf_counter() - began
     return plan_outcome(
         instance,

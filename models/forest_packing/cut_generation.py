@@ -30,8 +30,6 @@ from .separation import Bools, Separator
 from .support import pack_found_loads
 from .tree_plans import exact_plan
 
-#: A round of separation ends when so many workers were found to get too little.
-LACKING_PER_ROUND = 16
 #: A rate below this part of the largest capacity is rounding of 0.
 NO_RATE = 1e-11
 
@@ -131,9 +129,7 @@ def _generate(
         at = time.perf_counter()
         new = []
         for stage, separator in separators.items():
-            violated = separator.violated(
-                lp.loads(stage), lp.root_rates, lp.rate, LACKING_PER_ROUND
-            )
+            violated = separator.violated(lp.loads(stage), lp.root_rates, lp.rate)
             new += [(stage, inside) for inside in violated]
         phases["separation"] += time.perf_counter() - at
         if (time_s := left().time_s) is not None and time_s <= 0:

@@ -5,7 +5,7 @@ Broadcast loads g and root rates w carry the rate R to every worker if and only 
 .. math:: g(\delta^-(Q)) + w(Q) \ge R \qquad \forall Q,\ Q \cap W \ne \emptyset
 
 that is if the maximum flow from a super-source with arcs of capacity :math:`w_r` is R or more to
-every worker. Workers that were found to get it join the source: a set that has one of them is known
+every worker. Workers that were looked at join the source: a set that has one of them is known
 to be satisfied, so their arcs may as well be fed without limit. After the first few workers the
 others need no maximum flow, as paths of two arcs from the source already carry enough.
 """
@@ -47,7 +47,7 @@ class Separator:
             np.concatenate((heads, roots)),
         )
 
-    def violated(self, load: Floats, root_rates: Floats, rate: float, most: int) -> list[Bools]:
+    def violated(self, load: Floats, root_rates: Floats, rate: float) -> list[Bools]:
         """Return node sets whose cuts lack rate, none if there is no such set.
 
         Parameters
@@ -55,13 +55,12 @@ class Separator:
         load : ndarray, shape (arcs,)
         root_rates : ndarray, shape (workers,)
         rate : float
-        most : int
-            Return when so many workers were found to get too little.
 
         Returns
         -------
         list of ndarray of bool, shape (nodes,)
-            The smallest and the largest of the worst sets of each such worker.
+            The smallest and the largest of the worst sets of each worker that gets too little. A
+            set is left out if it has a worker that was looked at before.
         """
         if rate <= 0:
             return []
@@ -76,17 +75,12 @@ class Separator:
         outside = np.ones(n, dtype=bool)
         waiting = np.ones(workers, dtype=bool)
         found: list[Bools] = []
-        lacking = 0
         while waiting.any():
             short = self._two_arcs(dense, direct, outside)
             joining = np.flatnonzero(waiting & (short >= enough))
             if not len(joining):
                 v = int(np.where(waiting, short, -1).argmax())
-                sets = self._worst_sets(arcs, fed, v, enough)
-                found += sets
-                lacking += bool(sets)
-                if lacking >= most:
-                    break
+                found += self._worst_sets(arcs, fed, v, enough)
                 joining = np.array([v])
             waiting[joining] = False
             outside[joining] = False

@@ -26,18 +26,33 @@ AGREEMENT = 1e-9
 
 # The balanced warm start, chosen by measurement: trees per row at most, the part of the room that a
 # tree's tightest row gives it, and how sharply prices rise with relative load.
-BALANCED_TREES_PER_ROW = 3
+BALANCED_TREES_PER_ROW = 1.25
 BALANCED_STEP = 0.3
 BALANCED_SHARPNESS = 3.0
+
+#: Trees per row of a warm start that the first master gets.
+MOST_TREES_PER_ROW = 2
 
 WarmStart = Callable[[Oracle, Limits], "Start"]
 
 
 @dataclass
 class Start:
-    """Trees to begin with, and the best prices met (capital of each family 1) with their bound."""
+    """Trees to begin with.
+
+    Attributes
+    ----------
+    trees : list of FoundTree
+    amounts : list of float
+        A packing of these trees, on any scale: the plan until the master has found a better one.
+    prices : ndarray or None
+        The best prices met, capital of each family 1.
+    bound : float
+        What they prove, GB/s; 0 if no tree spans the workers.
+    """
 
     trees: list[FoundTree] = field(default_factory=list)
+    amounts: list[float] = field(default_factory=list)
     prices: Floats | None = None
     bound: float = math.inf
 
@@ -46,7 +61,8 @@ class Start:
 class Generated:
     """Outcome of column generation; `bound` and `prices` are the best ones.
 
-    `bound` is in floating point: for a proof round the prices.
+    `bound` is in floating point: for a proof round the prices. Before the master's first solution
+    `rates` are the warm start's, of any scale, and `rate` is 0.
     """
 
     trees: list[FoundTree]
@@ -73,10 +89,10 @@ def balanced_start(oracle: Oracle, limits: Limits) -> Start:
     capacity, families = oracle.capacity, oracle.families
     start = Start()
     load = np.zeros(len(capacity))
-    known: set[object] = set()
+    position: dict[object, int] = {}
     total, stale = 0.0, 0
     rows = len(capacity)
-    for _ in range(BALANCED_TREES_PER_ROW * rows):
+    for _ in range(math.ceil(BALANCED_TREES_PER_ROW * rows)):
         y = np.zeros(rows)
         for family in families:
             relative = load[family]
@@ -91,10 +107,14 @@ def balanced_start(oracle: Oracle, limits: Limits) -> Start:
         z = BALANCED_STEP / sum(float(step[family].max()) for family in families)
         load += z * step
         total += z
-        new = [tree for tree, _ in column.trees if tree.key not in known]
-        known.update(tree.key for tree in new)
-        start.trees += new
-        stale = 0 if new else stale + 1
+        stale += 1
+        for tree, weight in column.trees:
+            k = position.setdefault(tree.key, len(start.trees))
+            if k == len(start.trees):
+                start.trees.append(tree)
+                start.amounts.append(0.0)
+                stale = 0
+            start.amounts[k] += weight * z
         rate = total / sum(float(load[family].max()) for family in families)
         if rate >= start.bound * (1 - AGREEMENT) or stale > max(20, rows // 2):
             break
@@ -104,14 +124,15 @@ def balanced_start(oracle: Oracle, limits: Limits) -> Start:
 
 
 def no_start(oracle: Oracle, limits: Limits) -> Start:
-    """Return a cheapest tree of each stage and root under equal prices of relative load."""
+    """Return a cheapest column under equal prices of relative load."""
     y = 1.0 / oracle.capacity
     for family in oracle.families:
         y[family] /= family.stop - family.start
     column = oracle(y)
     if column is None:
         return Start(bound=0.0)
-    return Start([*(tree for tree, _ in column.trees), *oracle.trees(y)], y, 1 / column.price)
+    trees, amounts = zip(*column.trees, strict=True)
+    return Start(list(trees), list(amounts), y, 1 / column.price)
 
 
 def generate_trees(
@@ -147,16 +168,22 @@ def generate_trees(
 
     start = warm_start(oracle, left())
     phases = {"warm start": time.perf_counter() - began, "master": 0.0, "pricing": 0.0}
-    done = Generated(master.trees, np.zeros(0), 0.0, start.bound, start.prices, phases_s=phases)
+    done = Generated(
+        start.trees, np.array(start.amounts), 0.0, start.bound, start.prices, phases_s=phases
+    )
     if start.bound == 0.0:
         return done
-    master.add(start.trees)
+    # The largest suffice; the others would only make the first solve longer.
+    order = sorted(range(len(start.trees)), key=lambda k: -start.amounts[k])
+    most = math.ceil(MOST_TREES_PER_ROW * len(oracle.capacity))
+    master.add([start.trees[k] for k in order[:most]])
     while True:
         at = time.perf_counter()
         status = master.solve(left())
         phases["master"] += time.perf_counter() - at
         if status in (Status.OPTIMAL, Status.FEASIBLE):
             done.rate, done.rates = master.rate, master.rates
+            done.trees = master.trees[: len(done.rates)]
         done.trace.append(TracePoint(time.perf_counter() - began, done.rate, done.bound))
         if status is not Status.OPTIMAL:
             done.limit_hit = master.limit_hit
@@ -172,7 +199,6 @@ def generate_trees(
         if limits.time_s is not None and time.perf_counter() - began > limits.time_s:
             done.limit_hit = "time_s"
             break
-    done.trees = master.trees[: len(done.rates)]
     return done
 
 
