@@ -1,0 +1,142 @@
+"""Which jobs to admit once each has its pair of workers and servers: the outer knapsack.
+
+The paper solves it by Algorithm 3 and does not say how its baselines admit jobs. Here every policy
+has the same choice: exactly, by Algorithm 3, or greedily.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gadgetopt.knapsack.core import cg_core
+from gadgetopt.knapsack.dynamic import collinear, solve_collinear
+from gadgetopt.knapsack.frieze_clarke import frieze_clarke
+from gadgetopt.knapsack.outcome import CoreResult
+from gadgetopt.knapsack.problem import Knapsack
+from gadgetopt.knapsack.relaxation import shares
+from gadgetopt.result import Limits, MethodOutcome
+
+from .columns import chosen_columns
+from .inner import Pair
+from .instance import Job, SmdInstance
+
+Outer = Literal["exact", "frieze_clarke", "greedy_density"]
+Ints = npt.NDArray[np.int64]
+
+
+def choose_pairs(
+    instance: SmdInstance, limits: Limits, policy: Callable[[int, Job], Pair | None]
+) -> tuple[list[Pair | None], bool]:
+    """Return the pair that a policy gives each job; after the time limit, none.
+
+    Returns
+    -------
+    pairs : list of Pair or None
+    complete : bool
+        Whether all jobs were served in time.
+    """
+    begun = time.perf_counter()
+    pairs: list[Pair | None] = []
+    for i, job in enumerate(instance.jobs):
+        if limits.time_s is not None and time.perf_counter() - begun > limits.time_s:
+            return pairs + [None] * (len(instance.jobs) - i), False
+        pairs.append(policy(i, job))
+    return pairs, True
+
+
+def admit(
+    instance: SmdInstance,
+    pairs: Sequence[Pair | None],
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    outer: Outer,
+    k: int,
+    complete: bool,
+) -> MethodOutcome:
+    """Admit jobs, each with its pair, and return the decision.
+
+    Parameters
+    ----------
+    pairs : sequence of Pair or None
+        None: the job cannot be admitted.
+    outer : "exact", "frieze_clarke" or "greedy_density"
+        Best of all; Algorithm 3; by utility over the largest share of a capacity (reconstructed).
+    k, complete
+        Of Algorithm 3: size of the sets enumerated, and whether jobs that still fit are added
+        (reconstructed).
+    """
+    columns = chosen_columns(instance, pairs)
+    knapsack = columns.knapsack
+    notes: dict[str, Any] = {"jobs_without_pair": sum(pair is None for pair in pairs)}
+    limit_hit = None
+    if outer == "greedy_density":
+        chosen = by_density(knapsack)
+    else:
+        found = (
+            exactly(knapsack, limits, rng)
+            if outer == "exact"
+            else frieze_clarke(knapsack, k, complete=complete, limits=limits)
+        )
+        chosen = np.empty(0, dtype=np.int64) if found.chosen is None else found.chosen
+        limit_hit = found.limit_hit
+        notes |= {f"outer_{key}": value for key, value in found.notes.items()}
+    return MethodOutcome(
+        solution=columns.solution(instance, chosen),
+        claimed_objective=knapsack.value(chosen),
+        limit_hit=limit_hit,
+        notes=notes,
+    )
+
+
+def serve(
+    instance: SmdInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    policy: Callable[[int, Job], Pair | None],
+    *,
+    outer: Outer,
+    k: int,
+    complete: bool,
+) -> MethodOutcome:
+    """Give every job the pair of a policy, then admit; see `choose_pairs` and `admit`."""
+    begun = time.perf_counter()
+    pairs, in_time = choose_pairs(instance, limits, policy)
+    spent = time.perf_counter() - begun
+    outcome = admit(instance, pairs, left(limits, spent), rng, outer=outer, k=k, complete=complete)
+    outcome.phases_s = {"inner": spent, "outer": time.perf_counter() - begun - spent}
+    if not in_time:
+        outcome.limit_hit = "time_s"
+    return outcome
+
+
+def exactly(knapsack: Knapsack, limits: Limits, rng: np.random.Generator) -> CoreResult:
+    """Solve a knapsack: by dynamic programming if it has one row in disguise, else by its core."""
+    if len(np.unique(knapsack.owner)) == knapsack.num_items and collinear(knapsack) is not None:
+        return solve_collinear(knapsack)
+    return cg_core(knapsack, limits, rng)
+
+
+def by_density(knapsack: Knapsack) -> Ints:
+    """Return the items that fit in order of profit over their largest share of a capacity."""
+    density = knapsack.profit / np.maximum(shares(knapsack), np.finfo(float).tiny)
+    room = knapsack.capacity.copy()
+    chosen = []
+    for c in np.argsort(-density, kind="stable").tolist():
+        if np.all(knapsack.weight[c] <= room):
+            room -= knapsack.weight[c]
+            chosen.append(c)
+    return np.sort(np.array(chosen, dtype=np.int64))
+
+
+def left(limits: Limits, spent_s: float) -> Limits:
+    """Return limits with some seconds gone."""
+    if limits.time_s is None:
+        return limits
+    return replace(limits, time_s=max(0.0, limits.time_s - spent_s))
