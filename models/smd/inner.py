@@ -18,7 +18,7 @@ integers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import decimal_rational
+from gadgetopt.result import Status
 
 from .instance import Job
 
@@ -83,6 +84,24 @@ class PairTable:
 
     def __len__(self) -> int:
         return len(self.w)
+
+
+@dataclass(frozen=True)
+class InnerOutcome:
+    """What a solver says of the problem of one job.
+
+    Attributes
+    ----------
+    pair : Pair or None
+        Its time is computed from the job.
+    bound_s : float or None
+        Lower bound on the completion time, the solver's word.
+    status : Status
+    """
+
+    pair: Pair | None
+    bound_s: float | None
+    status: Status
 
 
 class Row(NamedTuple):
@@ -141,11 +160,21 @@ def largest_p(job: Job) -> int:
 
 def most_workers(job: Job, p: Ints) -> Ints:
     """Return W(p) of each number of servers, which has to be in 1..P."""
+    return _most(p, [(row.worker, row.server, row.limit) for row in packing_rows(job)])
+
+
+def most_servers(job: Job, w: Ints) -> Ints:
+    """Return P(w) of each number of workers, which has to be in 1..W(1)."""
+    return _most(w, [(row.server, row.worker, row.limit) for row in packing_rows(job)])
+
+
+def _most(others: Ints, rows: Sequence[tuple[int, int, int]]) -> Ints:
+    """The most of one kind beside a number of the other; rows are (one, other, limit)."""
     most: Any = None
-    for row in packing_rows(job):
-        if row.worker:
-            servers = p if row.limit < 2**62 else p.astype(object)
-            here = (row.limit - row.server * servers) // row.worker
+    for one, other, limit in rows:
+        if one:
+            beside = others if limit < 2**62 else others.astype(object)
+            here = (limit - other * beside) // one
             most = here if most is None else np.minimum(most, here)
     return np.asarray(most, dtype=np.int64)
 
