@@ -23,6 +23,7 @@ from .inner import best_pair, largest_p, largest_real_p, largest_real_w
 from .instance import Job, SmdInstance
 
 Mode = Literal["sync", "async", "mixed"]
+SgdMode = Literal["sync", "async"]
 Resources = tuple[float, ...]
 
 #: GPUs, vCPUs, GB of memory, GB of storage.
@@ -135,25 +136,7 @@ def planted(
     Parameters are those of `paper`; the seconds are arbitrary.
     """
     bundle = _instance_type(instance_type)
-    made: list[Job] = []
-    while len(made) < jobs:
-        mode = _mode(rng, sgd_mode)
-        worker, server = _demands(rng)
-        limit = _times(int(rng.integers(1, _MOST_INSTANCES + 1)), bundle)
-        at_once = SigmoidUtility(gamma1=1.0, gamma2=1.0, gamma3=1.0)
-        job = _job(mode, worker, server, limit, _ANY_TIMING[mode], at_once)
-        if largest_p(job) == 0:
-            continue
-        timing = (_planted_sync if mode == "sync" else _planted_async)(rng, job)
-        job = job.model_copy(update=timing)
-        best = best_pair(job)
-        assert best is not None
-        utility = SigmoidUtility(
-            gamma1=float(rng.uniform(1, 100)),
-            gamma2=float(rng.uniform(4, 6)) / best.tau_s,
-            gamma3=float(rng.uniform(0.9, 1.6)) * best.tau_s,
-        )
-        made.append(job.model_copy(update={"utility": utility}))
+    made = _planted_jobs(rng, jobs, sgd_mode, bundle, _MOST_INSTANCES)
     capacity = (
         _times(cluster_instances, bundle)
         if cluster_instances
@@ -169,12 +152,37 @@ def quickstart(
     charging: Literal["reserved", "used"] = "reserved",
 ) -> SmdInstance:
     """Return a small planted instance in which about half of the jobs find room."""
-    drawn = planted(rng, jobs=jobs, sgd_mode="mixed", charging=charging)
-    return drawn.model_copy(update={"capacity": _part(drawn.jobs, 0.5)})
+    made = _planted_jobs(rng, jobs, "mixed", INSTANCE_TYPES["c4.8xlarge"], 5)
+    return SmdInstance(capacity=_part(made, 0.5), charging=charging, jobs=tuple(made))
+
+
+def _planted_jobs(
+    rng: np.random.Generator, jobs: int, sgd_mode: Mode, bundle: Resources, most_instances: int
+) -> list[Job]:
+    made: list[Job] = []
+    while len(made) < jobs:
+        mode = _mode(rng, sgd_mode)
+        worker, server = _demands(rng)
+        limit = _times(int(rng.integers(1, most_instances + 1)), bundle)
+        at_once = SigmoidUtility(gamma1=1.0, gamma2=1.0, gamma3=1.0)
+        job = _job(mode, worker, server, limit, _ANY_TIMING[mode], at_once)
+        if largest_p(job) == 0:
+            continue
+        timing = (_planted_sync if mode == "sync" else _planted_async)(rng, job)
+        job = job.model_copy(update=timing)
+        best = best_pair(job)
+        assert best is not None
+        utility = SigmoidUtility(
+            gamma1=float(rng.uniform(1, 100)),
+            gamma2=float(rng.uniform(4, 6)) / best.tau_s,
+            gamma3=float(rng.uniform(0.9, 1.6)) * best.tau_s,
+        )
+        made.append(job.model_copy(update={"utility": utility}))
+    return made
 
 
 def _job(
-    mode: str,
+    mode: SgdMode,
     worker: Resources,
     server: Resources,
     limit: Resources,
@@ -191,7 +199,7 @@ def _job(
     )
 
 
-def _mode(rng: np.random.Generator, wanted: Mode) -> Literal["sync", "async"]:
+def _mode(rng: np.random.Generator, wanted: Mode) -> SgdMode:
     if wanted == "mixed":
         return "sync" if rng.integers(2) else "async"
     if wanted not in ("sync", "async"):

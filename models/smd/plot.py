@@ -1,4 +1,4 @@
-"""A decision as a picture: what admitted jobs reserve of every resource, and what they use of it."""
+"""A decision as a picture: what admitted jobs reserve of every resource, and what they use."""
 
 from __future__ import annotations
 
@@ -103,8 +103,9 @@ def _parts(instance: SmdInstance, solution: SmdSolution) -> list[dict[str, Any]]
                     "start": start,
                     "reserved": 100 * charged / capacity,
                     "used": 100 * used / capacity,
-                    "hover": f"<b>job {i}</b>: {w} workers, {p} servers<br>done after {tau_s:.4g} s,"
-                    f" utility {utility(job, tau_s):.4g}<br>{name}: {used:g} of {limit:g} reserved",
+                    "hover": f"<b>job {i}</b>: {w} workers, {p} servers<br>"
+                    f"done after {tau_s:.4g} s, utility {utility(job, tau_s):.4g}<br>"
+                    f"{name}: {used:g} of {limit:g} reserved",
                 }
             )
             start += 100 * charged / capacity

@@ -60,11 +60,11 @@ def ratio_over_cluster(instance: SmdInstance) -> go.Figure:
         figure.add_trace(_line(name, ratios, PALETTE[k % len(PALETTE)]))
     if instance.charging == "reserved" and len(instance.jobs) <= _FEW_JOBS:
         released = {}
-        for part in optimum:
+        for part, best in optimum.items():
             used = clusters[part].data.model_copy(update={"charging": "used"})
             result = solve(_document(used), "exact", _LIMITS)
             if result.status is Status.OPTIMAL and result.objective:
-                released[part] = float(result.objective) / optimum[part]
+                released[part] = float(result.objective) / best
         figure.add_trace(_line("optimum if only use is charged", released, INK, dash="dot"))
     figure.add_hline(y=1, line={"color": INK, "width": 1})
     figure.update_layout(
