@@ -30,9 +30,6 @@ BALANCED_TREES_PER_ROW = 1.25
 BALANCED_STEP = 0.3
 BALANCED_SHARPNESS = 3.0
 
-#: Trees per row of a warm start that the first master gets.
-MOST_TREES_PER_ROW = 2
-
 WarmStart = Callable[[Oracle, Limits], "Start"]
 
 
@@ -173,10 +170,7 @@ def generate_trees(
     )
     if start.bound == 0.0:
         return done
-    # The largest suffice; the others would only make the first solve longer.
-    order = sorted(range(len(start.trees)), key=lambda k: -start.amounts[k])
-    most = math.ceil(MOST_TREES_PER_ROW * len(oracle.capacity))
-    master.add([start.trees[k] for k in order[:most]])
+    master.add(start.trees)
     while True:
         at = time.perf_counter()
         status = master.solve(left())
