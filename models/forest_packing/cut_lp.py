@@ -35,8 +35,8 @@ from .packing import required_shares
 
 Bools = npt.NDArray[np.bool_]
 
-#: Columns above which the first solve is left to the interior-point method (measured: of dense
-#: digraphs with 24 workers on, the dual simplex is slower).
+#: Columns above which the first solve is left to the interior-point method (measured on dense
+#: digraphs: with 24 workers the dual simplex is faster, with 64 and with 128 slower).
 MANY_COLUMNS = 2_000
 #: Feasibility to which rows of the scaled LP are solved, below the precision that plans need.
 FEASIBILITY = 1e-9
