@@ -153,6 +153,8 @@ class TreeUnion:
         self.spare = [min(m, k) for m in multiplicity]
         #: Neighbours of every node in every forest, with the edge that leads there.
         self.near: list[list[dict[int, int]]] = [[{} for _ in range(num_nodes)] for _ in range(k)]
+        #: Every forest hung up (`_hang`), until it changes.
+        self._hung: list[tuple[list[int], list[int], list[int], list[int]] | None] = [None] * k
 
     def fill(self, deadline: float | None = None) -> bool:
         """Grow the forests as far as possible; whether all of them span.
@@ -224,36 +226,48 @@ class TreeUnion:
             else:
                 u, v = self.edges[e]
                 del self.near[home][u][v], self.near[home][v][u]
+                self._hung[home] = None
         for e, _, goal in moves:
             self._insert(e, goal)
 
     def _insert(self, e: int, i: int) -> None:
         u, v = self.edges[e]
         self.near[i][u][v] = self.near[i][v][u] = e
+        self._hung[i] = None
 
     def _path(self, e: int, i: int) -> list[int] | None:
         """Return the edges of forest i between the ends of e; None if there are none."""
-        source, goal = self.edges[e]
-        near = self.near[i]
-        came: dict[int, int] = {source: source}
-        stack = [source]
-        while stack:
-            u = stack.pop()
-            for v in near[u]:
-                if v not in came:
-                    came[v] = u
-                    stack.append(v)
-                    if v == goal:
-                        return self._walk_back(came, goal, i)
-        return None
-
-    def _walk_back(self, came: dict[int, int], goal: int, i: int) -> list[int]:
+        hung = self._hung[i]
+        if hung is None:
+            hung = self._hung[i] = self._hang(i)
+        part, depth, parent, edge = hung
+        u, v = self.edges[e]
+        if part[u] != part[v]:
+            return None
         path = []
-        v = goal
-        while came[v] != v:
-            path.append(self.near[i][v][came[v]])
-            v = came[v]
+        while u != v:
+            if depth[u] < depth[v]:
+                u, v = v, u
+            path.append(edge[u])
+            u = parent[u]
         return path
+
+    def _hang(self, i: int) -> tuple[list[int], list[int], list[int], list[int]]:
+        """Hang each tree of forest i up at a node: part, depth, parent, edge to it by node."""
+        n, near = self.num_nodes, self.near[i]
+        part, depth, parent, edge = [-1] * n, [0] * n, [-1] * n, [-1] * n
+        for top in range(n):
+            if part[top] >= 0:
+                continue
+            part[top] = top
+            stack = [top]
+            while stack:
+                u = stack.pop()
+                for v, e in near[u].items():
+                    if part[v] < 0:
+                        part[v], depth[v], parent[v], edge[v] = top, depth[u] + 1, u, e
+                        stack.append(v)
+        return part, depth, parent, edge
 
 
 def multiplicity_matrix(network: Network, multiplicity: Sequence[int]) -> npt.NDArray[np.object_]:
