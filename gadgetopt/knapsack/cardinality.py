@@ -4,8 +4,8 @@ With :math:`k = \sum_c y_c` fixed, the linear relaxation has one more dual, and 
 :math:`U_k` falls off on both sides of the number of items the relaxation itself takes, so that few
 k remain above an incumbent. Each slice is enumerated with its own duals, and for falling
 thresholds T: nothing of profit T or more being found proves that the optimum is below T, and what
-is found above T first is optimal. A threshold halfway to the incumbent costs little compared with
-the last one, and a run that is stopped still has the bound of the last threshold finished.
+is found above T first is optimal. Nodes grow exponentially with the root of the distance, so that the
+thresholds before the last one cost little, and a run that is stopped still has the bound of the last threshold finished.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ from gadgetopt.knapsack.relaxation import (
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 
-#: Parts of the way from the bound to the incumbent at which thresholds are tried.
-THRESHOLDS = (0.25, 0.5, 0.75)
+#: The first threshold's part of the way from the bound to the incumbent.
+FIRST_GAP = 0.125
+#: How many times as many nodes the next threshold is to take.
+GROWTH = 4.0
 #: Reduced costs keep items whose loss exceeds the gap by no more than this, relative to profits.
 FIXING_SLACK = 1e-7
 
@@ -210,26 +212,24 @@ def thresholds(search: Search, knapsack: Knapsack) -> Iterator[float]:
     has come down to the threshold.
     """
     improvement = least_improvement(knapsack)
-    scale = max(1.0, abs(search.bound))
-    if search.best is None:
-        # With no incumbent the steps grow until one is found, or nothing at all is left.
-        lowest = -float(np.abs(knapsack.profit).sum()) - 1.0
-        step, top = max(improvement, 1e-3 * scale), search.bound
-        while search.best is None and search.bound > lowest:
-            yield max(lowest, top - step)
-            step *= 2
-        if search.best is None:
-            search.bound = -math.inf
-        return
-    for part in THRESHOLDS:
-        gap = search.bound - search.value
-        if gap < improvement:
-            break
-        threshold = search.bound - part * gap
-        if threshold > search.value + improvement:
-            yield threshold
-    if search.bound - search.value >= improvement:
-        yield search.value + improvement
+    top = search.bound
+    # With no incumbent thresholds fall until one is found, or nothing at all is left.
+    lowest = -float(np.abs(knapsack.profit).sum()) - 1.0
+    gap = FIRST_GAP * (top - search.value if search.best is not None else max(1.0, abs(top)) / 100)
+    gap = max(gap, improvement)
+    while search.bound - search.value >= improvement:
+        end = max(lowest, search.value + improvement)
+        # Close to the end a further threshold would not pay.
+        threshold = end if top - gap <= end + FIRST_GAP * (top - end) else top - gap
+        before = search.nodes
+        yield threshold
+        if threshold == end or search.value >= threshold:
+            if search.best is None:
+                search.bound = -math.inf
+            return
+        # Nodes grow like exp(c sqrt(gap)).
+        logarithm = max(2.0, math.log(1.0 + search.nodes - before))
+        gap *= (1 + math.log(GROWTH) / logarithm) ** 2
 
 
 def least_improvement(knapsack: Knapsack) -> float:

@@ -29,8 +29,9 @@ import numpy as np
 from gadgetopt.knapsack.problem import Floats, Ints
 from gadgetopt.knapsack.tail_prices import TailLp
 
-#: Nodes handled together; more are split by bound, the better half first.
-BLOCK = 1 << 15
+#: Numbers that the children of nodes handled together may have, which then stay in the cache. More
+#: nodes are split by bound, the better half first.
+BLOCK_NUMBERS = 1 << 19
 #: Blocks with fewer nodes are not worth linear programs.
 LEAST_SAMPLED = 2048
 #: Levels left at which further prices are looked for, once each.
@@ -172,6 +173,8 @@ class _Search:
         rows = len(levels.capacity)
         least = np.array([w.min(axis=0) for w in levels.weight]).reshape(-1, rows)
         self.least = _suffix_sums(least)
+        #: Nodes handled together at each depth.
+        self.most = [max(512, BLOCK_NUMBERS // (rows * len(w))) for w in self.worths]
         self.tail_lp: TailLp | None = None
         self.further: dict[int, _Prices] = {}
         self.best: float | None = None
@@ -193,7 +196,7 @@ class _Search:
                 if block.depth == len(self.worths):
                     self._finish(block)
                     break
-                if len(block.worth) > BLOCK:
+                if len(block.worth) > self.most[block.depth]:
                     worse, block = _split(block)
                     stack.append(worse)
                 block = self._prune(self._expand(block))

@@ -338,6 +338,7 @@ def _groups_served(knapsack: Knapsack, usable: npt.NDArray[np.bool_]) -> bool:
 
 
 def remaining(limits: Limits, begun: float) -> Limits:
+    """Return the limits of what is left of a run that began at a time of `perf_counter`."""
     if limits.time_s is None:
         return limits
     return replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - begun)))
