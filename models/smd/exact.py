@@ -15,6 +15,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused, SolverError
+from gadgetopt.knapsack.relaxation import best_of_groups
 from gadgetopt.numbers import agrees
 from gadgetopt.result import Limits, MethodOutcome, Status
 from gadgetopt.solvers.cpsat import solve_cp
@@ -34,6 +35,8 @@ def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> Me
     """
     begun = time.perf_counter()
     columns = columns_of(instance)
+    if not columns.knapsack.num_items:
+        return _nothing(instance, columns)
     built = time.perf_counter() - begun
     found = exactly(columns.knapsack, left(limits, built), rng)
     chosen = np.empty(0, dtype=np.int64) if found.chosen is None else found.chosen
@@ -65,6 +68,8 @@ def cpsat(
     """
     begun = time.perf_counter()
     columns = columns_of(instance)
+    if not columns.knapsack.num_items:
+        return _nothing(instance, columns)
     model = _rounded_down(columns, scale)
     built = time.perf_counter() - begun
     solved = solve_cp(model, left(limits, built), int(rng.integers(2**31 - 1)))
@@ -73,16 +78,23 @@ def cpsat(
     solution: SmdSolution | None = None
     if solved.values is not None:
         solution = columns.solution(instance, np.flatnonzero(solved.values > 0.5))
-    groups = len(np.unique(columns.knapsack.owner))
+    # Each job loses less than one unit to rounding.
+    groups, best = best_of_groups(columns.knapsack, np.floor(scale * columns.knapsack.profit))
+    bound = float(best.sum()) if solved.bound is None else float(solved.bound)
     return MethodOutcome(
         solution=solution,
-        dual_bound=None if solved.bound is None else float((solved.bound + groups) / scale),
+        dual_bound=(bound + len(groups)) / scale,
         limit_hit=solved.limit_hit,
         phases_s={"build": built, **solved.phases_s},
-        trace=(),
         versions=solved.versions,
-        notes={"rounding_of_the_bound": groups / scale},
+        notes={"rounding_of_the_bound": len(groups) / scale},
     )
+
+
+def _nothing(instance: SmdInstance, columns: Columns) -> MethodOutcome:
+    """No job is of any use, as the bound of no prices says."""
+    free = price_certificate(columns, np.zeros(len(instance.capacity)))
+    return MethodOutcome(columns.solution(instance, []), 0.0, certificate=free)
 
 
 def _rounded_down(columns: Columns, scale: int) -> cp_model.CpModel:

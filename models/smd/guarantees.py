@@ -65,7 +65,9 @@ def sets_of(epsilon: float, resources: int, jobs: int) -> int:
 
 
 def theorem_3_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> Number | None:
-    """Return (k + R) / k, 1 if all sets are enumerated; None for k = 0."""
+    """Return (k + R) / k, 1 if all sets are enumerated; None for k = 0, or if use is charged."""
+    if instance.charging != "reserved":
+        return None
     k = int(parameters["k"])
     knapsack = collapsed(instance).knapsack
     if k >= knapsack.num_items:

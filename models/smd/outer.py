@@ -76,7 +76,7 @@ def admit(
     knapsack = columns.knapsack
     notes: dict[str, Any] = {"jobs_without_pair": sum(pair is None for pair in pairs)}
     limit_hit = None
-    if outer == "greedy_density":
+    if outer == "greedy_density" or not knapsack.num_items:
         chosen = by_density(knapsack)
     else:
         found = (

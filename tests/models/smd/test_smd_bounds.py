@@ -1,0 +1,70 @@
+"""Bounds and their certificates: none is below the optimum, and the good ones are tight."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from gadgetopt.models.smd.bounds import continuous, lagrangian, utility_sum
+from gadgetopt.models.smd.certificate import SmdCertificate, check_bound
+from gadgetopt.models.smd.generate import independent_limits, planted
+from gadgetopt.models.smd.inner import best_pair
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.files import library, read_instance
+from gadgetopt.result import Limits
+from gadgetopt.run import solve
+
+from .smd_brute_force import optimum, small_instances
+
+PRICES = st.lists(st.fractions(0, 50, max_denominator=7), min_size=2, max_size=2)
+
+
+@settings(max_examples=30)
+@given(instance=small_instances(), drawn=PRICES)
+def test_no_prices_prove_less_than_the_optimum(instance, drawn):
+    prices = tuple(drawn[: len(instance.capacity)])
+    assert check_bound(instance, SmdCertificate(prices=prices)) >= optimum(instance)
+
+
+@settings(max_examples=20)
+@given(instance=small_instances())
+def test_bounds_of_the_methods_are_in_order(instance):
+    best = optimum(instance)
+    rng = np.random.default_rng(0)
+    by_prices = lagrangian(instance, Limits(), rng).certificate
+    free = utility_sum(instance, Limits(), rng).certificate
+    assert best <= check_bound(instance, by_prices) <= check_bound(instance, free) * (1 + 1e-9)
+    assert continuous(instance, Limits(), rng).dual_bound >= best - 1e-6
+
+
+def test_the_sum_of_utilities_is_the_bound_of_no_prices():
+    instance = planted(np.random.default_rng(1), jobs=10)
+    best = sum(job.utility.at(best_pair(job).tau_s) for job in instance.jobs)
+    free = SmdCertificate(prices=(Fraction(0),) * 4)
+    assert check_bound(instance, free) == pytest.approx(best, rel=1e-9)
+    assert check_bound(instance, free) >= best
+
+
+@pytest.mark.parametrize("charging", ["reserved", "used"])
+def test_the_lagrangian_bound_is_verified_and_close_at_the_papers_size(charging):
+    instance = independent_limits(np.random.default_rng(1), jobs=50, charging=charging)
+    outcome = lagrangian(instance, Limits(), np.random.default_rng(0))
+    bound = check_bound(instance, outcome.certificate)
+    total = utility_sum(instance, Limits(), np.random.default_rng(0)).certificate
+    assert bound < check_bound(instance, total)
+
+
+def test_solve_relies_on_the_certificate():
+    document = read_instance(library() / "quickstart" / "smd.json")
+    result = solve(document, "lagrangian")
+    assert result.bound_voucher == "verified"
+    assert result.bound >= solve(document, "exact").objective
+
+
+def test_prices_must_be_those_of_the_resources():
+    instance = planted(np.random.default_rng(1), jobs=1)
+    with pytest.raises(ValueError, match="1 for 4 resources"):
+        check_bound(instance, SmdCertificate(prices=(Fraction(1),)))
+    with pytest.raises(ValueError, match="negative"):
+        check_bound(instance, SmdCertificate(prices=(Fraction(-1),) * 4))

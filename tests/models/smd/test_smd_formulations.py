@@ -1,0 +1,125 @@
+"""The models and exact methods against brute force, and against each other."""
+
+import numpy as np
+import pytest
+from gadgetopt.models.smd import collapsed, columns, nonconvex
+from gadgetopt.models.smd.bounds import columns_of
+from gadgetopt.models.smd.columns import all_columns
+from gadgetopt.models.smd.evaluate import evaluate
+from gadgetopt.models.smd.exact import cpsat, exact
+from gadgetopt.models.smd.generate import independent_limits, paper, planted
+from hypothesis import given, settings
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.result import Limits, Status
+from gadgetopt.solvers import solve_model
+from gadgetopt.utility import SigmoidUtility
+
+from .smd_brute_force import optimum, small_instances
+
+LIMITS = Limits(time_s=20)
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+@settings(max_examples=25)
+@given(instance=small_instances())
+def test_exact_finds_the_optimum_of_brute_force(instance):
+    outcome = exact(instance, LIMITS, rng())
+    best = optimum(instance)
+    assert evaluate(instance, outcome.solution).objective == pytest.approx(best, abs=1e-6)
+
+
+@settings(max_examples=15)
+@given(instance=small_instances())
+def test_columns_have_the_optimum_of_brute_force(instance):
+    model = columns.build(instance)
+    outcome = solve_model(model, "highs", LIMITS)
+    assert outcome.status is Status.OPTIMAL
+    best = optimum(instance)
+    assert outcome.objective == pytest.approx(best, abs=1e-6)
+    found = evaluate(instance, columns.decode(model, instance))
+    assert found.feasible
+    assert found.objective == pytest.approx(best, abs=1e-6)
+
+
+@settings(max_examples=15)
+@given(instance=small_instances(charging="reserved"))
+def test_the_program_collapses_to_a_knapsack_where_reservations_are_charged(instance):
+    model = collapsed.build(instance)
+    outcome = solve_model(model, "highs", LIMITS)
+    assert outcome.objective == pytest.approx(optimum(instance), abs=1e-6)
+    assert evaluate(instance, collapsed.decode(model, instance)).feasible
+
+
+@settings(max_examples=4, deadline=None)
+@given(instance=small_instances())
+def test_scip_solves_the_program_as_printed(instance):
+    pytest.importorskip("pyscipopt")
+    model = nonconvex.build(instance)
+    outcome = solve_model(model, "scip", LIMITS)
+    if outcome.status is Status.OPTIMAL:
+        assert outcome.objective == pytest.approx(optimum(instance), rel=1e-5, abs=1e-5)
+        assert evaluate(instance, nonconvex.decode(model, instance)).feasible
+
+
+@settings(max_examples=15)
+@given(instance=small_instances())
+def test_rounded_down_utilities_bound_the_optimum_by_one_unit_for_each_job(instance):
+    best = optimum(instance)
+    for scale in (1, 10_000):
+        outcome = cpsat(instance, LIMITS, rng(), scale=scale)
+        assert outcome.certificate is not None or outcome.dual_bound >= best - 1e-9
+        found = evaluate(instance, outcome.solution)
+        assert found.feasible
+        assert found.objective >= best - len(instance.jobs) / scale - 1e-9
+
+
+@pytest.mark.parametrize("preset", [paper, independent_limits, planted])
+@pytest.mark.parametrize("charging", ["reserved", "used"])
+def test_exact_agrees_with_the_direct_model_on_the_presets(preset, charging):
+    instance = preset(np.random.default_rng(3), jobs=8, charging=charging)
+    small = instance.model_copy(update={"capacity": tuple(c // 8 for c in instance.capacity)})
+    outcome = exact(small, LIMITS, rng())
+    direct = solve_model(columns.build(small), "highs", Limits(time_s=60))
+    assert direct.status is Status.OPTIMAL
+    value = evaluate(small, outcome.solution).objective
+    assert value == pytest.approx(direct.objective, rel=1e-7)
+    assert outcome.certificate is not None or outcome.dual_bound == pytest.approx(value, rel=1e-7)
+
+
+def test_the_collapsed_knapsack_is_refused_where_use_is_charged():
+    instance = paper(rng(), jobs=2, charging="used")
+    with pytest.raises(ModelRefused, match="charging 'reserved'"):
+        collapsed.build(instance)
+
+
+def test_all_columns_of_a_job_weigh_the_same_where_reservations_are_charged():
+    knapsack = all_columns(planted(rng(), jobs=3)).knapsack
+    for i in range(3):
+        assert len(np.unique(knapsack.weight[knapsack.owner == i], axis=0)) == 1
+
+
+def test_rows_of_short_decimals_become_whole_numbers():
+    instance = planted(rng(), jobs=3)
+    patient = SigmoidUtility(gamma1=1.0, gamma2=0.001, gamma3=1000.0)
+    halves = tuple(
+        job.model_copy(update={"reservation_limit": (8.25, 36.1, 60.0, 40.5), "utility": patient})
+        for job in instance.jobs
+    )
+    knapsack = columns_of(instance.model_copy(update={"jobs": halves}))
+    assert knapsack.row_scale.tolist() == [4, 10, 1, 2]
+    assert knapsack.knapsack.weight[0].tolist() == [33, 361, 60, 81]
+
+
+def test_an_instance_of_hopeless_jobs_has_the_optimum_nothing():
+    instance = paper(rng(), jobs=3)
+    late = tuple(
+        job.model_copy(update={"utility": job.utility.model_copy(update={"time_unit_s": 1e-6})})
+        for job in instance.jobs
+    )
+    hopeless = instance.model_copy(update={"jobs": late})
+    outcome = exact(hopeless, LIMITS, rng())
+    assert evaluate(hopeless, outcome.solution).objective == 0
