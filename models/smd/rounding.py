@@ -119,7 +119,10 @@ def rounded(
     M = shrink if delta is None else job_shrink(job, delta)
 
     def feasible(candidates: Ints) -> Bools:
-        return np.array([fits(job, w, p) for w, p in candidates.tolist()], dtype=bool)
+        # Of two coordinates there are at most four roundings.
+        chosen = [(w, p) for w, p in candidates.tolist()]
+        fitting = {pair for pair in set(chosen) if fits(job, *pair)}
+        return np.array([pair in fitting for pair in chosen], dtype=bool)
 
     def cost(candidates: Ints) -> Floats:
         # A zero of an attempt that is rejected anyway does not come here.
