@@ -4,8 +4,9 @@ With :math:`k = \sum_c y_c` fixed, the linear relaxation has one more dual, and 
 :math:`U_k` falls off on both sides of the number of items the relaxation itself takes, so that few
 k remain above an incumbent. Each slice is enumerated with its own duals, and for falling
 thresholds T: nothing of profit T or more being found proves that the optimum is below T, and what
-is found above T first is optimal. Nodes grow exponentially with the root of the distance, so that the
-thresholds before the last one cost little, and a run that is stopped still has the bound of the last threshold finished.
+is found above T first is optimal. Nodes grow exponentially with the root of the distance, so that
+the thresholds before the last one cost little, and a run that is stopped still has the bound of the
+last threshold finished.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gadgetopt.knapsack.enumeration import Enumerated, Levels, enumerate_levels
 from gadgetopt.knapsack.integral import LEAST_IMPROVEMENT, Integral, decimal_unit, integral
@@ -24,14 +26,13 @@ from gadgetopt.knapsack.outcome import CoreResult
 from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
 from gadgetopt.knapsack.relaxation import (
     Relaxation,
-    lagrangian_bound,
     linear_relaxation,
     only_items,
     reduced_profits,
     usable_items,
 )
-from gadgetopt.result import Limits, Status
-from gadgetopt.solvers.persistent import INFINITY, PersistentLp
+from gadgetopt.knapsack.slices import Slice, count_slices
+from gadgetopt.result import Limits
 
 #: The first threshold's part of the way from the bound to the incumbent.
 FIRST_GAP = 0.125
@@ -41,36 +42,19 @@ GROWTH = 4.0
 FIXING_SLACK = 1e-7
 
 
-@dataclass(frozen=True)
-class Slice:
-    """A knapsack of the usable items only, perhaps with two rows that fix their number.
-
-    Attributes
-    ----------
-    knapsack : Knapsack
-        The rows of a fixed number have weights 1 and -1.
-    duals : ndarray of float, shape (rows,)
-    bound : float
-        Lagrangian bound of the duals.
-    count : int or None
-        Number of items chosen.
-    """
-
-    knapsack: Knapsack
-    duals: Floats
-    bound: float
-    count: int | None = None
-
-
 @dataclass
 class Search:
-    """What is known while thresholds fall."""
+    """What is known while thresholds fall.
+
+    `rounding` is by how much profits rounded up may have misled the enumeration.
+    """
 
     best: Ints | None
     value: float
     bound: float
     nodes: int = 0
     largest_core: int = 0
+    rounding: float = 0.0
     finished: bool = True
 
 
@@ -99,17 +83,22 @@ def solve_by_cardinality(
     if relaxation.infeasible:
         return CoreResult(None, -math.inf, -math.inf, "no fractions of items fit")
     if relaxation.duals is None or relaxation.limit_hit:
-        return CoreResult(
-            None,
-            -math.inf,
-            relaxation.bound,
-            "Lagrangian bound",
-            relaxation.duals,
-            relaxation.bound,
-            relaxation.limit_hit,
-        )
+        return stopped_early(relaxation)
     chosen = incumbent(knapsack, relaxation, deadline)
     return enumerate_slices(knapsack, relaxation, chosen, deadline, by_count=by_count)
+
+
+def stopped_early(relaxation: Relaxation) -> CoreResult:
+    """Return what is known when the time ran out within the linear program."""
+    return CoreResult(
+        None,
+        -math.inf,
+        relaxation.bound,
+        "Lagrangian bound",
+        relaxation.duals,
+        relaxation.bound,
+        relaxation.limit_hit,
+    )
 
 
 def deadline_of(limits: Limits) -> float:
@@ -257,7 +246,7 @@ def pass_over(
             continue
         found, items = enumerate_slice(part, least, deadline, most_nodes - search.nodes, search)
         search.nodes += found.nodes
-        if items is not None:
+        if items is not None and knapsack.value(kept[items]) > search.value:
             search.best, search.value = kept[items], knapsack.value(kept[items])
         if not found.finished:
             search.finished = False
@@ -267,7 +256,7 @@ def pass_over(
     unit = decimal_unit(knapsack.profit)
     if unit is not None:
         least = (math.ceil(round(least * unit, 6)) - 1) / unit
-    search.bound = min(search.bound, least)
+    search.bound = min(search.bound, least + search.rounding)
 
 
 def enumerate_slice(
@@ -287,9 +276,11 @@ def enumerate_slice(
     whole = integral(small, duals)
     levels, items = _levels(small, whole, nothing_loses <= slack, core)
     # Profits were rounded up, so that what is reached in truth is reached here too.
-    need = math.ceil(least * whole.scale)
+    need = float(math.ceil(least * whole.scale))
     if whole.whole_profits:
         need = math.ceil(round(least * (whole.scale / whole.step), 6)) * whole.step
+    if not whole.whole_profits:
+        search.rounding = max(search.rounding, len(items) / whole.scale)
     found = enumerate_levels(levels, whole.prices(duals), need, whole.step, deadline, most_nodes)
     if found.options is None:
         return found, None
@@ -298,7 +289,7 @@ def enumerate_slice(
 
 
 def _levels(
-    small: Knapsack, whole: Integral, may_be_empty: np.ndarray, core: Ints
+    small: Knapsack, whole: Integral, may_be_empty: npt.NDArray[np.bool_], core: Ints
 ) -> tuple[Levels, list[Ints]]:
     """Return a level for every group of the core, and the item of every option, or -1.
 
@@ -331,69 +322,3 @@ def _best_of_owner(knapsack: Knapsack, reduced: Floats) -> Floats:
     if len(filled):
         best[filled] = np.maximum(best[filled], np.maximum.reduceat(reduced, starts[filled]))
     return np.asarray(best[knapsack.owner])
-
-
-def count_slices(knapsack: Knapsack, around: float, value: float, deadline: float) -> list[Slice]:
-    """Return the slices of single items, by their number, whose bound exceeds a value.
-
-    The bound is concave in the number of items, which is why the search ends on either side at the
-    first that does not exceed it.
-
-    Raises
-    ------
-    TimeoutError
-        If the deadline came first.
-    """
-    rows, items = len(knapsack.capacity), knapsack.num_items
-    lp = PersistentLp("max")
-    lp.add_rows(
-        np.full(rows + 1, -INFINITY), [*knapsack.capacity, items], np.zeros(rows + 1), [], []
-    )
-    entries = np.column_stack([knapsack.weight, np.ones(items)])
-    there = entries != 0
-    counts = there.sum(axis=1)
-    lp.add_columns(
-        knapsack.profit,
-        np.zeros(items),
-        np.ones(items),
-        np.cumsum(counts) - counts,
-        np.nonzero(there)[1],
-        entries[there],
-    )
-    found: list[Slice] = []
-    middle = min(items, math.floor(around))
-    for numbers in (range(middle, -1, -1), range(middle + 1, items + 1)):
-        for count in numbers:
-            part = _count_slice(lp, knapsack, count, deadline)
-            if part is None or part.bound <= value:
-                break
-            found.append(part)
-    return found
-
-
-def _count_slice(lp: PersistentLp, knapsack: Knapsack, count: int, deadline: float) -> Slice | None:
-    """Return the slice of some number of items; None if its linear relaxation is infeasible.
-
-    Raises
-    ------
-    TimeoutError
-        If the linear relaxation was not solved in time.
-    """
-    rows = len(knapsack.capacity)
-    lp.change_row_bounds([rows], [count], [count])
-    status = lp.solve(Limits(time_s=max(0.0, deadline - time.perf_counter())))
-    if status is Status.INFEASIBLE:
-        return None
-    if status is not Status.OPTIMAL:
-        raise TimeoutError
-    fixed = replace(
-        knapsack,
-        weight=np.column_stack(
-            [knapsack.weight, np.ones(knapsack.num_items), -np.ones(knapsack.num_items)]
-        ),
-        capacity=np.concatenate([knapsack.capacity, [count, -count]]),
-    )
-    found = lp.row_duals
-    duals = np.concatenate([found, [-found[rows]]])
-    duals = np.maximum(duals, 0.0)
-    return Slice(fixed, duals, lagrangian_bound(fixed, duals), count)

@@ -23,7 +23,7 @@ ROOM = 2.0**46
 #: Doubles hold every integer up to this one.
 LARGEST_EXACT = 2.0**53
 #: Relative improvement that counts where profits are no whole numbers.
-LEAST_IMPROVEMENT = 1e-9
+LEAST_IMPROVEMENT = 1e-10
 
 
 @dataclass(frozen=True)

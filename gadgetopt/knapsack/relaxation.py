@@ -119,7 +119,7 @@ def lagrangian_bound(knapsack: Knapsack, duals: npt.ArrayLike) -> float:
         + 2 * float(np.abs(prices * knapsack.capacity).sum())
     )
     total = math.fsum(terms)
-    return total + error + unit * abs(total)
+    return float(total + error + unit * abs(total))
 
 
 def exact_lagrangian_bound(knapsack: Knapsack, duals: Sequence[Fraction]) -> Fraction | None:

@@ -1,0 +1,157 @@
+r"""Exact at scale: the linear program by column generation, then the core its prices leave.
+
+An item whose choice costs the Lagrangian bound :math:`L(\lambda)` more than the gap to an incumbent
+cannot be in a better choice. With many groups the gap is small, and of a million items a few
+hundred are left: the core. It is enumerated in exact arithmetic (`gadgetopt.knapsack.cardinality`),
+or where that takes too many nodes or numbers are no decimals, handed to HiGHS.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.knapsack.cardinality import (
+    FIXING_SLACK,
+    deadline_of,
+    enumerate_slices,
+    incumbent,
+    losses_of_items,
+    stopped_early,
+)
+from gadgetopt.knapsack.direct import solve_mip
+from gadgetopt.knapsack.outcome import CoreResult
+from gadgetopt.knapsack.problem import Knapsack
+from gadgetopt.knapsack.relaxation import (
+    Relaxation,
+    linear_relaxation,
+    only_items,
+    usable_items,
+)
+from gadgetopt.result import Limits
+
+#: Nodes enumerated before HiGHS gets the core, about a minute's.
+MOST_NODES = 2e8
+
+CoreSolver = Literal["auto", "enumeration", "mip"]
+
+
+def cg_core(
+    knapsack: Knapsack,
+    limits: Limits | None = None,
+    rng: np.random.Generator | None = None,
+    *,
+    core_solver: CoreSolver = "auto",
+    by_count: bool = True,
+) -> CoreResult:
+    """Solve a knapsack exactly by its core.
+
+    Parameters
+    ----------
+    knapsack : Knapsack
+    limits : Limits, optional
+    rng : numpy.random.Generator, optional
+        Gives HiGHS its seed.
+    core_solver : "auto", "enumeration" or "mip"
+        What solves the core; "auto" enumerates and leaves what that does not finish to HiGHS.
+    by_count : bool
+        Whether the enumeration slices single items by their number.
+
+    Returns
+    -------
+    CoreResult
+        `lagrangian` and `duals` need no solver's word. `proof` says on whose word `bound` is.
+
+    Raises
+    ------
+    ModelRefused
+        If enumeration is asked for and the numbers are not made for exact sums in doubles.
+    """
+    limits = limits or Limits()
+    deadline = deadline_of(limits)
+    begun = time.perf_counter()
+    relaxation = linear_relaxation(knapsack, limits)
+    if relaxation.infeasible:
+        return CoreResult(None, -math.inf, -math.inf, "no fractions of items fit")
+    if relaxation.duals is None or relaxation.limit_hit:
+        return stopped_early(relaxation)
+    chosen = incumbent(knapsack, relaxation, deadline)
+    value = -math.inf if chosen is None else knapsack.value(chosen)
+    notes = {
+        "items": knapsack.num_items,
+        "columns": relaxation.columns,
+        "rounds": relaxation.rounds,
+        "relaxation": relaxation.value,
+        "first_value": value if chosen is not None else None,
+        "relaxation_s": time.perf_counter() - begun,
+    }
+    found = CoreResult(
+        chosen, value, relaxation.bound, "Lagrangian bound", relaxation.duals, relaxation.bound
+    )
+    if core_solver != "mip":
+        try:
+            found = enumerate_slices(
+                knapsack,
+                relaxation,
+                chosen,
+                deadline,
+                by_count=by_count,
+                most_nodes=MOST_NODES if core_solver == "auto" else math.inf,
+            )
+        except ModelRefused:
+            if core_solver == "enumeration":
+                raise
+        notes |= found.notes
+    done = found.optimal or found.infeasible or found.limit_hit in ("time_s", "interrupted")
+    if core_solver != "enumeration" and not done:
+        found = _core_mip(knapsack, relaxation, found, deadline, limits, rng)
+        notes |= found.notes
+    return replace(found, notes=notes)
+
+
+def _core_mip(
+    knapsack: Knapsack,
+    relaxation: Relaxation,
+    found: CoreResult,
+    deadline: float,
+    limits: Limits,
+    rng: np.random.Generator | None,
+) -> CoreResult:
+    """Solve the core by HiGHS: all items that can be in a choice better than the one found."""
+    assert relaxation.duals is not None
+    usable = np.flatnonzero(usable_items(knapsack))
+    losses = losses_of_items(only_items(knapsack, usable), relaxation.duals)
+    gap = relaxation.bound - found.value
+    # With ">" instead of ">= - slack" the incumbent, which often sits on the threshold, is lost.
+    slack = FIXING_SLACK * max(1.0, float(np.abs(knapsack.profit).max(initial=0.0)))
+    core = usable[losses <= gap + slack]
+    known = None
+    if found.chosen is not None and np.isin(found.chosen, core).all():
+        known = np.searchsorted(core, found.chosen)
+    time_s = None if math.isinf(deadline) else max(0.0, deadline - time.perf_counter())
+    seed = 0 if rng is None else int(rng.integers(2**31))
+    solved = solve_mip(
+        only_items(knapsack, core),
+        "highs",
+        replace(limits, time_s=time_s),
+        seed,
+        warm_start=known,
+    )
+    chosen, value = found.chosen, found.value
+    if solved.chosen is not None and solved.value > value:
+        chosen, value = core[solved.chosen], solved.value
+    return CoreResult(
+        chosen,
+        value,
+        max(value, min(found.bound, solved.bound)),
+        "exact Lagrangian prices for all items but the core, HiGHS's word for the core",
+        relaxation.duals,
+        relaxation.bound,
+        solved.limit_hit,
+        {"core": len(core)},
+    )

@@ -1,0 +1,101 @@
+"""Slices of a knapsack by the number of items chosen, each with its own prices."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gadgetopt.knapsack.problem import Floats, Knapsack
+from gadgetopt.knapsack.relaxation import lagrangian_bound
+from gadgetopt.result import Limits, Status
+from gadgetopt.solvers.persistent import INFINITY, PersistentLp
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A knapsack of the usable items only, perhaps with two rows that fix their number.
+
+    Attributes
+    ----------
+    knapsack : Knapsack
+        The rows of a fixed number have weights 1 and -1.
+    duals : ndarray of float, shape (rows,)
+    bound : float
+        Lagrangian bound of the duals.
+    count : int or None
+        Number of items chosen.
+    """
+
+    knapsack: Knapsack
+    duals: Floats
+    bound: float
+    count: int | None = None
+
+
+def count_slices(knapsack: Knapsack, around: float, value: float, deadline: float) -> list[Slice]:
+    """Return the slices of single items, by their number, whose bound exceeds a value.
+
+    The bound is concave in the number of items, which is why the search ends on either side at the
+    first that does not exceed it.
+
+    Raises
+    ------
+    TimeoutError
+        If the deadline came first.
+    """
+    rows, items = len(knapsack.capacity), knapsack.num_items
+    lp = PersistentLp("max")
+    lp.add_rows(
+        np.full(rows + 1, -INFINITY), [*knapsack.capacity, items], np.zeros(rows + 1), [], []
+    )
+    entries = np.column_stack([knapsack.weight, np.ones(items)])
+    there = entries != 0
+    counts = there.sum(axis=1)
+    lp.add_columns(
+        knapsack.profit,
+        np.zeros(items),
+        np.ones(items),
+        np.cumsum(counts) - counts,
+        np.nonzero(there)[1],
+        entries[there],
+    )
+    found: list[Slice] = []
+    middle = min(items, math.floor(around))
+    for numbers in (range(middle, -1, -1), range(middle + 1, items + 1)):
+        for count in numbers:
+            part = _count_slice(lp, knapsack, count, deadline)
+            if part is None or part.bound <= value:
+                break
+            found.append(part)
+    return found
+
+
+def _count_slice(lp: PersistentLp, knapsack: Knapsack, count: int, deadline: float) -> Slice | None:
+    """Return the slice of some number of items; None if its linear relaxation is infeasible.
+
+    Raises
+    ------
+    TimeoutError
+        If the linear relaxation was not solved in time.
+    """
+    rows = len(knapsack.capacity)
+    lp.change_row_bounds([rows], [count], [count])
+    status = lp.solve(Limits(time_s=max(0.0, deadline - time.perf_counter())))
+    if status is Status.INFEASIBLE:
+        return None
+    if status is not Status.OPTIMAL:
+        raise TimeoutError
+    fixed = replace(
+        knapsack,
+        weight=np.column_stack(
+            [knapsack.weight, np.ones(knapsack.num_items), -np.ones(knapsack.num_items)]
+        ),
+        capacity=np.concatenate([knapsack.capacity, [count, -count]]),
+    )
+    found = lp.row_duals
+    duals = np.concatenate([found, [-found[rows]]])
+    duals = np.maximum(duals, 0.0)
+    return Slice(fixed, duals, lagrangian_bound(fixed, duals), count)
