@@ -229,7 +229,7 @@ PROBLEM = Problem(
             "dynamic program, or columns generated and a core of small reduced costs",
             "F3, F4 (reconstructed)",
             part("exact:exact"),
-            formulation="columns",
+            formulation="cg_core",
             backend="highs",
         ),
         Method(

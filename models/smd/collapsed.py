@@ -51,10 +51,11 @@ def build(instance: SmdInstance) -> pyo.ConcreteModel:
     ModelRefused
         If what is used is charged.
     """
-    knapsack = collapsed(instance).knapsack
+    columns = collapsed(instance)
+    knapsack = columns.knapsack
     v = knapsack.weight.tolist()
     u = knapsack.profit.tolist()
-    item = {i: c for c, i in enumerate(knapsack.owner.tolist())}
+    item = {i: c for c, i in enumerate(columns.job.tolist())}
 
     m = pyo.ConcreteModel("collapsed")
     m.I = pyo.Set(initialize=list(item), doc="jobs of some use")

@@ -43,12 +43,14 @@ class Columns:
     ----------
     knapsack : Knapsack
         Profits are utilities. Rows are in the whole numbers that `row_scale` makes of resources.
-    w, p : ndarray of int, shape (items,)
+        Only jobs of some use are groups.
+    job, w, p : ndarray of int, shape (items,)
     row_scale : ndarray of float, shape (resources,)
         What the rows were multiplied by.
     """
 
     knapsack: Knapsack
+    job: Ints
     w: Ints
     p: Ints
     row_scale: Floats
@@ -57,7 +59,7 @@ class Columns:
         """Return the decision in which the jobs of the chosen items run as these say."""
         given = [Allocation(admit=False)] * len(instance.jobs)
         for c in np.asarray(chosen, dtype=np.int64).tolist():
-            given[int(self.knapsack.owner[c])] = Allocation(
+            given[int(self.job[c])] = Allocation(
                 admit=True, num_workers=int(self.w[c]), num_ps=int(self.p[c])
             )
         return SmdSolution(jobs=tuple(given))
@@ -66,13 +68,13 @@ class Columns:
 def all_columns(instance: SmdInstance) -> Columns:
     """Return a column for every pair of every job that fits its reservation and is of use."""
     found = []
-    for i, job in enumerate(instance.jobs):
-        table = pairs(job)
-        profit = job.utility.over(table.tau_s)
+    for i, of in enumerate(instance.jobs):
+        table = pairs(of)
+        profit = of.utility.over(table.tau_s)
         keep = np.flatnonzero(profit > 0)
         found.append((np.full(len(keep), i), table.w[keep], table.p[keep], profit[keep]))
-    owner, w, p, profit = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return _columns(instance, owner, w, p, profit)
+    job, w, p, profit = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return _columns(instance, job, w, p, profit)
 
 
 def chosen_columns(instance: SmdInstance, chosen: Sequence[Pair | None]) -> Columns:
@@ -92,13 +94,15 @@ def chosen_columns(instance: SmdInstance, chosen: Sequence[Pair | None]) -> Colu
     )
 
 
-def _columns(instance: SmdInstance, owner: Ints, w: Ints, p: Ints, profit: Floats) -> Columns:
-    weight, capacity, scale = charged_rows(instance, owner, w, p)
-    return Columns(Knapsack(profit, weight, owner.astype(np.int64), capacity), w, p, scale)
+def _columns(instance: SmdInstance, job: Ints, w: Ints, p: Ints, profit: Floats) -> Columns:
+    weight, capacity, scale = charged_rows(instance, job, w, p)
+    # Jobs come in their order; those without a column are no groups.
+    owner = np.cumsum(np.diff(job, prepend=job[:1]) > 0, dtype=np.int64)
+    return Columns(Knapsack(profit, weight, owner, capacity), job, w, p, scale)
 
 
 def charged_rows(
-    instance: SmdInstance, owner: Ints, w: Ints, p: Ints
+    instance: SmdInstance, job: Ints, w: Ints, p: Ints
 ) -> tuple[Floats, Floats, Floats]:
     """Return what pairs are charged of each resource, the capacities, and what rows were scaled by.
 
@@ -106,8 +110,8 @@ def charged_rows(
 
     Parameters
     ----------
-    owner, w, p : ndarray of int, shape (items,)
-        Jobs, workers and servers.
+    job, w, p : ndarray of int, shape (items,)
+        Numbers of jobs, workers and servers.
 
     Returns
     -------
@@ -118,14 +122,14 @@ def charged_rows(
     rows, capacity, scales = [], [], []
     for r, C_r in enumerate(instance.capacity):
         if instance.charging == "reserved":
-            limit = [job.reservation_limit[r] for job in jobs]
+            limit = [of.reservation_limit[r] for of in jobs]
             scale = _scale({*limit})
-            rows.append(_whole(limit, scale)[owner])
+            rows.append(_whole(limit, scale)[job])
         else:
-            worker = [job.worker_demand[r] for job in jobs]
-            server = [job.ps_demand[r] for job in jobs]
+            worker = [of.worker_demand[r] for of in jobs]
+            server = [of.ps_demand[r] for of in jobs]
             scale = _scale({*worker, *server})
-            rows.append(_whole(worker, scale)[owner] * w + _whole(server, scale)[owner] * p)
+            rows.append(_whole(worker, scale)[job] * w + _whole(server, scale)[job] * p)
         # Of whole weights only whole amounts are used.
         capacity.append(math.floor(decimal_rational(C_r) * scale) if scale else C_r)
         scales.append(scale or 1)
@@ -155,7 +159,7 @@ def build(instance: SmdInstance) -> pyo.ConcreteModel:
     columns = all_columns(instance)
     knapsack = columns.knapsack
     resources = instance.resources
-    keys = list(zip(knapsack.owner.tolist(), columns.w.tolist(), columns.p.tolist(), strict=True))
+    keys = list(zip(columns.job.tolist(), columns.w.tolist(), columns.p.tolist(), strict=True))
     of_job: dict[int, list[tuple[int, int, int]]] = {}
     for key in keys:
         of_job.setdefault(key[0], []).append(key)

@@ -49,6 +49,10 @@ def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> Me
         phases_s={"columns": built, "solve": time.perf_counter() - begun - built},
         notes={"columns": columns.knapsack.num_items, "proof": found.proof, **found.notes},
     )
+    if "dynamic program" in found.proof:
+        outcome.formulation = "dynamic_program"
+    elif "core" in found.notes:  # then HiGHS had the last word, else the enumeration
+        outcome.formulation = "core"
     if found.duals is not None:
         certificate = price_certificate(columns, found.duals)
         if agrees(check_bound(instance, certificate), value):

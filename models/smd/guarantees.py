@@ -3,7 +3,7 @@ r"""What is known of the ratio of SMD's utility to the optimum.
 Ratios are OPT/ALG. With k the size of the sets that Algorithm 3 enumerates and R the number of
 resources (1 if all reservations are multiples of one bundle, which makes one row of all):
 
-- **Theorem 3**, instance form: Algorithm 3 on given utilities loses at most :math:`\frac{k + R}{k}`.
+- **Theorem 3**, instance form: on given utilities Algorithm 3 has at most :math:`\frac{k + R}{k}`;
   :math:`\epsilon_2` means :math:`k = \lceil R (1 - \epsilon_2) / \epsilon_2 \rceil`.
 - **Theorem 5** (with Lemma 4): a rounding costs at most :math:`(24/M_\delta + 4)/\delta` times the
   continuous optimum, with probability :math:`1 - \delta`. The factor is at least 28.

@@ -118,7 +118,7 @@ def serve(
 
 def exactly(knapsack: Knapsack, limits: Limits, rng: np.random.Generator) -> CoreResult:
     """Solve a knapsack: by dynamic programming if it has one row in disguise, else by its core."""
-    if len(np.unique(knapsack.owner)) == knapsack.num_items and collinear(knapsack) is not None:
+    if knapsack.num_groups == knapsack.num_items and collinear(knapsack) is not None:
         return solve_collinear(knapsack)
     return cg_core(knapsack, limits, rng)
 

@@ -3,6 +3,7 @@
 import pytest
 
 from gadgetopt.comparison import compare
+from gadgetopt.errors import ModelRefused
 from gadgetopt.files import find_instances, library, read_instance
 from gadgetopt.numbers import agrees, exceeds
 from gadgetopt.registry import problems
@@ -39,8 +40,13 @@ PURE_INTEGER = [
 def test_cpsat_and_highs_agree_on_every_pure_integer_model(document, formulation):
     found = []
     for backend in ("highs", "cpsat"):
-        model = formulation.build(document.data)
-        outcome = solve_model(model, backend, LIMITS)
+        try:
+            model = formulation.build(document.data)
+            outcome = solve_model(model, backend, LIMITS)
+        except ModelRefused as refusal:
+            # Some are not made for every instance, some not for CP-SAT and do not say they are.
+            assert found == [] or backend not in formulation.backends
+            pytest.skip(str(refusal))
         assert outcome.status is Status.OPTIMAL
         found.append(outcome.objective)
     assert agrees(*found)

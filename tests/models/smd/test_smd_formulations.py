@@ -97,9 +97,9 @@ def test_the_collapsed_knapsack_is_refused_where_use_is_charged():
 
 
 def test_all_columns_of_a_job_weigh_the_same_where_reservations_are_charged():
-    knapsack = all_columns(planted(rng(), jobs=3)).knapsack
+    columns = all_columns(planted(rng(), jobs=3))
     for i in range(3):
-        assert len(np.unique(knapsack.weight[knapsack.owner == i], axis=0)) == 1
+        assert len(np.unique(columns.knapsack.weight[columns.job == i], axis=0)) == 1
 
 
 def test_rows_of_short_decimals_become_whole_numbers():
