@@ -17,12 +17,15 @@ import numpy.typing as npt
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.problem import Knapsack
-from gadgetopt.numbers import Number, round_down
 
 from .instance import Item, KnapsackInstance, KnapsackSolution
 
 #: Doubles hold every integer up to this one.
 _LARGEST = 2**53
+
+#: By how much, relative to it, a bound in units may have come out too low. The toolkit's general
+#: tolerance is a whole unit at a million of them; here profits are exact.
+BOUND_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,9 @@ class ScaledKnapsack:
         """Return the profit that a whole number of units is."""
         return self.unit * round(value)
 
-    def bound(self, value: Number) -> Fraction:
+    def bound(self, value: float) -> Fraction:
         """Return the largest objective that a bound in units leaves possible."""
-        return self.unit * round_down(value)
+        return self.unit * math.floor(value + BOUND_TOLERANCE * max(1.0, abs(value)))
 
     def solution(
         self, instance: KnapsackInstance, items: npt.ArrayLike | Sequence[int]
