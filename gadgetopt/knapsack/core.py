@@ -35,8 +35,12 @@ from gadgetopt.knapsack.relaxation import (
 )
 from gadgetopt.result import Limits
 
-#: Nodes enumerated before HiGHS gets the core, about a minute's.
-MOST_NODES = 2e8
+#: Nodes enumerated before HiGHS gets the core: of single items, which enumeration does best, about
+#: a minute's; of groups about a second's.
+FIRST_NODES_SINGLE = 2e8
+FIRST_NODES_GROUPS = 3e6
+#: How long HiGHS has before the rest of the time goes to enumeration, without a limit of nodes.
+MIP_S = 30.0
 
 CoreSolver = Literal["auto", "enumeration", "mip"]
 
@@ -58,7 +62,8 @@ def cg_core(
     rng : numpy.random.Generator, optional
         Gives HiGHS its seed.
     core_solver : "auto", "enumeration" or "mip"
-        What solves the core; "auto" enumerates and leaves what that does not finish to HiGHS.
+        What solves the core. "auto" enumerates up to some number of nodes, then gives the core to
+        HiGHS for half a minute, and the rest of the time to enumeration again.
     by_count : bool
         Whether the enumeration slices single items by their number.
 
@@ -93,25 +98,36 @@ def cg_core(
     found = CoreResult(
         chosen, value, relaxation.bound, "Lagrangian bound", relaxation.duals, relaxation.bound
     )
-    if core_solver != "mip":
+    single = knapsack.num_groups == knapsack.num_items and not knapsack.exactly_one
+    whole = core_solver != "mip"
+    if whole:
+        nodes = math.inf
+        if core_solver == "auto":
+            nodes = FIRST_NODES_SINGLE if single else FIRST_NODES_GROUPS
         try:
             found = enumerate_slices(
-                knapsack,
-                relaxation,
-                chosen,
-                deadline,
-                by_count=by_count,
-                most_nodes=MOST_NODES if core_solver == "auto" else math.inf,
+                knapsack, relaxation, chosen, deadline, by_count=by_count, most_nodes=nodes
             )
         except ModelRefused:
             if core_solver == "enumeration":
                 raise
+            whole = False
         notes |= found.notes
-    done = found.optimal or found.infeasible or found.limit_hit in ("time_s", "interrupted")
-    if core_solver != "enumeration" and not done:
-        found = _core_mip(knapsack, relaxation, found, deadline, limits, rng)
+    if core_solver != "enumeration" and not _done(found):
+        until = min(deadline, time.perf_counter() + MIP_S) if whole else deadline
+        found = _core_mip(knapsack, relaxation, found, until, limits, rng)
         notes |= found.notes
+        if whole and found.limit_hit == "time_s" and time.perf_counter() < deadline:
+            again = enumerate_slices(
+                knapsack, relaxation, found.chosen, deadline, by_count=by_count
+            )
+            found = replace(again, bound=min(again.bound, found.bound))
+            notes |= found.notes
     return replace(found, notes=notes)
+
+
+def _done(found: CoreResult) -> bool:
+    return found.optimal or found.infeasible or found.limit_hit in ("time_s", "interrupted")
 
 
 def _core_mip(

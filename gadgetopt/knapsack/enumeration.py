@@ -196,7 +196,7 @@ class _Search:
                 if block.depth == len(self.worths):
                     self._finish(block)
                     break
-                if len(block.worth) > self.most[block.depth]:
+                while len(block.worth) > self.most[block.depth]:
                     worse, block = _split(block)
                     stack.append(worse)
                 block = self._prune(self._expand(block))
