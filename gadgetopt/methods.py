@@ -214,10 +214,12 @@ def _typed(text: str, default: Any, what: str) -> Any:
         value = text
     if type(value) is not type(default):
         raise InputError(f"{what}: {text!r} is not of the type of its default, {default!r}")
-    # A parameter whose default is a positive number counts or measures something.
-    counts = isinstance(default, int | float) and not isinstance(default, bool) and default > 0
-    if counts and not 0 < value < float("inf"):
+    # A parameter whose default is a positive integer counts something, a positive float measures.
+    counts = isinstance(default, int) and not isinstance(default, bool) and default > 0
+    if counts and value <= 0:
         raise InputError(f"{what}: {text} is not a positive number")
+    if isinstance(default, float) and default > 0 and not 0 <= value < float("inf"):
+        raise InputError(f"{what}: {text} is not a non-negative number")
     return value
 
 
