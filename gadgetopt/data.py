@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
+import re
+import sys
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Self
@@ -14,6 +18,7 @@ from pydantic import (
     PlainValidator,
     WithJsonSchema,
 )
+from pydantic_core import PydanticCustomError
 
 from gadgetopt.numbers import decimal_rational
 
@@ -23,28 +28,39 @@ PositiveFloat = Annotated[float, Field(gt=0)]
 NonNegativeFloat = Annotated[float, Field(ge=0)]
 
 
+#: How an exact number is written as text. Powers of ten are left out: "1e999999999" would fill the
+#: memory.
+_RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")
+
+
 def _read_rational(value: Any) -> Fraction:
-    if isinstance(value, str):
-        try:
-            return Fraction(value)
-        except (ValueError, ZeroDivisionError):
-            raise ValueError(f"{value!r} is not a number or a fraction such as '600/7'") from None
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction):
-        raise ValueError(f"{value!r} is not a number or a fraction such as '600/7'")
-    return decimal_rational(value)
+    number = None
+    if isinstance(value, str) and _RATIONAL.fullmatch(value):
+        # Python reads no integers of thousands of digits from text.
+        with contextlib.suppress(ValueError, ZeroDivisionError):
+            number = Fraction(value)
+    elif isinstance(value, int | Fraction) and not isinstance(value, bool):
+        number = Fraction(value)
+    elif isinstance(value, float) and math.isfinite(value):
+        number = decimal_rational(value)
+    if number is None:
+        raise PydanticCustomError("rational", "is not a number or a fraction such as '600/7'")
+    if abs(number) > sys.float_info.max:
+        raise PydanticCustomError("rational_size", "is larger than any double")
+    return number
 
 
 def _write_rational(value: Fraction) -> int | str:
     return value.numerator if value.denominator == 1 else str(value)
 
 
-#: An exact number: in files an integer, a decimal, or a fraction as a string, "600/7".
+#: An exact number: in files an integer, a decimal, or an integer or fraction as a string, "600/7".
 Rational = Annotated[
     Fraction,
     PlainValidator(_read_rational),
     PlainSerializer(_write_rational),
     WithJsonSchema(
-        {"anyOf": [{"type": "number"}, {"type": "string", "pattern": "^-?\\d+(/\\d+)?$"}]}
+        {"anyOf": [{"type": "number"}, {"type": "string", "pattern": f"^{_RATIONAL.pattern}$"}]}
     ),
 ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -133,7 +133,7 @@ def validate(record: Any, data: Any, source: str, prefix: str = "data") -> Any:
     except ValidationError as error:
         details = error.errors(include_url=False)
         more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
-        raise InputError(f"{source}: {_sentence(details[0], prefix)}{more}") from None
+        raise InputError(f"{source}: {_sentence(details[0], prefix, data)}{more}") from None
 
 
 def read_instance(path: Path | str) -> Document:
@@ -258,21 +258,28 @@ _EXPECTED = {
     "dict_type": "is not an object",
     "model_type": "is not an object",
     "model_attributes_type": "is not an object",
+    "rational": "is not a number or a fraction such as '600/7'",
+    "rational_size": "is larger than any double",
 }
 
 
-def _sentence(detail: Mapping[str, Any], prefix: str) -> str:
+def _sentence(detail: Mapping[str, Any], prefix: str, data: Any) -> str:
     kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
-    place = _place(prefix, detail["loc"])
+    place = _place(prefix, detail["loc"], data)
     if kind == "missing":
         return f"{place}: missing"
     if kind == "extra_forbidden":
         return f"{place}: unknown field"
+    if kind in ("union_tag_not_found", "union_tag_invalid"):
+        tag = context["discriminator"].strip("'")
+        if kind == "union_tag_not_found":
+            return f"{place}.{tag}: missing"
+        return f"{place}.{tag}: {_shown(given[tag])}, expected one of {context['expected_tags']}"
     if kind == "value_error":
         # A model's own validator: its sentence starts with the field it speaks of.
         return f"{place}.{context['error']}"
     if kind == "greater_than":
-        noun = "integer" if isinstance(given, int) else "number"
+        noun = "integer" if isinstance(context["gt"], int) else "number"
         rest = f"a positive {noun}" if context["gt"] == 0 else f"greater than {context['gt']}"
         return f"{place}: {_shown(given)} is not {rest}"
     if kind == "greater_than_equal":
@@ -286,12 +293,18 @@ def _sentence(detail: Mapping[str, Any], prefix: str) -> str:
     return f"{place}: {_shown(given)}: {detail['msg'][0].lower()}{detail['msg'][1:]}"
 
 
-def _place(prefix: str, location: Iterable[str | int]) -> str:
+def _place(prefix: str, location: Sequence[str | int], data: Any) -> str:
+    """Write where in `data` an error is; only the last step of the way may be missing there."""
     place = prefix
-    for step in location:
+    for k, step in enumerate(location):
         if step == "[key]":
             continue
+        if isinstance(data, dict) and step not in data and k + 1 < len(location):
+            continue  # the kind of record that one of several was taken for
         place += f"[{step}]" if isinstance(step, int) else f".{step}"
+        inside = isinstance(data, dict) and step in data
+        inside = inside or (isinstance(data, list) and isinstance(step, int) and step < len(data))
+        data = data[step] if inside else None
     return place
 
 

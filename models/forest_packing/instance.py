@@ -160,15 +160,16 @@ class ForestPackingInstance(Instance):
                 f"root_mode: {self.root_mode!r}, expected 'fixed' for a {self.collective}"
             )
         if (self.root is not None) != (self.root_mode == "fixed"):
-            needed = "a worker" if self.root_mode == "fixed" else "none"
-            raise ValueError(f"root: {self.root}, expected {needed} for root_mode {self.root_mode}")
+            wrong = (
+                "missing, expected a worker" if self.root is None else f"{self.root}, expected none"
+            )
+            raise ValueError(f"root: {wrong} for root_mode {self.root_mode!r}")
         if self.root is not None and self.root not in self.workers:
             raise ValueError(f"root: {self.root} is not a worker")
         if (self.root_share is not None) != (self.root_mode == "weights"):
-            needed = "one share a worker" if self.root_mode == "weights" else "none"
-            raise ValueError(
-                f"root_share: {self.root_share}, expected {needed} for root_mode {self.root_mode}"
-            )
+            missing = self.root_share is None
+            wrong = "missing, expected one share a worker" if missing else "given, expected none"
+            raise ValueError(f"root_share: {wrong} for root_mode {self.root_mode!r}")
         if self.root_share is not None:
             if len(self.root_share) != len(self.workers):
                 raise ValueError(
