@@ -16,6 +16,10 @@ TOLERANCE = 1e-6
 CLOSED_GAP = 1e-9
 
 
+#: Largest denominator of a simple fraction. Hardly any double is near one unless it stands for it.
+SIMPLE = 10**6
+
+
 def decimal_rational(x: Number) -> Fraction:
     """Return the rational that the shortest decimal writing of `x` denotes: 0.1 is 1/10.
 
@@ -27,10 +31,12 @@ def decimal_rational(x: Number) -> Fraction:
 
 
 def simplest_rational(x: Number) -> Fraction:
-    """Return the first continued-fraction convergent of `x` that rounds to the same double.
+    """Return the simple fraction that rounds to the double `x`, else what its decimals say.
 
     This is how coefficients of models are read. A model's 0.1 or 1/3 has been through floating
     point, and 1/10 or 1/3 is the rational it stands for; integers and short dyadics are unchanged.
+    A double near no simple fraction is what its shortest decimal writing denotes, as in files: a
+    bound proved for a model must hold for the instance that the model was built from.
 
     Raises
     ------
@@ -46,6 +52,8 @@ def simplest_rational(x: Number) -> Fraction:
     while True:
         a = math.floor(rest)
         p_old, q_old, p, q = p, q, a * p + p_old, a * q + q_old
+        if q > SIMPLE:
+            return decimal_rational(x)
         if p / q == x:
             return Fraction(p, q)
         rest = 1 / (rest - a)

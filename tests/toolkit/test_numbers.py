@@ -52,3 +52,13 @@ def test_exceeding_is_asymmetric(a, b):
 def test_exact_numbers_are_compared_exactly():
     assert exceeds(Fraction(10**9 + 1, 10**9), 1)
     assert not exceeds(1 + 1e-9, 1)
+
+
+@given(st.floats(1e-3, 1e9))
+def test_a_coefficient_that_is_no_simple_fraction_is_read_as_in_a_file(x):
+    read = simplest_rational(x)
+    assert read == decimal_rational(x) or read.denominator <= 10**6
+
+
+def test_a_long_decimal_is_not_taken_for_a_fraction_near_it():
+    assert simplest_rational(0.12345678901234567) == decimal_rational(0.12345678901234567)
