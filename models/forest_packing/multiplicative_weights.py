@@ -101,6 +101,8 @@ def pack_columns(
     """
     began = time.perf_counter()
     sizes = [family.stop - family.start for family in oracle.families]
+    if not all(sizes):  # a network without links
+        return Packing(1.0 / oracle.capacity, 1.0, 0, bound=0.0)
     # One row of the packing LP for every choice of a row in each family.
     rows = math.prod(sizes)
     ln_delta = log_delta(eps, rows)

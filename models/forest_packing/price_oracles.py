@@ -156,7 +156,7 @@ class UndirectedOracle:
         network = instance.network
         self._stages = instance.stages
         self._edge_of = {pair: e for e, pair in enumerate(network.edges)}
-        representative = [min(i, j) for i, j in enumerate(image)]
+        representative = np.array([min(i, j) for i, j in enumerate(image)], dtype=np.int64)
         kept, self._class_of = np.unique(representative, return_inverse=True)
         self._class_size = np.bincount(self._class_of)
         # One undirected tree runs over each of its edges once in both directions for two stages,

@@ -173,6 +173,15 @@ def test_rates_of_hardware_are_those_measured_with_another_tie_rule(
 # -- limits, restrictions, degenerate networks -----------------------------------------------------
 
 
+@pytest.mark.parametrize("stage_mode", ["overlap", "sequential"])
+def test_a_network_without_links_has_rate_zero_and_a_proof(stage_mode):
+    dead = cables((5, 7, 0))
+    instance = ForestPackingInstance(workers=(5, 7), links=dead, stage_mode=stage_mode)
+    outcome = run(instance)
+    assert checked_rate(instance, outcome) == outcome.dual_bound == 0
+    assert outcome.notes["disconnected"] == "worker 5 does not reach worker 7"
+
+
 def test_a_disconnected_network_has_rate_zero_and_a_proof():
     instance = ForestPackingInstance(workers=(4, 5, 6), links=cables((4, 5, 1)))
     outcome = run(instance)
