@@ -57,6 +57,8 @@ def pack_trees(
 ) -> tuple[Oracle, Generated]:
     """Return an optimal packing of trees in floating point, and the oracle that found them."""
     oracle = make_oracle(instance)
+    if not instance.network.rows:  # no links, no trees
+        return oracle, Generated([], np.zeros(0), 0.0, 0.0, None)
     shares = required_shares(instance)
     undirected = isinstance(oracle, UndirectedOracle)
     master = TreeMaster(

@@ -47,6 +47,14 @@ def test_both_attain_and_prove_the_optimum_of_tiny_networks(seed):
         assert bound - rate <= Fraction(1, 10**9) * bound
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_network_whose_links_have_no_bandwidth_has_rate_zero(method):
+    instance = known("H2")
+    dead = tuple(link.model_copy(update={"bandwidth_gbyte_per_s": 0.0}) for link in instance.links)
+    instance = instance.model_copy(update={"links": dead})
+    assert solved(method, instance) == (0, 0)
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6))
 def test_both_agree_on_random_networks(seed):
