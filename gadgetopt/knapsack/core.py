@@ -25,8 +25,9 @@ from gadgetopt.knapsack.cardinality import (
     stopped_early,
 )
 from gadgetopt.knapsack.direct import solve_mip
+from gadgetopt.knapsack.integral import decimal_unit
 from gadgetopt.knapsack.outcome import CoreResult
-from gadgetopt.knapsack.problem import Knapsack
+from gadgetopt.knapsack.problem import Ints, Knapsack
 from gadgetopt.knapsack.relaxation import (
     Relaxation,
     linear_relaxation,
@@ -35,6 +36,11 @@ from gadgetopt.knapsack.relaxation import (
 )
 from gadgetopt.result import Limits
 
+#: Items for every group, those of the least loss, among which a better incumbent is looked for where
+#: the gap to the first one leaves more; for how long, and to what relative gap.
+FIRST_CORE = 4
+FIRST_CORE_S = 10.0
+FIRST_CORE_GAP = 1e-9
 #: Nodes enumerated before HiGHS gets the core: of single items, which enumeration does best, about
 #: a minute's; of groups about a second's.
 FIRST_NODES_SINGLE = 2e8
@@ -86,6 +92,8 @@ def cg_core(
     if relaxation.duals is None or relaxation.limit_hit:
         return stopped_early(relaxation)
     chosen = incumbent(knapsack, relaxation, deadline)
+    if core_solver != "enumeration":
+        chosen = _sharpened(knapsack, relaxation, chosen, deadline, limits, rng)
     value = -math.inf if chosen is None else knapsack.value(chosen)
     notes = {
         "items": knapsack.num_items,
@@ -99,7 +107,9 @@ def cg_core(
         chosen, value, relaxation.bound, "Lagrangian bound", relaxation.duals, relaxation.bound
     )
     single = knapsack.num_groups == knapsack.num_items and not knapsack.exactly_one
-    whole = core_solver != "mip"
+    # Profits that are no decimals have no unit by which a choice would have to be better.
+    closed = found.optimal and decimal_unit(knapsack.profit) is None
+    whole = core_solver != "mip" and not closed
     if whole:
         nodes = math.inf
         if core_solver == "auto":
@@ -113,7 +123,7 @@ def cg_core(
                 raise
             whole = False
         notes |= found.notes
-    if core_solver != "enumeration" and not _done(found):
+    if core_solver != "enumeration" and not closed and not _done(found):
         until = min(deadline, time.perf_counter() + MIP_S) if whole else deadline
         found = _core_mip(knapsack, relaxation, found, until, limits, rng)
         notes |= found.notes
@@ -128,6 +138,37 @@ def cg_core(
 
 def _done(found: CoreResult) -> bool:
     return found.optimal or found.infeasible or found.limit_hit in ("time_s", "interrupted")
+
+
+def _sharpened(
+    knapsack: Knapsack,
+    relaxation: Relaxation,
+    chosen: Ints | None,
+    deadline: float,
+    limits: Limits,
+    rng: np.random.Generator | None,
+) -> Ints | None:
+    """Return a better choice among few items, where the gap to the one at hand leaves many."""
+    assert relaxation.duals is not None
+    usable = np.flatnonzero(usable_items(knapsack))
+    losses = losses_of_items(only_items(knapsack, usable), relaxation.duals)
+    value = -math.inf if chosen is None else knapsack.value(chosen)
+    few = FIRST_CORE * knapsack.num_groups
+    if np.count_nonzero(losses <= relaxation.bound - value) <= few:
+        return chosen
+    cheap = np.sort(np.argpartition(losses, few - 1)[:few]) if few < len(losses) else slice(None)
+    first = usable[cheap] if chosen is None else np.union1d(usable[cheap], chosen)
+    time_s = min(FIRST_CORE_S, max(0.0, deadline - time.perf_counter()))
+    known = None if chosen is None else np.searchsorted(first, chosen)
+    solved = solve_mip(
+        only_items(knapsack, first),
+        "highs",
+        replace(limits, time_s=time_s, rel_gap=max(FIRST_CORE_GAP, limits.rel_gap)),
+        0 if rng is None else int(rng.integers(2**31)),
+        warm_start=known,
+    )
+    better = solved.chosen is not None and solved.value > value
+    return first[solved.chosen] if better else chosen
 
 
 def _core_mip(
