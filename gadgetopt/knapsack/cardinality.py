@@ -26,6 +26,7 @@ from gadgetopt.knapsack.outcome import CoreResult
 from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
 from gadgetopt.knapsack.relaxation import (
     Relaxation,
+    best_of_groups,
     linear_relaxation,
     only_items,
     reduced_profits,
@@ -34,8 +35,10 @@ from gadgetopt.knapsack.relaxation import (
 from gadgetopt.knapsack.slices import Slice, count_slices
 from gadgetopt.result import Limits
 
-#: The first threshold's part of the way from the bound to the incumbent.
-FIRST_GAP = 0.125
+#: Options other than the best ones that the first threshold leaves.
+FIRST_OPTIONS = 20
+#: A threshold closer than this to the incumbent, relative to the gap, is the incumbent's own.
+LAST_STEP = 0.125
 #: How many times as many nodes the next threshold is to take.
 GROWTH = 4.0
 #: Reduced costs keep items whose loss exceeds the gap by no more than this, relative to profits.
@@ -46,9 +49,13 @@ FIXING_SLACK = 1e-7
 class Search:
     """What is known while thresholds fall.
 
-    `rounding` is by how much profits rounded up may have misled the enumeration.
+    Profits are multiples of 1 / `unit`, unless that is None, and a better choice is better by at
+    least `improvement`. `rounding` is by how much profits rounded up may have misled the
+    enumeration.
     """
 
+    unit: int | None
+    improvement: float
     best: Ints | None
     value: float
     bound: float
@@ -159,14 +166,14 @@ def enumerate_slices(
     value = -math.inf if chosen is None else knapsack.value(chosen)
     unit = decimal_unit(knapsack.profit)
     bound = relaxation.bound if unit is None else math.floor(relaxation.bound * unit) / unit
-    search = Search(chosen, value, bound)
+    search = Search(unit, least_improvement(knapsack, unit), chosen, value, bound)
     single = knapsack.num_groups == knapsack.num_items and not knapsack.exactly_one
     slices = [Slice(usable, duals, relaxation.bound)]
     limit_hit = None
     try:
         if by_count and single and len(kept):
             slices = count_slices(usable, float(relaxation.y.sum()), value, deadline)
-        for threshold in thresholds(search, knapsack):
+        for threshold in thresholds(search, knapsack, first_gap(usable, duals)):
             pass_over(slices, kept, knapsack, search, threshold, deadline, most_nodes)
             if not search.finished:
                 break
@@ -194,22 +201,32 @@ def enumerate_slices(
     )
 
 
-def thresholds(search: Search, knapsack: Knapsack) -> Iterator[float]:
+def first_gap(knapsack: Knapsack, duals: Floats) -> float:
+    """Return how far below the bound there are few options, so that enumeration is quick."""
+    reduced = reduced_profits(knapsack, duals)
+    losses = _best_of_owner(knapsack, reduced) - reduced
+    if not knapsack.exactly_one:
+        losses = np.concatenate([losses, best_of_groups(knapsack, reduced)[1]])
+    losses = losses[losses > 0]
+    few = min(FIRST_OPTIONS, len(losses)) - 1
+    return float(np.partition(losses, few)[few]) if len(losses) else 0.0
+
+
+def thresholds(search: Search, knapsack: Knapsack, gap: float) -> Iterator[float]:
     """Yield falling thresholds until the incumbent, which may improve in between, is optimal.
 
     After a threshold is finished the search either has a choice at least that good, or its bound
-    has come down to the threshold.
+    has come down to the threshold. The first one is `gap` below the bound.
     """
-    improvement = least_improvement(knapsack)
+    improvement = search.improvement
     top = search.bound
     # With no incumbent thresholds fall until one is found, or nothing at all is left.
     lowest = -float(np.abs(knapsack.profit).sum()) - 1.0
-    gap = FIRST_GAP * (top - search.value if search.best is not None else max(1.0, abs(top)) / 100)
     gap = max(gap, improvement)
     while search.bound - search.value >= improvement:
         end = max(lowest, search.value + improvement)
         # Close to the end a further threshold would not pay.
-        threshold = end if top - gap <= end + FIRST_GAP * (top - end) else top - gap
+        threshold = end if top - gap <= end + LAST_STEP * (top - end) else top - gap
         before = search.nodes
         yield threshold
         if threshold == end or search.value >= threshold:
@@ -221,9 +238,8 @@ def thresholds(search: Search, knapsack: Knapsack) -> Iterator[float]:
         gap *= (1 + math.log(GROWTH) / logarithm) ** 2
 
 
-def least_improvement(knapsack: Knapsack) -> float:
+def least_improvement(knapsack: Knapsack, unit: int | None) -> float:
     """Return by how much a better choice is better, at least, or what is not worth having."""
-    unit = decimal_unit(knapsack.profit)
     if unit is not None:
         return 1.0 / unit
     return LEAST_IMPROVEMENT * max(1.0, float(np.abs(knapsack.profit).max(initial=0.0)))
@@ -239,7 +255,7 @@ def pass_over(
     most_nodes: float,
 ) -> None:
     """Enumerate all slices down to a threshold, and record what that found and proved."""
-    improvement = least_improvement(knapsack)
+    improvement = search.improvement
     for part in sorted(slices, key=lambda part: -part.bound):
         least = max(threshold, search.value + improvement)
         if part.bound < least - improvement * 1e-3:
@@ -253,7 +269,7 @@ def pass_over(
             return
     # Nothing is left at `least` or above; whole profits are then a unit lower.
     least = max(threshold, search.value + improvement)
-    unit = decimal_unit(knapsack.profit)
+    unit = search.unit
     if unit is not None:
         least = (math.ceil(round(least * unit, 6)) - 1) / unit
     search.bound = min(search.bound, least + search.rounding)

@@ -42,9 +42,9 @@ FIRST_CORE = 4
 FIRST_CORE_S = 10.0
 FIRST_CORE_GAP = 1e-9
 #: Nodes enumerated before HiGHS gets the core: of single items, which enumeration does best, about
-#: a minute's; of groups about a second's.
+#: a minute's; of groups less than a second's.
 FIRST_NODES_SINGLE = 2e8
-FIRST_NODES_GROUPS = 3e6
+FIRST_NODES_GROUPS = 1e6
 #: How long HiGHS has before the rest of the time goes to enumeration, without a limit of nodes.
 MIP_S = 30.0
 
@@ -154,7 +154,7 @@ def _sharpened(
     losses = losses_of_items(only_items(knapsack, usable), relaxation.duals)
     value = -math.inf if chosen is None else knapsack.value(chosen)
     few = FIRST_CORE * knapsack.num_groups
-    if np.count_nonzero(losses <= relaxation.bound - value) <= few:
+    if np.count_nonzero(losses <= relaxation.bound - value) <= max(few, LARGE_CORE):
         return chosen
     cheap = np.sort(np.argpartition(losses, few - 1)[:few]) if few < len(losses) else slice(None)
     first = usable[cheap] if chosen is None else np.union1d(usable[cheap], chosen)
