@@ -39,6 +39,7 @@ from gadgetopt.result import Limits
 #: Items for every group, those of the least loss, among which a better incumbent is looked for
 #: where the gap to the first one leaves more; for how long, and to what relative gap.
 FIRST_CORE = 4
+LARGE_CORE = 2000
 FIRST_CORE_S = 10.0
 FIRST_CORE_GAP = 1e-9
 #: Nodes enumerated before HiGHS gets the core: of single items, which enumeration does best, about
