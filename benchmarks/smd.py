@@ -1,0 +1,117 @@
+"""SMD at scale: `python benchmarks/smd.py`.
+
+`used`: optimum where what is used is charged (F4), by columns and a core, beside the direct model
+of the same columns on the same instance; `reserved`: where reservations are charged (F3);
+`heuristics`: time per job of the algorithms as instances grow. One thread, wall-clock seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from typing import Any
+
+import numpy as np
+from gadgetopt.models.smd.algorithms import greedy, smd
+from gadgetopt.models.smd.baselines import esw, optimus
+from gadgetopt.models.smd.collapsed import collapsed
+from gadgetopt.models.smd.columns import all_columns
+from gadgetopt.models.smd.generate import independent_limits, paper, planted
+from gadgetopt.models.smd.instance import SmdInstance
+
+from gadgetopt.files import Document
+from gadgetopt.knapsack.direct import solve_mip
+from gadgetopt.numbers import Number, agrees
+from gadgetopt.registry import problem
+from gadgetopt.result import Limits
+from gadgetopt.run import solve
+
+PRESETS = {"paper": paper, "independent_limits": independent_limits, "planted": planted}
+#: As in `smd`, but near linear in the number of jobs.
+NEAR_LINEAR: dict[str, Any] = {"eps_inner": 0.01, "outer": "greedy_density"}
+HEURISTICS = {
+    "SMD": lambda *args: smd(*args, **NEAR_LINEAR),
+    "best pairs": greedy,
+    "ESW": lambda *args: esw(*args, outer="greedy_density"),
+    "Optimus": lambda *args: optimus(*args, outer="greedy_density"),
+}
+
+
+def exact_table(charging: str, instances: list[tuple[str, SmdInstance]], limits: Limits) -> None:
+    print(f"\n### Optimum where what is {charging} is charged\n")
+    print("| instance | jobs | columns | exact: s | gap | direct: s | gap | ratio of times |")
+    print("|---" * 8 + "|")
+    for name, instance in instances:
+        document = Document(problem=problem("smd"), kind="instance", name=name, data=instance)
+        result = solve(document, "exact", limits)
+        began = time.perf_counter()
+        # As arrays, which spare the direct model most of its building.
+        knapsack = (all_columns(instance) if charging == "used" else collapsed(instance)).knapsack
+        direct = solve_mip(knapsack, "highs", limits)
+        direct_s = time.perf_counter() - began
+        if direct.optimal and result.objective is not None:
+            assert agrees(direct.value, result.objective)
+        cells = [name, f"{len(instance.jobs):,}", f"{knapsack.num_items:,}"]
+        cells += [f"{result.time_s:.1f}", gap(result.objective, result.bound)]
+        cells += [f"{direct_s:.1f}", gap(direct.value, direct.bound)]
+        cells += [f"{'' if direct.optimal else '>= '}{direct_s / result.time_s:.0f}"]
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def gap(value: Number | None, bound: Number | None) -> str:
+    """Write the gap in percent; "optimal" where it is closed."""
+    if value is None or bound is None or math.isinf(value) or math.isinf(bound):
+        return "no decision" if value is None or math.isinf(value) else "no bound"
+    if agrees(value, bound):
+        return "optimal"
+    return f"{100 * float(bound - value) / max(abs(float(value)), 1e-10):.4f} %"
+
+
+def heuristics_table(sizes: list[int], seed: int) -> None:
+    print("\n### Heuristics, seconds and microseconds per job\n")
+    print("| jobs | " + " | ".join(HEURISTICS) + " |")
+    print("|---" * (len(HEURISTICS) + 1) + "|")
+    for jobs in sizes:
+        cells = []
+        for method in HEURISTICS.values():
+            # A new instance each time, as jobs keep the times computed for them.
+            instance = planted(np.random.default_rng(seed), jobs=jobs, cluster_units=0.2 * jobs)
+            began = time.perf_counter()
+            method(instance, Limits(), np.random.default_rng(0))
+            seconds = time.perf_counter() - began
+            cells.append(f"{seconds:.1f} ({1e6 * seconds / jobs:.0f})")
+        print(f"| {jobs:,} | " + " | ".join(cells) + " |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", default=["used", "reserved", "heuristics"])
+    parser.add_argument("--jobs", type=int, nargs="+", default=[200, 1000, 2000])
+    parser.add_argument("--presets", nargs="+", default=list(PRESETS), choices=list(PRESETS))
+    parser.add_argument("--scale", type=int, nargs="+", default=[1000, 10_000, 100_000])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--time-limit", type=float, default=60.0)
+    arguments = parser.parse_args()
+    limits = Limits(time_s=arguments.time_limit)
+    for part in arguments.parts:
+        if part == "heuristics":
+            heuristics_table(arguments.scale, arguments.seed)
+            continue
+        instances = [
+            (name, instance_of(name, part, jobs, arguments.seed))
+            for name in arguments.presets
+            for jobs in arguments.jobs
+        ]
+        exact_table(part, instances, limits)
+
+
+def instance_of(name: str, charging: str, jobs: int, seed: int) -> SmdInstance:
+    """Draw an instance whose cluster has a quarter of all reservations."""
+    instance = PRESETS[name](np.random.default_rng(seed), jobs=jobs, charging=charging)
+    total = np.sum([job.reservation_limit for job in instance.jobs], axis=0)
+    return instance.model_copy(update={"capacity": tuple(np.floor(0.25 * total).tolist())})
+
+
+if __name__ == "__main__":
+    main()
