@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from operator import le
+from operator import le, mul
 from typing import Annotated, Literal
 
 import numpy as np
@@ -31,8 +31,7 @@ from pydantic import Field
 
 from gadgetopt.data import Certificate
 
-from .instance import Amount, Item, KnapsackInstance
-from .scaling import profit_unit
+from .instance import Amount, KnapsackInstance
 
 #: Table entries that the dynamic program of the surrogate bound may compute, and those it may hold.
 MOST_STEPS, MOST_CELLS = 10**9, 10**7
@@ -72,7 +71,7 @@ def check_bound(instance: KnapsackInstance, certificate: KnapsackCertificate) ->
 
 def floor_to_unit(instance: KnapsackInstance, bound: Fraction) -> Fraction:
     """Return the largest multiple of the profits' unit that is no more than a bound."""
-    unit = profit_unit(instance)
+    unit = instance.whole.unit
     return unit * math.floor(bound / unit)
 
 
@@ -91,21 +90,18 @@ def lagrangian_bound(
     ValueError
         If the number of multipliers is not that of the rows.
     """
-    _check_length(instance, multipliers)
-    rows = [r for r, y in enumerate(multipliers) if y]
-    total = sum((multipliers[r] * instance.capacities[r] for r in rows), Fraction(0))
+    whole = instance.whole
+    # Prices in units of profit for whole numbers of weight, times their common denominator.
+    prices, denominator = _whole_prices(
+        instance, [y / whole.unit for y in _checked(instance, multipliers)]
+    )
+    total = _weighed(whole.capacities, prices)
     for items in _fitting(instance):
-        worth = [
-            item.profit - sum((multipliers[r] * item.weights[r] for r in rows), Fraction(0))
-            for item in items
-        ]
-        if instance.exactly_one:
-            if not worth:
-                return None
-            total += max(worth)
-        else:
-            total += max(*worth, Fraction(0)) if worth else 0
-    return total
+        worth = [denominator * profit - _weighed(weights, prices) for profit, weights in items]
+        if instance.exactly_one and not worth:
+            return None
+        total += max(worth) if instance.exactly_one else max([0, *worth])
+    return whole.unit * Fraction(total, denominator)
 
 
 def surrogate_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction]) -> Fraction | None:
@@ -121,28 +117,35 @@ def surrogate_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction])
     ValueError
         If the number of multipliers is not that of the rows, or the table would be too large.
     """
-    _check_length(instance, multipliers)
+    whole = instance.whole
+    prices, denominator = _whole_prices(instance, _checked(instance, multipliers))
     groups = _fitting(instance)
-    unit = profit_unit(instance)
-    weights = [[_weighed(item.weights, multipliers) for item in items] for items in groups]
-    profits = [[int(item.profit / unit) for item in items] for items in groups]
+    profits = [[profit for profit, _ in items] for items in groups]
+    weights = [[_weighed(w, prices) // denominator for _, w in items] for items in groups]
     # More than everything weighs is as good as that.
     everything = sum(max(row, default=0) for row in weights)
-    capacity = min(_weighed(instance.capacities, multipliers), everything)
+    capacity = min(_weighed(whole.capacities, prices) // denominator, everything)
     best = _one_row(profits, weights, capacity, instance.exactly_one)
-    return None if best is None else unit * best
+    return None if best is None else whole.unit * best
 
 
-def _fitting(instance: KnapsackInstance) -> list[list[Item]]:
+def _fitting(instance: KnapsackInstance) -> list[list[tuple[int, tuple[int, ...]]]]:
     """Return the items of each group that fit alone; the others are in no feasible choice."""
-    return [
-        [i for i in items if all(map(le, i.weights, instance.capacities))]
-        for items in instance.groups
-    ]
+    whole = instance.whole
+    return [[i for i in items if all(map(le, i[1], whole.capacities))] for items in whole.items]
 
 
-def _weighed(amounts: Sequence[Fraction], multipliers: Sequence[Fraction]) -> int:
-    return math.floor(sum((y * a for y, a in zip(multipliers, amounts, strict=True)), Fraction(0)))
+def _whole_prices(
+    instance: KnapsackInstance, multipliers: Sequence[Fraction]
+) -> tuple[list[int], int]:
+    """Return multipliers of the rows in whole numbers, times their common denominator."""
+    prices = [y / s for y, s in zip(multipliers, instance.whole.row_scales, strict=True)]
+    denominator = math.lcm(*(p.denominator for p in prices))
+    return [int(p * denominator) for p in prices], denominator
+
+
+def _weighed(amounts: Sequence[int], prices: Sequence[int]) -> int:
+    return sum(map(mul, amounts, prices))
 
 
 def _one_row(
@@ -170,8 +173,9 @@ def _one_row(
     return None if top < 0 else top
 
 
-def _check_length(instance: KnapsackInstance, multipliers: Sequence[Fraction]) -> None:
+def _checked(instance: KnapsackInstance, multipliers: Sequence[Fraction]) -> Sequence[Fraction]:
     if len(multipliers) != len(instance.capacities):
         raise ValueError(
             f"multipliers: {len(multipliers)} for {len(instance.capacities)} capacities"
         )
+    return multipliers

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -68,6 +71,11 @@ class KnapsackInstance(Instance):
                     )
         return self
 
+    @cached_property
+    def whole(self) -> WholeNumbers:
+        """The instance in whole numbers."""
+        return WholeNumbers.of(self)
+
     @property
     def num_items(self) -> int:
         """Items of all groups."""
@@ -77,6 +85,59 @@ class KnapsackInstance(Instance):
     def multiple_choice(self) -> bool:
         """Whether a group holds several items, or must have one chosen."""
         return self.exactly_one or any(len(items) > 1 for items in self.groups)
+
+
+@dataclass(frozen=True)
+class WholeNumbers:
+    """An instance with profits divided by their unit and rows multiplied by their denominators.
+
+    Attributes
+    ----------
+    unit : Fraction
+        The largest number of which every profit, hence every objective, is a multiple.
+    row_scales : tuple of int
+        What each row was multiplied by.
+    capacities : tuple of int
+    items : tuple of tuple of (int, tuple of int)
+        Profit and weights of the items of each group.
+    """
+
+    unit: Fraction
+    row_scales: tuple[int, ...]
+    capacities: tuple[int, ...]
+    items: tuple[tuple[tuple[int, tuple[int, ...]], ...], ...]
+
+    @classmethod
+    def of(cls, instance: KnapsackInstance) -> WholeNumbers:
+        """Return an instance in whole numbers."""
+        every = [item for items in instance.groups for item in items]
+        denominator = math.lcm(*{item.profit.denominator for item in every})
+        numerator = math.gcd(*(_times(item.profit, denominator) for item in every))
+        unit = Fraction(numerator or 1, denominator)
+        scales = tuple(
+            math.lcm(capacity.denominator, *{item.weights[r].denominator for item in every})
+            for r, capacity in enumerate(instance.capacities)
+        )
+        return cls(
+            unit,
+            scales,
+            tuple(map(_times, instance.capacities, scales)),
+            tuple(
+                tuple(
+                    (
+                        _times(item.profit, denominator) // unit.numerator,
+                        tuple(map(_times, item.weights, scales)),
+                    )
+                    for item in items
+                )
+                for items in instance.groups
+            ),
+        )
+
+
+def _times(value: Fraction, multiple: int) -> int:
+    """Return a number times a multiple of its denominator."""
+    return value.numerator * (multiple // value.denominator)
 
 
 class KnapsackSolution(Solution):

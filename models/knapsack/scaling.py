@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.problem import Knapsack
 
-from .instance import Item, KnapsackInstance, KnapsackSolution
+from .instance import KnapsackInstance, KnapsackSolution
 
 #: Doubles hold every integer up to this one.
 _LARGEST = 2**53
@@ -68,14 +68,6 @@ class ScaledKnapsack:
         return KnapsackSolution(chosen=tuple(chosen))
 
 
-def profit_unit(instance: KnapsackInstance) -> Fraction:
-    """Return the largest number of which every profit, hence every objective, is a multiple."""
-    profits = [item.profit for items in instance.groups for item in items]
-    denominator = math.lcm(*(p.denominator for p in profits))
-    numerator = math.gcd(*(int(p * denominator) for p in profits))
-    return Fraction(numerator, denominator) if numerator else Fraction(1)
-
-
 def scaled(instance: KnapsackInstance) -> ScaledKnapsack:
     """Return an instance in whole numbers.
 
@@ -84,40 +76,30 @@ def scaled(instance: KnapsackInstance) -> ScaledKnapsack:
     ModelRefused
         If the numbers have so many digits that doubles do not hold their sums.
     """
-    item_of, kept = _kept(instance)
-    unit = profit_unit(instance)
-    rows = range(len(instance.capacities))
-    scales = tuple(
-        math.lcm(instance.capacities[r].denominator, *(i.weights[r].denominator for i in kept))
-        for r in rows
-    )
-    profits = [int(item.profit / unit) for item in kept]
-    weights = [[int(item.weights[r] * scales[r]) for r in rows] for item in kept]
-    capacities = [int(c * s) for c, s in zip(instance.capacities, scales, strict=True)]
-    sums = [sum(profits), *capacities, *(sum(column) for column in zip(*weights, strict=True))]
+    whole = instance.whole
+    kept = [
+        ((i, c), profit, weights)
+        for i, items in enumerate(whole.items)
+        for c, (profit, weights) in enumerate(items)
+        if profit or instance.exactly_one
+    ]
+    profits = [profit for _, profit, _ in kept]
+    weights = [weights for _, _, weights in kept]
+    sums = [sum(profits), *whole.capacities, *map(sum, zip(*weights, strict=True))]
     if max(sums) > _LARGEST:
         raise ModelRefused(
             f"profits or weights sum to {max(sums):.3g} when scaled to whole numbers, more than "
             f"the {_LARGEST:.3g} up to which doubles are exact"
         )
     groups: dict[int, int] = {}
-    owner = [groups.setdefault(i, len(groups)) for i, _ in item_of]
+    owner = [groups.setdefault(i, len(groups)) for (i, _), _, _ in kept]
     knapsack = Knapsack(
         profit=np.array(profits, dtype=np.float64),
-        weight=np.array(weights, dtype=np.float64).reshape(len(kept), len(rows)),
+        weight=np.array(weights, dtype=np.float64).reshape(len(kept), len(whole.capacities)),
         owner=np.array(owner, dtype=np.int64),
-        capacity=np.array(capacities, dtype=np.float64),
+        capacity=np.array(whole.capacities, dtype=np.float64),
         exactly_one=instance.exactly_one,
     )
-    return ScaledKnapsack(knapsack, unit, scales, item_of)
-
-
-def _kept(instance: KnapsackInstance) -> tuple[tuple[tuple[int, int], ...], list[Item]]:
-    """Return the items that an optimal choice may need, with their group and number."""
-    numbered = [
-        ((i, c), item)
-        for i, items in enumerate(instance.groups)
-        for c, item in enumerate(items)
-        if item.profit or instance.exactly_one
-    ]
-    return tuple(place for place, _ in numbered), [item for _, item in numbered]
+    return ScaledKnapsack(
+        knapsack, whole.unit, whole.row_scales, tuple(place for place, _, _ in kept)
+    )

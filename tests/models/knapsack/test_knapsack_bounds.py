@@ -11,7 +11,7 @@ from gadgetopt.models.knapsack.certificate import (
     lagrangian_bound,
     surrogate_bound,
 )
-from gadgetopt.models.knapsack.scaling import profit_unit, scaled
+from gadgetopt.models.knapsack.scaling import scaled
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,7 +35,7 @@ def test_no_multipliers_prove_less_than_the_optimum(instance, drawn):
         assert bound is not None or best is None
         if best is not None:
             assert bound >= best
-            assert (bound / profit_unit(instance)).denominator == 1
+            assert (bound / instance.whole.unit).denominator == 1
 
 
 @given(instance=small_instances(), drawn=MULTIPLIERS)
