@@ -76,7 +76,9 @@ def heuristics_table(sizes: list[int], seed: int) -> None:
         cells = []
         for method in HEURISTICS.values():
             # A new instance each time, as jobs keep the times computed for them.
-            instance = planted(np.random.default_rng(seed), jobs=jobs, cluster_units=0.2 * jobs)
+            instance = paper(
+                np.random.default_rng(seed), jobs=jobs, sgd_mode="mixed", cluster_units=0.2 * jobs
+            )
             began = time.perf_counter()
             method(instance, Limits(), np.random.default_rng(0))
             seconds = time.perf_counter() - began
