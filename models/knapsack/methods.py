@@ -52,7 +52,7 @@ def cg_core(
     whole = scaled(instance)
     found = core.cg_core(whole.knapsack, limits, rng, core_solver=core_solver)
     outcome = _outcome(instance, whole, found)
-    if "core" in found.notes:  # then HiGHS had the last word, else the enumeration
+    if "HiGHS" in found.proof:  # which had the last word then, else the enumeration
         outcome.formulation = "core"
     return outcome
 
