@@ -13,16 +13,17 @@ other network.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.result import Limits, MethodOutcome, Status
 
 from .cable_trees import remaining
-from .exact_plans import disconnection
-from .fewest_trees import fewest_trees
+from .exact_plans import RatedTrees, disconnection, exact_pairs, pruned
+from .fewest_trees import Fewest, fewest_trees
 from .forest_packing import collect_trees
 from .instance import ForestPackingInstance
 from .outcome import plan_outcome
@@ -58,7 +59,8 @@ def blink(
         Whether rates have to be multiples of the unit of capacity, as Blink's are. Where no such
         trees reach the target, rates are free.
     selection_s : float, default 5
-        Seconds after which the selection takes what it has.
+        Seconds after which the selection takes what it has. If it has nothing, the trees of the
+        smallest rates are dropped, as long as they carry no more than `eta` of the rate together.
 
     Raises
     ------
@@ -69,7 +71,7 @@ def blink(
     began = time.perf_counter()
     rooted = _rooted(instance)
     root = rooted.network.index[rooted.root] if rooted.root is not None else 0
-    packing = collect_trees(rooted, eps, 0.01, remaining(limits, began))
+    packing = collect_trees(rooted, eps, 0.01, _half(limits))
     if not packing.trees:
         return plan_outcome(instance, [], notes={"disconnected": disconnection(instance.network)})
     pairs = [_pair(rooted, tree, root) for tree in packing.trees]
@@ -82,24 +84,28 @@ def blink(
         "any" if undirected else {root: Fraction(1)},
     )
     master.add(packing.trees)
-    master.solve(remaining(limits, began))
-    best = Fraction(master.rate)
+    status = master.solve(remaining(limits, began))
+    plan, rate = RatedTrees(packing.trees, np.array(packing.amounts) / packing.rho), packing.rate
+    # Stopped early, the LP may have less than the packing it is to improve.
+    if status in (Status.OPTIMAL, Status.FEASIBLE) and master.rate > rate:
+        plan, rate = RatedTrees(master.trees, master.rates), master.rate
+    best = Fraction(rate)
     packed = time.perf_counter()
     left = remaining(limits, began)
     time_s = selection_s if left.time_s is None else min(selection_s, left.time_s)
     selection = Limits(time_s, limits.threads, limits.memory_mb, limits.rel_gap)
     seed = int(rng.integers(2**31 - 1))
     target = (1 - Fraction(eta)) * best
-    chosen = fewest_trees(
-        instance,
-        pairs,
-        target,
-        selection,
-        step=instance.network.unit if unit_trees else None,
-        seed=seed,
-    )
-    if not chosen.pairs and unit_trees:
+    chosen = Fewest([], 0, "time_s")
+    if unit_trees and time_s > 0:
+        unit = instance.network.unit
+        chosen = fewest_trees(instance, pairs, target, selection, step=unit, seed=seed)
+    if not chosen.pairs and time_s > 0:
         chosen = fewest_trees(instance, pairs, target, selection, seed=seed)
+    if not chosen.pairs:
+        # No selection in time: the trees of the smallest rates go.
+        kept = exact_pairs(rooted, pruned(plan, eta), fill=True)
+        chosen = Fewest(kept, 0, "time_s")
     return plan_outcome(
         instance,
         chosen.pairs,
@@ -113,6 +119,11 @@ def blink(
         },
         phases_s={"packing": packed - began, "selection": time.perf_counter() - packed},
     )
+
+
+def _half(limits: Limits) -> Limits:
+    """Return limits with half of the time: the rest is for rates and selection."""
+    return limits if limits.time_s is None else replace(limits, time_s=limits.time_s / 2)
 
 
 def _rooted(instance: ForestPackingInstance) -> ForestPackingInstance:

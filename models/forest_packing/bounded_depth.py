@@ -37,7 +37,7 @@ from .instance import ForestPackingInstance
 from .network import Floats
 from .outcome import plan_outcome
 from .packing import Pair, Route, required_shares
-from .rational_duals import roundings
+from .rational_duals import roundings, singletons_certificate
 from .shallow_trees import MOST_NODES, ShallowTrees
 
 #: Relative agreement of rate and bound at which generation ends.
@@ -226,6 +226,8 @@ def bounded_depth(
     """
     depth = _check(instance)
     began = time.perf_counter()
+    if not instance.network.rows:  # no links, no trees
+        return plan_outcome(instance, [], certificate=singletons_certificate(instance))
     pricing, master = ShallowPairs(instance, depth), _Master(instance)
     run = _Run()
     start = pricing.pairs(1.0 / instance.network.row_capacity_float)

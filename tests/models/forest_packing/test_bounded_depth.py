@@ -118,6 +118,13 @@ def test_no_tree_so_shallow_has_rate_zero():
     assert "depth 3" in outcome.notes["disconnected"]
 
 
+def test_a_network_without_links_has_rate_zero():
+    instance = known("H2", max_depth=2).model_copy(update={"links": ()})
+    outcome = solve(instance)
+    assert outcome.claimed_objective == outcome.dual_bound == 0
+    assert outcome.voucher is Voucher.VERIFIED
+
+
 def test_no_time_leaves_a_plan_or_none_and_no_wrong_bound():
     outcome = bounded_depth(
         known("DGX-1V", max_depth=5), Limits(time_s=0), np.random.default_rng(0)

@@ -117,6 +117,18 @@ def test_blink_serves_single_stages_from_one_root(collective):
     assert float(outcome.claimed_objective) >= 0.95 * optimal_rate(instance) * (1 - 1e-6)
 
 
+@pytest.mark.parametrize("time_s", [0.02, 0.3])
+def test_blink_stopped_early_has_a_part_of_its_rate(time_s):
+    instance = known("DGX-1V")
+    outcome = blink(instance, Limits(time_s=time_s), np.random.default_rng(0))
+    evaluation = evaluate(instance, outcome.solution)
+    assert evaluation.feasible, evaluation.violations
+    assert outcome.claimed_objective >= Fraction(94, 100) * Fraction(
+        outcome.notes["rate_of_all_trees"]
+    )
+    assert outcome.claimed_objective > 0
+
+
 def test_blink_on_a_network_in_pieces_has_rate_zero():
     instance = known("H2").model_copy(update={"links": cables((0, 1, 4))})
     assert run_blink(instance).claimed_objective == 0
