@@ -29,11 +29,12 @@ from gadgetopt.solvers.cpsat import solve_cp, value_of
 from .cable_trees import remaining
 from .certificate import certified_bound
 from .instance import ForestPackingInstance, Stage
+from .network import Network
 from .outcome import plan_outcome
 from .packing import Pair, required_shares
-from .rate_grid import MOST_STEPS, RateGrid
+from .rate_grid import MOST_RATE_STEPS, MOST_STEPS, RateGrid
 from .rational_duals import singletons_certificate
-from .tree_budget_cp import grid_of
+from .tree_budget_cp import grid_of, off_grid
 from .tree_literals import Arc, add_rooted_arborescence
 
 
@@ -104,7 +105,8 @@ class PairBudgetModel:
                 for i in self.network.rows_of[a]:
                     loads[i].append(load)
         for i, row in enumerate(loads):
-            self.model.add(sum(row) <= self.row_steps[i])
+            # Loads are no more than that anyway.
+            self.model.add(sum(row) <= min(self.row_steps[i], len(row) * self.most))
 
     def shares_are_equal(self) -> None:
         """Pairs have the first pair's rate or none."""
@@ -154,7 +156,8 @@ def pair_budget_cp(
     ------
     ModelRefused
         If the instance has no tree budget, several roots with given shares, stages that take
-        turns, or linked switches; or if `granularity` is not positive.
+        turns, or linked switches; or if `granularity` is not positive, or too small
+        for the rates there are.
     """
     num_pairs = _check(instance)
     began = time.perf_counter()
@@ -162,7 +165,8 @@ def pair_budget_cp(
     verified = certified_bound(instance, certificate)
     if not verified:
         return plan_outcome(instance, [], certificate=certificate)
-    grid = _grid(instance, num_pairs, granularity)
+    verified = min(verified, num_pairs * _widest(instance.network))
+    grid = _grid(instance, num_pairs, granularity, verified)
     model = PairBudgetModel(instance, num_pairs, grid, verified)
     model.pairs_have_one_root()
     model.trees_span()
@@ -179,9 +183,12 @@ def pair_budget_cp(
         # No pair at all: nothing connects the workers, or nothing so shallow does.
         return plan_outcome(instance, [], dual_bound=Fraction(0), notes=notes, phases_s=phases)
     bound = verified if outcome.bound is None else min(verified, grid.bound(int(outcome.bound)))
+    pairs = [] if outcome.values is None else model.decode(outcome.values, grid.step)
+    if granularity is None and not grid.exact:
+        pairs = off_grid(instance, pairs, remaining(limits, began))
     return plan_outcome(
         instance,
-        [] if outcome.values is None else model.decode(outcome.values, grid.step),
+        pairs,
         dual_bound=bound,
         limit_hit=outcome.limit_hit,
         trace=(),
@@ -204,16 +211,29 @@ def _check(instance: ForestPackingInstance) -> int:
     return instance.tree_budget
 
 
-def _grid(instance: ForestPackingInstance, num_pairs: int, granularity: float | None) -> RateGrid:
+def _widest(network: Network) -> Fraction:
+    """Return a capacity that some arc of every spanning tree does not exceed: Kruskal's last."""
+    part = list(range(network.num_nodes))
+    last = Fraction(0)
+    for c, (u, v) in sorted(zip(network.capacity, network.arcs, strict=True), reverse=True):
+        if part[u] != part[v]:
+            last = c
+            part = [part[u] if p == part[v] else p for p in part]
+    return last
+
+
+def _grid(
+    instance: ForestPackingInstance, num_pairs: int, granularity: float | None, largest: Fraction
+) -> RateGrid:
     nic_limits = instance.nic_in_gbyte_per_s or instance.nic_out_gbyte_per_s
     most_uses = None if nic_limits else len(instance.stages)
     if not instance.equal_share:
-        return grid_of(instance, num_pairs, most_uses, granularity)
-    grid = grid_of(instance, num_pairs, None, granularity)
+        return grid_of(instance, num_pairs, most_uses, granularity, largest)
+    grid = grid_of(instance, num_pairs, None, granularity, largest)
     # One rate for all: a capacity over the number of times its row is used.
     needed = 0 if most_uses is None else math.lcm(*range(1, most_uses * num_pairs + 1))
     if granularity is None and 0 < needed <= MOST_STEPS:
-        grid = grid_of(instance, num_pairs, None, None)
         step = instance.network.unit / needed
-        return RateGrid(step, grid.unit, num_pairs, None, exact=True)
+        if largest <= step * MOST_RATE_STEPS:
+            return RateGrid(step, grid.unit, num_pairs, None, exact=True)
     return grid

@@ -14,12 +14,18 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from gadgetopt.errors import ModelRefused
+
 #: Largest determinant of a 0/1 matrix of order 0, 1, 2, ...
 ZERO_ONE_DETERMINANT = (1, 1, 1, 2, 3, 5, 9, 32, 56, 144, 320)
 #: Finest grid that is chosen for the sake of exactness: steps a unit.
 MOST_STEPS = 5040
 #: Steps a unit where an exact grid would be finer than that.
 DEFAULT_STEPS = 60
+#: Most steps of a rate: sums of so many stay whole numbers in doubles and in the solver.
+MOST_RATE_STEPS = 2**40
+#: Steps of the largest rate where a step that divides the unit would be finer than that.
+COARSE_STEPS = 2**30
 #: Denominators up to which a bound is rounded.
 MOST_DENOMINATORS = 1000
 
@@ -67,7 +73,11 @@ class RateGrid:
 
 
 def make_grid(
-    unit: Fraction, num_trees: int, most_uses: int | None, granularity: Fraction | None = None
+    unit: Fraction,
+    num_trees: int,
+    most_uses: int | None,
+    granularity: Fraction | None = None,
+    largest: Fraction = Fraction(0),
 ) -> RateGrid:
     """Return the grid with a given step, or the coarsest that is known to contain an optimum.
 
@@ -80,7 +90,20 @@ def make_grid(
         m, how often a column uses a row at most; None if that is not bounded.
     granularity : Fraction, optional
         The step, GB/s.
+    largest : Fraction, default 0
+        A bound on the rate, GB/s. If the grid has too many steps up to it, as the capacities have
+        no common unit but a tiny one, a coarser one is chosen.
+
+    Raises
+    ------
+    ModelRefused
+        If the grid with the given step has too many.
     """
+    if granularity is not None and largest > granularity * MOST_RATE_STEPS:
+        raise ModelRefused(
+            f"granularity: {float(granularity)}, expected at least "
+            f"{float(largest / MOST_RATE_STEPS)} for rates up to {float(largest)}"
+        )
     denominators = None
     if most_uses is not None and num_trees < len(ZERO_ONE_DETERMINANT):
         denominators = most_uses**num_trees * ZERO_ONE_DETERMINANT[num_trees]
@@ -88,6 +111,8 @@ def make_grid(
     if granularity is None:
         fits = denominators is not None and 0 < needed <= MOST_STEPS
         granularity = unit / (needed if fits else DEFAULT_STEPS)
+        if largest > granularity * MOST_RATE_STEPS:
+            granularity = largest / COARSE_STEPS
     steps = unit / granularity
     exact = denominators is not None and needed > 0 and (steps / needed).denominator == 1
     return RateGrid(granularity, unit, num_trees, denominators, exact)

@@ -42,8 +42,10 @@ from .cable_trees import (
     strength,
     widest,
 )
+from .exact_rates import best_rates
 from .instance import ForestPackingInstance
 from .outcome import plan_outcome
+from .packing import Pair, fit, total_rate
 from .rate_grid import RateGrid, make_grid
 from .tree_budget import rate_bound, refuse_others
 from .tree_literals import add_arborescence, both_ways
@@ -67,7 +69,9 @@ class TreeBudgetModel:
     def __init__(self, instance: ForestPackingInstance, num_trees: int, grid: RateGrid):
         network = instance.network
         self.edges, self.N, self.K = network.edges, network.num_nodes, num_trees
-        self.capacity = [grid.steps(c * network.unit) for c in edge_capacities(network)]
+        most = grid.steps(rate_bound(instance, num_trees))
+        # A cable carries no more than all trees together.
+        self.capacity = [min(most, grid.steps(c * network.unit)) for c in edge_capacities(network)]
         self.width = grid.steps(widest(network) * network.unit)
         self.model = m = cp_model.CpModel()
         self.x = [m.new_int_var(0, self.width, f"x[{k}]") for k in range(num_trees)]
@@ -78,7 +82,7 @@ class TreeBudgetModel:
         }
         for faster, slower in pairwise(self.x):
             m.add(faster >= slower)
-        m.add(sum(self.x) <= grid.steps(rate_bound(instance, num_trees)))
+        m.add(sum(self.x) <= most)
         m.maximize(sum(self.x))
 
     def trees_span(self) -> None:
@@ -118,10 +122,10 @@ class TreeBudgetModel:
     ) -> dict[tuple[int, tuple[int, ...]], cp_model.IntVar]:
         m = self.model
         fits = {(c, S): m.new_bool_var(f"fits[{c},{S}]") for c in capacities for S in sets}
-        for (c, S), fit in fits.items():
-            m.add(sum(self.x[k] for k in S) <= c).only_enforce_if(fit)
+        for (c, S), fits_in in fits.items():
+            m.add(sum(self.x[k] for k in S) <= c).only_enforce_if(fits_in)
             for k in S if len(S) > 1 else ():
-                m.add_implication(fit, fits[c, tuple(i for i in S if i != k)])
+                m.add_implication(fits_in, fits[c, tuple(i for i in S if i != k)])
         for S in sets:
             for smaller, larger in pairwise(capacities):
                 m.add_implication(fits[smaller, S], fits[larger, S])
@@ -185,7 +189,8 @@ def tree_budget_cp(
     ------
     ModelRefused
         If the instance has no tree budget or equal shares, given root shares, or is no overlapped
-        allreduce on full-duplex cables; or if `granularity` is not positive.
+        allreduce on full-duplex cables; or if `granularity` is not positive, or too small
+        for the rates there are.
     """
     num_trees = refuse_others(instance, "tree_budget_cp")
     began = time.perf_counter()
@@ -193,7 +198,8 @@ def tree_budget_cp(
     whole = strength(network)
     if whole.value == 0:
         return disconnected(instance, whole)
-    grid = grid_of(instance, num_trees, 1, granularity)
+    verified = rate_bound(instance, num_trees)
+    grid = grid_of(instance, num_trees, 1, granularity, verified)
     model = TreeBudgetModel(instance, num_trees, grid)
     model.trees_span()
     model.cables_have_capacity()
@@ -201,12 +207,13 @@ def tree_budget_cp(
     outcome = solve_cp(model.model, remaining(limits, began), int(rng.integers(2**31 - 1)), 0)
     if outcome.status is Status.ERROR:
         raise SolverError(outcome.reason)
-    verified = rate_bound(instance, num_trees)
     two_way = verified if outcome.bound is None else grid.bound(int(outcome.bound))
     pairs = []
     if outcome.values is not None:
         trees, steps = model.decode(outcome)
         pairs = plan(instance, trees, [Fraction(x) * grid.step for x in steps])
+        if granularity is None and not grid.exact:
+            pairs = off_grid(instance, pairs, remaining(limits, began))
     result = plan_outcome(
         instance,
         pairs,
@@ -223,20 +230,29 @@ def tree_budget_cp(
     return result
 
 
+def off_grid(instance: ForestPackingInstance, pairs: list[Pair], limits: Limits) -> list[Pair]:
+    """Return the pairs with the best rates, of which all are equal if shares have to be."""
+    plans = [fit(instance, pairs)]
+    if pairs and not instance.equal_share:
+        plans.append(best_rates(instance, pairs, limits))
+    return max(plans, key=total_rate)
+
+
 def grid_of(
     instance: ForestPackingInstance,
     num_trees: int,
     most_uses: int | None,
     granularity: float | None,
+    largest: Fraction,
 ) -> RateGrid:
-    """Return the grid that a parameter asks for.
+    """Return the grid that a parameter asks for, of rates up to `largest`, GB/s.
 
     Raises
     ------
     ModelRefused
-        If `granularity` is not positive.
+        If `granularity` is not positive, or too small for such rates.
     """
     if granularity is not None and granularity <= 0:
         raise ModelRefused(f"granularity: {granularity}, expected a positive number")
     step = None if granularity is None else decimal_rational(granularity)
-    return make_grid(instance.network.unit, num_trees, most_uses, step)
+    return make_grid(instance.network.unit, num_trees, most_uses, step, largest)

@@ -115,6 +115,27 @@ def test_grids_contain_every_rate_that_a_vertex_can_have():
     assert not make_grid(Fraction(1), 9, 1).exact
 
 
+def test_a_grid_too_fine_for_the_solver_is_made_coarser():
+    unit = Fraction(1, 10**16)
+    grid = make_grid(unit, 2, 1, largest=Fraction(1))
+    assert not grid.exact
+    assert grid.steps(Fraction(1)) <= 2**40
+    # Rounding two rates down loses less than two steps.
+    assert grid.bound(grid.steps(Fraction(1)) - 1) >= 1
+    with pytest.raises(ModelRefused, match="granularity"):
+        make_grid(unit, 2, 1, unit, largest=Fraction(1))
+
+
+@pytest.mark.parametrize("method", [tree_budget_cp, pair_budget_cp])
+@pytest.mark.parametrize("capacities", [(1 / 3, 22 / 7, 0.7), (1.234567890123e-6, 1e6 / 3, 1 / 7)])
+def test_capacities_without_a_common_unit_are_solved(method, capacities):
+    links = cables(*zip((0, 1, 0), (1, 2, 2), capacities, strict=True))
+    outcome = solve(method, ForestPackingInstance(workers=(0, 1, 2), links=links, tree_budget=2))
+    best = sum(sorted(capacities)[:2])
+    assert float(outcome.claimed_objective) == pytest.approx(best, rel=1e-5)
+    assert float(outcome.dual_bound) == pytest.approx(best, rel=1e-5)
+
+
 # -- pairs of different trees ----------------------------------------------------------------------
 
 
