@@ -3,7 +3,7 @@ r"""Exact at scale: the linear program by column generation, then the core its p
 An item whose choice costs the Lagrangian bound :math:`L(\lambda)` more than the gap to an incumbent
 cannot be in a better choice. With many groups the gap is small, and of a million items a few
 hundred are left: the core. It is enumerated in exact arithmetic (`gadgetopt.knapsack.cardinality`),
-or where that takes too many nodes or numbers are no decimals, handed to HiGHS.
+and where that takes many nodes, or numbers are no decimals, handed to HiGHS.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ FIRST_CORE = 4
 LARGE_CORE = 2000
 FIRST_CORE_S = 10.0
 FIRST_CORE_GAP = 1e-9
-#: Nodes enumerated before HiGHS gets the core: of single items, which enumeration does best, about
-#: a minute's; of groups less than a second's.
-FIRST_NODES_SINGLE = 2e8
-FIRST_NODES_GROUPS = 1e6
-#: How long HiGHS has before the rest of the time goes to enumeration, without a limit of nodes.
-MIP_S = 30.0
+#: Nodes enumerated, then seconds of HiGHS, in turns until the core is closed; enumeration has the
+#: last. It does single items best, and few items in groups well; many are uncertain.
+TURNS_SINGLE = ((2e8, 30.0), (math.inf, 0.0))
+TURNS_FEW = ((1e7, 3.0), (1e8, 30.0), (math.inf, 0.0))
+TURNS_MANY = ((3e6, 5.0), (1e7, 30.0), (math.inf, 0.0))
+FEW_ITEMS = 1000
 
 CoreSolver = Literal["auto", "enumeration", "mip"]
 
@@ -69,8 +69,7 @@ def cg_core(
     rng : numpy.random.Generator, optional
         Gives HiGHS its seed.
     core_solver : "auto", "enumeration" or "mip"
-        What solves the core. "auto" enumerates up to some number of nodes, then gives the core to
-        HiGHS for half a minute, and the rest of the time to enumeration again.
+        What solves the core; "auto" lets both take turns, which become longer.
     by_count : bool
         Whether the enumeration slices single items by their number.
 
@@ -107,38 +106,55 @@ def cg_core(
     found = CoreResult(
         chosen, value, relaxation.bound, "Lagrangian bound", relaxation.duals, relaxation.bound
     )
-    single = knapsack.num_groups == knapsack.num_items and not knapsack.exactly_one
     # Profits that are no decimals have no unit by which a choice would have to be better.
-    closed = found.optimal and decimal_unit(knapsack.profit) is None
-    whole = core_solver != "mip" and not closed
-    if whole:
-        nodes = math.inf
-        if core_solver == "auto":
-            nodes = FIRST_NODES_SINGLE if single else FIRST_NODES_GROUPS
-        try:
-            found = enumerate_slices(
-                knapsack, relaxation, chosen, deadline, by_count=by_count, most_nodes=nodes
-            )
-        except ModelRefused:
-            if core_solver == "enumeration":
-                raise
-            whole = False
-        notes |= found.notes
-    if core_solver != "enumeration" and not closed and not _done(found):
-        until = min(deadline, time.perf_counter() + MIP_S) if whole else deadline
-        found = _core_mip(knapsack, relaxation, found, until, limits, rng)
-        notes |= found.notes
-        if whole and found.limit_hit == "time_s" and time.perf_counter() < deadline:
-            again = enumerate_slices(
-                knapsack, relaxation, found.chosen, deadline, by_count=by_count
-            )
-            found = replace(again, bound=min(again.bound, found.bound))
+    if found.optimal and decimal_unit(knapsack.profit) is None:
+        return replace(found, notes=notes)
+    for nodes, mip_s in _turns(knapsack, core_solver):
+        if nodes:
+            try:
+                found = _enumerated(knapsack, relaxation, found, deadline, by_count, nodes)
+            except ModelRefused:
+                if core_solver == "enumeration":
+                    raise
+                mip_s = math.inf  # noqa: PLW2901
             notes |= found.notes
+        if mip_s and not _done(found):
+            until = min(deadline, time.perf_counter() + mip_s)
+            found = _core_mip(knapsack, relaxation, found, until, limits, rng)
+            notes |= found.notes
+        if _done(found) or time.perf_counter() > deadline:
+            break
     return replace(found, notes=notes)
 
 
+def _turns(knapsack: Knapsack, core_solver: CoreSolver) -> tuple[tuple[float, float], ...]:
+    """Return how many nodes are enumerated and how long HiGHS then has, turn by turn."""
+    if core_solver == "mip":
+        return ((0.0, math.inf),)
+    if core_solver == "enumeration":
+        return ((math.inf, 0.0),)
+    if knapsack.num_groups == knapsack.num_items and not knapsack.exactly_one:
+        return TURNS_SINGLE
+    return TURNS_FEW if knapsack.num_items <= FEW_ITEMS else TURNS_MANY
+
+
+def _enumerated(
+    knapsack: Knapsack,
+    relaxation: Relaxation,
+    found: CoreResult,
+    deadline: float,
+    by_count: bool,
+    nodes: float,
+) -> CoreResult:
+    """Enumerate up to some number of nodes from the choice found so far."""
+    result = enumerate_slices(
+        knapsack, relaxation, found.chosen, deadline, by_count=by_count, most_nodes=nodes
+    )
+    return replace(result, bound=max(result.value, min(result.bound, found.bound)))
+
+
 def _done(found: CoreResult) -> bool:
-    return found.optimal or found.infeasible or found.limit_hit in ("time_s", "interrupted")
+    return found.optimal or found.infeasible or found.limit_hit == "interrupted"
 
 
 def _sharpened(
