@@ -60,7 +60,7 @@ PROBLEM = Problem(
     ),
     certificate_type=part("certificate:SmdCertificate"),
     check_bound=part("certificate:check_bound"),
-    default_method="exact",
+    default_method="cg_core",
     default_methods=(
         "smd",
         "algorithm_3",
@@ -69,7 +69,7 @@ PROBLEM = Problem(
         "greedy",
         "utility_sum",
         "lagrangian",
-        "exact",
+        "cg_core",
     ),
     generators=(
         Generator(
@@ -224,7 +224,7 @@ PROBLEM = Problem(
             part("algorithms:greedy"),
         ),
         Method(
-            "exact",
+            "cg_core",
             "exact",
             "dynamic program, or columns generated and a core of small reduced costs",
             "F3, F4 (reconstructed)",

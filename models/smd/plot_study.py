@@ -46,7 +46,7 @@ def ratio_over_cluster(instance: SmdInstance) -> go.Figure:
     optimum: dict[float, float] = {}
     clusters = {part: _cluster(instance, [part * x for x in total]) for part in _PARTS}
     for part, document in clusters.items():
-        result = solve(document, "exact", _LIMITS)
+        result = solve(document, "cg_core", _LIMITS)
         if result.status is Status.OPTIMAL and result.objective:
             optimum[part] = float(result.objective)
     if not optimum:
@@ -62,7 +62,7 @@ def ratio_over_cluster(instance: SmdInstance) -> go.Figure:
         released = {}
         for part, best in optimum.items():
             used = clusters[part].data.model_copy(update={"charging": "used"})
-            result = solve(_document(used), "exact", _LIMITS)
+            result = solve(_document(used), "cg_core", _LIMITS)
             if result.status is Status.OPTIMAL and result.objective:
                 released[part] = float(result.objective) / best
         figure.add_trace(_line("optimum if only use is charged", released, INK, dash="dot"))

@@ -59,7 +59,7 @@ def test_solve_relies_on_the_certificate():
     document = read_instance(library() / "quickstart" / "smd.json")
     result = solve(document, "lagrangian")
     assert result.bound_voucher == "verified"
-    assert result.bound >= solve(document, "exact").objective
+    assert result.bound >= solve(document, "cg_core").objective
 
 
 def test_prices_must_be_those_of_the_resources():

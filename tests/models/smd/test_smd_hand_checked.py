@@ -57,7 +57,7 @@ def test_the_digits_are_those_worked_out_by_hand():
 
 
 @pytest.mark.parametrize("name", OPTIMA)
-@pytest.mark.parametrize("method", ["exact", "columns@highs", "collapsed@highs", "cpsat"])
+@pytest.mark.parametrize("method", ["cg_core", "columns@highs", "collapsed@highs", "cpsat"])
 def test_exact_routes_agree_with_the_hand(name, method):
     document = read_instance(TINY / f"{name}.json")
     if method == "collapsed@highs" and document.data.charging == "used":
@@ -116,7 +116,7 @@ def test_the_printed_grid_leaves_a_job_without_a_point_and_the_repaired_does_not
 
 def test_releasing_what_is_reserved_but_not_used_is_worth_what_the_hand_says():
     used, reserved = (
-        solve(read_instance(TINY / f"e5_{charging}_16.json"), "exact").objective
+        solve(read_instance(TINY / f"e5_{charging}_16.json"), "cg_core").objective
         for charging in ("used", "reserved")
     )
     assert used / reserved == pytest.approx(100 / sigmoid(36))
