@@ -122,7 +122,13 @@ def cg_core(
             until = min(deadline, time.perf_counter() + mip_s)
             found = _core_mip(knapsack, relaxation, found, until, limits, rng)
             notes |= found.notes
-        if _done(found) or time.perf_counter() > deadline:
+            if found.limit_hit is None:
+                # HiGHS closed its own gap, which may be a little more than ours.
+                break
+        if _done(found):
+            break
+        if time.perf_counter() > deadline:
+            found = replace(found, limit_hit="time_s")
             break
     return replace(found, notes=notes)
 

@@ -139,6 +139,8 @@ class _Search:
                         return "time_s"
                     if bounds is None or bounds[s] > self.value:
                         self._solve(sets[s])
+                    if self.lp.limit_hit is not None:
+                        return self.lp.limit_hit
         return None
 
     def _bounds(self, sets: Ints, duals: Floats) -> Floats:

@@ -39,7 +39,8 @@ def count_slices(knapsack: Knapsack, around: float, value: float, deadline: floa
     """Return the slices of single items, by their number, whose bound exceeds a value.
 
     The bound is concave in the number of items, which is why the search ends on either side at the
-    first that does not exceed it.
+    first that does not exceed it. That more items than those of the last slice do not fit, not even
+    parts of them, is HiGHS's word.
 
     Raises
     ------
@@ -86,6 +87,8 @@ def _count_slice(lp: PersistentLp, knapsack: Knapsack, count: int, deadline: flo
     status = lp.solve(Limits(time_s=max(0.0, deadline - time.perf_counter())))
     if status is Status.INFEASIBLE:
         return None
+    if lp.limit_hit == "interrupted":
+        raise KeyboardInterrupt
     if status is not Status.OPTIMAL:
         raise TimeoutError
     fixed = replace(

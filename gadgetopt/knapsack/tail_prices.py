@@ -98,6 +98,8 @@ class TailLp:
                 status = self.lp.solve(Limits(time_s=1.0))
             except SolverError:
                 continue
+            if self.lp.limit_hit == "interrupted":
+                raise KeyboardInterrupt
             if status is Status.OPTIMAL:
                 prices = np.rint(np.maximum(self.lp.row_duals[rows], 0.0) * self.levels.scale)
                 if prices @ self.levels.reach + self.levels.profit_reach < LARGEST_EXACT / 2:
