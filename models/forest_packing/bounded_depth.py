@@ -42,6 +42,8 @@ from .shallow_trees import MOST_NODES, ShallowTrees
 
 #: Relative agreement of rate and bound at which generation ends.
 AGREEMENT = 1e-9
+#: Feasibility of rows and reduced costs of the scaled LP.
+FEASIBILITY = 1e-10
 #: Integer prices in sums below this are added without error in doubles.
 EXACT = 2**50
 
@@ -133,13 +135,19 @@ class ShallowPairs:
 class _Master:
     """The restricted master LP."""
 
-    def __init__(self, instance: ForestPackingInstance):
+    def __init__(self, instance: ForestPackingInstance, most_rate: float):
         self.instance, self.network = instance, instance.network
         self.columns: list[PricedPair] = []
         self._known: set[tuple[int, tuple[Route, ...], tuple[Route, ...]]] = set()
-        self.lp = PersistentLp("max")
+        self.lp = PersistentLp(
+            "max",
+            primal_feasibility_tolerance=FEASIBILITY,
+            dual_feasibility_tolerance=FEASIBILITY,
+        )
         capacity = self.network.row_capacity_float
-        self.scale = float(capacity.max())
+        self.scale = most_rate
+        # A pair uses a row 2 (N - 1) times at most; twice that never binds.
+        capacity = np.minimum(capacity, 4 * self.network.num_workers * most_rate)
         self.num_rows = len(capacity)
         zeros = np.zeros(self.num_rows)
         self.lp.add_rows(zeros - INFINITY, capacity / self.scale, zeros, [], [])
@@ -228,10 +236,10 @@ def bounded_depth(
     began = time.perf_counter()
     if not instance.network.rows:  # no links, no trees
         return plan_outcome(instance, [], certificate=singletons_certificate(instance))
-    pricing, master = ShallowPairs(instance, depth), _Master(instance)
+    pricing = ShallowPairs(instance, depth)
     run = _Run()
     start = pricing.pairs(1.0 / instance.network.row_capacity_float)
-    if not _connects(master, start):
+    if not _connects(instance, start):
         outcome = plan_outcome(
             instance,
             [],
@@ -240,6 +248,8 @@ def bounded_depth(
         )
         outcome.voucher = Voucher.VERIFIED
         return outcome
+    price = _price(instance, {p.root: p.price for p in start})
+    master = _Master(instance, float(len(instance.network.rows) / price))
     master.add(start)
     while True:
         status = master.lp.solve(remaining(limits, began))
@@ -315,9 +325,9 @@ def _check(instance: ForestPackingInstance) -> int:
     return instance.max_depth
 
 
-def _connects(master: _Master, pairs: list[PricedPair]) -> bool:
-    roots = {p.root for p in pairs}
-    return bool(roots) if master.shares is None else roots.issuperset(master.shares)
+def _connects(instance: ForestPackingInstance, pairs: list[PricedPair]) -> bool:
+    roots, shares = {p.root for p in pairs}, required_shares(instance)
+    return bool(roots) if shares is None else roots.issuperset(shares)
 
 
 def _round(

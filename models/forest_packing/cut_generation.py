@@ -30,7 +30,7 @@ from .separation import Bools, Separator
 from .support import pack_found_loads
 from .tree_plans import exact_plan
 
-#: A rate below this part of the largest capacity is rounding of 0.
+#: A rate below this part of its scale is rounding of 0.
 NO_RATE = 1e-11
 
 

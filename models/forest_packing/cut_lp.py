@@ -32,6 +32,8 @@ from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from .instance import ForestPackingInstance, Stage
 from .network import Floats, Ints
 from .packing import required_shares
+from .price_oracles import make_oracle
+from .rate_scale import RateScale, rate_scale
 
 Bools = npt.NDArray[np.bool_]
 
@@ -84,8 +86,14 @@ class CutLp:
         network = instance.network
         self.instance = instance
         self.network = network
-        self.scale = max(network.row_capacity_float, default=1.0)
-        self.capacity = network.capacity_float / self.scale
+        scale = (
+            rate_scale(make_oracle(instance), network.num_workers)
+            if network.rows
+            else RateScale(1.0, 1.0)
+        )
+        self.scale = scale.rate
+        self.capacity = scale.clipped(network.capacity_float)
+        self._row_capacity = scale.clipped(network.row_capacity_float)
         self.mirrored = network.symmetric and len(instance.stages) == 2 and not instance.sequential
         self.stages: tuple[Stage, ...] = ("broadcast",) if self.mirrored else instance.stages
         self.lp = PersistentLp("max", primal_feasibility_tolerance=FEASIBILITY)
@@ -138,6 +146,8 @@ class CutLp:
 
     def _switches_balanced(self) -> bool:
         network = self.network
+        if (self.capacity * self.scale < network.capacity_float * (1 - 1e-9)).any():
+            return False  # as clipped they may not be
         into: dict[int, Fraction] = dict.fromkeys(network.switches, Fraction(0))
         for (u, v), c in zip(network.arcs, network.capacity, strict=True):
             if v in into:
@@ -190,7 +200,7 @@ class CutLp:
         for i, row in enumerate(self.network.rows):
             if all(self._rest[a] for a in row.arcs):
                 continue
-            capacity = float(row.capacity) / self.scale
+            capacity = float(self._row_capacity[i])
             groups: list[tuple[Stage | None, tuple[Stage, ...]]] = [(None, self.instance.stages)]
             if apart:
                 groups = [(stage, (stage,)) for stage in self.stages]
@@ -201,8 +211,9 @@ class CutLp:
                 values += [1.0] * len(entries)
                 upper.append(capacity)
                 if self.instance.sequential and group is not None:
-                    columns.append(self._turn[group])
-                    values.append(-capacity)
+                    if capacity > 0:
+                        columns.append(self._turn[group])
+                        values.append(-capacity)
                     upper[-1] = 0.0
                 self._capacity_rows.append((group, i, self.lp.num_rows + len(upper) - 1))
         if upper:

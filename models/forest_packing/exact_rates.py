@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 
 from .instance import ForestPackingInstance
-from .packing import Pair, best_plan, read_rates, required_shares
+from .packing import Pair, best_plan, fit, read_rates, required_shares, total_rate
 
 #: A row is full if its slack is no more than this part of its capacity.
 FULL = 1e-8
@@ -22,6 +23,10 @@ FULL = 1e-8
 MOST_PAIRS = 80
 #: Rates below this part of the largest are rounding errors of 0.
 NEGLIGIBLE = 1e-11
+#: Part of the rate that overloaded rows may cost before the pairs on them are slowed down.
+OVERLOAD = Fraction(1, 10**9)
+#: Bits of the part of its rate that such a pair keeps.
+PART_BITS = 60
 
 
 def best_rates(
@@ -37,13 +42,19 @@ def best_rates(
         What rates they have does not matter, unless time runs out.
     limits : Limits
     """
+    if not pairs:
+        return []
     rows = instance.network.rows
-    scale = float(max(row.capacity for row in rows))
+    all_uses = [row_uses(instance, p) for p in pairs]
+    # Together no faster than each alone, and at least as fast as the widest of them.
+    scale = sum(float(min(rows[i].capacity / n for i, n in uses.items())) for uses in all_uses)
+    # No row carries more than that as often as a pair uses it; twice that never binds.
+    most = 2 * scale * max(n for uses in all_uses for n in uses.values())
+    capacity = np.minimum(instance.network.row_capacity_float, most) / scale
     lp = PersistentLp("max")
     zeros = np.zeros(len(rows))
-    lp.add_rows(zeros - INFINITY, [float(row.capacity) / scale for row in rows], zeros, [], [])
-    for p in pairs:
-        uses = row_uses(instance, p)
+    lp.add_rows(zeros - INFINITY, capacity, zeros, [], [])
+    for uses in all_uses:
         lp.add_columns([1.0], [0.0], [INFINITY], [0], list(uses), [float(n) for n in uses.values()])
     if lp.solve(limits) is not Status.OPTIMAL:
         return best_plan(instance, [pairs])
@@ -60,13 +71,11 @@ def read_exactly(
     vertex = exact_rates(instance, used)
     if vertex is not None:
         readings.append(vertex)
-    return best_plan(
-        instance,
-        [
-            [replace(p, rate=rate) for p, rate in zip(used, reading, strict=True)]
-            for reading in readings
-        ],
-    )
+    plans = [
+        [replace(p, rate=rate) for p, rate in zip(used, reading, strict=True)]
+        for reading in readings
+    ]
+    return max(best_plan(instance, plans), fit_or_relieve(instance, plans[0]), key=total_rate)
 
 
 def exact_rates(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> list[Fraction] | None:
@@ -127,6 +136,30 @@ def solve_exactly(system: list[list[Fraction]], unknowns: int) -> list[Fraction]
     if any(row[-1] for row in rows[unknowns:]):
         return None
     return [row[-1] for row in rows[:unknowns]]
+
+
+def fit_or_relieve(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> list[Pair]:
+    """Fit pairs; if rows are overloaded, also with only the pairs on these rows slowed down.
+
+    A row whose capacity is near the solver's tolerance may be overloaded by a multiple of it. All
+    rates would be divided by that, for the sake of pairs that carry next to nothing.
+    """
+    fitted = fit(instance, pairs)
+    if instance.sequential or total_rate(fitted) >= total_rate(pairs) * (1 - OVERLOAD):
+        return fitted
+    rows = instance.network.rows
+    all_uses = [row_uses(instance, p) for p in pairs]
+    load = [0.0] * len(rows)
+    for uses, p in zip(all_uses, pairs, strict=True):
+        for i, n in uses.items():
+            load[i] += n * float(p.rate)
+    slowed = []
+    for uses, p in zip(all_uses, pairs, strict=True):
+        over = max(load[i] / float(rows[i].capacity) for i in uses)
+        # Multiples of a power of 2: sums stay small numbers.
+        part = Fraction(math.floor(2**PART_BITS / max(over, 1.0)), 2**PART_BITS)
+        slowed.append(replace(p, rate=p.rate * part))
+    return max(fitted, fit(instance, slowed), key=total_rate)
 
 
 def row_uses(instance: ForestPackingInstance, pair: Pair) -> Counter[int]:

@@ -233,7 +233,7 @@ def tree_budget_cp(
 def off_grid(instance: ForestPackingInstance, pairs: list[Pair], limits: Limits) -> list[Pair]:
     """Return the pairs with the best rates, of which all are equal if shares have to be."""
     plans = [fit(instance, pairs)]
-    if pairs and not instance.equal_share:
+    if not instance.equal_share:
         plans.append(best_rates(instance, pairs, limits))
     return max(plans, key=total_rate)
 

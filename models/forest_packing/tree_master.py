@@ -28,6 +28,7 @@ from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from .instance import Stage
 from .network import Floats
 from .price_oracles import FoundTree, Oracle
+from .rate_scale import rate_scale
 
 #: Feasibility of rows and reduced costs, below the agreement that is asked of rate and bound.
 FEASIBILITY = 1e-10
@@ -61,8 +62,9 @@ class TreeMaster:
         self, oracle: Oracle, stages: Iterable[Stage], num_workers: int, roots: Roots
     ) -> None:
         self._oracle = oracle
-        self.scale = float(oracle.capacity.max())
-        self.capacity = oracle.capacity / self.scale
+        scale = rate_scale(oracle, num_workers)
+        self.scale = scale.rate
+        self.capacity = scale.clipped(oracle.capacity)
         self._families = oracle.families
         self.trees: list[FoundTree] = []
         self._known: set[object] = set()
@@ -92,7 +94,7 @@ class TreeMaster:
         """s_1 + s_2 <= 1, and the rows' capacities times these."""
         (row,) = self._lp.add_rows([-INFINITY], [1], [0], [], [])
         for family in self._families:
-            members = np.arange(family.start, family.stop)
+            members = family.start + np.flatnonzero(self.capacity[family])
             self._lp.add_columns(
                 [0], [0], [1], [0], [*members, row], [*-self.capacity[members], 1.0]
             )

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from .exact_rates import fit_or_relieve
 from .instance import ForestPackingInstance, Stage
 from .network import Floats
 from .packing import Pair, Tree, couple, fit, required_shares, total_rate
@@ -53,7 +54,7 @@ def exact_plan(
                     return plan
     grid = Fraction(largest) / 2**GRID_BITS
     on_grid = [math.floor(x / grid) * grid for x in exact]
-    return fit(instance, _pairs(instance, found, on_grid))
+    return fit_or_relieve(instance, _pairs(instance, found, on_grid))
 
 
 def _pairs(
