@@ -13,7 +13,7 @@ import numpy as np
 
 from gadgetopt.result import Limits, MethodOutcome
 
-from .inner import Pair, fits, packing_rows
+from .inner import Pair, packing_rows
 from .instance import Job, SmdInstance
 from .outer import Outer, serve
 
@@ -119,16 +119,19 @@ def one_by_one(job: Job, stop: Stop) -> Pair | None:
 
     Times are compared instead of utilities, which fall with them and may all round to zero.
     """
-    if not fits(job, 1, 1):
+    rows = packing_rows(job)
+
+    def fits(w: int, p: int) -> bool:
+        return all(row.worker * w + row.server * p <= row.limit for row in rows)
+
+    if not fits(1, 1):
         return None
     tau = job.completion_time
     pair = Pair(1, 1, float(tau.at(1, 1)))
     while True:
         w, p, now = pair
         steps = [
-            Pair(*step, float(tau.at(*step)))
-            for step in ((w + 1, p), (w, p + 1))
-            if fits(job, *step)
+            Pair(*step, float(tau.at(*step))) for step in ((w + 1, p), (w, p + 1)) if fits(*step)
         ]
         if not steps:
             return pair

@@ -1,9 +1,9 @@
 r"""The optimum: by the collapsed knapsack (F3) or, where what is used is charged, by columns (F4).
 
-`exact` (declared as cg_core) takes what is fastest: dynamic programming where all reservations are multiples of one
-bundle, else column generation with a core of small reduced costs. `cpsat` is CP-SAT with utilities
-rounded down to multiples of 1/S: with I jobs of some use and the bound B on the rounded total,
-:math:`OPT \le B + I / S` (reconstructed).
+`exact`, declared as `cg_core`, takes what is fastest: dynamic programming where all reservations
+are multiples of one bundle, else column generation with a core of small reduced costs. `cpsat` is
+CP-SAT with utilities rounded down to multiples of 1/S: with I jobs of some use and the bound B on
+the rounded total, :math:`OPT \le B + I / S` (reconstructed).
 """
 
 from __future__ import annotations
