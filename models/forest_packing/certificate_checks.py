@@ -224,29 +224,30 @@ def _most_by_roots(instance: ForestPackingInstance, credit: Sequence[int]) -> Fr
 
 
 def _rows_cost(
-    network: Network, needs: Sequence[npt.NDArray[Any]], prices: Sequence[Fraction]
+    network: Network, needs: Sequence[npt.NDArray[Any]], prices: Sequence[Fraction | int]
 ) -> Fraction:
     """Value of the NIC rows at their prices, and of the others so that every arc's need is met."""
     need = needs[0] if len(needs) == 1 else np.maximum(needs[0], needs[1])
-    total = list(prices)
+    total: list[Fraction | int] = list(prices)
     for own in {rows[0] for rows in network.rows_of}:
-        total[own] = Fraction(0)
-    for a, (own, *nics) in enumerate(network.rows_of):
+        total[own] = 0
+    for need_a, (own, *nics) in zip(need.tolist(), network.rows_of, strict=True):
         # The first row of an arc is its own or its cable's, which both directions need.
-        total[own] = max(total[own], need[a] - sum(prices[i] for i in nics))
+        short = need_a - sum(prices[i] for i in nics) if nics else need_a
+        total[own] = max(total[own], short)
     return _value(network, total)
 
 
 def _cheapest_rows(network: Network, needs: Sequence[npt.NDArray[Any]]) -> Fraction:
     """Value of rows that cover needs of 0 and 1: cables alone, or NICs in one direction first."""
     need = needs[0] if len(needs) == 1 else np.maximum(needs[0], needs[1])
-    cables = [Fraction(0)] * len(network.rows)
+    cables = [0] * len(network.rows)
     candidates = [cables, list(cables), list(cables)]
     for i, row in enumerate(network.rows):
         for direction, prices in zip(("nic in", "nic out"), candidates[1:], strict=True):
             if row.name.startswith(direction):
                 arcs = sum((network.capacity[a] for a in row.arcs if need[a] > 0), Fraction(0))
-                prices[i] = Fraction(int(row.capacity < arcs))
+                prices[i] = int(row.capacity < arcs)
     return min(
         _rows_cost(network, [need], prices)
         for k, prices in enumerate(candidates)
@@ -254,12 +255,12 @@ def _cheapest_rows(network: Network, needs: Sequence[npt.NDArray[Any]]) -> Fract
     )
 
 
-def _value(network: Network, prices: Sequence[Fraction]) -> Fraction:
+def _value(network: Network, prices: Sequence[Fraction | int]) -> Fraction:
     """Sum of capacity times price over the rows."""
     scale = math.lcm(*(y.denominator for y in prices))
     units = sum(
-        int(row.capacity / network.unit) * int(y * scale)
-        for row, y in zip(network.rows, prices, strict=True)
+        capacity * int(y * scale)
+        for capacity, y in zip(network.int_row_capacity, prices, strict=True)
         if y
     )
     return network.unit * units / scale

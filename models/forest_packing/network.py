@@ -159,6 +159,11 @@ class Network:
         """c_a in units."""
         return tuple(int(c / self.unit) for c in self.capacity)
 
+    @cached_property
+    def int_row_capacity(self) -> tuple[int, ...]:
+        """Capacity of each row in units."""
+        return tuple(int(row.capacity / self.unit) for row in self.rows)
+
     def row_loads(self, loads: Sequence[Fraction]) -> list[Fraction]:
         """Return what the arcs of each row carry together."""
         return [sum((loads[a] for a in row.arcs), Fraction(0)) for row in self.rows]
