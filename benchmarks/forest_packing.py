@@ -1,10 +1,11 @@
 """Ways to the optimal packing of trees, timed: `python benchmarks/forest_packing.py [PART...]`.
 
 Parts: `cuts` (lazy cuts against the compact linear program), `value` (value with certificate),
-`partition` (A4), `trees` (explicit optimal trees), `approximation` (A1 on a thousand workers) and
-`oracle` (cost of an oracle call as the network grows). One thread. Times are wall-clock seconds of
-the whole method, certificate included; "floor" is the time of a first prototype on a comparable,
-loaded machine, which every row has to beat.
+`partition` (A4), `trees` (explicit optimal trees), `approximation` (A1 on a thousand workers),
+`oracle` (cost of an oracle call as the network grows) and `libraries` (our spanning trees and
+arborescences against networkx's). One thread. Times are wall-clock seconds of the whole method,
+certificate included; "floor" is the time of a first prototype on a comparable, loaded machine,
+which every row has to beat.
 """
 
 from __future__ import annotations
@@ -247,6 +248,48 @@ def oracle_calls(instance: ForestPackingInstance) -> tuple[int, float]:
     return packing.iterations, time.process_time() - began
 
 
+def libraries() -> None:
+    """Our oracles against the libraries' on complete digraphs, and where we use the libraries'."""
+    import networkx as nx
+    from gadgetopt.models.forest_packing.arborescence import minimum_arborescences
+    from gadgetopt.models.forest_packing.spanning import SpanningTrees
+
+    table(
+        "Oracles: milliseconds a call, and the library's time over ours",
+        *("workers", "arborescences of all roots", "networkx, one root", "ratio, all roots"),
+        *("spanning tree", "networkx", "ratio"),
+    )
+    for n in (16, 32, 64):
+        rng = np.random.default_rng(0)
+        cost = rng.random((n, n))
+        directed = nx.DiGraph()
+        directed.add_weighted_edges_from(
+            # From 0 only: networkx finds the best root by itself.
+            (u, v, cost[u, v])
+            for u in range(n)
+            for v in range(1, n)
+            if u != v
+        )
+        ours = least(lambda cost=cost: minimum_arborescences(cost))
+        theirs = least(lambda g=directed: nx.minimum_spanning_arborescence(g, attr="weight"), 1)
+        u, v = np.triu_indices(n, 1)
+        weight = cost[u, v]
+        trees = SpanningTrees(n, u, v)
+        undirected = nx.Graph()
+        undirected.add_weighted_edges_from(zip(u.tolist(), v.tolist(), weight, strict=True))
+        tree = least(lambda trees=trees, w=weight: trees(w))
+        nx_tree = least(lambda g=undirected: nx.minimum_spanning_tree(g), 2)
+        row(
+            *(n, f"{1e3 * ours:.2f}", f"{1e3 * theirs:.1f}", f"{n * theirs / ours:.0f}"),
+            *(f"{1e3 * tree:.2f}", f"{1e3 * nx_tree:.1f}", f"{nx_tree / tree:.0f}"),
+        )
+
+
+def least(call: Callable[[], Any], repetitions: int = 10) -> float:
+    """Least seconds of several calls."""
+    return min(timed(call)[0] for _ in range(repetitions))
+
+
 PARTS = {
     "cuts": cuts,
     "value": value,
@@ -254,6 +297,7 @@ PARTS = {
     "trees": trees,
     "approximation": approximation,
     "oracle": oracle,
+    "libraries": libraries,
 }
 
 if __name__ == "__main__":
