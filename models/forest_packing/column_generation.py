@@ -109,7 +109,7 @@ def column_generation(
     if instance.in_network:
         raise ModelRefused(
             "column_generation is of switches that only forward; where they copy and sum "
-            "(in_network), pricing is a Steiner tree problem"
+            "(in_network), pricing is a Steiner tree problem: use forest_packing"
         )
     if not 0 <= smoothing < 1:
         raise ModelRefused(f"smoothing: {smoothing}, expected at least 0 and below 1")
