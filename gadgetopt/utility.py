@@ -14,6 +14,28 @@ Floats = npt.NDArray[np.float64]
 NEGLIGIBLE = 1e-9
 
 
+def sigmoid(height: float, steepness: float, middle: float, x: Floats) -> Floats:
+    r"""Return :math:`h / (1 + e^{-s (x - m)})` of every x, without overflow; 0 where negligible.
+
+    Parameters
+    ----------
+    height : float
+        h, what is approached.
+    steepness : float
+        s; negative where the utility falls.
+    middle : float
+        m, where half of the height is reached.
+    x : array
+    """
+    value = height * expit(steepness * (x - middle))
+    return np.where(value < NEGLIGIBLE, 0.0, value)
+
+
+def log_sigmoid(height: float, steepness: float, middle: float, x: float) -> float:
+    """Return the natural logarithm of `sigmoid`, however small that is."""
+    return float(np.log(height) - np.logaddexp(0.0, -steepness * (x - middle)))
+
+
 class SigmoidUtility(Data):
     r"""Utility that falls with time: :math:`\gamma_1 / (1 + e^{\gamma_2 (t/unit - \gamma_3)})`.
 
@@ -40,10 +62,8 @@ class SigmoidUtility(Data):
 
     def over(self, time_s: Floats) -> Floats:
         """Return the utility of each completion time; 0 where it is negligible."""
-        value = self.gamma1 * expit(-self.gamma2 * (time_s / self.time_unit_s - self.gamma3))
-        return np.where(value < NEGLIGIBLE, 0.0, value)
+        return sigmoid(self.gamma1, -self.gamma2, self.gamma3, time_s / self.time_unit_s)
 
     def log_at(self, time_s: float) -> float:
         """Return the natural logarithm of the utility, however small it is."""
-        exponent = self.gamma2 * (time_s / self.time_unit_s - self.gamma3)
-        return float(np.log(self.gamma1) - np.logaddexp(0.0, exponent))
+        return log_sigmoid(self.gamma1, -self.gamma2, self.gamma3, time_s / self.time_unit_s)
