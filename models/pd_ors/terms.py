@@ -21,15 +21,13 @@ import numpy.typing as npt
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import decimal_rational
+from gadgetopt.units import in_units
 
 if TYPE_CHECKING:
     from .instance import Job, PdOrsInstance
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-
-#: Amounts of a resource in whole units, times as many workers as a job can have, stay below 2^63.
-MOST_UNITS = 2**44
 
 
 class Terms:
@@ -59,15 +57,7 @@ class Terms:
         rows = [m.capacity for m in instance.machines]
         for job in instance.jobs:
             rows += [job.worker_demand, job.ps_demand]
-        columns = [[decimal_rational(x) for x in column] for column in zip(*rows, strict=True)]
-        self.unit = tuple(_common_unit(column) for column in columns)
-        for name, unit, column in zip(instance.resources, self.unit, columns, strict=True):
-            if max(column) / unit > MOST_UNITS:
-                raise ModelRefused(f"{name}: amounts are not whole multiples of a sizeable unit")
-        whole = [
-            [int(x / unit) for x in column] for unit, column in zip(self.unit, columns, strict=True)
-        ]
-        table = np.array(whole, dtype=np.int64).T
+        self.unit, table = in_units(instance.resources, rows)
         machines = len(instance.machines)
         self.capacity: Ints = table[:machines]
         numbers: dict[tuple[int, ...], int] = {}
@@ -255,10 +245,3 @@ class JobTerms:
         """W, sigma and 1 as whole multiples of a common unit."""
         d = math.lcm(self.work.denominator, self.sigma.denominator)
         return int(self.work * d), int(self.sigma * d), d
-
-
-def _common_unit(amounts: list[Fraction]) -> Fraction:
-    """Return the largest amount of which all are whole multiples; 1 if all are zero."""
-    denominator = math.lcm(*(x.denominator for x in amounts))
-    numerator = math.gcd(*(int(x * denominator) for x in amounts))
-    return Fraction(numerator or denominator, denominator)

@@ -1,0 +1,128 @@
+"""Utilities of the iterations that a job has run by the end of the horizon."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, model_validator
+
+from gadgetopt.data import Data, NonNegativeFloat, PositiveFloat
+from gadgetopt.utility import sigmoid
+
+Floats = npt.NDArray[np.float64]
+
+
+class Sigmoid(Data):
+    r""":math:`\lambda_1 / (1 + e^{-\lambda_2 (x - \lambda_3)})`; neither concave nor convex.
+
+    Attributes
+    ----------
+    priority, sensitivity, target_iterations : float
+        lambda_1, lambda_2, lambda_3.
+    """
+
+    kind: Literal["sigmoid"] = "sigmoid"
+    priority: PositiveFloat
+    sensitivity: NonNegativeFloat
+    target_iterations: NonNegativeFloat
+
+    def over(self, iterations: Floats) -> Floats:
+        """Return the utility of each number of iterations; 0 where negligible."""
+        return sigmoid(self.priority, self.sensitivity, self.target_iterations, iterations)
+
+
+class Sqrt(Data):
+    r"""Excessive-training avoidance, :math:`C \sqrt x`: the error falls with its inverse."""
+
+    kind: Literal["sqrt"] = "sqrt"
+    scale: PositiveFloat
+
+    def over(self, iterations: Floats) -> Floats:
+        """Return the utility of each number of iterations."""
+        return self.scale * np.sqrt(iterations)
+
+
+class Log(Data):
+    r"""Proportional fairness, :math:`C \log(1 + x)`; the 1 is added (reconstructed)."""
+
+    kind: Literal["log"] = "log"
+    scale: PositiveFloat = 1.0
+
+    def over(self, iterations: Floats) -> Floats:
+        """Return the utility of each number of iterations."""
+        return self.scale * np.log1p(iterations)
+
+
+class Linear(Data):
+    """The same for every iteration."""
+
+    kind: Literal["linear"] = "linear"
+    slope: PositiveFloat
+
+    def over(self, iterations: Floats) -> Floats:
+        """Return the utility of each number of iterations."""
+        return self.slope * iterations
+
+
+class Energy(Data):
+    r"""Energy efficiency: :math:`g x - c x^2`, a gain less a quadratic cost of power.
+
+    The cost alone falls with x, so that doing nothing would be best: it is taken together with a
+    gain (reconstructed).
+
+    Attributes
+    ----------
+    gain, cost : float
+        g and c.
+    """
+
+    kind: Literal["energy"] = "energy"
+    gain: PositiveFloat
+    cost: NonNegativeFloat
+
+    def over(self, iterations: Floats) -> Floats:
+        """Return the utility of each number of iterations."""
+        return self.gain * iterations - self.cost * iterations**2
+
+
+class Table(Data):
+    """Utility of 0, 1, 2, ... worker-slots, as the last entry says from there on.
+
+    Attributes
+    ----------
+    values : tuple of float
+        Not decreasing.
+    """
+
+    kind: Literal["table"] = "table"
+    values: Annotated[tuple[NonNegativeFloat, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _check_order(self) -> Self:
+        if any(b < a for a, b in zip(self.values, self.values[1:], strict=False)):
+            raise ValueError("values: decrease, expected a utility that grows with training")
+        return self
+
+
+Utility = Annotated[
+    Sigmoid | Sqrt | Log | Linear | Energy | Table,
+    Field(discriminator="kind"),
+]
+
+
+def utility_of_worker_slots(utility: Utility, iterations_each: float, count: int) -> Floats:
+    """Return the utility of 0 to `count` worker-slots, shape (count + 1,).
+
+    Parameters
+    ----------
+    utility : utility
+    iterations_each : float
+        zeta_i, iterations of a worker in a slot.
+    count : int
+    """
+    k = np.arange(count + 1)
+    if isinstance(utility, Table):
+        return np.array(utility.values)[np.minimum(k, len(utility.values) - 1)]
+    return utility.over(np.asarray(iterations_each * k, dtype=np.float64))
