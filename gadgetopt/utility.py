@@ -62,7 +62,8 @@ class SigmoidUtility(Data):
 
     def over(self, time_s: Floats) -> Floats:
         """Return the utility of each completion time; 0 where it is negligible."""
-        return sigmoid(self.gamma1, -self.gamma2, self.gamma3, time_s / self.time_unit_s)
+        with np.errstate(over="ignore"):  # a time beyond all doubles is late
+            return sigmoid(self.gamma1, -self.gamma2, self.gamma3, time_s / self.time_unit_s)
 
     def log_at(self, time_s: float) -> float:
         """Return the natural logarithm of the utility, however small it is."""

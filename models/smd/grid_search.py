@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -134,6 +134,8 @@ def search_grid(
         raise ModelRefused(f"eps {eps}: the grid search needs a positive number")
     of = ratios(job)
     span = list(known) if known is not None else ranges(job, of)
+    if not all(0 < least <= greatest < math.inf for least, greatest in span):
+        raise ModelRefused("the terms of a completion time are too large or small for a grid")
     widest = _widest(of, span)
     others = [j for j in range(len(of)) if j != widest]
     return SearchGrid(
@@ -196,10 +198,14 @@ def grid_search(
     """
     if largest_p(job) == 0:
         return None
+    if not ratios(job):
+        # Nothing but a constant: one pair is as good as another.
+        constant = float(job.completion_time.constant)
+        return GridOptimum(Point(1.0, 1.0, constant), constant, 0)
     if route == "lp":
         return _by_programs(job, eps, grid, objective, most_programs)
     search = search_grid(job, eps, grid)
-    w, p, psi = (_sync if job.sgd_mode == "sync" else _async)(job, search)
+    w, p, psi = _candidates(job)(job, search)
     tau = job.completion_time
     value = psi + tau.constant
     if objective == "actual":
@@ -244,14 +250,27 @@ def _by_programs(
     return best
 
 
+def _candidates(job: Job) -> Callable[[Job, SearchGrid], tuple[Floats, Floats, Floats]]:
+    """Return what lists the grid points worth looking at for jobs like this one."""
+    if job.sgd_mode == "async":
+        return _async
+    return _sync if job.completion_time.w_over_p > 0 else _sync_without_transfers
+
+
+def _least_w(job: Job, Q: dict[str, Floats]) -> tuple[Floats, Floats]:
+    """Least w that every bound on 1/w allows, and the bounds; 1 and nothing without that ratio."""
+    if "1/w" not in Q:
+        return np.ones(1), np.zeros(1)
+    w = job.completion_time.one_over_w / Q["1/w"]
+    return np.clip(w, 1.0, largest_real_w(job, 1.0)), Q["1/w"]
+
+
 def _sync(job: Job, search: SearchGrid) -> tuple[Floats, Floats, Floats]:
     """w, p and Psi without the constant of the grid points worth looking at."""
     tau, Q = job.completion_time, search.values()
     # The bound on 1/w says how small w may be, and the smallest leaves most room for servers.
-    nu_D = Q["1/w"]
-    w = np.clip(tau.one_over_w / nu_D, 1.0, largest_real_w(job, 1.0))
+    w, psi = _least_w(job, Q)
     most_p = _real_p(job, w)
-    psi = nu_D
     if "w" in Q:
         psi = psi + _least_bound(Q["w"], tau.per_w * w)
     p = most_p
@@ -266,14 +285,31 @@ def _sync(job: Job, search: SearchGrid) -> tuple[Floats, Floats, Floats]:
     return w, p, psi + tau.w_over_p * w / p
 
 
+def _sync_without_transfers(job: Job, search: SearchGrid) -> tuple[Floats, Floats, Floats]:
+    """The same where all transfers overlap, eta_3 = 0: one server is best, whatever w is."""
+    tau, Q, most_w = job.completion_time, search.values(), largest_real_w(job, 1.0)
+    if "1/w" in Q:
+        w, psi = _least_w(job, Q)
+        if "w" in Q:
+            psi = psi + _least_bound(Q["w"], tau.per_w * w)
+    elif "w" in Q:
+        psi = Q["w"]
+        w = np.clip(psi / tau.per_w, 1.0, most_w)
+    else:
+        w, psi = np.array([1.0, most_w]), np.zeros(2)
+    if "p" in Q:
+        psi = psi + Q["p"][0]
+    p = np.ones(len(w))
+    return w, p, psi + search.pursued.at(w, p)
+
+
 def _async(job: Job, search: SearchGrid) -> tuple[Floats, Floats, Floats]:
     """w, p and Psi without the constant of the grid points worth looking at."""
     tau, Q = job.completion_time, search.values()
     if search.pursued.shape == "1/p":
-        nu_w = Q["1/w"]
-        w = np.clip(tau.one_over_w / nu_w, 1.0, largest_real_w(job, 1.0))
+        w, psi = _least_w(job, Q)
         p = _real_p(job, w)
-        return w, p, nu_w + search.pursued.at(w, p)
+        return w, p, psi + search.pursued.at(w, p)
     # The fewest servers that the bound on 1/p allows leave most room for workers.
     p, psi = np.ones(1), np.zeros(1)
     if "1/p" in Q:

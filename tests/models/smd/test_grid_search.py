@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.iteration_time import Layer
 
 from .inner_jobs import E2, E3, E4B, TOO_SMALL, jobs
 
@@ -196,6 +197,52 @@ def test_ratios_that_vanish_are_dropped():
     found = grid_search(bare, 0.01)
     assert found is not None
     assert found.value_s == pytest.approx(1 + 72 / 4.5)
+
+
+#: By priority the second layer's transfer is hidden (eta_3 = 0), or all but the last layer's
+#: forward time, which is 0 (eta_1 = 0), or both phases are.
+NO_TRANSFER = [Layer(bp_s=1, fp_s=2, comm_s=0), Layer(bp_s=3, fp_s=1, comm_s=1)]
+NO_FORWARD = [Layer(bp_s=1, fp_s=2, comm_s=4), Layer(bp_s=3, fp_s=0, comm_s=5)]
+
+
+@pytest.mark.parametrize("layers", [NO_TRANSFER, NO_FORWARD])
+@pytest.mark.parametrize("overheads", [(0.0, 0.0), (0.5, 0.0), (0.0, 0.5), (0.5, 0.1), (9.0, 0.1)])
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize("grid", ["repaired", "as_printed"])
+def test_both_routes_find_the_same_where_overlap_makes_ratios_vanish(layers, overheads, mode, grid):
+    job = E2.model_copy(
+        update={
+            "sgd_mode": mode,
+            "layers": tuple(layers),
+            "overlap": "priority",
+            "overhead_per_worker_s": overheads[0],
+            "overhead_per_ps_s": overheads[1],
+        }
+    )
+    assert 0.0 in job.eta
+
+    fast, programs = (grid_search(job, 0.6, grid=grid, route=route) for route in ("fast", "lp"))
+
+    assert fast is not None
+    assert programs is not None
+    assert programs.value_s == pytest.approx(fast.value_s, rel=1e-9)
+    assert grid == "as_printed" or fast.value_s <= 1.6 * continuous(job).tau_s
+
+
+def test_a_job_whose_time_is_a_constant_stays_at_one_worker_and_one_server():
+    # No forward time, and the only transfer is hidden behind the first layer's backward pass.
+    hidden = (Layer(bp_s=2, fp_s=0, comm_s=0), Layer(bp_s=3, fp_s=0, comm_s=1))
+    changes = {"layers": hidden, "overlap": "priority", "fp_time_per_sample_s": None}
+    free = {"overhead_per_worker_s": 0.0, "overhead_per_ps_s": 0.0, "bp_time_s": None}
+    job = E2.model_copy(update=changes | free)
+
+    assert grid_search(job, 0.5).point == (1, 1, 5)
+
+
+def test_terms_that_leave_the_doubles_are_refused():
+    job = E2.model_copy(update={"fp_time_per_sample_s": 1e308, "iterations": 1e10})
+    with pytest.raises(ModelRefused, match="too large or small"):
+        grid_search(job, 0.5)
 
 
 def test_a_job_of_which_nothing_fits_has_no_point():
