@@ -245,8 +245,8 @@ def tiny(
     for _ in range(jobs):
         F = int(rng.integers(1, largest_batch + 1))
         gamma = float(rng.choice([1.0, 1.5, 2.0, 3.0]))
-        # kappa_internal = 0.1 + m, kappa_external = 0.1 + m b, in slots per sample.
-        m, b = float(rng.choice([0.05, 0.1, 0.2])), float(rng.integers(1, 5))
+        # kappa_internal = 0.1 + m gamma, kappa_external = 0.1 + m gamma b, in slots per sample.
+        m, b = float(rng.choice([0.02, 0.05, 0.1])), float(rng.choice([1.0, 2.0, 4.0]))
         made.append(
             Job(
                 arrival_slot=int(rng.integers(1, horizon_slots + 1)),
@@ -254,10 +254,10 @@ def tiny(
                 samples=int(rng.integers(1, 3 * F + 4)),
                 global_batch=F,
                 sample_time_slots=0.1,
-                gradient_gbit=_rounded(m * 4 * F / (2 * gamma), 6),
+                gradient_gbit=_rounded(2 * m * F, 6),
                 worker_ps_ratio=gamma,
                 bandwidth_internal_gbps=4.0,
-                bandwidth_external_gbps=_rounded(4 / b, 6),
+                bandwidth_external_gbps=4.0 / b,
                 worker_demand=_whole(rng, resources),
                 ps_demand=_whole(rng, resources),
                 utility=_tiny_utility(rng, horizon_slots),
