@@ -1,0 +1,230 @@
+r"""The kernel of PD-ORS: one job's cheapest schedule for every completion slot, at given prices.
+
+It serves the online algorithm, with the room that is left, and column generation, with all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from .instance import SlotPlan
+from .labels import (
+    Front,
+    Scale,
+    cheapest_chains,
+    exact_scale,
+    front,
+    quantised_scale,
+    sample_scale,
+)
+from .slot_tables import Room, SlotTable, exact_table
+from .terms import Floats, Ints, JobTerms
+
+SlotMethod = Literal["exact_dp"]
+Progress = Literal["exact", "quantised", "samples"]
+
+#: Of a slot, a mode (internal or not) and numbers of workers, which of them are allowed.
+Allow = Callable[[int, bool, Ints], npt.NDArray[np.bool_]]
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a plan does in one slot: so many workers, all on one machine or not."""
+
+    slot: int
+    internal: bool
+    workers: int
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a plan takes, one entry for each slot and machine with something on it.
+
+    Attributes
+    ----------
+    slots : array of int, shape (entries,)
+        Numbered from 1.
+    machines : array of int, shape (entries,)
+    amounts : array of int, shape (entries, resources)
+        In units.
+    """
+
+    slots: Ints
+    machines: Ints
+    amounts: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A schedule of one job that completes in the slot of its last use.
+
+    Attributes
+    ----------
+    job : JobTerms
+    cost : float
+        At the prices it was made for.
+    uses : tuple of Use
+        In order of slots.
+    tables : tuple of SlotTable
+        Where the placements of each use come from; they are looked up when asked for.
+    """
+
+    job: JobTerms
+    cost: float
+    uses: tuple[Use, ...]
+    tables: tuple[SlotTable, ...]
+
+    @property
+    def completion(self) -> int:
+        """The last slot with workers."""
+        return self.uses[-1].slot
+
+    @cached_property
+    def slots(self) -> tuple[SlotPlan, ...]:
+        """The schedule as solutions state it."""
+        return tuple(
+            SlotPlan(slot=use.slot, placements=table.placements(use.internal, use.workers))
+            for use, table in zip(self.uses, self.tables, strict=True)
+        )
+
+    @cached_property
+    def usage(self) -> Usage:
+        """What it takes of which machine in which slot."""
+        entries = [
+            (plan.slot, place.machine, place.workers, place.servers)
+            for plan in self.slots
+            for place in plan.placements
+        ]
+        slots, machines, workers, servers = np.array(entries, dtype=np.int64).T
+        amounts = workers[:, None] * self.job.alpha + servers[:, None] * self.job.beta
+        return Usage(slots, machines, amounts)
+
+
+def best_plans(
+    job: JobTerms,
+    price: Floats,
+    room: Ints,
+    *,
+    slot_method: SlotMethod = "exact_dp",
+    progress: Progress = "exact",
+    quanta: int = 200,
+    allow: Allow | None = None,
+    least_workers: Ints | None = None,
+    most_workers: Ints | None = None,
+) -> dict[int, Plan]:
+    """Return the cheapest plan for every completion slot in which the job can complete.
+
+    A plan for a slot runs in it and is not done before. With the exact slot method and exact
+    progress no schedule is cheaper, as one that goes on after it is done would be cheaper without
+    what comes last.
+
+    Parameters
+    ----------
+    job : JobTerms
+    price : array of float, shape (slots, machines, resources)
+        Per unit, at least 0; slot t is at t - 1.
+    room : array of int, shape (slots, machines, resources)
+        In units.
+    slot_method : "exact_dp"
+        How external slot tables are made.
+    progress : "exact", "quantised" or "samples"
+        In what progress is counted, see `labels`.
+    quanta : int, default 200
+        Parts of the work, if quantised.
+    allow : function of (slot, internal, workers), optional
+        Which numbers of workers of an array are allowed in a mode and slot.
+    least_workers, most_workers : array of int, shape (slots, machines), optional
+        Bounds on the job's workers on machines. In a slot with a least number it has to run.
+
+    Raises
+    ------
+    ModelRefused
+        If the dynamic program would be too large.
+    """
+    if job.earliest is None:
+        return {}
+    slots = range(job.arrival, job.instance.horizon_slots + 1)
+    bounds = least_workers is not None or most_workers is not None
+    alike: dict[bytes, SlotTable] = {}
+    tables: list[SlotTable] = []
+    worker_cost, server_cost = price @ job.alpha, price @ job.beta
+    for t in slots:
+        slot = Room(
+            worker_cost[t - 1],
+            server_cost[t - 1],
+            room[t - 1],
+            None if least_workers is None else least_workers[t - 1],
+            None if most_workers is None else most_workers[t - 1],
+        )
+        key = b"%d" % t if bounds else price[t - 1].tobytes() + room[t - 1].tobytes()
+        if key not in alike:
+            alike[key] = exact_table(job, slot)
+        tables.append(alike[key])
+    forced = None
+    if least_workers is not None:
+        forced = [bool(least_workers[t - 1].any()) for t in slots]
+    return plans(job, tables, progress_scale(job, progress, quanta), allow=allow, forced=forced)
+
+
+def progress_scale(job: JobTerms, progress: Progress, quanta: int) -> Scale:
+    """Return the units in which progress is counted."""
+    if progress == "exact":
+        return exact_scale(job)
+    if progress == "quantised":
+        return quantised_scale(job, quanta)
+    if progress == "samples":
+        return sample_scale(job)
+    raise ValueError(f"progress: {progress!r} is not 'exact', 'quantised' or 'samples'")
+
+
+def plans(
+    job: JobTerms,
+    tables: Sequence[SlotTable],
+    scale: Scale,
+    *,
+    allow: Allow | None = None,
+    forced: Sequence[bool] | None = None,
+) -> dict[int, Plan]:
+    """Return the cheapest plan for every completion slot from the tables of the job's slots.
+
+    Parameters
+    ----------
+    tables : sequence of SlotTable
+        Of the slots from the arrival on; slots that are alike may share one.
+    scale, allow, forced
+        As in `best_plans` and `labels.cheapest_chains`.
+    """
+    known: dict[int, Front] = {}
+    fronts: list[Front] = []
+    for k, table in enumerate(tables):
+        if allow is not None:
+            fronts.append(_allowed_front(table, scale, allow, job.arrival + k))
+            continue
+        if id(table) not in known:
+            known[id(table)] = front(table.internal, table.external, scale)
+        fronts.append(known[id(table)])
+    out = {}
+    for k, chain in enumerate(cheapest_chains(fronts, scale.level, forced)):
+        if chain is not None:
+            uses = tuple(
+                Use(job.arrival + j, bool(fronts[j].internal[o]), int(fronts[j].workers[o]))
+                for j, o in chain.steps
+            )
+            chosen = tuple(tables[j] for j, _ in chain.steps)
+            out[job.arrival + k] = Plan(job, chain.cost, uses, chosen)
+    return out
+
+
+def _allowed_front(table: SlotTable, scale: Scale, allow: Allow, slot: int) -> Front:
+    n = np.arange(len(table.internal))
+    return front(
+        np.where(allow(slot, True, n), table.internal, np.inf),
+        np.where(allow(slot, False, n), table.external, np.inf),
+        scale,
+    )
