@@ -85,38 +85,63 @@ def paper(
         )
     if bandwidth_ratio is not None and bandwidth_ratio < 1:
         raise InputError(f"bandwidth_ratio: {bandwidth_ratio:g}, expected at least 1")
-    slots = _arrival_slots(rng, jobs, horizon_slots, arrivals)
-    made = []
-    for slot in slots:
-        worker, server = _demands(rng)
-        external = _rounded(rng.uniform(0.1, 5), 3)
-        internal = INTERNAL_GBPS if bandwidth_ratio is None else external * bandwidth_ratio
-        samples = int(rng.integers(20_000, 500_001))
-        made.append(
-            Job(
-                arrival_slot=slot,
-                epochs=int(rng.integers(50, 201)),
-                samples=max(1, round(samples * work_scale)),
-                global_batch=int(rng.integers(1, largest_batch + 1)),
-                sample_time_slots=_rounded(rng.uniform(1e-5, 1e-4), 8),
-                gradient_gbit=_rounded(0.008 * rng.uniform(30, 575), 3),
-                worker_ps_ratio=float(rng.integers(1, 11)),
-                bandwidth_internal_gbps=_rounded(internal, 3),
-                bandwidth_external_gbps=external,
-                worker_demand=worker,
-                ps_demand=server,
-                utility=mixed_utility(rng, insensitive, critical),
-            )
+    made = [
+        paper_job(
+            rng,
+            slot,
+            work_scale=work_scale,
+            largest_batch=largest_batch,
+            insensitive=insensitive,
+            critical=critical,
+            bandwidth_ratio=bandwidth_ratio,
         )
-    capacity = tuple(float(math.floor(capacity_workers * x)) for x in MEAN_WORKER)
+        for slot in _arrival_slots(rng, jobs, horizon_slots, arrivals)
+    ]
     return PdOrsInstance(
         horizon_slots=horizon_slots,
         slot_s=SLOT_S,
-        machines=(Machine(capacity=capacity),) * machines,
+        machines=paper_machines(machines, capacity_workers),
         jobs=tuple(made),
         locality=locality,
         ratio=ratio,
     )
+
+
+def paper_job(
+    rng: np.random.Generator,
+    slot: int,
+    *,
+    work_scale: float,
+    largest_batch: int,
+    insensitive: float,
+    critical: float,
+    bandwidth_ratio: float | None = None,
+) -> Job:
+    """Draw a job of the paper's ranges that arrives in a slot; parameters are those of `paper`."""
+    worker, server = _demands(rng)
+    external = _rounded(rng.uniform(0.1, 5), 3)
+    internal = INTERNAL_GBPS if bandwidth_ratio is None else external * bandwidth_ratio
+    samples = int(rng.integers(20_000, 500_001))
+    return Job(
+        arrival_slot=slot,
+        epochs=int(rng.integers(50, 201)),
+        samples=max(1, round(samples * work_scale)),
+        global_batch=int(rng.integers(1, largest_batch + 1)),
+        sample_time_slots=_rounded(rng.uniform(1e-5, 1e-4), 8),
+        gradient_gbit=_rounded(0.008 * rng.uniform(30, 575), 3),
+        worker_ps_ratio=float(rng.integers(1, 11)),
+        bandwidth_internal_gbps=_rounded(internal, 3),
+        bandwidth_external_gbps=external,
+        worker_demand=worker,
+        ps_demand=server,
+        utility=_mixed_utility(rng, insensitive, critical),
+    )
+
+
+def paper_machines(machines: int, capacity_workers: float) -> tuple[Machine, ...]:
+    """Return equal machines that hold so many mean workers, in whole units."""
+    capacity = tuple(float(math.floor(capacity_workers * x)) for x in MEAN_WORKER)
+    return (Machine(capacity=capacity),) * machines
 
 
 def online(
@@ -275,7 +300,7 @@ def tiny(
     )
 
 
-def mixed_utility(rng: np.random.Generator, insensitive: float, critical: float) -> SlotSigmoid:
+def _mixed_utility(rng: np.random.Generator, insensitive: float, critical: float) -> SlotSigmoid:
     """Draw a utility of the paper's ranges, of one of its three classes."""
     kind = rng.uniform()
     theta2 = 0.0
