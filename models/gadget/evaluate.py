@@ -79,7 +79,7 @@ def evaluate(instance: GadgetInstance, solution: GadgetSolution) -> Evaluation:
 
 
 def utility(job: Job, worker_slots: int) -> float:
-    """Return mu_i(zeta_i z) of z worker-slots, without overflow; 0 where a sigmoid is negligible."""
+    """Return mu_i of z worker-slots, without overflow; 0 where a sigmoid is negligible."""
     mu = job.utility
     if mu.kind == "table":
         return mu.values[min(worker_slots, len(mu.values) - 1)]
