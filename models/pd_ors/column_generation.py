@@ -1,0 +1,199 @@
+r"""Column generation on the schedule columns (10): the linear relaxation, and its certificate.
+
+A round solves the restricted master and prices every job by the kernel at its duals, with full
+capacities; the best schedule for every completion slot is added if it has a positive reduced cost.
+Any prices p bound the optimum by
+
+.. math:: D(p) = \sum_i \max(0, \text{payoff}_i(p)) + \sum_{t,h,r} C_h^r p_h^r[t],
+
+and the best prices met make the certificate, which is checked by other means (`certificate.py`).
+Where a job's work is counted in quanta, schedules of the relaxation cost a little more than they
+must, and D(p) as computed here is an estimate; the check's is a bound.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gadgetopt.result import Limits, Status, TracePoint
+
+from .class_pricing import JobPricing
+from .instance import PdOrsInstance
+from .kernel import Allow, Plan
+from .restricted_master import RestrictedMaster
+from .terms import Floats
+
+#: Reduced costs, relative to the utility of all jobs, up to which a column is not worth adding.
+NEGLIGIBLE_GAIN = 1e-10
+
+#: Relative agreement of the master's value and D(p) at which generation ends.
+AGREEMENT = 1e-10
+
+
+@dataclass(frozen=True)
+class Restriction:
+    """What schedules of a job a node of branch-and-price allows.
+
+    Attributes
+    ----------
+    first, last : int
+        Slots between which it completes.
+    accepted : bool
+        Whether it has to be.
+    allow, forced
+        As in `kernel.plans`.
+    """
+
+    first: int
+    last: int
+    accepted: bool = False
+    allow: Allow | None = None
+    forced: list[bool] | None = None
+
+
+@dataclass
+class Generated:
+    """Outcome of column generation.
+
+    Attributes
+    ----------
+    status : Status
+        `OPTIMAL` if no column is left to add, `INFEASIBLE` if a job that must be accepted cannot
+        be, `NO_SOLUTION` if a limit was hit.
+    value : float
+        Of the restricted master.
+    bound : float
+        Least D(p) met.
+    price : array, shape (slots, classes, resources)
+        Where that was.
+    """
+
+    status: Status
+    value: float
+    bound: float
+    price: Floats
+    rounds: int = 0
+    limit_hit: str | None = None
+    trace: list[TracePoint] = field(default_factory=list)
+
+
+def pricings(instance: PdOrsInstance) -> list[JobPricing]:
+    """Return the pricing of every job that can complete with some utility."""
+    return [
+        JobPricing(job)
+        for job in instance.terms.jobs
+        if job.earliest is not None and job.utility[job.earliest] > 0
+    ]
+
+
+def generate(
+    master: RestrictedMaster,
+    jobs: Sequence[JobPricing],
+    limits: Limits,
+    *,
+    quanta: Sequence[int] = (200,),
+    restrictions: dict[int, Restriction] | None = None,
+    start: Floats | None = None,
+    cutoff: float = -math.inf,
+) -> Generated:
+    """Add columns to the master until none is left to add, or a limit is hit.
+
+    Parameters
+    ----------
+    master : RestrictedMaster
+        With the columns that are not allowed switched off.
+    jobs : sequence of JobPricing
+    limits : Limits
+    quanta : sequence of int
+        Parts of the work where it is not counted exactly, coarse ones first.
+    restrictions : dict, optional
+        By number of a job.
+    start : array, shape (slots, classes, resources), optional
+        Prices at which the first columns are made.
+    cutoff : float
+        A bound no greater than this ends it.
+    """
+    began = time.perf_counter()
+
+    def left() -> Limits:
+        if limits.time_s is None:
+            return limits
+        return replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - began)))
+
+    done = Generated(Status.NO_SOLUTION, -math.inf, math.inf, master.price)
+    grain = 0
+    price = start
+    while True:
+        status = Status.OPTIMAL
+        if price is None:
+            status = master.solve(left())
+            price = master.price
+            if status is Status.OPTIMAL:
+                done.value = master.lp.objective
+        if status is not Status.OPTIMAL or left().time_s == 0.0:
+            done.limit_hit = master.lp.limit_hit or "time_s"
+            return done
+        priced = _price(master, jobs, price, quanta[grain], restrictions or {}, left())
+        if priced is None:
+            done.limit_hit = "time_s"
+            return done
+        bound, plans = priced
+        if bound < done.bound:
+            done.bound, done.price = bound, price
+        done.rounds += 1
+        done.trace.append(TracePoint(time.perf_counter() - began, None, done.bound))
+        if bound == -math.inf:
+            done.status = Status.INFEASIBLE
+            return done
+        gain = NEGLIGIBLE_GAIN * master.penalty
+        new = master.add([p for p in plans if price is start or _reduced(master, p) > gain])
+        closed = done.value >= done.bound - AGREEMENT * max(1.0, abs(done.bound))
+        if price is not start and (new == 0 or closed or done.bound <= cutoff):
+            if grain + 1 == len(quanta) or done.bound <= cutoff:
+                done.status = Status.OPTIMAL
+                return done
+            # Finer quanta make better columns, and other prices.
+            grain += 1
+            done.bound = math.inf
+        price = None
+
+
+def _reduced(master: RestrictedMaster, plan: Plan) -> float:
+    """Return what a plan made for the master's prices would gain."""
+    return float(plan.job.utility[plan.completion] - plan.cost - master.payoff[plan.job.index])
+
+
+def _price(
+    master: RestrictedMaster,
+    jobs: Sequence[JobPricing],
+    price: Floats,
+    quanta: int,
+    restrictions: dict[int, Restriction],
+    limits: Limits,
+) -> tuple[float, list[Plan]] | None:
+    """Return D(p) and each job's plans for all completion slots; None if time is up."""
+    began = time.perf_counter()
+    gains = [master.worth(price)]
+    found: list[Plan] = []
+    for job in jobs:
+        if limits.time_s is not None and time.perf_counter() - began > limits.time_s:
+            return None
+        limit = restrictions.get(job.job.index)
+        if limit is None:
+            plans = list(job.plans(price, quanta).values())
+        else:
+            every = job.plans(price, quanta, allow=limit.allow, forced=limit.forced)
+            plans = [p for t, p in every.items() if limit.first <= t <= limit.last]
+        plans = [p for p in plans if p.job.utility[p.completion] > 0]
+        best = max((float(p.job.utility[p.completion] - p.cost) for p in plans), default=-math.inf)
+        gains.append(best if limit is not None and limit.accepted else max(0.0, best))
+        found += plans
+    served = {job.job.index for job in jobs}
+    if any(limit.accepted and i not in served for i, limit in restrictions.items()):
+        gains.append(-math.inf)
+    return float(np.sum(gains)), found
