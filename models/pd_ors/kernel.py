@@ -5,6 +5,7 @@ It serves the online algorithm, with the room that is left, and column generatio
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,11 +24,14 @@ from .labels import (
     quantised_scale,
     sample_scale,
 )
-from .slot_tables import Room, SlotTable, exact_table
+from .slot_methods import SlotMethod, SlotOptions, slot_table
+from .slot_tables import Room, SlotTable
 from .terms import Floats, Ints, JobTerms
 
-SlotMethod = Literal["exact_dp"]
-Progress = Literal["exact", "quantised", "samples"]
+Progress = Literal["auto", "exact", "quantised", "samples"]
+
+#: Progress is exact if there are at most so many pairs of internal and external worker-slots.
+AUTO_PAIRS = 2000
 
 #: Of a slot, a mode (internal or not) and numbers of workers, which of them are allowed.
 Allow = Callable[[int, bool, Ints], npt.NDArray[np.bool_]]
@@ -114,6 +118,9 @@ def best_plans(
     slot_method: SlotMethod = "exact_dp",
     progress: Progress = "exact",
     quanta: int = 200,
+    options: SlotOptions | None = None,
+    last_slot: int | None = None,
+    alike: Ints | None = None,
     allow: Allow | None = None,
     least_workers: Ints | None = None,
     most_workers: Ints | None = None,
@@ -131,16 +138,23 @@ def best_plans(
         Per unit, at least 0; slot t is at t - 1.
     room : array of int, shape (slots, machines, resources)
         In units.
-    slot_method : "exact_dp"
-        How external slot tables are made.
-    progress : "exact", "quantised" or "samples"
-        In what progress is counted, see `labels`.
+    slot_method : "auto", "exact_dp", "greedy", "milp" or "rounding"
+        How external slot tables are made, see `slot_methods.SlotOptions`.
+    progress : "auto", "exact", "quantised" or "samples"
+        In what progress is counted, see `labels`. "auto" is exact if that is few labels.
     quanta : int, default 200
         Parts of the work, if quantised.
+    options : SlotOptions, optional
+        More of how tables are made, instead of `slot_method`.
+    last_slot : int, optional
+        Later completion is of no interest.
+    alike : array of int, shape (slots,), optional
+        Slots of the same number have the same prices and room; by default they are compared.
     allow : function of (slot, internal, workers), optional
         Which numbers of workers of an array are allowed in a mode and slot.
     least_workers, most_workers : array of int, shape (slots, machines), optional
-        Bounds on the job's workers on machines. In a slot with a least number it has to run.
+        Bounds on the job's workers on machines, of the exact slot method. In a slot with a least
+        number it has to run.
 
     Raises
     ------
@@ -149,23 +163,28 @@ def best_plans(
     """
     if job.earliest is None:
         return {}
-    slots = range(job.arrival, job.instance.horizon_slots + 1)
-    bounds = least_workers is not None or most_workers is not None
-    alike: dict[bytes, SlotTable] = {}
+    options = options or SlotOptions(slot_method)
+    slots = range(job.arrival, (last_slot or job.instance.horizon_slots) + 1)
+    # Roundings are drawn anew in every slot, and bounds may differ.
+    share = options.method != "rounding" and least_workers is None and most_workers is None
+    known: dict[object, SlotTable] = {}
     tables: list[SlotTable] = []
-    worker_cost, server_cost = price @ job.alpha, price @ job.beta
     for t in slots:
-        slot = Room(
-            worker_cost[t - 1],
-            server_cost[t - 1],
-            room[t - 1],
-            None if least_workers is None else least_workers[t - 1],
-            None if most_workers is None else most_workers[t - 1],
-        )
-        key = b"%d" % t if bounds else price[t - 1].tobytes() + room[t - 1].tobytes()
-        if key not in alike:
-            alike[key] = exact_table(job, slot)
-        tables.append(alike[key])
+        key: object = t
+        if share and alike is not None:
+            key = int(alike[t - 1])
+        elif share:
+            key = price[t - 1].tobytes() + room[t - 1].tobytes()
+        if key not in known:
+            slot = Room(
+                price[t - 1] @ job.alpha,
+                price[t - 1] @ job.beta,
+                room[t - 1],
+                None if least_workers is None else least_workers[t - 1],
+                None if most_workers is None else most_workers[t - 1],
+            )
+            known[key] = slot_table(job, t, price[t - 1], slot, options)
+        tables.append(known[key])
     forced = None
     if least_workers is not None:
         forced = [bool(least_workers[t - 1].any()) for t in slots]
@@ -174,13 +193,16 @@ def best_plans(
 
 def progress_scale(job: JobTerms, progress: Progress, quanta: int) -> Scale:
     """Return the units in which progress is counted."""
+    if progress == "auto":
+        pairs = math.ceil(job.work) * math.ceil(job.work / job.sigma)
+        progress = "exact" if pairs <= AUTO_PAIRS else "quantised"
     if progress == "exact":
         return exact_scale(job)
     if progress == "quantised":
         return quantised_scale(job, quanta)
     if progress == "samples":
         return sample_scale(job)
-    raise ValueError(f"progress: {progress!r} is not 'exact', 'quantised' or 'samples'")
+    raise ValueError(f"progress: {progress!r} is not 'auto', 'exact', 'quantised' or 'samples'")
 
 
 def plans(

@@ -76,18 +76,6 @@ class Room:
     most: Ints | None = None
 
 
-def fitting(job: JobTerms, room: Ints) -> Ints:
-    """Return the most workers that fit with their servers into each row of room, shape (rows,).
-
-    0 where none do. What n workers take grows with n, so each resource is searched by itself.
-    """
-    most = np.full(len(room), job.batch, dtype=np.int64)
-    for r in np.flatnonzero(job.demand[-1]):
-        most = np.minimum(most, np.searchsorted(job.demand[:, r], room[:, r], side="right") - 1)
-    usable = np.flatnonzero(job.usable)
-    return usable[np.searchsorted(usable, most, side="right") - 1]
-
-
 def units_that_fit(demand: Ints, room: Ints, cap: int) -> Ints:
     """Return how many of one demand fit into each row of room, at most `cap`."""
     count = np.full(room.shape[:-1], cap, dtype=np.int64)
@@ -106,7 +94,7 @@ def internal_table(job: JobTerms, slot: Room) -> tuple[Floats, Ints]:
     """
     cost = np.full(job.batch + 1, np.inf)
     machine = np.zeros(job.batch + 1, dtype=np.int64)
-    most = fitting(job, slot.room)
+    most = job.most_fitting(slot.room)
     if slot.most is not None:
         most = np.minimum(most, slot.most)
     n = np.flatnonzero(job.usable[: int(most.max(initial=0)) + 1])[1:]
@@ -130,7 +118,7 @@ def exact_table(job: JobTerms, slot: Room) -> SlotTable:
     internal, machine = internal_table(job, slot)
     external = np.full(job.batch + 1, np.inf)
     if job.most_external == 0:
-        return SlotTable(internal, external, machine, job.servers, _nowhere)
+        return SlotTable(internal, external, machine, job.servers, nowhere)
     program = MachineProgram(job, slot)
     if program.most:
         n = np.arange(program.most + 1)
@@ -140,7 +128,8 @@ def exact_table(job: JobTerms, slot: Room) -> SlotTable:
     return SlotTable(internal, external, machine, job.servers, program.placements)
 
 
-def _nowhere(n: int) -> Placements:
+def nowhere(n: int) -> Placements:
+    """Stand in for the external case where there is none."""
     raise ValueError(f"{n} workers are not spread over machines here")
 
 
@@ -164,7 +153,7 @@ class MachineProgram:
         self._machines = np.flatnonzero((workers > 0) | (servers > 0) | (least > 0))
         self._slot = slot
         self._workers, self._least = workers, least
-        volume = fitting(job, slot.room.sum(axis=0, keepdims=True))
+        volume = job.most_fitting(slot.room.sum(axis=0, keepdims=True))
         self.most = min(int(volume[0]), job.most_external)
         self._layers: list[Floats] | None = None
 

@@ -162,18 +162,30 @@ class JobTerms:
     @cached_property
     def most_internal(self) -> Ints:
         """M_ih, the most workers that fit with their servers on the empty machine; 0 if none."""
-        return np.array([self._most(row) for row in self.capacity], dtype=np.int64)
+        return self.most_fitting(self.capacity)
 
     @cached_property
     def most_external(self) -> int:
         """Most workers that fit with their servers by volume into the whole empty cluster."""
         if self.instance.locality == "internal_only":
             return 0
-        return self._most(self.capacity.sum(axis=0))
+        return int(self.most_fitting(self.capacity.sum(axis=0, keepdims=True))[0])
 
-    def _most(self, room: Ints) -> int:
-        fits = self.usable & (self.demand <= room).all(axis=1)
-        return int(np.flatnonzero(fits)[-1])
+    def most_fitting(self, room: Ints) -> Ints:
+        """Return the most workers that fit with their servers into each row of room; 0 if none.
+
+        What they take does not fall with their number, so that each resource is searched by itself.
+
+        Parameters
+        ----------
+        room : array of int, shape (rows, resources)
+            In units.
+        """
+        most = np.full(len(room), self.batch, dtype=np.int64)
+        for r in np.flatnonzero(self.demand[-1]):
+            most = np.minimum(most, np.searchsorted(self.demand[:, r], room[:, r], "right") - 1)
+        usable = np.flatnonzero(self.usable)
+        return np.asarray(usable[np.searchsorted(usable, most, "right") - 1])
 
     @cached_property
     def most_workers_on(self) -> Ints:

@@ -1,0 +1,262 @@
+r"""Exponential prices of resources that are promised to jobs (after PD-ORS; form of OASiS (22)).
+
+With :math:`\rho_h^r[t]` of the capacity promised, resource r of machine h costs in slot t
+
+.. math::
+    p_h^r[t] = L \left(\frac{U^r}{L}\right)^{\rho_h^r[t] / C_h^r}, \qquad
+    U^r = \max_i \frac{u_i(d_i^{min})}{\alpha_i^r + \beta_i^r}, \qquad
+    L = \min_i \frac{\frac{1}{2 \mu} u_i(T - a_i)}
+                    {\lceil E_i K_i \kappa_i^{ext} \rceil \sum_r (\alpha_i^r + \beta_i^r)},
+
+    \mu = \max_i \frac{T \sum_{h,r} C_h^r}
+                      {\lceil E_i K_i \kappa_i^{int} \rceil \sum_r (\alpha_i^r + \beta_i^r)}, \qquad
+    d_i^{min} = \lceil E_i K_i \kappa_i^{int} / F_i \rceil - 1
+
+(reconstructed: recalled). As U/L may be beyond e^100, all of it is kept as logarithms; where U^r
+is less than L the price is L. Utilities enter however small they are, other than in the objective,
+where those below 1e-9 are nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from .terms import Floats, Ints, JobTerms, Terms
+
+if TYPE_CHECKING:
+    from .instance import PdOrsInstance, PdOrsSolution
+
+Upper = Literal["min", "sum"]
+
+
+@dataclass(frozen=True)
+class PriceRange:
+    """Prices of a resource at no load and at full load, as natural logarithms.
+
+    Attributes
+    ----------
+    log_upper : tuple of float
+        ln U^r, per measure of each resource; minus infinity of what nobody demands.
+    log_lower : float
+        ln L, per measure of any resource.
+    log_mu : float or None
+        ln mu; None where L does not come from it.
+    measure : tuple of float
+        The amount of each resource that a price is for: 1 unless resources are normalised.
+    """
+
+    log_upper: tuple[float, ...]
+    log_lower: float
+    log_mu: float | None
+    measure: tuple[float, ...]
+
+    @property
+    def log_spans(self) -> tuple[float, ...]:
+        """ln(U^r / L) of each resource, 0 where U^r is less than L."""
+        return tuple(max(0.0, u - self.log_lower) for u in self.log_upper)
+
+
+def price_range(
+    instance: PdOrsInstance,
+    *,
+    upper: Upper = "min",
+    log_price_span: float | None = None,
+    normalise_resources: bool = False,
+) -> PriceRange:
+    r"""Return U^r and L of an instance, of which all jobs are known.
+
+    Parameters
+    ----------
+    instance : PdOrsInstance
+    upper : "min" or "sum", default "min"
+        What u_i is divided by in U^r: the less of what a worker and a server take of the resource,
+        if they take any, as OASiS has it; or the sum, as recalled. Only with "min" does an
+        exhausted resource cost every worker and every server as much as any job is worth.
+    log_price_span : float, optional
+        k of :math:`L = e^{-k} \min_r U^r` instead of L above (reconstructed). With time-critical
+        jobs :math:`u_i(T - a_i)` is 1e-20 to 1e-40, and prices next to nothing until a machine is
+        almost full.
+    normalise_resources : bool, default False
+        Measure every resource by its largest capacity, so that sums over resources do not depend on
+        units (reconstructed).
+
+    Notes
+    -----
+    A job of no utility in the last slot would make L = 0: its least positive utility in a slot
+    before is taken instead (reconstructed).
+    """
+    terms = instance.terms
+    measure = _measures(terms, normalise_resources)
+    log_upper = _log_upper(terms, measure, upper)
+    if log_price_span is not None:
+        least = min((x for x in log_upper if math.isfinite(x)), default=0.0)
+        return PriceRange(log_upper, least - log_price_span, None, measure)
+    log_mu = _log_mu(terms, measure)
+    lows = []
+    for job in terms.jobs:
+        demand = _total_demand(job, terms, measure)
+        utility = _last_log_utility(job)
+        if demand > 0 and math.isfinite(utility):
+            lows.append(
+                utility - math.log(2) - log_mu - _log(_work_slots(job, "external")) - _log(demand)
+            )
+    return PriceRange(log_upper, min(lows, default=0.0), log_mu, measure)
+
+
+def given_range(instance: PdOrsInstance, upper: float, lower: float) -> PriceRange:
+    """Return a range of which U, the same for all resources, and L are given, per amount of 1."""
+    if not 0 < lower <= upper:
+        raise ValueError(f"lower, upper: {lower}, {upper}, expected 0 < lower <= upper")
+    resources = len(instance.resources)
+    return PriceRange((math.log(upper),) * resources, math.log(lower), None, (1.0,) * resources)
+
+
+def _measures(terms: Terms, normalise: bool) -> tuple[float, ...]:
+    if not normalise:
+        return (1.0,) * len(terms.unit)
+    largest = terms.capacity.max(axis=0).tolist()
+    return tuple(float(c * unit) or 1.0 for c, unit in zip(largest, terms.unit, strict=True))
+
+
+def _log(x: Fraction | float | int) -> float:
+    """Return the natural logarithm of a positive number, however large."""
+    if isinstance(x, Fraction):
+        return math.log(x.numerator) - math.log(x.denominator)
+    return math.log(x)
+
+
+def _log_upper(terms: Terms, measure: tuple[float, ...], upper: Upper) -> tuple[float, ...]:
+    if upper not in ("min", "sum"):
+        raise ValueError(f"upper: {upper!r} is not 'min' or 'sum'")
+    out = [-math.inf] * len(terms.unit)
+    for job in terms.jobs:
+        utility = job.job.utility.log_at(_work_slots(job, "internal", job.batch) - 1)
+        for r, unit in enumerate(terms.unit):
+            taken = [x for x in (int(job.alpha[r]), int(job.beta[r])) if x > 0]
+            if taken:
+                amount = sum(taken) if upper == "sum" else min(taken)
+                out[r] = max(out[r], utility - _log(amount * unit) + math.log(measure[r]))
+    return tuple(out)
+
+
+def _log_mu(terms: Terms, measure: tuple[float, ...]) -> float:
+    scale = [float(unit) / m for unit, m in zip(terms.unit, measure, strict=True)]
+    capacity = terms.horizon * float(terms.capacity.sum(axis=0) @ np.array(scale))
+    least = [
+        _log(_work_slots(job, "internal")) + _log(demand)
+        for job in terms.jobs
+        if (demand := _total_demand(job, terms, measure)) > 0
+    ]
+    if not least or capacity == 0:
+        return 0.0
+    return math.log(capacity) - min(least)
+
+
+def _work_slots(job: JobTerms, mode: Literal["internal", "external"], workers: int = 1) -> int:
+    """Return the slots that so many workers need, rounded up."""
+    kappa = job.kappa_internal if mode == "internal" else job.kappa_external
+    return math.ceil(job.job.epochs * job.job.samples * kappa / workers)
+
+
+def _total_demand(job: JobTerms, terms: Terms, measure: tuple[float, ...]) -> float:
+    """Return what a worker and a server take of all resources, in their measures."""
+    both = (job.alpha + job.beta).tolist()
+    return sum(float(x * u) / m for x, u, m in zip(both, terms.unit, measure, strict=True))
+
+
+def _last_log_utility(job: JobTerms) -> float:
+    """Return ln u(T - a), or of the last slot in which there is any utility."""
+    logs = (
+        job.job.utility.log_at(d) for d in range(job.instance.horizon_slots - job.arrival, -1, -1)
+    )
+    return next((x for x in logs if math.isfinite(x)), -math.inf)
+
+
+class PriceTable:
+    """What is promised of every machine in every slot, and what the rest costs.
+
+    Only what an accepted job takes is computed anew.
+
+    Attributes
+    ----------
+    price : array of float, shape (slots, machines, resources)
+        Per unit; slot t is at t - 1.
+    room : array of int, shape (slots, machines, resources)
+        What is left, in units.
+    alike : array of int, shape (slots,)
+        Slots with the same number have the same prices and room.
+    """
+
+    def __init__(self, terms: Terms, log_lower: Floats, log_span: Floats):
+        self._terms = terms
+        self._log_lower, self._log_span = log_lower, log_span
+        shape = (terms.horizon, *terms.capacity.shape)
+        self.room: Ints = np.broadcast_to(terms.capacity, shape).copy()
+        self.price: Floats = np.broadcast_to(np.exp(log_lower), shape).copy()
+        self.alike: Ints = np.zeros(terms.horizon, dtype=np.int64)
+
+    @classmethod
+    def of_range(cls, terms: Terms, limits: PriceRange) -> PriceTable:
+        """Return the table of one pool of machines."""
+        unit = np.array([float(u) / m for u, m in zip(terms.unit, limits.measure, strict=True)])
+        machines = len(terms.capacity)
+        return cls(
+            terms,
+            np.tile(limits.log_lower + np.log(unit), (machines, 1)),
+            np.tile(np.array(limits.log_spans), (machines, 1)),
+        )
+
+    def take(self, slots: Ints, machines: Ints, amounts: Ints) -> None:
+        """Promise amounts, shape (entries, resources), on machines in slots numbered from 1."""
+        at = (slots - 1, machines)
+        np.subtract.at(self.room, at, amounts)
+        capacity = self._terms.capacity[machines]
+        load = 1 - self.room[at] / np.maximum(capacity, 1)
+        load[capacity == 0] = 0.0
+        self.price[at] = np.exp(self._log_lower[machines] + self._log_span[machines] * load)
+        self.alike[slots - 1] = slots
+
+    @property
+    def load(self) -> Floats:
+        """Part of the capacity that is promised, shape (slots, machines, resources); 0 of none."""
+        capacity = self._terms.capacity
+        return np.where(capacity > 0, 1 - self.room / np.maximum(capacity, 1), 0.0)
+
+    def per_amount(self) -> Floats:
+        """Return the prices per amount of 1 of each resource, as the paper counts."""
+        return self.price / np.array([float(u) for u in self._terms.unit])
+
+
+def replay(
+    instance: PdOrsInstance, solution: PdOrsSolution, limits: PriceRange
+) -> Iterator[tuple[int, PriceTable]]:
+    """Yield after each accepted job, in order of arrival, its number and the prices from then on.
+
+    It is one table that changes from step to step.
+    """
+    terms = instance.terms
+    table = PriceTable.of_range(terms, limits)
+    for i in by_arrival(instance):
+        schedule = solution.schedules[i]
+        if schedule is None:
+            continue
+        entries = [
+            (plan.slot, place.machine, place.workers, place.servers)
+            for plan in schedule
+            for place in plan.placements
+        ]
+        slots, machines, workers, servers = np.array(entries, dtype=np.int64).reshape(-1, 4).T
+        job = terms.jobs[i]
+        table.take(slots, machines, workers[:, None] * job.alpha + servers[:, None] * job.beta)
+        yield i, table
+
+
+def by_arrival(instance: PdOrsInstance) -> list[int]:
+    """Return the jobs in order of arrival, those of one slot by their number."""
+    return sorted(range(len(instance.jobs)), key=lambda i: instance.jobs[i].arrival_slot)

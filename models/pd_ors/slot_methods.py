@@ -1,0 +1,121 @@
+"""Algorithm 4: which way the external case of a slot table is computed (after PD-ORS)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from .greedy_tables import greedy_table, numbers_of_workers
+from .instance import Placement
+from .slot_tables import Placements, Room, SlotTable, exact_table, internal_table, units_that_fit
+from .terms import Floats, Ints, JobTerms
+
+SlotMethod = Literal["auto", "exact_dp", "greedy", "milp", "rounding"]
+Keep = Literal["first", "best"]
+FallBack = Literal["none", "greedy", "exact_dp"]
+
+#: `auto` takes the exact program over machines if that is about this many steps or fewer.
+AUTO_STEPS = 300_000
+
+
+@dataclass(frozen=True)
+class SlotOptions:
+    """How slot tables are made.
+
+    Attributes
+    ----------
+    method : "auto", "exact_dp", "greedy", "milp" or "rounding"
+        The program over machines for all numbers of workers at once; the greedy rule; an integer
+        program for each number (all three reconstructed); or the linear program of each number,
+        rounded at random, as in the paper. "auto" is the first if it is small, else the second.
+    grid : int
+        Not for the exact program: numbers of workers tried, see `numbers_of_workers`.
+    seed : int
+        Roundings depend on this, the job, the slot and the number of workers only.
+    factor, attempts, keep, trim, fall_back
+        Of the roundings, see `slot_rounding.round_slot`.
+    """
+
+    method: SlotMethod = "exact_dp"
+    grid: int = 0
+    seed: int = 0
+    factor: float = 1.0
+    attempts: int = 50
+    keep: Keep = "first"
+    trim: bool = True
+    fall_back: FallBack = "none"
+
+
+def slot_table(job: JobTerms, t: int, price: Floats, slot: Room, options: SlotOptions) -> SlotTable:
+    """Return the table of a job in slot t, at prices of shape (machines, resources) per unit."""
+    method = options.method
+    if method == "auto":
+        method = "exact_dp" if exact_steps(job, slot) <= AUTO_STEPS else "greedy"
+    if method == "exact_dp":
+        return exact_table(job, slot)
+    if slot.least is not None or slot.most is not None:
+        raise ValueError(f"slot_method: {method!r} knows no bounds of workers on machines")
+    n = numbers_of_workers(job, options.grid)
+    if method == "greedy":
+        return greedy_table(job, slot, n)
+    if method == "milp":
+        return _one_by_one(job, slot, n, lambda n: _optimum(job, n, price, slot.room))
+    if method == "rounding":
+        return _one_by_one(job, slot, n, lambda n: _rounded(job, t, n, price, slot.room, options))
+    raise ValueError(
+        f"slot_method: {method!r} is not 'auto', 'exact_dp', 'greedy', 'milp' or 'rounding'"
+    )
+
+
+def exact_steps(job: JobTerms, slot: Room) -> int:
+    """Return about how many steps the exact program over machines takes."""
+    fit = units_that_fit(job.alpha, slot.room, job.batch).sum()
+    fit += units_that_fit(job.beta, slot.room, int(job.servers[-1])).sum()
+    return (job.most_external + 1) * (int(job.servers[job.most_external]) + 1) * int(fit)
+
+
+def _one_by_one(
+    job: JobTerms, slot: Room, n: Ints, place: Callable[[int], tuple[Placements, float] | None]
+) -> SlotTable:
+    internal, machine = internal_table(job, slot)
+    external = np.full(job.batch + 1, np.inf)
+    known: dict[int, Placements] = {}
+    for k in n[n <= job.most_external].tolist():
+        placed = place(k)
+        if placed is not None:
+            known[k], external[k] = placed
+    return SlotTable(internal, external, machine, job.servers, known.__getitem__)
+
+
+def _optimum(job: JobTerms, n: int, price: Floats, room: Ints) -> tuple[Placements, float] | None:
+    from .slot_program import solve_slot
+
+    found = solve_slot(job, n, price, room)
+    if found is None:
+        return None
+    pairs = enumerate(zip(found.workers.tolist(), found.servers.tolist(), strict=True))
+    placed = tuple(Placement(machine=h, workers=w, servers=s) for h, (w, s) in pairs if w or s)
+    return placed, found.cost
+
+
+def _rounded(
+    job: JobTerms, t: int, n: int, price: Floats, room: Ints, options: SlotOptions
+) -> tuple[Placements, float] | None:
+    from .slot_rounding import round_slot
+
+    placed, cost = round_slot(
+        job,
+        n,
+        price,
+        room,
+        factor=options.factor,
+        attempts=options.attempts,
+        keep=options.keep,
+        trim=options.trim,
+        seed_key=(options.seed, job.index, t, n),
+        fallback=options.fall_back,
+    )
+    return None if placed is None else (placed, cost)
