@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from .instance import PdOrsInstance, PdOrsSolution
 
 Upper = Literal["min", "sum"]
+Mode = Literal["internal", "external"]
 
 
 @dataclass(frozen=True)
@@ -91,22 +91,77 @@ def price_range(
     A job of no utility in the last slot would make L = 0: its least positive utility in a slot
     before is taken instead (reconstructed).
     """
+    if upper not in {"min", "sum"}:
+        raise ValueError(f"upper: {upper!r} is not 'min' or 'sum'")
     terms = instance.terms
-    measure = _measures(terms, normalise_resources)
-    log_upper = _log_upper(terms, measure, upper)
+    return family_range(
+        terms,
+        [_less(job) if upper == "min" else job.alpha + job.beta for job in terms.jobs],
+        [job.alpha + job.beta for job in terms.jobs],
+        terms.capacity,
+        fastest="internal",
+        part=0.5,
+        log_price_span=log_price_span,
+        measure=_measures(terms) if normalise_resources else (1.0,) * len(terms.unit),
+    )
+
+
+def _less(job: JobTerms) -> Ints:
+    """Return the less of what a worker and a server take, of those that take any."""
+    one = (job.alpha == 0) | (job.beta == 0)
+    return np.where(one, job.alpha + job.beta, np.minimum(job.alpha, job.beta))
+
+
+def family_range(
+    terms: Terms,
+    least: list[Ints],
+    demand: list[Ints],
+    capacity: Ints,
+    *,
+    fastest: Mode,
+    part: float,
+    log_price_span: float | None = None,
+    measure: tuple[float, ...],
+) -> PriceRange:
+    """Return U^r and L of a family of prices.
+
+    Parameters
+    ----------
+    terms : Terms
+    least : list of array of int, shape (resources,)
+        Of every job, what its utility is divided by in U^r; not where 0.
+    demand : list of array of int, shape (resources,)
+        Of every job, what is summed over resources in L and mu.
+    capacity : array of int, shape (machines, resources)
+        Of the machines that these prices are for.
+    fastest : "internal" or "external"
+        The speed in mu and in the least time of a job.
+    part : float
+        Of the optimum that the initial prices are to stay below.
+    log_price_span, measure
+        As in `price_range` and `PriceRange`.
+    """
+    unit = [float(u) / m for u, m in zip(terms.unit, measure, strict=True)]
+    log_upper = [-math.inf] * len(unit)
+    for job, amounts in zip(terms.jobs, least, strict=True):
+        utility = job.job.utility.log_at(_work_slots(job, fastest, job.batch) - 1)
+        for r, amount in enumerate(amounts.tolist()):
+            if amount:
+                log_upper[r] = max(log_upper[r], utility - math.log(amount * unit[r]))
     if log_price_span is not None:
-        least = min((x for x in log_upper if math.isfinite(x)), default=0.0)
-        return PriceRange(log_upper, least - log_price_span, None, measure)
-    log_mu = _log_mu(terms, measure)
-    lows = []
-    for job in terms.jobs:
-        demand = _total_demand(job, terms, measure)
-        utility = _last_log_utility(job)
-        if demand > 0 and math.isfinite(utility):
-            lows.append(
-                utility - math.log(2) - log_mu - _log(_work_slots(job, "external")) - _log(demand)
-            )
-    return PriceRange(log_upper, min(lows, default=0.0), log_mu, measure)
+        lowest = min((x for x in log_upper if math.isfinite(x)), default=0.0)
+        return PriceRange(tuple(log_upper), lowest - log_price_span, None, measure)
+    totals = [float(amounts @ np.array(unit)) for amounts in demand]
+    jobs = [(j, math.log(d)) for j, d in zip(terms.jobs, totals, strict=True) if d > 0]
+    volume = terms.horizon * float(capacity.sum(axis=0) @ np.array(unit))
+    works = [math.log(_work_slots(job, fastest)) + size for job, size in jobs]
+    log_mu = math.log(volume) - min(works) if works and volume else 0.0
+    lows = [
+        _last_log_utility(job) + math.log(part) - log_mu - math.log(_work_slots(job)) - size
+        for job, size in jobs
+    ]
+    lowest = min((x for x in lows if math.isfinite(x)), default=0.0)
+    return PriceRange(tuple(log_upper), lowest, log_mu, measure)
 
 
 def given_range(instance: PdOrsInstance, upper: float, lower: float) -> PriceRange:
@@ -117,64 +172,22 @@ def given_range(instance: PdOrsInstance, upper: float, lower: float) -> PriceRan
     return PriceRange((math.log(upper),) * resources, math.log(lower), None, (1.0,) * resources)
 
 
-def _measures(terms: Terms, normalise: bool) -> tuple[float, ...]:
-    if not normalise:
-        return (1.0,) * len(terms.unit)
+def _measures(terms: Terms) -> tuple[float, ...]:
+    """Return the largest capacity of each resource, 1 if that is 0."""
     largest = terms.capacity.max(axis=0).tolist()
     return tuple(float(c * unit) or 1.0 for c, unit in zip(largest, terms.unit, strict=True))
 
 
-def _log(x: Fraction | float | int) -> float:
-    """Return the natural logarithm of a positive number, however large."""
-    if isinstance(x, Fraction):
-        return math.log(x.numerator) - math.log(x.denominator)
-    return math.log(x)
-
-
-def _log_upper(terms: Terms, measure: tuple[float, ...], upper: Upper) -> tuple[float, ...]:
-    if upper not in ("min", "sum"):
-        raise ValueError(f"upper: {upper!r} is not 'min' or 'sum'")
-    out = [-math.inf] * len(terms.unit)
-    for job in terms.jobs:
-        utility = job.job.utility.log_at(_work_slots(job, "internal", job.batch) - 1)
-        for r, unit in enumerate(terms.unit):
-            taken = [x for x in (int(job.alpha[r]), int(job.beta[r])) if x > 0]
-            if taken:
-                amount = sum(taken) if upper == "sum" else min(taken)
-                out[r] = max(out[r], utility - _log(amount * unit) + math.log(measure[r]))
-    return tuple(out)
-
-
-def _log_mu(terms: Terms, measure: tuple[float, ...]) -> float:
-    scale = [float(unit) / m for unit, m in zip(terms.unit, measure, strict=True)]
-    capacity = terms.horizon * float(terms.capacity.sum(axis=0) @ np.array(scale))
-    least = [
-        _log(_work_slots(job, "internal")) + _log(demand)
-        for job in terms.jobs
-        if (demand := _total_demand(job, terms, measure)) > 0
-    ]
-    if not least or capacity == 0:
-        return 0.0
-    return math.log(capacity) - min(least)
-
-
-def _work_slots(job: JobTerms, mode: Literal["internal", "external"], workers: int = 1) -> int:
+def _work_slots(job: JobTerms, mode: Mode = "external", workers: int = 1) -> int:
     """Return the slots that so many workers need, rounded up."""
     kappa = job.kappa_internal if mode == "internal" else job.kappa_external
     return math.ceil(job.job.epochs * job.job.samples * kappa / workers)
 
 
-def _total_demand(job: JobTerms, terms: Terms, measure: tuple[float, ...]) -> float:
-    """Return what a worker and a server take of all resources, in their measures."""
-    both = (job.alpha + job.beta).tolist()
-    return sum(float(x * u) / m for x, u, m in zip(both, terms.unit, measure, strict=True))
-
-
 def _last_log_utility(job: JobTerms) -> float:
     """Return ln u(T - a), or of the last slot in which there is any utility."""
-    logs = (
-        job.job.utility.log_at(d) for d in range(job.instance.horizon_slots - job.arrival, -1, -1)
-    )
+    latest = job.instance.horizon_slots - job.arrival
+    logs = (job.job.utility.log_at(d) for d in range(latest, -1, -1))
     return next((x for x in logs if math.isfinite(x)), -math.inf)
 
 
@@ -204,13 +217,9 @@ class PriceTable:
     @classmethod
     def of_range(cls, terms: Terms, limits: PriceRange) -> PriceTable:
         """Return the table of one pool of machines."""
-        unit = np.array([float(u) / m for u, m in zip(terms.unit, limits.measure, strict=True)])
-        machines = len(terms.capacity)
-        return cls(
-            terms,
-            np.tile(limits.log_lower + np.log(unit), (machines, 1)),
-            np.tile(np.array(limits.log_spans), (machines, 1)),
-        )
+        log_lower, log_span = logs_per_unit(terms, limits)
+        shape = terms.capacity.shape
+        return cls(terms, np.broadcast_to(log_lower, shape), np.broadcast_to(log_span, shape))
 
     def take(self, slots: Ints, machines: Ints, amounts: Ints) -> None:
         """Promise amounts, shape (entries, resources), on machines in slots numbered from 1."""
@@ -231,6 +240,12 @@ class PriceTable:
     def per_amount(self) -> Floats:
         """Return the prices per amount of 1 of each resource, as the paper counts."""
         return self.price / np.array([float(u) for u in self._terms.unit])
+
+
+def logs_per_unit(terms: Terms, limits: PriceRange) -> tuple[Floats, Floats]:
+    """Return the logarithms of the least price per unit and of U/L, each of shape (resources,)."""
+    unit = np.array([float(u) / m for u, m in zip(terms.unit, limits.measure, strict=True)])
+    return limits.log_lower + np.log(unit), np.array(limits.log_spans)
 
 
 def replay(
