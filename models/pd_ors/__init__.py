@@ -2,8 +2,12 @@
 
 from gadgetopt.declaration import (
     Citation,
+    Formulation,
     Generator,
+    Importer,
+    Method,
     Parts,
+    Picture,
     Problem,
 )
 
@@ -25,10 +29,20 @@ PROBLEM = Problem(
     solution_type=part("instance:PdOrsSolution"),
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
+    pictures=(
+        Picture("gantt", "jobs over slots, by mode and number of workers", part("plot:plot")),
+        Picture(
+            "over_time",
+            "used part of the machines, arrivals and completions by slot",
+            part("plot_use:over_time"),
+        ),
+    ),
+    default_method="compact@highs",
+    default_methods=("compact@highs",),
     generators=(
         Generator(
             "quickstart",
-            "a few jobs of which about half find room",
+            "a few jobs that compete for two machines",
             part("generate:quickstart"),
             {"jobs": 6},
         ),
@@ -88,6 +102,78 @@ PROBLEM = Problem(
                 "locality": "both",
                 "ratio": "at_least",
             },
+        ),
+    ),
+    importers=(
+        Importer(
+            "arrivals-csv",
+            "logs of arrivals with the columns arrival_s and class",
+            part("importers:arrivals_csv"),
+            {
+                "jobs": 50,
+                "count": 1,
+                "machines": 100,
+                "horizon_slots": 20,
+                "slot_s": 3600.0,
+                "start_s": None,
+                "work_scale": 1.0,
+                "capacity_workers": 18.0,
+                "largest_batch": 200,
+                "bandwidth_ratio": None,
+            },
+        ),
+    ),
+    formulations=(
+        Formulation(
+            "minlp",
+            "MINLP",
+            "exact",
+            "the problem as it stands: speed by the slowest link that is used",
+            "(1)-(9)",
+            part("nonconvex:build"),
+            part("nonconvex:decode"),
+            ("scip",),
+        ),
+        Formulation(
+            "compact",
+            "MILP",
+            "exact",
+            "time-indexed with locality, strengthened",
+            "(19), (20), (22)-(25), S1-S4 (reconstructed)",
+            part("compact:build"),
+            part("compact:decode"),
+            ("highs",),
+        ),
+        Formulation(
+            "compact_plain",
+            "MILP",
+            "exact",
+            "time-indexed with locality",
+            "(19)-(25) (reconstructed)",
+            part("compact:build_plain"),
+            part("compact:decode"),
+            ("highs",),
+        ),
+        Formulation(
+            "schedule_columns",
+            "ILP",
+            "exact",
+            "a binary variable for every schedule of every job (tiny instances)",
+            "(10)",
+            part("columns:build"),
+            part("columns:decode"),
+            ("highs",),
+        ),
+    ),
+    methods=(
+        Method(
+            "cpsat",
+            "exact",
+            "the whole horizon in CP-SAT, utilities in whole numbers, the bound corrected for it",
+            "(19)-(25) (reconstructed)",
+            part("cp:cpsat"),
+            formulation="cpsat",
+            backend="cpsat",
         ),
     ),
 )

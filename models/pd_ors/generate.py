@@ -236,7 +236,7 @@ def desk(
 
 
 def quickstart(rng: np.random.Generator, *, jobs: int = 6) -> PdOrsInstance:
-    """Return a small instance in which about half of the jobs find room (reconstructed)."""
+    """Return a small instance in which jobs compete for two machines (reconstructed)."""
     return desk(rng, jobs=jobs, machines=2, horizon_slots=6, largest_batch=4, capacity_workers=4)
 
 
