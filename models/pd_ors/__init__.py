@@ -12,6 +12,7 @@ from gadgetopt.declaration import (
 )
 
 part = Parts(__name__)
+progresses = ("auto", "exact", "quantised", "samples")
 
 PROBLEM = Problem(
     name="pd_ors",
@@ -37,8 +38,10 @@ PROBLEM = Problem(
             part("plot_use:over_time"),
         ),
     ),
+    certificate_type=part("certificate:PdOrsCertificate"),
+    check_bound=part("certificate:check_bound"),
     default_method="compact@highs",
-    default_methods=("compact@highs",),
+    default_methods=("pd_ors", "oasis", "price_bound", "column_lp", "compact@highs"),
     generators=(
         Generator(
             "quickstart",
@@ -167,6 +170,48 @@ PROBLEM = Problem(
     ),
     methods=(
         Method(
+            "pd_ors",
+            "online",
+            "exponential prices, every job its best schedule on arrival, for good",
+            "Algorithms 1-4",
+            part("pd_ors:pd_ors"),
+            {
+                "slot_method": "auto",
+                "progress": "auto",
+                "quanta": 200,
+                "grid": 16,
+                "upper": "min",
+                "log_price_span": None,
+                "normalise_resources": False,
+                "constants": "instance",
+                "given_upper": 1.0,
+                "given_lower": 1e-3,
+                "factor": 1.0,
+                "attempts": 50,
+                "keep": "first",
+                "trim": True,
+                "fallback": "none",
+            },
+            {
+                "slot_method": ("auto", "exact_dp", "greedy", "milp", "rounding"),
+                "progress": progresses,
+                "upper": ("min", "sum"),
+                "constants": ("instance", "given"),
+                "keep": ("first", "best"),
+                "fallback": ("none", "greedy", "exact_dp"),
+            },
+            stochastic=True,
+        ),
+        Method(
+            "oasis",
+            "baseline",
+            "OASiS: half of the machines for workers, the others for servers",
+            "OASiS, Algorithms 1 and 2",
+            part("oasis:oasis"),
+            {"progress": "auto", "quanta": 200, "log_price_span": None},
+            {"progress": progresses},
+        ),
+        Method(
             "cpsat",
             "exact",
             "the whole horizon in CP-SAT, utilities in whole numbers, the bound corrected for it",
@@ -174,6 +219,42 @@ PROBLEM = Problem(
             part("cp:cpsat"),
             formulation="cpsat",
             backend="cpsat",
+        ),
+        Method(
+            "alone",
+            "relaxation",
+            "every job as if it had the cluster for itself",
+            "alone bound (reconstructed)",
+            part("bounds:alone"),
+            formulation="alone",
+        ),
+        Method(
+            "volume_knapsack",
+            "relaxation",
+            "a knapsack of whole jobs in the cluster's volume over the horizon",
+            "volume knapsack (reconstructed)",
+            part("bounds:volume_knapsack"),
+            {"integral": False},
+            formulation="volume_knapsack",
+        ),
+        Method(
+            "price_bound",
+            "relaxation",
+            "the final prices of PD-ORS, scaled, as a dual solution",
+            "D(s) (reconstructed)",
+            part("bounds:price_bound"),
+            {"upper": "min", "log_price_span": None},
+            {"upper": ("min", "sum")},
+            formulation="price_bound",
+        ),
+        Method(
+            "column_lp",
+            "relaxation",
+            "linear relaxation of the schedule columns, by column generation",
+            "(10), (11)",
+            part("bounds:column_lp"),
+            {"quanta": 200, "finest": 4000, "warm_start": True},
+            formulation="schedule_columns",
         ),
     ),
 )
