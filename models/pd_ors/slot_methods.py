@@ -64,7 +64,7 @@ def slot_table(job: JobTerms, t: int, price: Floats, slot: Room, options: SlotOp
     if method == "milp":
         return _one_by_one(job, slot, n, lambda n: _optimum(job, n, price, slot.room))
     if method == "rounding":
-        return _one_by_one(job, slot, n, lambda n: _rounded(job, t, n, price, slot.room, options))
+        return _rounding_table(job, t, slot, n, options)
     raise ValueError(
         f"slot_method: {method!r} is not 'auto', 'exact_dp', 'greedy', 'milp' or 'rounding'"
     )
@@ -83,7 +83,8 @@ def _one_by_one(
     internal, machine = internal_table(job, slot)
     external = np.full(job.batch + 1, np.inf)
     known: dict[int, Placements] = {}
-    for k in n[n <= job.most_external].tolist():
+    volume = job.most_fitting(slot.room.sum(axis=0, keepdims=True))[0]
+    for k in n[n <= min(job.most_external, volume)].tolist():
         placed = place(k)
         if placed is not None:
             known[k], external[k] = placed
@@ -101,21 +102,31 @@ def _optimum(job: JobTerms, n: int, price: Floats, room: Ints) -> tuple[Placemen
     return placed, found.cost
 
 
-def _rounded(
-    job: JobTerms, t: int, n: int, price: Floats, room: Ints, options: SlotOptions
-) -> tuple[Placements, float] | None:
-    from .slot_rounding import round_slot
+def _rounding_table(job: JobTerms, t: int, slot: Room, n: Ints, options: SlotOptions) -> SlotTable:
+    """Round one number of workers after the other; their linear programs differ in (14), (15) only.
 
-    placed, cost = round_slot(
-        job,
-        n,
-        price,
-        room,
-        factor=options.factor,
-        attempts=options.attempts,
-        keep=options.keep,
-        trim=options.trim,
-        seed_key=(options.seed, job.index, t, n),
-        fallback=options.fall_back,
-    )
-    return None if placed is None else (placed, cost)
+    The vertex of one may depend on those before it in the slot, but on nothing else.
+    """
+    from .slot_relaxation import SlotLp
+    from .slot_rounding import slot_rounding
+
+    lp = SlotLp(job, slot.worker_cost, slot.server_cost, slot.room)
+
+    def place(n: int) -> tuple[Placements, float] | None:
+        found = slot_rounding(
+            job,
+            n,
+            slot.worker_cost,
+            slot.server_cost,
+            slot.room,
+            factor=options.factor,
+            attempts=options.attempts,
+            keep=options.keep,
+            trim=options.trim,
+            fallback=options.fall_back,
+            seed_key=(options.seed, job.index, t, n),
+            lp=lp,
+        )
+        return None if found.placements is None else (found.placements, found.cost)
+
+    return _one_by_one(job, slot, n, place)
