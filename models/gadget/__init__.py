@@ -1,6 +1,6 @@
 """GADGET: online scheduling of ring-all-reduce jobs on the links and servers of a network."""
 
-from gadgetopt.declaration import Citation, Generator, Parts, Problem
+from gadgetopt.declaration import Citation, Generator, Method, Parts, Problem
 
 part = Parts(__name__)
 
@@ -98,6 +98,36 @@ PROBLEM = Problem(
                 "largest_ring": 3,
                 "resources": 1,
             },
+        ),
+    ),
+    methods=(
+        Method(
+            "fifo",
+            "baseline",
+            "in the order of arrival, each on its servers until its budget is used",
+            "baseline FIFO",
+            part("baselines:fifo"),
+            {"most_workers": 10, "draw": "clip", "backfill": False},
+            {"draw": ("clip", "within")},
+            stochastic=True,
+        ),
+        Method(
+            "drf",
+            "baseline",
+            "dominant resource fairness: every slot shared out anew, worker by worker",
+            "baseline DRF",
+            part("baselines:drf"),
+            {"share_links": False},
+        ),
+        Method(
+            "tiresias",
+            "baseline",
+            "least attained service first, every slot anew",
+            "baseline Tiresias",
+            part("baselines:tiresias"),
+            {"most_workers": 10, "draw": "clip", "threshold": 0.0},
+            {"draw": ("clip", "within")},
+            stochastic=True,
         ),
     ),
 )
