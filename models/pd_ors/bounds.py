@@ -22,10 +22,14 @@ from .certificate import certificate_of
 from .column_generation import generate, pricings
 from .instance import PdOrsInstance
 from .least_costs import least_costs
-from .pd_ors import pd_ors
-from .prices import PriceTable, Upper, price_range, replay
+from .pd_ors import pd_ors_run
+from .prices import Upper, price_range
 from .restricted_master import RestrictedMaster
+from .slot_methods import SlotOptions
 from .terms import Floats, JobTerms
+
+#: Numbers of workers that PD-ORS tries where the exact program over machines is too large.
+GRID = 16
 
 
 def alone(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
@@ -120,7 +124,7 @@ def price_bound(
     log_price_span : float, optional
         Of the prices, see `prices.price_range`.
     """
-    price = final_prices(instance, limits, rng, upper=upper, log_price_span=log_price_span)
+    price = final_prices(instance, limits, upper=upper, log_price_span=log_price_span)
     if price is None:
         return MethodOutcome(limit_hit="time_s")
     scale = best_scale(instance, price)
@@ -132,7 +136,6 @@ def price_bound(
 def final_prices(
     instance: PdOrsInstance,
     limits: Limits,
-    rng: np.random.Generator,
     *,
     upper: Upper = "min",
     log_price_span: float | None = None,
@@ -143,14 +146,9 @@ def final_prices(
     -------
     array, shape (slots, machines, resources)
     """
-    run = pd_ors(instance, limits, rng, upper=upper, log_price_span=log_price_span)
-    if run.solution is None:
-        return None
     span = price_range(instance, upper=upper, log_price_span=log_price_span)
-    price = PriceTable.of_range(instance.terms, span).price
-    for _, table in replay(instance, run.solution, span):
-        price = table.price
-    return np.where(instance.terms.capacity > 0, price, 0.0)
+    run = pd_ors_run(instance, limits, span, SlotOptions("auto", grid=GRID))
+    return None if run.limit_hit else run.table.price
 
 
 @dataclass(frozen=True)
@@ -228,7 +226,7 @@ def column_lp(
     jobs = pricings(instance)
     start = np.zeros(master.shape)
     if warm_start:
-        start = first_prices(instance, limits, rng, master)
+        start = first_prices(instance, limits, master)
     done = generate(master, jobs, limits, quanta=(quanta, finest), start=start)
     return MethodOutcome(
         certificate=certificate_of(instance, done.price[:, master.classes.of_machine]),
@@ -242,16 +240,14 @@ def column_lp(
     )
 
 
-def first_prices(
-    instance: PdOrsInstance, limits: Limits, rng: np.random.Generator, master: RestrictedMaster
-) -> Floats:
+def first_prices(instance: PdOrsInstance, limits: Limits, master: RestrictedMaster) -> Floats:
     """Return the prices of `price_bound`, averaged over each class; zero if there are none.
 
     Returns
     -------
     array, shape (slots, classes, resources)
     """
-    price = final_prices(instance, limits, rng)
+    price = final_prices(instance, limits)
     out = np.zeros(master.shape)
     if price is not None:
         scaled = best_scale(instance, price) * price

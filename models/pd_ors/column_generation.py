@@ -125,7 +125,8 @@ def generate(
             return limits
         return replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - began)))
 
-    done = Generated(Status.NO_SOLUTION, -math.inf, math.inf, master.price)
+    first = master.price if start is None else start
+    done = Generated(Status.NO_SOLUTION, -math.inf, math.inf, first)
     grain = 0
     price = start
     while True:

@@ -30,7 +30,7 @@ Ints = npt.NDArray[np.int64]
 
 #: Additions of table entries that the exact tables of one instance may take; what would take more
 #: is relaxed. A call of numpy counts as so many additions.
-MOST_ADDITIONS = 3 * 10**9
+MOST_ADDITIONS = 10**9
 CALL = 2_000
 
 #: Quanta of work where worker-slots are too many.
