@@ -37,6 +37,16 @@ PROBLEM = Problem(
             "used part of the machines, arrivals and completions by slot",
             part("plot_use:over_time"),
         ),
+        Picture(
+            "prices",
+            "price of every resource by machine and slot, as jobs arrive",
+            part("plot_prices:heat_map"),
+        ),
+        Picture(
+            "payoffs",
+            "utility, cost and payoff of every job at the prices of its arrival",
+            part("plot_payoffs:waterfall"),
+        ),
     ),
     certificate_type=part("certificate:PdOrsCertificate"),
     check_bound=part("certificate:check_bound"),

@@ -74,21 +74,20 @@ def plot(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
     figure = go.Figure()
     for mode in MODES:
         of_mode = [bar for bar in found if bar.mode == mode]
-        if mode == MODES[2] and not of_mode:
+        if not of_mode:
             continue
         figure.add_bar(
             orientation="h",
             name=mode,
-            base=[bar.first - 0.5 for bar in of_mode] or [None],
-            x=[bar.last - bar.first + 1 for bar in of_mode] or [None],
-            y=[bar.job for bar in of_mode] or [None],
+            base=[bar.first - 0.5 for bar in of_mode],
+            x=[bar.last - bar.first + 1 for bar in of_mode],
+            y=[bar.job for bar in of_mode],
             width=0.8,
             marker={
-                "color": [_shaded(_HUES[mode], bar.workers / max(most, 1)) for bar in of_mode]
-                or _HUES[mode],
+                "color": [_shaded(_HUES[mode], bar.workers / max(most, 1)) for bar in of_mode],
                 "line": {"color": PALE, "width": 0.7},
             },
-            text=[str(bar.workers) if few and bar.workers else "" for bar in of_mode] or None,
+            text=[str(bar.workers) if few and bar.workers else "" for bar in of_mode],
             textposition="inside",
             insidetextanchor="middle",
             textangle=0,
@@ -200,10 +199,12 @@ def _hover(i: int, job: Job, course: Course, c: SlotCourse, plan: SlotPlan) -> s
 def _add_arrivals(figure: go.Figure, instance: PdOrsInstance, solution: PdOrsSolution) -> None:
     for name, accepted, colour in (("arrival", True, INK), ("not accepted", False, GREY)):
         chosen = [i for i, plan in enumerate(solution.schedules) if (plan is not None) is accepted]
+        if not chosen:
+            continue
         figure.add_scatter(
             name=name,
-            x=[instance.jobs[i].arrival_slot - 0.5 for i in chosen] or [None],
-            y=chosen or [None],
+            x=[instance.jobs[i].arrival_slot - 0.5 for i in chosen],
+            y=chosen,
             mode="markers",
             marker={"symbol": "triangle-right", "size": 9, "color": colour},
             hovertext=[f"job {i} arrives in slot {instance.jobs[i].arrival_slot}" for i in chosen],
