@@ -24,6 +24,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
@@ -87,10 +88,11 @@ def slot_options(job: JobTerms) -> list[SlotOption]:
         If there are more than `MOST_COLUMNS`.
     """
     options = []
+    beside = [_servers_beside(job, h) for h in range(len(job.capacity))]
     for n in range(1, job.batch + 1):
         if not job.usable[n]:
             continue
-        for counts in _spreads(job, 0, n, int(job.servers[n])):
+        for counts in _spreads(beside, 0, n, int(job.servers[n])):
             inside = len(counts) == 1
             if job.instance.locality == "internal_only" and not inside:
                 continue
@@ -103,18 +105,27 @@ def slot_options(job: JobTerms) -> list[SlotOption]:
     return options
 
 
-def _spreads(job: JobTerms, h: int, workers: int, servers: int) -> Iterator[Counts]:
+def _servers_beside(job: JobTerms, h: int) -> list[int]:
+    """Return the most servers that fit on a machine beside 0, 1, ... workers."""
+    workers = np.arange(job.most_workers_on[h] + 1)
+    left = job.capacity[h] - workers[:, None] * job.alpha
+    most = np.full(len(workers), job.servers[-1])
+    for r in np.flatnonzero(job.beta):
+        most = np.minimum(most, left[:, r] // job.beta[r])
+    return most.tolist()
+
+
+def _spreads(beside: list[list[int]], h: int, workers: int, servers: int) -> Iterator[Counts]:
     """Yield the ways to put so many workers and servers on machines h, h + 1, ..."""
     if not workers and not servers:
         yield {}
         return
-    if h == len(job.capacity):
+    if h == len(beside):
         return
-    for w in range(min(workers, int(job.most_workers_on[h])) + 1):
-        for s in range(min(servers, int(job.most_servers_on[h])) + 1):
-            if (w * job.alpha + s * job.beta <= job.capacity[h]).all():
-                for rest in _spreads(job, h + 1, workers - w, servers - s):
-                    yield {h: (w, s), **rest} if w or s else rest
+    for w, most in enumerate(beside[h][: workers + 1]):
+        for s in range(min(servers, most) + 1):
+            for rest in _spreads(beside, h + 1, workers - w, servers - s):
+                yield {h: (w, s), **rest} if w or s else rest
 
 
 def number_of_schedules(job: JobTerms, options: list[SlotOption]) -> int:
