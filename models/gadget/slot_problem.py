@@ -10,7 +10,7 @@ and the slot is to choose rings of the largest total (10)-(12).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,6 +89,7 @@ def slot_problem(
     done: Sequence[int],
     tables: Sequence[Floats] | None = None,
     largest: Sequence[int] | None = None,
+    among: Iterable[int] | None = None,
 ) -> SlotProblem:
     r"""Return the problem of a slot after `done` worker-slots of every job.
 
@@ -102,6 +103,8 @@ def slot_problem(
         Utilities to go by in place of u_i, such as their concave envelopes.
     largest : sequence of int, optional
         The largest ring of each job that can be embedded alone, where known.
+    among : iterable of int, optional
+        The jobs to look at, where others are known to be done or not there yet.
 
     Notes
     -----
@@ -109,7 +112,8 @@ def slot_problem(
     \lfloor C_s^r / l_i^r \rfloor\}`. Jobs with none are left out.
     """
     jobs = []
-    for i, job in enumerate(terms.jobs):
+    for i in range(len(terms.jobs)) if among is None else among:
+        job = terms.jobs[i]
         if job.arrival > slot:
             continue
         most = min(job.max_ring, job.max_total - done[i])

@@ -1,0 +1,111 @@
+"""Algorithm 1: slot after slot, each solved on its own with what is known by then."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gadgetopt.result import Limits
+
+from .slot_problem import Mapping, SlotJob, SlotProblem, slot_problem
+from .terms import Terms
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+SlotSolver = Callable[[SlotProblem, np.random.Generator, Limits], Sequence[Mapping]]
+
+#: What a worker more is worth where it brings nothing, with the tie-break: less than anything else.
+IDLE_WORKER = 1e-6
+
+
+@dataclass(frozen=True)
+class GreedyRun:
+    """What came of all slots.
+
+    Attributes
+    ----------
+    mappings : tuple of tuple of Mapping
+        Of every slot, from the first.
+    done : array of int, shape (jobs,)
+        Worker-slots of each job.
+    slot_s : array, shape (slots,)
+        Time taken by each slot.
+    active : array of int, shape (slots,)
+        Jobs that could run in it.
+    limit_hit : str or None
+        Slots after a limit was hit are empty.
+    """
+
+    mappings: tuple[tuple[Mapping, ...], ...]
+    done: Ints
+    slot_s: Floats
+    active: Ints
+    limit_hit: str | None
+
+
+def temporal_greedy(
+    terms: Terms,
+    solve_slot: SlotSolver,
+    rng: np.random.Generator,
+    limits: Limits,
+    *,
+    tables: Sequence[Floats] | None = None,
+    largest: Sequence[int] | None = None,
+    idle_tiebreak: bool = False,
+) -> GreedyRun:
+    """Solve one slot after the other.
+
+    Parameters
+    ----------
+    terms : Terms
+    solve_slot : function
+        Of a slot problem, a generator and limits; returns at most one ring of each job.
+    rng : numpy.random.Generator
+    limits : Limits
+        Of all slots together.
+    tables : sequence of array, optional
+        Utilities to go by in place of u_i, such as their concave envelopes.
+    largest : sequence of int, optional
+        The largest ring of each job that can be embedded alone.
+    idle_tiebreak : bool
+        Whether workers that bring nothing are worth a trifle, so that no GPU idles for a tie
+        (reconstructed).
+    """
+    begun = time.perf_counter()
+    by_arrival = sorted(range(len(terms.jobs)), key=lambda i: (terms.jobs[i].arrival, i))
+    done = np.zeros(len(terms.jobs), dtype=np.int64)
+    revealed, active = 0, []
+    mappings: list[tuple[Mapping, ...]] = []
+    slot_s, counts = np.zeros(terms.horizon), np.zeros(terms.horizon, dtype=np.int64)
+    limit_hit = None
+    for t in range(1, terms.horizon + 1):
+        slot_begun = time.perf_counter()
+        left = None if limits.time_s is None else limits.time_s - (slot_begun - begun)
+        if left is not None and left <= 0:
+            limit_hit = "time_s"
+            mappings.append(())
+            continue
+        while revealed < len(by_arrival) and terms.jobs[by_arrival[revealed]].arrival == t:
+            active.append(by_arrival[revealed])
+            revealed += 1
+        active = sorted(i for i in active if done[i] < terms.jobs[i].max_total)
+        problem = slot_problem(terms, t, done.tolist(), tables, largest, active)
+        if idle_tiebreak:
+            problem = _with_tiebreak(problem)
+        chosen = tuple(solve_slot(problem, rng, replace(limits, time_s=left)))
+        for mapping in chosen:
+            done[mapping.job] += mapping.size
+        mappings.append(chosen)
+        slot_s[t - 1] = time.perf_counter() - slot_begun
+        counts[t - 1] = len(problem.jobs)
+    return GreedyRun(tuple(mappings), done, slot_s, counts, limit_hit)
+
+
+def _with_tiebreak(problem: SlotProblem) -> SlotProblem:
+    jobs = (SlotJob(x.job, x.gain + IDLE_WORKER * np.arange(len(x.gain))) for x in problem.jobs)
+    return SlotProblem(problem.terms, problem.slot, tuple(jobs))
