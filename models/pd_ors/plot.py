@@ -106,11 +106,12 @@ def plot(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
         barmode="overlay",
         template="plotly_white",
         height=190 + (max(140, 26 * len(instance.jobs)) if few else 1000),
-        legend={"orientation": "h", "y": -0.12, "yanchor": "top"},
+        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.0, "yanchor": "bottom"},
         uniformtext={"minsize": 8, "mode": "hide"},
         xaxis={
             "title": {"text": "slot"},
             "range": [0.4, instance.horizon_slots + 0.6],
+            "dtick": 1 if instance.horizon_slots <= 30 else None,
             "zeroline": False,
         },
         yaxis={

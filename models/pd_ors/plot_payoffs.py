@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from .instance import PdOrsInstance, PdOrsSolution, SlotPlan
 from .kernel import Plan, best_plans
@@ -14,6 +15,10 @@ from .plot import BLUE, GREY, INK, ORANGE, checked
 from .prices import PriceTable, by_arrival, price_range
 from .slot_methods import SlotOptions
 from .terms import Ints, JobTerms
+
+#: ln(U / L) of the second row. The paper's L is often so low that nothing costs anything until
+#: a machine is almost full (reconstructed).
+_SPAN = 10.0
 
 
 @dataclass(frozen=True)
@@ -46,61 +51,82 @@ def waterfall(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
         If the decision is infeasible.
     """
     checked(instance, solution)
-    found = payoffs(instance, solution)
+    figure = make_subplots(
+        rows=2,
+        cols=1,
+        vertical_spacing=0.14,
+        subplot_titles=("at the prices of the paper's L", f"at log_price_span = {_SPAN:g}"),
+    )
+    for row, span in ((1, None), (2, _SPAN)):
+        _add_jobs(figure, row, payoffs(instance, solution, log_price_span=span))
+    figure.update_layout(
+        title={
+            "text": "Utility, cost and payoff of every job at its arrival",
+            "subtitle": {"text": "jobs in order of arrival; one is worth accepting above 0"},
+        },
+        barmode="relative",
+        template="plotly_white",
+        height=820,
+    )
+    figure.update_yaxes(title_text="utility")
+    return figure
+
+
+def _add_jobs(figure: go.Figure, row: int, found: list[Payoff]) -> None:
     names = [f"job {p.job}" for p in found]
-    figure = go.Figure()
+    hover = {"hovertext": [_hover(p) for p in found], "hoverinfo": "text"}
+    shown = {"showlegend": row == 1}
     for name, accepted, colour in (("accepted", True, BLUE), ("not accepted", False, GREY)):
         figure.add_bar(
             name=f"utility, {name}",
             x=names,
             y=[p.utility if p.accepted is accepted else None for p in found],
             marker={"color": colour},
-            hovertext=[_hover(p) for p in found],
-            hoverinfo="text",
+            legendgroup=name,
+            row=row,
+            col=1,
+            **hover,
+            **shown,
         )
     figure.add_bar(
         name="cost",
         x=names,
         y=[-p.cost for p in found],
         marker={"color": ORANGE},
-        hovertext=[_hover(p) for p in found],
-        hoverinfo="text",
+        legendgroup="cost",
+        row=row,
+        col=1,
+        **hover,
+        **shown,
     )
+    left = [p.utility - p.cost for p in found]
     figure.add_scatter(
         name="payoff",
         x=names,
-        y=[p.utility - p.cost for p in found],
+        y=left,
         mode="markers",
         marker={"symbol": "line-ew", "size": 14, "line": {"color": INK, "width": 3}},
-        hovertext=[_hover(p) for p in found],
-        hoverinfo="text",
+        legendgroup="payoff",
+        row=row,
+        col=1,
+        **hover,
+        **shown,
     )
-    left = [p.utility - p.cost for p in found]
+    # A job that costs a multiple of what any is worth would flatten all others.
     top = max([p.utility for p in found], default=1.0)
-    figure.update_layout(
-        title={
-            "text": "Utility, cost and payoff of every job at its arrival",
-            "subtitle": {"text": "accepted where utility exceeds cost; jobs in order of arrival"},
-        },
-        barmode="relative",
-        template="plotly_white",
-        height=520,
-        yaxis={
-            "title": {"text": "utility"},
-            # A job that costs a multiple of what any is worth would flatten all others.
-            "range": [max(min([*left, 0.0]) * 1.05, -2 * top), 1.05 * top],
-        },
-    )
-    return figure
+    figure.update_yaxes(range=[max(min([*left, 0.0]) * 1.05, -2 * top), 1.05 * top], row=row)
 
 
-def payoffs(instance: PdOrsInstance, solution: PdOrsSolution) -> list[Payoff]:
+def payoffs(
+    instance: PdOrsInstance, solution: PdOrsSolution, *, log_price_span: float | None = None
+) -> list[Payoff]:
     """Return utility and cost of the jobs in order of arrival; jobs without any plan are left out.
 
-    Prices and room are those that the accepted jobs before leave.
+    Prices and room are those that the accepted jobs before leave, with U and L as in
+    `prices.price_range`.
     """
     terms = instance.terms
-    table = PriceTable.of_range(terms, price_range(instance))
+    table = PriceTable.of_range(terms, price_range(instance, log_price_span=log_price_span))
     out = []
     for i in by_arrival(instance):
         job = terms.jobs[i]

@@ -15,11 +15,13 @@ from .terms import Floats, Ints
 _DRAWN_MACHINES = 200
 
 
-def heat_map(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
+def heat_map(
+    instance: PdOrsInstance, solution: PdOrsSolution, *, log_price_span: float | None = None
+) -> go.Figure:
     """Draw the price of every resource by machine and slot, as jobs arrive.
 
     Prices are those that the accepted jobs of any feasible decision would have led to, taken in
-    order of arrival, with the constants of the instance. A slider goes through the slots of
+    order of arrival, with U and L as in `prices.price_range`. A slider goes through the slots of
     arrivals; what is shown first is the end.
 
     Raises
@@ -28,7 +30,7 @@ def heat_map(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
         If the decision is infeasible.
     """
     checked(instance, solution)
-    moments = _moments(instance, solution)
+    moments = _moments(instance, solution, log_price_span)
     shown = np.linspace(
         0, len(instance.machines) - 1, min(len(instance.machines), _DRAWN_MACHINES)
     ).astype(int)
@@ -52,14 +54,6 @@ def heat_map(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
             row=1,
             col=column,
         )
-    figure.frames = [
-        go.Frame(
-            name=name,
-            data=[go.Heatmap(z=_table(prices, shown, r)) for r in resources],
-            traces=list(range(len(resources))),
-        )
-        for name, prices in moments
-    ]
     everything = [prices[..., r] for _, prices in moments for r in resources]
     figure.update_layout(
         title={
@@ -82,10 +76,10 @@ def heat_map(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
                 "steps": [
                     {
                         "label": name,
-                        "method": "animate",
-                        "args": [[name], {"mode": "immediate", "frame": {"redraw": True}}],
+                        "method": "restyle",
+                        "args": [{"z": [_table(prices, shown, r) for r in resources]}],
                     }
-                    for name, _ in moments
+                    for name, prices in moments
                 ],
             }
         ],
@@ -95,9 +89,11 @@ def heat_map(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
     return figure
 
 
-def _moments(instance: PdOrsInstance, solution: PdOrsSolution) -> list[tuple[str, Floats]]:
+def _moments(
+    instance: PdOrsInstance, solution: PdOrsSolution, log_price_span: float | None
+) -> list[tuple[str, Floats]]:
     """Return log10 of the prices after the arrivals of every slot with any; at least one table."""
-    limits = price_range(instance)
+    limits = price_range(instance, log_price_span=log_price_span)
     moments: dict[int, Floats] = {}
     for i, table in replay(instance, solution, limits):
         moments[instance.jobs[i].arrival_slot] = np.log10(table.per_amount())
