@@ -1,6 +1,6 @@
 """GADGET: online scheduling of ring-all-reduce jobs on the links and servers of a network."""
 
-from gadgetopt.declaration import Citation, Generator, Method, Parts, Problem
+from gadgetopt.declaration import Citation, Generator, Method, Parts, Picture, Problem
 
 part = Parts(__name__)
 
@@ -20,6 +20,26 @@ PROBLEM = Problem(
     solution_type=part("instance:GadgetSolution"),
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
+    pictures=(
+        Picture("gantt", "ring sizes of all jobs over the slots", part("plot:plot")),
+        Picture(
+            "network",
+            "rings and link loads of the busiest slot on the network",
+            part("plot_tree:plot_tree"),
+        ),
+        Picture(
+            "gains",
+            "what one more worker-slot gains, after ever more of them",
+            part("plot_gains:plot_gains"),
+            of="instance",
+        ),
+        Picture(
+            "envelope",
+            "a utility with its concave envelope and the tangent point",
+            part("plot_envelope:plot_envelope"),
+            of="instance",
+        ),
+    ),
     generators=(
         Generator(
             "quickstart",
