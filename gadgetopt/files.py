@@ -131,7 +131,7 @@ def validate(record: Any, data: Any, source: str, prefix: str = "data") -> Any:
     try:
         return record.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        details = error.errors(include_url=False)
+        details = _own(error.errors(include_url=False))
         more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
         raise InputError(f"{source}: {_sentence(details[0], prefix, data)}{more}") from None
 
@@ -263,9 +263,21 @@ _EXPECTED = {
 }
 
 
+def _own(details: list[Any]) -> list[Any]:
+    """Leave out that an array is too short where only its entries are wrong."""
+    places = [tuple(detail["loc"]) for detail in details]
+    inside = {place[:k] for place in places for k in range(len(place))}
+    return [
+        detail
+        for detail, place in zip(details, places, strict=True)
+        if detail["type"] != "too_short" or place not in inside
+    ]
+
+
 def _sentence(detail: Mapping[str, Any], prefix: str, data: Any) -> str:
     kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
-    place = _place(prefix, detail["loc"], data)
+    # A validator speaks of a record that is there, whatever kind it was taken for.
+    place = _place(prefix, detail["loc"], data, there=kind == "value_error")
     if kind == "missing":
         return f"{place}: missing"
     if kind == "extra_forbidden":
@@ -293,13 +305,13 @@ def _sentence(detail: Mapping[str, Any], prefix: str, data: Any) -> str:
     return f"{place}: {_shown(given)}: {detail['msg'][0].lower()}{detail['msg'][1:]}"
 
 
-def _place(prefix: str, location: Sequence[str | int], data: Any) -> str:
-    """Write where in `data` an error is; only the last step of the way may be missing there."""
+def _place(prefix: str, location: Sequence[str | int], data: Any, *, there: bool = False) -> str:
+    """Write where in `data` an error is; only the last step may be missing, unless it is there."""
     place = prefix
     for k, step in enumerate(location):
         if step == "[key]":
             continue
-        if isinstance(data, dict) and step not in data and k + 1 < len(location):
+        if isinstance(data, dict) and step not in data and (there or k + 1 < len(location)):
             continue  # the kind of record that one of several was taken for
         place += f"[{step}]" if isinstance(step, int) else f".{step}"
         inside = isinstance(data, dict) and step in data
