@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, vstack
 
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.knapsack.integral import decimal_unit
+from gadgetopt.knapsack.moderate import moderate
 from gadgetopt.knapsack.outcome import CoreResult
 from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
 from gadgetopt.result import Limits, Status
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from gadgetopt.solvers.outcome import SolverOutcome
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: By how much a solver's choice may exceed a capacity, relative to it.
+#: By how much a solver's choice may exceed the capacity of a row of decimals, relative to it.
 FEASIBILITY = 1e-9
 
 
@@ -102,7 +103,10 @@ def solve_mip(
         if knapsack.exactly_one and knapsack.num_groups:
             return CoreResult(None, -math.inf, -math.inf, "a group has no items")
         return CoreResult(np.empty(0, dtype=np.int64), 0.0, 0.0, "there is nothing to choose")
-    model, allowance = knapsack, 0.0
+    model, allowance, unit = knapsack, 0.0, 1.0
+    if backend == "highs":
+        moderated = moderate(knapsack)
+        model, unit = moderated.knapsack, moderated.profit_divisor
     if backend == "cpsat" and decimal_unit(knapsack.profit) is None:
         if profit_scale is None:
             raise ModelRefused("profits have more than six decimals; CP-SAT needs a profit_scale")
@@ -120,7 +124,7 @@ def solve_mip(
     proof = f"{backend}'s word on the plain model"
     if outcome.status is Status.INFEASIBLE:
         return CoreResult(None, -math.inf, -math.inf, proof)
-    bound = math.inf if outcome.bound is None else float(outcome.bound) + allowance
+    bound = math.inf if outcome.bound is None else float(outcome.bound) * unit + allowance
     if outcome.values is None:
         return CoreResult(None, -math.inf, bound, proof, limit_hit=outcome.limit_hit)
     chosen = np.flatnonzero(outcome.values > 0.5).astype(np.int64)
@@ -138,5 +142,6 @@ def fits(knapsack: Knapsack, chosen: Ints) -> bool:
     if knapsack.exactly_one and len(owners) != knapsack.num_groups:
         return False
     load: Floats = knapsack.weight[chosen].sum(axis=0)
-    tolerance = FEASIBILITY * np.maximum(1.0, np.abs(knapsack.capacity))
+    rounding = np.where(knapsack.sum_tolerance > 0, FEASIBILITY, 0.0)
+    tolerance = rounding * np.maximum(1.0, np.abs(knapsack.capacity))
     return bool(np.all(load <= knapsack.capacity + tolerance))

@@ -20,8 +20,10 @@ from gadgetopt.knapsack.outcome import CoreResult
 from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
 from gadgetopt.numbers import decimal_rational
 
-#: Bytes that the decisions of a dynamic program may take.
+#: Bytes that the decisions of a dynamic program may take, and units of its row, of which there are
+#: a few doubles each.
 MOST_BYTES = 10**9
+MOST_UNITS = 10**7
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,7 @@ def solve_collinear(knapsack: Knapsack) -> CoreResult:
     Q = min(row.capacity, _most_of_groups(row.theta, starts))
     options = max(b - a for a, b in itertools.pairwise(starts))
     kind = np.min_scalar_type(options)
-    if knapsack.num_groups * (Q + 1) * kind.itemsize > MOST_BYTES:
+    if Q > MOST_UNITS or knapsack.num_groups * (Q + 1) * kind.itemsize > MOST_BYTES:
         raise ModelRefused(
             f"{knapsack.num_groups} groups and a capacity of {Q} units make a table of "
             f"{knapsack.num_groups * (Q + 1):.3g} decisions"

@@ -14,12 +14,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, islice
 from typing import Literal
 
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.knapsack.moderate import moderate
 from gadgetopt.knapsack.outcome import CoreResult
 from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
 from gadgetopt.knapsack.relaxation import linear_relaxation
@@ -96,7 +98,7 @@ def frieze_clarke(
         return CoreResult(None, -math.inf, math.inf, "nothing", limit_hit=relaxation.limit_hit)
     # By falling profit; equal ones in the knapsack's order.
     order = np.argsort(-knapsack.profit, kind="stable")
-    search = _Search(knapsack.profit[order], knapsack.weight[order], knapsack.capacity, complete)
+    search = _Search(knapsack, order, complete)
     prune = relaxation.duals if enumeration == "pruned" else None
     limit_hit = search.run(k, prune, limits, begun)
     chosen = np.sort(order[search.best])
@@ -115,17 +117,18 @@ def frieze_clarke(
 class _Search:
     """Items in order of falling profit, and the best rounded solution so far."""
 
-    def __init__(self, profit: Floats, weight: Floats, capacity: Floats, complete: bool) -> None:
-        self.profit, self.weight, self.capacity = profit, weight, capacity
+    def __init__(self, knapsack: Knapsack, order: Ints, complete: bool) -> None:
+        self.profit, self.weight = knapsack.profit[order], knapsack.weight[order]
+        self.capacity = knapsack.capacity
         self.complete = complete
-        # What decimals of a row sum to may exceed the capacity by rounding.
-        self.tolerance = 1e-12 * np.maximum(1.0, np.abs(capacity))
+        self.tolerance = knapsack.sum_tolerance
         #: First item as profitable as each: those before it are in T of a set it is least of.
-        self.first_equal = np.searchsorted(-profit, -profit, side="left")
+        self.first_equal = np.searchsorted(-self.profit, -self.profit, side="left")
         self.best: Ints = np.empty(0, dtype=np.int64)
         self.value = 0.0
         self.programs = 0
-        self.lp = self._relaxation()
+        small = moderate(replace(knapsack, profit=self.profit, weight=self.weight))
+        self.lp = _relaxation(small.knapsack)
 
     def run(self, k: int, duals: Floats | None, limits: Limits, begun: float) -> str | None:
         """Go through all sets by size; return the limit that stopped it, if one did."""
@@ -157,22 +160,6 @@ class _Search:
         bounds = base + reduced[sets].sum(axis=1) + rest[first] - counted
         return np.asarray(bounds + 1e-12 * np.maximum(1.0, np.abs(bounds)))
 
-    def _relaxation(self) -> PersistentLp:
-        lp = PersistentLp("max")
-        rows, items = len(self.capacity), len(self.profit)
-        lp.add_rows(np.full(rows, -INFINITY), self.capacity, np.zeros(rows), [], [])
-        there = self.weight != 0
-        counts = there.sum(axis=1)
-        lp.add_columns(
-            self.profit,
-            np.zeros(items),
-            np.ones(items),
-            np.cumsum(counts) - counts,
-            np.nonzero(there)[1],
-            self.weight[there],
-        )
-        return lp
-
     def _solve(self, members: Ints) -> None:
         """Solve LP(S), round it down, and keep it if it is the best."""
         items = len(self.profit)
@@ -186,6 +173,9 @@ class _Search:
         if self.lp.solve(Limits()) is not Status.OPTIMAL:
             return
         whole = np.flatnonzero(np.floor(self.lp.values + WHOLE) >= 1)
+        if np.any(self.weight[whole].sum(axis=0) > self.capacity + self.tolerance):
+            # Of numbers of many digits so little may be missing in earnest.
+            whole = np.flatnonzero(self.lp.values >= 1)
         if self.complete:
             whole = self._completed(whole)
         value = float(self.profit[whole].sum())
@@ -202,6 +192,24 @@ class _Search:
                 left = left - self.weight[c]
                 taken[c] = True
         return np.flatnonzero(taken)
+
+
+def _relaxation(knapsack: Knapsack) -> PersistentLp:
+    """Return the linear relaxation in HiGHS."""
+    lp = PersistentLp("max")
+    rows, items = len(knapsack.capacity), knapsack.num_items
+    lp.add_rows(np.full(rows, -INFINITY), knapsack.capacity, np.zeros(rows), [], [])
+    there = knapsack.weight != 0
+    counts = there.sum(axis=1)
+    lp.add_columns(
+        knapsack.profit,
+        np.zeros(items),
+        np.ones(items),
+        np.cumsum(counts) - counts,
+        np.nonzero(there)[1],
+        knapsack.weight[there],
+    )
+    return lp
 
 
 def _chunks(items: int, size: int) -> Iterator[Ints]:

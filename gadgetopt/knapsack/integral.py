@@ -14,14 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.knapsack.problem import Floats, Knapsack
+from gadgetopt.knapsack.problem import LARGEST_EXACT, Floats, Knapsack
 
 #: Largest power of ten by which decimals are made whole.
 LARGEST_DECIMAL = 10**6
 #: Sums at the scale of a knapsack stay below this, so that other prices have room up to 2^53.
 ROOM = 2.0**46
-#: Doubles hold every integer up to this one.
-LARGEST_EXACT = 2.0**53
 #: Relative improvement that counts where profits are no whole numbers.
 LEAST_IMPROVEMENT = 1e-10
 
@@ -36,7 +34,7 @@ class Integral:
         Profits times `scale`, rounded up.
     weight : ndarray of float, shape (items, rows)
     capacity : ndarray of float, shape (rows,)
-        Rounded down.
+        Rounded down, and to what the heaviest items of all groups weigh where it is more.
     scale : float
         What `profit` and prices are multiplied by: a profit of 1 is this.
     step : float
@@ -89,7 +87,9 @@ def integral(knapsack: Knapsack, duals: Floats) -> Integral:
     profit_unit = decimal_unit(knapsack.profit)
     profit = knapsack.profit if profit_unit is None else np.rint(knapsack.profit * profit_unit)
     unit = profit_unit or 1
-    reach = np.abs(capacity) + _most_of_groups(knapsack, np.abs(weight))
+    most = _most_of_groups(knapsack, np.abs(weight))
+    capacity = np.minimum(capacity, most)
+    reach = np.abs(capacity) + most
     profit_reach = float(_most_of_groups(knapsack, np.abs(profit)[:, None])[0]) + 1.0
     prices = np.maximum(duals, 0.0) / row_scale * unit
     exponent = math.floor(math.log2(ROOM / (float(prices @ reach) + profit_reach)))

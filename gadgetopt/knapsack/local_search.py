@@ -32,8 +32,7 @@ def first_choice(knapsack: Knapsack, y: Floats, losses: Floats, deadline: float)
     """
     item_of = _rounded(knapsack, y)
     slack = knapsack.capacity - knapsack.weight[item_of[item_of >= 0]].sum(axis=0)
-    # What the decimals of a row sum to may exceed their sum by rounding.
-    tolerance = 1e-12 * np.maximum(1.0, np.abs(knapsack.capacity))
+    tolerance = knapsack.sum_tolerance
     if np.any(slack < -tolerance) and not _repair(knapsack, item_of, losses, slack, tolerance):
         return None
     while time.perf_counter() < deadline and _improve(knapsack, item_of, losses, slack, tolerance):

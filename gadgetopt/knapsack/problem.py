@@ -21,6 +21,11 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
+#: Doubles hold every whole number up to this one.
+LARGEST_EXACT = 2.0**53
+#: By how much a sum of decimals in doubles may exceed the capacity that it is, relative to it.
+SUM_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True)
 class Knapsack:
@@ -58,6 +63,17 @@ class Knapsack:
     def group_starts(self) -> Ints:
         """First item of each group, and at the end the number of items; shape (groups + 1,)."""
         return np.searchsorted(self.owner, np.arange(self.num_groups + 1)).astype(np.int64)
+
+    @cached_property
+    def sum_tolerance(self) -> Floats:
+        """By how much sums of weights may exceed the capacities by rounding, shape (rows,).
+
+        Nothing in rows of whole numbers, whose sums doubles hold exactly.
+        """
+        largest = np.abs(self.weight).max(axis=0, initial=0.0) * self.num_groups
+        whole = (self.weight == np.rint(self.weight)).all(axis=0) & (largest < LARGEST_EXACT)
+        tolerance = SUM_ROUNDING * np.maximum(1.0, np.abs(self.capacity))
+        return np.asarray(np.where(whole, 0.0, tolerance))
 
     def value(self, chosen: npt.ArrayLike) -> float:
         """Return the profit of the items chosen."""

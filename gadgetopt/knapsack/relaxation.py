@@ -21,6 +21,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.knapsack.moderate import moderate
 from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
 from gadgetopt.numbers import decimal_rational
 from gadgetopt.result import Limits, Status
@@ -176,7 +177,21 @@ def linear_relaxation(knapsack: Knapsack, limits: Limits | None = None) -> Relax
     limits : Limits, optional
         `time_s` and `threads` are kept.
     """
-    limits = limits or Limits()
+    small = moderate(knapsack)
+    found = _column_generation(small.knapsack, limits or Limits())
+    if small.knapsack is knapsack or found.duals is None:
+        return found
+    duals = small.duals(found.duals)
+    usable = only_items(knapsack, np.flatnonzero(usable_items(knapsack)))
+    return replace(
+        found,
+        value=found.value * small.profit_divisor,
+        bound=lagrangian_bound(usable, duals),
+        duals=duals,
+    )
+
+
+def _column_generation(knapsack: Knapsack, limits: Limits) -> Relaxation:
     begun = time.perf_counter()
     usable = usable_items(knapsack)
     rows = len(knapsack.capacity)

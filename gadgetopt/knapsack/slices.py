@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gadgetopt.knapsack.moderate import Moderate, moderate
 from gadgetopt.knapsack.problem import Floats, Knapsack
 from gadgetopt.knapsack.relaxation import lagrangian_bound
 from gadgetopt.result import Limits, Status
@@ -48,15 +49,16 @@ def count_slices(knapsack: Knapsack, around: float, value: float, deadline: floa
         If the deadline came first.
     """
     rows, items = len(knapsack.capacity), knapsack.num_items
+    small = moderate(knapsack)
     lp = PersistentLp("max")
     lp.add_rows(
-        np.full(rows + 1, -INFINITY), [*knapsack.capacity, items], np.zeros(rows + 1), [], []
+        np.full(rows + 1, -INFINITY), [*small.knapsack.capacity, items], np.zeros(rows + 1), [], []
     )
-    entries = np.column_stack([knapsack.weight, np.ones(items)])
+    entries = np.column_stack([small.knapsack.weight, np.ones(items)])
     there = entries != 0
     counts = there.sum(axis=1)
     lp.add_columns(
-        knapsack.profit,
+        small.knapsack.profit,
         np.zeros(items),
         np.ones(items),
         np.cumsum(counts) - counts,
@@ -67,14 +69,16 @@ def count_slices(knapsack: Knapsack, around: float, value: float, deadline: floa
     middle = min(items, math.floor(around))
     for numbers in (range(middle, -1, -1), range(middle + 1, items + 1)):
         for count in numbers:
-            part = _count_slice(lp, knapsack, count, deadline)
+            part = _count_slice(lp, knapsack, small, count, deadline)
             if part is None or part.bound <= value:
                 break
             found.append(part)
     return found
 
 
-def _count_slice(lp: PersistentLp, knapsack: Knapsack, count: int, deadline: float) -> Slice | None:
+def _count_slice(
+    lp: PersistentLp, knapsack: Knapsack, small: Moderate, count: int, deadline: float
+) -> Slice | None:
     """Return the slice of some number of items; None if its linear relaxation is infeasible.
 
     Raises
@@ -98,7 +102,7 @@ def _count_slice(lp: PersistentLp, knapsack: Knapsack, count: int, deadline: flo
         ),
         capacity=np.concatenate([knapsack.capacity, [count, -count]]),
     )
-    found = lp.row_duals
-    duals = np.concatenate([found, [-found[rows]]])
+    of_count = lp.row_duals[rows] * small.profit_divisor
+    duals = np.concatenate([small.duals(lp.row_duals[:rows]), [of_count, -of_count]])
     duals = np.maximum(duals, 0.0)
     return Slice(fixed, duals, lagrangian_bound(fixed, duals), count)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gadgetopt.errors import SolverError
-from gadgetopt.knapsack.integral import LARGEST_EXACT
-from gadgetopt.knapsack.problem import Floats
+from gadgetopt.knapsack.problem import LARGEST_EXACT, Floats
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 

@@ -43,8 +43,22 @@ def decode(m: pyo.ConcreteModel, instance: KnapsackInstance) -> KnapsackSolution
     return KnapsackSolution(chosen=tuple(chosen))
 
 
+def _row(instance: KnapsackInstance, r: int) -> tuple[list[list[float]], float]:
+    """Return the weights of a row by group, and its capacity.
+
+    In whole numbers, which no solver's tolerance blurs, where doubles hold them.
+    """
+    whole = instance.whole
+    if max(whole.capacities[r], *(w[r] for items in whole.items for _, w in items)) < 2**53:
+        weights = [[float(w[r]) for _, w in items] for items in whole.items]
+        return weights, float(whole.capacities[r])
+    weights = [[float(item.weights[r]) for item in items] for items in instance.groups]
+    return weights, float(instance.capacities[r])
+
+
 def _model(instance: KnapsackInstance, domain: Any) -> pyo.ConcreteModel:
     groups = instance.groups
+    rows = [_row(instance, r) for r in range(len(instance.capacities))]
     m = pyo.ConcreteModel("knapsack")
     m.R = pyo.RangeSet(0, len(instance.capacities) - 1)
     m.I = pyo.RangeSet(0, len(groups) - 1)
@@ -56,11 +70,9 @@ def _model(instance: KnapsackInstance, domain: Any) -> pyo.ConcreteModel:
 
     @m.Constraint(m.R, doc="(K2): the weights chosen fit the capacity")
     def capacity(m: Any, r: int) -> Any:
-        weighed = [(i, c) for i, c in m.IC if groups[i][c].weights[r]]
-        if not weighed:
-            return pyo.Constraint.Skip
-        weight = sum(float(groups[i][c].weights[r]) * m.y[i, c] for i, c in weighed)
-        return weight <= float(instance.capacities[r])
+        weights, limit = rows[r]
+        weight = sum(weights[i][c] * m.y[i, c] for i, c in m.IC if weights[i][c])
+        return weight <= limit if any(map(any, weights)) else pyo.Constraint.Skip
 
     @m.Constraint(m.I, doc="(K3): at most, or exactly, one item of each group")
     def one_of_group(m: Any, i: int) -> Any:

@@ -184,6 +184,8 @@ def _outcome(instance: KnapsackInstance, whole: ScaledKnapsack, found: CoreResul
     if found.chosen is not None:
         solution = whole.solution(instance, found.chosen)
     bound = whole.bound(found.bound) if math.isfinite(found.bound) else None
+    if found.bound == found.value:
+        bound = whole.profit(found.value)
     certificate = None
     if found.duals is not None:
         certificate = lagrangian_certificate(instance, whole, found.duals)

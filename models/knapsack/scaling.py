@@ -20,8 +20,8 @@ from gadgetopt.knapsack.problem import Knapsack
 
 from .instance import KnapsackInstance, KnapsackSolution
 
-#: Doubles hold every integer up to this one.
-_LARGEST = 2**53
+#: Sums up to this leave the solvers in doubles room for exact products with prices.
+_LARGEST = 2**46
 
 #: By how much, relative to it, a bound in units may have come out too low. The toolkit's general
 #: tolerance is a whole unit at a million of them; here profits are exact.
@@ -85,19 +85,22 @@ def scaled(instance: KnapsackInstance) -> ScaledKnapsack:
     ]
     profits = [profit for _, profit, _ in kept]
     weights = [weights for _, _, weights in kept]
-    sums = [sum(profits), *whole.capacities, *map(sum, zip(*weights, strict=True))]
+    sums = [sum(profits), *map(sum, zip(*weights, strict=True))]
     if max(sums) > _LARGEST:
+        digits = len(str(max(sums)))
         raise ModelRefused(
-            f"profits or weights sum to {max(sums):.3g} when scaled to whole numbers, more than "
-            f"the {_LARGEST:.3g} up to which doubles are exact"
+            f"profits or weights sum to a number of {digits} digits when scaled to whole numbers, "
+            f"more than the {_LARGEST:.3g} up to which doubles are exact at all prices"
         )
+    # A capacity beyond all sums binds no more than the largest of them.
+    capacities = [min(capacity, _LARGEST) for capacity in whole.capacities]
     groups: dict[int, int] = {}
     owner = [groups.setdefault(i, len(groups)) for (i, _), _, _ in kept]
     knapsack = Knapsack(
         profit=np.array(profits, dtype=np.float64),
         weight=np.array(weights, dtype=np.float64).reshape(len(kept), len(whole.capacities)),
         owner=np.array(owner, dtype=np.int64),
-        capacity=np.array(whole.capacities, dtype=np.float64),
+        capacity=np.array(capacities, dtype=np.float64),
         exactly_one=instance.exactly_one,
     )
     return ScaledKnapsack(

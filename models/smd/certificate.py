@@ -65,6 +65,11 @@ def check_bound(instance: SmdInstance, certificate: SmdCertificate) -> float:
     return total * (1 + ROUNDING)
 
 
+def pairs_can_be_listed(instance: SmdInstance) -> bool:
+    """Say whether `check_bound` can go through the pairs of every job."""
+    return all(most_w * most_p <= MOST_PAIRS for most_w, most_p in map(_most, instance.jobs))
+
+
 def _gain(job: Job, prices: Sequence[Fraction], used: bool) -> float:
     """Return the most utility that a job leaves after paying, rounded up; at least 0."""
     w, p = _feasible_pairs(job)
@@ -86,30 +91,41 @@ def _price(prices: Sequence[Fraction], amounts: Sequence[float]) -> float:
     return float(sum((price * decimal_rational(x) for price, x in pairs if price), Fraction(0)))
 
 
-def _feasible_pairs(job: Job) -> tuple[Floats, Floats]:
-    """Return workers and servers of all pairs that fit the reservation, decided in integers."""
+def _rows(job: Job) -> list[tuple[int, int, int]]:
+    """Return O, G and v of every resource in integers."""
     rows = []
     for amounts in zip(job.worker_demand, job.ps_demand, job.reservation_limit, strict=True):
         exact = [decimal_rational(x) for x in amounts]
         scale = math.lcm(*(x.denominator for x in exact))
         worker, server, limit = (int(x * scale) for x in exact)
-        if worker > limit:
-            return np.empty(0), np.empty(0)
         rows.append((worker, server, limit))
-    most_p = min((v - a) // b for a, b, v in rows if b)
+    return rows
+
+
+def _most(job: Job) -> tuple[int, int]:
+    """Return the most workers beside one server and the most servers beside one worker."""
+    rows = _rows(job)
+    if any(a + b > v for a, b, v in rows):
+        return 0, 0
+    return min((v - b) // a for a, b, v in rows if a), min((v - a) // b for a, b, v in rows if b)
+
+
+def _feasible_pairs(job: Job) -> tuple[Floats, Floats]:
+    """Return workers and servers of all pairs that fit the reservation, decided in integers."""
+    _, most_p = _most(job)
+    if not most_p:
+        return np.empty(0), np.empty(0)
     if most_p > MOST_PAIRS:
         raise ValueError(f"more than {MOST_PAIRS} pairs of workers and servers fit for one job")
     p = np.arange(1, most_p + 1).astype(object)  # whole numbers of any size
-    none = np.empty(0)
-    if not most_p:
-        return none, none
-    most_w = np.min([(v - b * p) // a for a, b, v in rows if a], axis=0)
+    most_w = np.min([(v - b * p) // a for a, b, v in _rows(job) if a], axis=0)
     if most_w.sum() > MOST_PAIRS:
         raise ValueError(f"more than {MOST_PAIRS} pairs of workers and servers fit for one job")
     each_w = [np.arange(1.0, w + 1) for w in most_w.tolist()]
     return np.concatenate(each_w), np.repeat(p.astype(np.float64), most_w.astype(np.int64))
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _utility_above(job: Job, w: Floats, p: Floats) -> Floats:
     """Return utilities from the raw data of the job, rounded up."""
     t_f, t_b = job.fp_time_per_sample_s, job.bp_time_s
@@ -124,9 +140,10 @@ def _utility_above(job: Job, w: Floats, p: Floats) -> Floats:
     iteration = eta_1 * samples * t_f + eta_2 * t_b + eta_3 * transfer + overhead
     tau = job.iterations * iteration if sync else job.iterations * iteration / w
     mu = job.utility
-    lateness = mu.gamma2 * (tau / mu.time_unit_s - mu.gamma3)
-    error = ROUNDING * mu.gamma2 * (tau / mu.time_unit_s + mu.gamma3)
+    # Of a time beyond all doubles it is known that it is late, and of none that is undefined.
+    tau = np.nan_to_num(tau, nan=0.0, posinf=1e308)
+    units = tau / mu.time_unit_s * (1 - ROUNDING)
     # Beyond the range of exp there is no utility either way.
-    exponent = np.clip(lateness - error, -700.0, 700.0)
+    exponent = np.clip(mu.gamma2 * (units - mu.gamma3 * (1 + ROUNDING)), -700.0, 700.0)
     above = mu.gamma1 / (1 + np.exp(exponent)) * (1 + ROUNDING)
     return np.where(above < NEGLIGIBLE, 0.0, above)

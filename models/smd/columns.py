@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ class Columns:
         Profits are utilities. Rows are in the whole numbers that `row_scale` makes of resources.
         Only jobs of some use are groups.
     job, w, p : ndarray of int, shape (items,)
-    row_scale : ndarray of float, shape (resources,)
+    row_scale : tuple of Fraction, one for every resource
         What the rows were multiplied by.
     """
 
@@ -53,7 +54,7 @@ class Columns:
     job: Ints
     w: Ints
     p: Ints
-    row_scale: Floats
+    row_scale: tuple[Fraction, ...]
 
     def solution(self, instance: SmdInstance, chosen: npt.ArrayLike) -> SmdSolution:
         """Return the decision in which the jobs of the chosen items run as these say."""
@@ -103,10 +104,11 @@ def _columns(instance: SmdInstance, job: Ints, w: Ints, p: Ints, profit: Floats)
 
 def charged_rows(
     instance: SmdInstance, job: Ints, w: Ints, p: Ints
-) -> tuple[Floats, Floats, Floats]:
+) -> tuple[Floats, Floats, tuple[Fraction, ...]]:
     """Return what pairs are charged of each resource, the capacities, and what rows were scaled by.
 
-    Rows whose amounts are short decimals are made whole numbers.
+    All are whole numbers. Amounts of so many digits that doubles would not hold them so are rounded
+    down, by less than 1e-12 of the largest of their row: no pair that fits is lost.
 
     Parameters
     ----------
@@ -116,7 +118,8 @@ def charged_rows(
     Returns
     -------
     weight : ndarray of float, shape (items, resources)
-    capacity, row_scale : ndarray of float, shape (resources,)
+    capacity : ndarray of float, shape (resources,)
+    row_scale : tuple of Fraction, one for every resource
     """
     jobs = instance.jobs
     rows, capacity, scales = [], [], []
@@ -131,26 +134,27 @@ def charged_rows(
             scale = _scale({*worker, *server})
             rows.append(_whole(worker, scale)[job] * w + _whole(server, scale)[job] * p)
         # Of whole weights only whole amounts are used.
-        capacity.append(math.floor(decimal_rational(C_r) * scale) if scale else C_r)
-        scales.append(scale or 1)
-    return np.column_stack(rows), np.array(capacity, dtype=float), np.array(scales, dtype=float)
+        capacity.append(math.floor(decimal_rational(C_r) * scale))
+        scales.append(scale)
+    return np.column_stack(rows), np.array(capacity, dtype=float), tuple(scales)
 
 
-#: Rows are made whole where no amount becomes larger than this.
-_LARGEST_WHOLE = 2**40
+#: Bits of the largest amount of a row.
+_LARGEST_BITS = 40
 
 
-def _scale(amounts: set[float]) -> int:
-    """Return the least number that makes amounts whole; 0 if they then are too large."""
+def _scale(amounts: set[float]) -> Fraction:
+    """Return the least number that makes amounts whole, or a power of two if that is too large."""
     exact = [decimal_rational(x) for x in amounts]
     scale = math.lcm(*(x.denominator for x in exact))
-    return scale if scale * max(exact) <= _LARGEST_WHOLE else 0
+    if scale * max(exact) <= 2**_LARGEST_BITS:
+        return Fraction(scale)
+    return Fraction(2) ** (_LARGEST_BITS - math.frexp(max(amounts))[1])
 
 
-def _whole(amounts: Sequence[float], scale: int) -> Floats:
-    if not scale:
-        return np.array(amounts, dtype=np.float64)
-    whole = {x: float(decimal_rational(x) * scale) for x in {*amounts}}
+def _whole(amounts: Sequence[float], scale: Fraction) -> Floats:
+    """Return amounts at a scale, rounded down to whole numbers where they are none."""
+    whole = {x: float(math.floor(decimal_rational(x) * scale)) for x in {*amounts}}
     return np.array([whole[x] for x in amounts])
 
 

@@ -17,7 +17,7 @@ from gadgetopt.numbers import agrees
 from gadgetopt.result import Limits, MethodOutcome
 
 from .bounds import columns_of, price_certificate
-from .certificate import check_bound
+from .certificate import SmdCertificate, check_bound, pairs_can_be_listed
 from .columns import Columns
 from .instance import SmdInstance
 from .outer import exactly, left
@@ -51,9 +51,14 @@ def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> Me
         outcome.formulation = "core"
     if found.duals is not None:
         certificate = price_certificate(columns, found.duals)
-        if agrees(check_bound(instance, certificate), value):
+        if _proves(instance, certificate, value):
             outcome.certificate, outcome.dual_bound = certificate, None
     return outcome
+
+
+def _proves(instance: SmdInstance, certificate: SmdCertificate, value: float) -> bool:
+    """Whether a certificate shows that a value is optimal, and can be checked at all."""
+    return pairs_can_be_listed(instance) and agrees(check_bound(instance, certificate), value)
 
 
 def cpsat(
@@ -85,5 +90,9 @@ def cpsat(
 
 def _nothing(instance: SmdInstance, columns: Columns) -> MethodOutcome:
     """No job is of any use, as the bound of no prices says."""
-    free = price_certificate(columns, np.zeros(len(instance.capacity)))
-    return MethodOutcome(columns.solution(instance, []), 0.0, certificate=free)
+    outcome = MethodOutcome(columns.solution(instance, []), 0.0)
+    if pairs_can_be_listed(instance):
+        outcome.certificate = price_certificate(columns, np.zeros(len(instance.capacity)))
+    else:
+        outcome.dual_bound = 0.0
+    return outcome

@@ -6,6 +6,7 @@ has the same choice: exactly, by Algorithm 3, or greedily.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.core import cg_core
 from gadgetopt.knapsack.dynamic import collinear, solve_collinear
 from gadgetopt.knapsack.frieze_clarke import frieze_clarke
@@ -119,7 +121,8 @@ def serve(
 def exactly(knapsack: Knapsack, limits: Limits, rng: np.random.Generator) -> CoreResult:
     """Solve a knapsack: by dynamic programming if it has one row in disguise, else by its core."""
     if knapsack.num_groups == knapsack.num_items and collinear(knapsack) is not None:
-        return solve_collinear(knapsack)
+        with contextlib.suppress(ModelRefused):  # a row too long for a table
+            return solve_collinear(knapsack)
     return cg_core(knapsack, limits, rng)
 
 

@@ -22,7 +22,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.files import library, read_instance
+from gadgetopt.files import Document, library, read_instance
+from gadgetopt.registry import problem as registered
 from gadgetopt.result import Limits, Status
 from gadgetopt.run import solve
 
@@ -33,6 +34,10 @@ TINY = library() / "knapsack" / "tiny"
 
 def run(method, instance, limits=None, **parameters):
     return method(instance, limits or Limits(), np.random.default_rng(0), **parameters)
+
+
+def document(instance):
+    return Document(registered("knapsack"), "instance", "test", instance)
 
 
 def bound_of(instance, outcome):
@@ -228,3 +233,42 @@ def test_the_public_optima_that_take_longer_are_found_and_proved(data):
         outcome = run(cg_core, problem.instance)
         stated = Fraction(str(problem.stated["stated_optimum"]))
         assert value_of(problem.instance, outcome) == stated == bound_of(problem.instance, outcome)
+
+
+EXACT = ["cg_core", "cg_core:core_solver=mip", "enumeration"]
+
+
+@pytest.mark.parametrize("method", [*EXACT, "frieze_clarke", "greedy", "direct@cpsat"])
+def test_a_unit_too_much_of_a_trillion_does_not_fit(method):
+    # A tolerance relative to the capacity would let both in.
+    instance = single([10, 9], [[10**12, 10**12]], [2 * 10**12 - 1])
+    result = solve(document(instance), method)
+    assert result.objective == 10
+    assert method in ("frieze_clarke", "greedy") or result.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("method", EXACT)
+@pytest.mark.parametrize("seed", range(8))
+def test_numbers_of_a_dozen_digits_are_solved_exactly(method, seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(1, 2**40, (2, 6)).tolist()
+    profits = [sum(column) for column in zip(*rows, strict=True)]
+    instance = single(profits, rows, [sum(row) // 2 for row in rows])
+    result = solve(document(instance), method)
+    assert result.status is Status.OPTIMAL
+    assert result.objective == optimum(instance)
+
+
+@pytest.mark.parametrize("method", [*EXACT, "greedy", "surrogate", "lagrangian"])
+def test_a_capacity_beyond_all_doubles_of_whole_numbers_binds_nothing(method):
+    instance = single([3, 4, 5], [[2, 3, 4], [1, 1, 1]], [7, 10**18])
+    result = solve(document(instance), method)
+    assert not result.refused
+    assert method in ("surrogate", "lagrangian", "greedy") or result.objective == 9
+
+
+def test_the_direct_model_sees_weights_below_the_tolerances_of_its_solver():
+    nano = Fraction(1, 10**9)
+    instance = single([2, 2, 3], [[3 * nano, 4 * nano, 5 * nano]], [7 * nano])
+    result = solve(document(instance), "direct@highs")
+    assert (result.status, result.objective) == (Status.OPTIMAL, 4)

@@ -8,12 +8,15 @@ from gadgetopt.models.smd.bounds import continuous, lagrangian, utility_sum
 from gadgetopt.models.smd.certificate import SmdCertificate, check_bound
 from gadgetopt.models.smd.generate import independent_limits, planted
 from gadgetopt.models.smd.inner import best_pair
+from gadgetopt.models.smd.instance import SmdInstance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gadgetopt.files import library, read_instance
-from gadgetopt.result import Limits
+from gadgetopt.files import Document, library, read_instance
+from gadgetopt.registry import problem
+from gadgetopt.result import Limits, Status
 from gadgetopt.run import solve
+from gadgetopt.utility import SigmoidUtility
 
 from .smd_brute_force import optimum, small_instances
 
@@ -68,3 +71,32 @@ def test_prices_must_be_those_of_the_resources():
         check_bound(instance, SmdCertificate(prices=(Fraction(1),)))
     with pytest.raises(ValueError, match="negative"):
         check_bound(instance, SmdCertificate(prices=(Fraction(-1),) * 4))
+
+
+def test_a_job_of_a_trillion_pairs_is_solved_and_its_bound_not_certified():
+    job = planted(np.random.default_rng(0), jobs=1).jobs[0]
+    limits = {"worker_demand": (1.0,), "ps_demand": (1.0,), "reservation_limit": (1e6,)}
+    patient = SigmoidUtility(gamma1=1.0, gamma2=1.0, gamma3=1e9)
+    for utility in (patient, job.utility.model_copy(update={"time_unit_s": 1e-9})):
+        large = job.model_copy(update=limits | {"utility": utility})
+        instance = SmdInstance(resources=("a",), capacity=(1e6,), jobs=(large,))
+        document = Document(problem("smd"), "instance", "large", instance)
+        assert solve(document, "cg_core").status is Status.OPTIMAL
+        for method in ("lagrangian", "utility_sum"):
+            assert "too many to check" in solve(document, method).reason
+
+
+def test_times_beyond_all_doubles_leave_bounds_true():
+    job = planted(np.random.default_rng(0), jobs=1).jobs[0]
+    late = job.model_copy(
+        update={
+            "fp_time_per_sample_s": 1e308,
+            "global_batch_size": 10.0,
+            "utility": SigmoidUtility(gamma1=1.0, gamma2=1e-300, gamma3=1e301),
+        }
+    )
+    instance = SmdInstance(capacity=late.reservation_limit, jobs=(late,))
+    document = Document(problem("smd"), "instance", "late", instance)
+    found, bound = solve(document, "esw"), solve(document, "utility_sum")
+    assert bound.bound >= (found.objective or 0)
+    assert bound.bound_voucher == "verified"

@@ -8,6 +8,7 @@ from gadgetopt.models.smd.columns import all_columns
 from gadgetopt.models.smd.evaluate import evaluate
 from gadgetopt.models.smd.exact import cpsat, exact
 from gadgetopt.models.smd.generate import independent_limits, paper, planted
+from gadgetopt.models.smd.instance import SmdInstance
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
@@ -110,7 +111,7 @@ def test_rows_of_short_decimals_become_whole_numbers():
         for job in instance.jobs
     )
     knapsack = columns_of(instance.model_copy(update={"jobs": halves}))
-    assert knapsack.row_scale.tolist() == [4, 10, 1, 2]
+    assert knapsack.row_scale == (4, 10, 1, 2)
     assert knapsack.knapsack.weight[0].tolist() == [33, 361, 60, 81]
 
 
@@ -123,3 +124,64 @@ def test_an_instance_of_hopeless_jobs_has_the_optimum_nothing():
     hopeless = instance.model_copy(update={"jobs": late})
     outcome = exact(hopeless, LIMITS, rng())
     assert evaluate(hopeless, outcome.solution).objective == 0
+
+
+@pytest.mark.parametrize("solve", [exact, cpsat])
+def test_a_pair_that_fills_the_cluster_to_the_last_digit_fits(solve):
+    # Sums of doubles are 0.43333333333333335 of 0.4333333333333333.
+    job = (
+        planted(rng(), jobs=1)
+        .jobs[0]
+        .model_copy(
+            update={
+                "worker_demand": (0.3333333333333333,),
+                "ps_demand": (0.1,),
+                "reservation_limit": (1.0,),
+                "utility": SigmoidUtility(gamma1=1.0, gamma2=0.001, gamma3=1000.0),
+            }
+        )
+    )
+    instance = SmdInstance(
+        resources=("a",), capacity=(0.4333333333333333,), charging="used", jobs=(job,)
+    )
+    outcome = solve(instance, LIMITS, rng())
+    assert outcome.solution.jobs[0].admit
+    assert evaluate(instance, outcome.solution).feasible
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-200, 1e12, 1e200])
+@pytest.mark.parametrize("charging", ["reserved", "used"])
+def test_resources_in_any_unit_are_solved(unit, charging):
+    instance = planted(rng(), jobs=4, charging=charging)
+    jobs = tuple(
+        job.model_copy(
+            update={
+                name: tuple(x * unit for x in getattr(job, name))
+                for name in ("worker_demand", "ps_demand", "reservation_limit")
+            }
+        )
+        for job in instance.jobs
+    )
+    capacity = tuple(sum(job.reservation_limit[r] for job in jobs) / 2 for r in range(4))
+    scaled = SmdInstance(capacity=capacity, charging=charging, jobs=jobs)
+    outcome = exact(scaled, LIMITS, rng())
+    found = evaluate(scaled, outcome.solution)
+    assert found.feasible
+    model = columns.build(scaled)
+    direct = solve_model(model, "highs", LIMITS)
+    assert direct.objective == pytest.approx(found.objective, rel=1e-9)
+
+
+def test_one_bundle_of_many_units_is_left_to_the_core():
+    job = planted(rng(), jobs=1).jobs[0]
+    limits = ((10.0,), (10.0**9,))
+    jobs = tuple(
+        job.model_copy(
+            update={"worker_demand": (1.0,), "ps_demand": (1.0,), "reservation_limit": limit}
+        )
+        for limit in (limits[0], limits[1])
+    )
+    instance = SmdInstance(resources=("a",), capacity=(10.0**9,), jobs=jobs)
+    outcome = exact(instance, LIMITS, rng())
+    assert [given.admit for given in outcome.solution.jobs].count(True) == 1
+    assert outcome.formulation != "dynamic_program"

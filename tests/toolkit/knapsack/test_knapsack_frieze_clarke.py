@@ -43,9 +43,7 @@ def test_rounded_programs_of_single_items():
     values = {}
     for i in range(5):
         order = np.argsort(-FIVE_ITEMS.profit, kind="stable")
-        search = _Search(
-            FIVE_ITEMS.profit[order], FIVE_ITEMS.weight[order], FIVE_ITEMS.capacity, False
-        )
+        search = _Search(FIVE_ITEMS, order, False)
         search._solve(np.flatnonzero(order == i))
         values[i + 1] = search.value
     assert values == {1: 14, 2: 24, 3: 16, 4: 5, 5: 14}
@@ -93,7 +91,8 @@ def test_bounds_of_sets_are_above_their_programs():
     rng = np.random.default_rng(4)
     weight = rng.uniform(1, 10, (8, 2))
     profit = np.sort(rng.integers(1, 6, 8).astype(float))[::-1]
-    search = _Search(profit, weight, weight.sum(axis=0) / 2, False)
+    items = np.arange(8)
+    search = _Search(Knapsack(profit, weight, items, weight.sum(axis=0) / 2), items, False)
     for size in (0, 1, 2):
         for members in combinations(range(8), size):
             sets = np.array([members], dtype=np.int64).reshape(1, size)
