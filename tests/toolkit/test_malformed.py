@@ -22,6 +22,7 @@ def test_there_are_at_least_thirty_malformed_files_each_with_its_line():
 #: A good instance and a cheap method of the systems that files are named after.
 SYSTEMS = {
     "forest_packing_": ("instances/forest_packing/tiny/h2_heterogeneous_triangle.json", "ring"),
+    "pd_ors_": ("instances/pd_ors/tiny/d_workload.json", "pd_ors"),
     "": ("instances/sjf_bco/tiny/e1_co_locate.json", "first_fit"),
 }
 
