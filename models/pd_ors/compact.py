@@ -47,14 +47,25 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.errors import ModelRefused
+
 from .aggregated import completions, useful_jobs
 from .decoding import slot_plan, solution
 from .instance import PdOrsInstance, PdOrsSolution
 from .terms import JobTerms
 
+#: Triples of job, machine and slot for which a model is built; that takes ten seconds.
+MOST_TRIPLES = 50_000
+
 
 def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
-    """Build (19), (20), (22)-(25) with S1-S4."""
+    """Build (19), (20), (22)-(25) with S1-S4.
+
+    Raises
+    ------
+    ModelRefused
+        If there are more than `MOST_TRIPLES` triples of job, machine and slot.
+    """
     jobs = {job.index: job for job in useful_jobs(instance)}
     D = {i: completions(job) for i, job in jobs.items()}
     m = _time_indexed(instance, jobs, D)
@@ -84,7 +95,7 @@ def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
 
 
 def build_plain(instance: PdOrsInstance) -> pyo.ConcreteModel:
-    """Build (19)-(25) as they stand."""
+    """Build (19)-(25) as they stand; refused as `build` is."""
     jobs = {job.index: job for job in useful_jobs(instance)}
     slots = {i: tuple(range(job.arrival, _last(job) + 1)) for i, job in jobs.items()}
     m = _time_indexed(instance, jobs, slots)
@@ -149,6 +160,11 @@ def _time_indexed(
     M = {i: internal_machines(job) for i, job in jobs.items()}
     spread = [i for i, job in jobs.items() if job.most_external]
     active = {i: range(job.arrival, _last(job) + 1) for i, job in jobs.items()}
+    triples = len(C) * sum(map(len, active.values()))
+    if triples > MOST_TRIPLES:
+        raise ModelRefused(
+            f"{triples} triples of job, machine and slot are too many for a model of all of them"
+        )
 
     m = pyo.ConcreteModel("compact")
     m.I = pyo.Set(initialize=list(jobs))

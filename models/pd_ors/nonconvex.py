@@ -40,10 +40,15 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.errors import ModelRefused
+
 from .aggregated import useful_jobs
 from .decoding import slot_plan, solution
 from .instance import PdOrsInstance, PdOrsSolution
 from .terms import JobTerms
+
+#: Rows of (1) for which the model is built: one for each job, slot and pair of machines.
+MOST_PAIRS = 50_000
 
 
 def communication(instance: PdOrsInstance, job: JobTerms, h: int, p: int) -> float:
@@ -55,11 +60,20 @@ def communication(instance: PdOrsInstance, job: JobTerms, h: int, p: int) -> flo
 
 
 def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
-    """Build (1)-(9)."""
+    """Build (1)-(9).
+
+    Raises
+    ------
+    ModelRefused
+        If there are more than `MOST_PAIRS` pairs of machines over all jobs and slots.
+    """
     jobs = {job.index: job for job in useful_jobs(instance)}
     C = instance.terms.capacity.tolist()
     T = instance.horizon_slots
     slots = {i: range(job.arrival, T + 1) for i, job in jobs.items()}
+    pairs = len(C) ** 2 * sum(map(len, slots.values()))
+    if pairs > MOST_PAIRS:
+        raise ModelRefused(f"{pairs} pairs of machines over jobs and slots are too many for (1)")
 
     m = pyo.ConcreteModel("DMLRS")
     m.I = pyo.Set(initialize=list(jobs))

@@ -10,7 +10,7 @@ import pytest
 from gadgetopt.models.pd_ors import columns, compact, nonconvex
 from gadgetopt.models.pd_ors.cp import cpsat, whole_work
 from gadgetopt.models.pd_ors.evaluate import evaluate
-from gadgetopt.models.pd_ors.generate import desk, tiny
+from gadgetopt.models.pd_ors.generate import desk, paper, tiny
 from gadgetopt.models.pd_ors.instance import Job, PdOrsInstance
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -207,6 +207,12 @@ def test_a_job_with_too_many_placements_is_refused():
     wide = JOB_J.model_copy(update={"global_batch": 30})
     with pytest.raises(ModelRefused, match="placements in a slot"):
         columns.build(cluster([30] * 6, 2, wide))
+
+
+@pytest.mark.parametrize("build", [compact.build, compact.build_plain, nonconvex.build])
+def test_models_of_the_whole_horizon_refuse_the_scale_they_are_not_made_for(build):
+    with pytest.raises(ModelRefused, match="are too many"):
+        build(paper(np.random.default_rng(0), jobs=100, work_scale=0.05))
 
 
 def test_columns_are_no_longer_than_they_need_be():
