@@ -11,11 +11,16 @@ problem (reconstructed).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from .instance import Placement
 from .kernel import Allow, Plan, plans
 from .labels import Scale, exact_scale, quantised_scale
+from .ruled_plans import ruled_plans
+from .rules import Rule
 from .slot_methods import exact_steps
 from .slot_tables import Room, SlotTable, exact_table, internal_table
 from .terms import Floats, Ints, JobTerms
@@ -85,6 +90,7 @@ class JobPricing:
         *,
         allow: Allow | None = None,
         forced: list[bool] | None = None,
+        surcharges: Sequence[tuple[Rule, float]] = (),
     ) -> dict[int, Plan]:
         """Return the cheapest plan for every completion slot.
 
@@ -95,7 +101,9 @@ class JobPricing:
         quanta : int
             Parts of the work, where progress is not counted exactly.
         allow, forced
-            As in `kernel.plans`.
+            As in `ruled_plans`.
+        surcharges : sequence of (Rule, float)
+            What meeting rules costs besides.
         """
         job = self.job
         worker, server = price @ job.alpha, price @ job.beta
@@ -106,7 +114,13 @@ class JobPricing:
             if key not in alike:
                 alike[key] = self._table(worker[t - 1], server[t - 1])
             tables.append(alike[key])
-        return plans(job, tables, self._scale(quanta), allow=allow, forced=forced)
+        for rule, charge in surcharges:
+            k = rule.slot - job.arrival
+            tables[k] = _charged(tables[k], rule, charge)
+        scale = self._scale(quanta)
+        if allow is not None and forced is not None and any(forced):
+            return ruled_plans(job, tables, scale, allow, forced)
+        return plans(job, tables, scale, allow=allow)
 
     def _scale(self, quanta: int) -> Scale:
         at = 0 if self.exact else quanta
@@ -134,6 +148,15 @@ class JobPricing:
         fill = _Fill(job, worker, server, self._most_workers, self._most_servers)
         external = np.where(self._packable, fill.cost, np.inf)
         return SlotTable(internal, external, machine, job.servers, fill.placements)
+
+
+def _charged(table: SlotTable, rule: Rule, charge: float) -> SlotTable:
+    n = np.arange(len(table.internal))
+    return replace(
+        table,
+        internal=table.internal + charge * rule.met_by(True, n),
+        external=table.external + charge * rule.met_by(False, n),
+    )
 
 
 class _Fill:

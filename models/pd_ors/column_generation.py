@@ -26,6 +26,7 @@ from .class_pricing import JobPricing
 from .instance import PdOrsInstance
 from .kernel import Allow, Plan
 from .restricted_master import RestrictedMaster
+from .rules import Rule
 from .terms import Floats
 
 #: Reduced costs, relative to the utility of all jobs, up to which a column is not worth adding.
@@ -42,11 +43,11 @@ class Restriction:
     Attributes
     ----------
     first, last : int
-        Slots between which it completes.
+        Slots between which it completes; what is done before counts as done in the first.
     accepted : bool
         Whether it has to be.
     allow, forced
-        As in `kernel.plans`.
+        As in `ruled_plans`.
     """
 
     first: int
@@ -139,7 +140,8 @@ def generate(
         if status is not Status.OPTIMAL or left().time_s == 0.0:
             done.limit_hit = master.lp.limit_hit or "time_s"
             return done
-        priced = _price(master, jobs, price, quanta[grain], restrictions or {}, left())
+        duals = _Duals(price) if price is start else _Duals.of(master)
+        priced = _price(master, jobs, duals, quanta[grain], restrictions or {}, left())
         if priced is None:
             done.limit_hit = "time_s"
             return done
@@ -151,11 +153,15 @@ def generate(
         if bound == -math.inf:
             done.status = Status.INFEASIBLE
             return done
-        gain = NEGLIGIBLE_GAIN * master.penalty
-        new = master.add([p for p in plans if price is start or _reduced(master, p) > gain])
         closed = done.value >= done.bound - AGREEMENT * max(1.0, abs(done.bound))
-        if price is not start and (new == 0 or closed or done.bound <= cutoff):
+        enough = price is not start and (closed or done.bound <= cutoff)
+        if not enough:
+            gain = NEGLIGIBLE_GAIN * master.penalty
+            worth = [p for p in plans if price is start or _reduced(master, *p) > gain]
+            enough = master.add(worth) == 0 and price is not start
+        if enough:
             if grain + 1 == len(quanta) or done.bound <= cutoff:
+                # The master's values are still those of its last solve.
                 done.status = Status.OPTIMAL
                 return done
             # Finer quanta make better columns, and other prices.
@@ -164,36 +170,55 @@ def generate(
         price = None
 
 
-def _reduced(master: RestrictedMaster, plan: Plan) -> float:
+@dataclass(frozen=True)
+class _Duals:
+    """Prices of capacities by class, and what cuts charge."""
+
+    price: Floats
+    surcharges: dict[int, list[tuple[Rule, float]]] = field(default_factory=dict)
+    cut_worth: float = 0.0
+
+    @classmethod
+    def of(cls, master: RestrictedMaster) -> _Duals:
+        return cls(master.price, master.surcharges, master.cut_worth)
+
+
+def _reduced(master: RestrictedMaster, plan: Plan, completion: int) -> float:
     """Return what a plan made for the master's prices would gain."""
-    return float(plan.job.utility[plan.completion] - plan.cost - master.payoff[plan.job.index])
+    return float(plan.job.utility[completion] - plan.cost - master.payoff[plan.job.index])
 
 
 def _price(
     master: RestrictedMaster,
     jobs: Sequence[JobPricing],
-    price: Floats,
+    duals: _Duals,
     quanta: int,
     restrictions: dict[int, Restriction],
     limits: Limits,
-) -> tuple[float, list[Plan]] | None:
+) -> tuple[float, list[tuple[Plan, int]]] | None:
     """Return D(p) and each job's plans for all completion slots; None if time is up."""
     began = time.perf_counter()
-    gains = [master.worth(price)]
-    found: list[Plan] = []
+    gains = [master.worth(duals.price), duals.cut_worth]
+    found: list[tuple[Plan, int]] = []
     for job in jobs:
         if limits.time_s is not None and time.perf_counter() - began > limits.time_s:
             return None
-        limit = restrictions.get(job.job.index)
-        if limit is None:
-            plans = list(job.plans(price, quanta).values())
-        else:
-            every = job.plans(price, quanta, allow=limit.allow, forced=limit.forced)
-            plans = [p for t, p in every.items() if limit.first <= t <= limit.last]
-        plans = [p for p in plans if p.job.utility[p.completion] > 0]
-        best = max((float(p.job.utility[p.completion] - p.cost) for p in plans), default=-math.inf)
-        gains.append(best if limit is not None and limit.accepted else max(0.0, best))
-        found += plans
+        limit = restrictions.get(job.job.index, Restriction(1, len(duals.price)))
+        plans = job.plans(
+            duals.price,
+            quanta,
+            allow=limit.allow,
+            forced=limit.forced,
+            surcharges=duals.surcharges.get(job.job.index, ()),
+        )
+        best = -math.inf
+        for slot, plan in plans.items():
+            # What is done before the first slot allowed counts as done in it.
+            completion = max(slot, limit.first)
+            if completion <= limit.last and job.job.utility[completion] > 0:
+                best = max(best, float(job.job.utility[completion] - plan.cost))
+                found.append((plan, completion))
+        gains.append(best if limit.accepted else max(0.0, best))
     served = {job.job.index for job in jobs}
     if any(limit.accepted and i not in served for i, limit in restrictions.items()):
         gains.append(-math.inf)

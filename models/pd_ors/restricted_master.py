@@ -6,7 +6,8 @@ r"""Restricted master of the schedule columns (10), with one capacity row for a 
 
 with :math:`a^\pi_{tcr}` what the schedule takes of resource r on machines of class c in slot t. In
 nodes of branch-and-price a job may have to be accepted; it then has a column of the penalty
-beside its schedules, so that the program stays feasible.
+beside its schedules, so that the program stays feasible. Cuts say that of a set A of rules, each of
+another job, which cannot hold in a slot all at once, no more than |A| - 1 do.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from gadgetopt.solvers.persistent import PersistentLp
 from .class_pricing import Classes
 from .instance import PdOrsInstance
 from .kernel import Plan, Use
+from .rules import Rule
 from .terms import Floats
 
 
@@ -32,7 +34,9 @@ class Column:
 
     Attributes
     ----------
-    job, completion : int
+    job : int
+    completion : int
+        Slot by which it is done, and for which it has its utility.
     utility : float
     uses : tuple of Use
         What it does in each of its slots, without the machines.
@@ -84,21 +88,52 @@ class RestrictedMaster:
         )
         self.columns: list[Column] = []
         self._known: set[tuple[object, ...]] = set()
+        self._cuts: list[tuple[Rule, ...]] = []
         self.price: Floats = np.zeros(self.shape)
         self.payoff: Floats = np.zeros(self._jobs)
+        self._charges: Floats = np.zeros(0)
 
-    def add(self, plans: Sequence[Plan]) -> int:
-        """Add the schedules that are new and return how many those are."""
+    def add_cuts(self, cuts: Sequence[tuple[Rule, ...]]) -> None:
+        """Add rows for sets of rules of which not all can hold."""
+        starts: list[int] = []
+        index: list[int] = []
+        for cut in cuts:
+            starts.append(len(index))
+            met = [c for c, column in enumerate(self.columns) if _meets(column, cut)]
+            index += [self._jobs + c for c in met]
+        upper = np.array([len(cut) - 1 for cut in cuts], dtype=np.float64)
+        ones = np.ones(len(index))
+        self.lp.add_rows(np.full(len(cuts), -np.inf), upper, starts, index, ones)
+        self._cuts += cuts
+
+    @property
+    def surcharges(self) -> dict[int, list[tuple[Rule, float]]]:
+        """What each job is charged for meeting rules of cuts, after a solve."""
+        out: dict[int, list[tuple[Rule, float]]] = {}
+        for cut, charge in zip(self._cuts, self._charges.tolist(), strict=True):
+            if charge > 0:
+                for rule in cut:
+                    out.setdefault(rule.job, []).append((rule, charge))
+        return out
+
+    @property
+    def cut_worth(self) -> float:
+        """What the cuts allow at these charges."""
+        pairs = zip(self._cuts, self._charges.tolist(), strict=True)
+        return sum(charge * (len(cut) - 1) for cut, charge in pairs)
+
+    def add(self, plans: Sequence[tuple[Plan, int]]) -> int:
+        """Add schedules and the slots they count as complete in; return how many are new."""
         starts: list[int] = []
         cost: list[float] = []
         index: list[int] = []
         values: list[float] = []
-        for plan in plans:
+        for plan, completion in plans:
             i = plan.job.index
             taken = np.zeros(self.shape)
             usage = plan.usage
             np.add.at(taken, (usage.slots - 1, usage.machines), usage.amounts.astype(np.float64))
-            key = (i, plan.uses, taken.tobytes())
+            key = (i, completion, plan.uses, taken.tobytes())
             if key in self._known:
                 continue
             self._known.add(key)
@@ -108,9 +143,14 @@ class RestrictedMaster:
             starts.append(len(index))
             index += [*where[kept].tolist(), self._rows + i]
             values += [*share[kept].tolist(), 1.0]
-            utility = float(plan.job.utility[plan.completion])
+            utility = float(plan.job.utility[completion])
             cost.append(utility)
-            self.columns.append(Column(i, plan.completion, utility, plan.uses))
+            column = Column(i, completion, utility, plan.uses)
+            self.columns.append(column)
+            first = self._rows + self._jobs
+            met = [first + k for k, cut in enumerate(self._cuts) if _meets(column, cut)]
+            index += met
+            values += [1.0] * len(met)
         new = len(cost)
         if new:
             # Choice rows bound them; bounds of their own would take a part of the duals.
@@ -126,18 +166,14 @@ class RestrictedMaster:
             per_unit = np.maximum(duals[: self._rows], 0.0).reshape(self.shape)
             some = self._capacity > 0
             self.price = np.divide(per_unit, self._capacity, out=np.zeros(self.shape), where=some)
-            self.payoff = duals[self._rows :]
+            self.payoff = duals[self._rows : self._rows + self._jobs]
+            self._charges = np.maximum(duals[self._rows + self._jobs :], 0.0)
         return status
 
     @property
     def shares(self) -> Floats:
         """Value of each column."""
         return self.lp.values[self._jobs :]
-
-    @property
-    def missing(self) -> float:
-        """How far jobs that must be accepted are not."""
-        return float(self.lp.values[: self._jobs].sum())
 
     def worth(self, price: Floats) -> float:
         """Return what all machines cost at prices of classes."""
@@ -160,3 +196,8 @@ class RestrictedMaster:
             at = self._jobs + np.arange(len(self.columns))
             upper = np.where(np.asarray(allowed), np.inf, 0.0)
             self.lp.change_column_bounds(at, np.zeros(len(at)), upper)
+
+
+def _meets(column: Column, cut: Sequence[Rule]) -> bool:
+    """Return whether a schedule meets the rule of its job; a cut has one of a job at most."""
+    return any(rule.job == column.job and rule.met(column.use(rule.slot)) for rule in cut)
