@@ -90,7 +90,7 @@ def test_every_route_finds_the_optimum_of_brute_force(case, route):
     assert solve(route, tiny_instance(*case)) == pytest.approx(brute(case), abs=1e-6)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     locality=st.sampled_from(["both", "external_only", "internal_only"]),
