@@ -9,13 +9,14 @@ from functools import cached_property
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticKnownError
 
 from gadgetopt.data import Data, Instance, NonNegativeInt, Rational, Solution
 
 
 def _not_negative(value: Fraction) -> Fraction:
     if value < 0:
-        raise ValueError(f"{value} is negative")
+        raise PydanticKnownError("greater_than_equal", {"ge": 0})
     return value
 
 

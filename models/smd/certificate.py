@@ -56,8 +56,9 @@ def check_bound(instance: SmdInstance, certificate: SmdCertificate) -> float:
     prices = certificate.prices
     if len(prices) != len(instance.capacity):
         raise ValueError(f"prices: {len(prices)} for {len(instance.capacity)} resources")
-    if any(price < 0 for price in prices):
-        raise ValueError(f"prices: {min(prices)} is negative")
+    for r, price in enumerate(prices):
+        if price < 0:
+            raise ValueError(f"prices[{r}]: {price} is negative")
     pairs = zip(prices, instance.capacity, strict=True)
     cluster = sum((price * decimal_rational(C) for price, C in pairs), Fraction(0))
     gains = (_gain(job, prices, instance.charging == "used") for job in instance.jobs)

@@ -68,7 +68,7 @@ class SmdInstance(Instance):
                     raise ValueError(f"jobs[{i}].{name}: {given} amounts for {wanted} resources")
             for name in ("worker_demand", "ps_demand"):
                 if not any(getattr(job, name)):
-                    raise ValueError(f"jobs[{i}].{name}: all zero, so that no number is the most")
+                    raise ValueError(f"jobs[{i}].{name}: all zero, expected a positive amount")
         return self
 
 

@@ -79,7 +79,7 @@ def test_enumeration_finds_the_stated_optimum(name, value):
 @pytest.mark.parametrize(
     ("field", "value", "complaint"),
     [
-        ("capacities", (-1, 13), "-1 is negative"),
+        ("capacities", (-1, 13), "greater than or equal to 0"),
         ("capacities", (13,), r"groups\[0\]\[0\].weights: 2 weights, expected 1"),
         ("capacities", (), "at least 1 item"),
         ("groups", ((),), "at least 1 item"),

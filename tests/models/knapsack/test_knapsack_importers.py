@@ -157,6 +157,11 @@ def test_bad_orlib_files_are_refused_in_one_line(file, text, complaint):
         (MMKP.replace(" Solutions by HEU", " 3"), "line 9: '3', expected the end after the 2"),
         (MMKP.replace("2.00 6", ""), "line 9: 'Solutions', expected the profit of item 2 of group"),
         (MMKP.replace("7.50", "x"), "line 4: 'x', expected the profit of item 1 of group 1"),
+        (MMKP.replace("7.50", "-7.5"), "line 4: the profit of item 1 of group 1: -7.5 is negative"),
+        (MMKP.replace(" 10\n", " -10\n", 1), "line 2: the capacities, number 1 of 1: -10 is neg"),
+        (MMKP[:24], "ends after 8 words, expected"),
+        ("2 0 1\n10\n", "line 1: '0', expected the number of items in each group, a positive"),
+        ("", "empty file, expected a knapsack problem"),
     ],
 )
 def test_bad_mmkp_files_are_refused_in_one_line(file, text, complaint):
