@@ -31,7 +31,7 @@ from .terms import Floats, Ints, JobTerms
 Progress = Literal["auto", "exact", "quantised", "samples"]
 
 #: Progress is exact if there are at most so many pairs of internal and external worker-slots.
-AUTO_PAIRS = 2000
+AUTO_PAIRS = 1_000_000
 
 #: Of a slot, a mode (internal or not) and numbers of workers, which of them are allowed.
 Allow = Callable[[int, bool, Ints], npt.NDArray[np.bool_]]

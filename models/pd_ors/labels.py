@@ -34,8 +34,8 @@ from .terms import Floats, Ints, JobTerms
 #: Up to this many units of work, costs are kept for every number of units, else as labels.
 DENSE = 4096
 
-#: More labels than are ever kept, and more steps of the recursion over samples than are made.
-MOST_LABELS = 2_000_000
+#: More labels than are looked at in a slot, and more steps than the recursion over samples makes.
+MOST_LABELS = 20_000_000
 MOST_STEPS = 100_000_000
 
 
@@ -213,7 +213,7 @@ def cheapest_chains(
     Raises
     ------
     ModelRefused
-        If there would be more than `MOST_LABELS` labels.
+        If there would be more than `MOST_LABELS` labels in a slot.
     """
     skips = [True] * len(fronts) if forced is None else [not f for f in forced]
     last = max((k for k, skip in enumerate(skips) if not skip), default=0)
@@ -293,6 +293,11 @@ def _sparse(fronts: Sequence[Front], level: int, skips: list[bool]) -> list[Chai
             steps = (*trace(k, int(first[option])), (k, option))
             chains[k] = Chain(float(totals[option]), steps)
         own = np.arange(len(units)) if skips[k] else np.zeros(0, dtype=np.int64)
+        if len(units) * len(f.progress) > MOST_LABELS:
+            raise ModelRefused(
+                f"exact progress: {len(units)} labels by {len(f.progress)} options in a slot, "
+                f"more than {MOST_LABELS}"
+            )
         reached = (units[:, None] + f.progress).ravel()
         short = np.flatnonzero(reached < level)
         label, option_of = np.divmod(short, max(1, len(f.progress)))
@@ -306,8 +311,6 @@ def _sparse(fronts: Sequence[Front], level: int, skips: list[bool]) -> list[Chai
         kept = order[all_costs[order] < least][::-1]
         units, cost = all_units[kept], all_costs[kept]
         layers.append((before[kept], taken[kept]))
-        if len(units) > MOST_LABELS:
-            raise ModelRefused(f"{len(units)} labels, more than {MOST_LABELS}")
         if len(units) == 0:
             chains += [None] * (len(fronts) - k - 1)
             break

@@ -9,8 +9,10 @@ from gadgetopt.models.pd_ors import greedy_tables, labels
 from gadgetopt.models.pd_ors.greedy_tables import greedy_table
 from gadgetopt.models.pd_ors.instance import TableUtility
 from gadgetopt.models.pd_ors.kernel import best_plans
-from gadgetopt.models.pd_ors.labels import exact_scale, same_order
+from gadgetopt.models.pd_ors.labels import exact_scale, same_order, sample_scale
 from gadgetopt.models.pd_ors.slot_tables import Room, exact_table
+
+from gadgetopt.errors import ModelRefused
 
 from .pdors_jobs import cluster, job, least_plan_costs, random_instance
 
@@ -205,3 +207,15 @@ def test_disallowed_modes_are_left_out():
 
     for plan in best_plans(terms, price, room, allow=spread).values():
         assert not any(use.internal for use in plan.uses)
+
+
+def test_recursion_over_samples_is_refused_with_the_count_where_it_is_long():
+    terms = cluster([job(samples=10_000_000)], [(300,), (300,)], 100_000).terms.jobs[0]
+    with pytest.raises(ModelRefused, match="10000000 samples"):
+        sample_scale(terms)
+
+
+def test_a_job_that_cannot_complete_has_no_plans():
+    instance = cluster([job(samples=100)], [(3,), (3,)], 2)
+    room = np.repeat(instance.terms.capacity[None], 2, axis=0)
+    assert best_plans(instance.terms.jobs[0], np.ones(room.shape), room) == {}
