@@ -14,6 +14,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.errors import ModelRefused
+
 from .instance import SlotPlan
 from .labels import (
     Front,
@@ -188,7 +190,32 @@ def best_plans(
     forced = None
     if least_workers is not None:
         forced = [bool(least_workers[t - 1].any()) for t in slots]
-    return plans(job, tables, progress_scale(job, progress, quanta), allow=allow, forced=forced)
+    return plans_in(job, tables, progress, quanta, allow=allow, forced=forced)
+
+
+def plans_in(
+    job: JobTerms,
+    tables: Sequence[SlotTable],
+    progress: Progress,
+    quanta: int,
+    *,
+    allow: Allow | None = None,
+    forced: Sequence[bool] | None = None,
+) -> dict[int, Plan]:
+    """Return `plans` with progress counted in a given way; parameters are those of `best_plans`.
+
+    Raises
+    ------
+    ModelRefused
+        If the dynamic program would be too large, unless the way is "auto".
+    """
+    try:
+        scale = progress_scale(job, progress, quanta)
+        return plans(job, tables, scale, allow=allow, forced=forced)
+    except ModelRefused:
+        if progress != "auto":
+            raise
+    return plans(job, tables, quantised_scale(job, quanta), allow=allow, forced=forced)
 
 
 def progress_scale(job: JobTerms, progress: Progress, quanta: int) -> Scale:

@@ -26,7 +26,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 
 from .instance import PdOrsInstance, Placement
-from .kernel import Plan, Progress, plans, progress_scale
+from .kernel import Plan, Progress, plans_in
 from .online import outcome, run_online
 from .prices import PriceRange, PriceTable, family_range, logs_per_unit
 from .slot_tables import Placements, SlotTable, nowhere, units_that_fit
@@ -95,7 +95,7 @@ def oasis(
             if kind not in known:
                 known[kind] = pool_table(job, table.price[t - 1], table.room[t - 1])
             tables.append(known[kind])
-        return plans(job, tables, progress_scale(job, progress, quanta))
+        return plans_in(job, tables, progress, quanta)
 
     run = run_online(instance, limits, table, find)
     notes: dict[str, object] = {}

@@ -219,3 +219,22 @@ def test_a_job_that_cannot_complete_has_no_plans():
     instance = cluster([job(samples=100)], [(3,), (3,)], 2)
     room = np.repeat(instance.terms.capacity[None], 2, axis=0)
     assert best_plans(instance.terms.jobs[0], np.ones(room.shape), room) == {}
+
+
+def test_too_many_labels_are_refused_or_quantised_where_the_choice_is_free(monkeypatch):
+    terms = cluster([job(samples=12)], [(3,), (3,)], 3).terms.jobs[0]
+    price, room = np.ones((3, 2, 1)), np.full((3, 2, 1), 3)
+    monkeypatch.setattr(labels, "DENSE", 0)
+    monkeypatch.setattr(labels, "MOST_LABELS", 1)
+    with pytest.raises(ModelRefused, match="labels"):
+        best_plans(terms, price, room)
+    monkeypatch.setattr(labels, "DENSE", 300)
+    monkeypatch.setattr("gadgetopt.models.pd_ors.kernel.exact_scale", _refuse)
+    found = best_plans(terms, price, room, progress="auto")
+    assert {t: p.cost for t, p in found.items()} == {
+        t: p.cost for t, p in best_plans(terms, price, room, progress="quantised").items()
+    }
+
+
+def _refuse(_):
+    raise ModelRefused("too large")
