@@ -1,6 +1,15 @@
 """GADGET: online scheduling of ring-all-reduce jobs on the links and servers of a network."""
 
-from gadgetopt.declaration import Citation, Generator, Method, Parts, Picture, Problem
+from gadgetopt.declaration import (
+    Assumption,
+    Citation,
+    Generator,
+    Guarantee,
+    Method,
+    Parts,
+    Picture,
+    Problem,
+)
 
 part = Parts(__name__)
 
@@ -186,6 +195,46 @@ PROBLEM = Problem(
             {"most_workers": 10, "draw": "clip", "threshold": 0.0},
             {"draw": ("clip", "within")},
             stochastic=True,
+        ),
+    ),
+    guarantees=(
+        Guarantee(
+            "Theorem 6",
+            "OPT / ALG <= 2 over all slots",
+            "Theorem 6, proof repaired",
+            "proven",
+            ("gadget",),
+            part("guarantees:theorem_6_ratio"),
+            (
+                Assumption("utilities are concave", part("guarantees:concave")),
+                Assumption("every slot is solved exactly", part("guarantees:slots_exact")),
+            ),
+        ),
+        Guarantee(
+            "Theorem 8",
+            "OPT / ALG <= 3 Gamma in a slot with probability, capacities exceeded by beta and "
+            "gamma; none where they are kept",
+            "Theorem 8",
+            "claimed",
+            ("gadget",),
+            part("guarantees:theorem_8_ratio"),
+            (
+                Assumption("there is one slot", part("guarantees:one_slot")),
+                Assumption("slots are Algorithm 2's", part("guarantees:slots_by_algorithm_2")),
+            ),
+        ),
+        Guarantee(
+            "Theorem 10",
+            "OPT / ALG <= 3 Gamma + 1 over all slots with probability, capacities exceeded by beta "
+            "and gamma; none where they are kept",
+            "Theorem 10",
+            "claimed",
+            ("gadget",),
+            part("guarantees:theorem_10_ratio"),
+            (
+                Assumption("utilities are concave", part("guarantees:concave")),
+                Assumption("slots are Algorithm 2's", part("guarantees:slots_by_algorithm_2")),
+            ),
         ),
     ),
 )
