@@ -251,6 +251,6 @@ def first_prices(instance: PdOrsInstance, limits: Limits, master: RestrictedMast
     out = np.zeros(master.shape)
     if price is not None:
         scaled = best_scale(instance, price) * price
-        np.add.at(out, (slice(None), master.classes.of_machine), scaled)
-        out /= master.classes.count[:, None]
+        for c in range(len(master.classes.count)):
+            out[:, c] = scaled[:, master.classes.of_machine == c].mean(axis=1)
     return out

@@ -133,8 +133,8 @@ class _Spread:
         job = self._job
         a, b = (x.ravel() for x in np.indices(self._shape))
         fits = (np.outer(a, job.alpha) + np.outer(b, job.beta) <= room).all(axis=1)
-        fits[0] = False  # nothing is no move
-        return list(zip(a[fits].tolist(), b[fits].tolist(), strict=True))
+        some = np.flatnonzero(fits)[1:]  # the first is nothing, which is no move
+        return list(zip(a[some].tolist(), b[some].tolist(), strict=True))
 
     def _over_machines(self, price: Floats) -> Floats:
         worker, server = price @ self._job.alpha, price @ self._job.beta
