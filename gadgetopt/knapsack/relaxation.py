@@ -14,16 +14,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from gadgetopt.knapsack.moderate import moderate
 from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
-from gadgetopt.numbers import decimal_rational
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import INFINITY, Algorithm, PersistentLp
 
@@ -124,45 +121,6 @@ def lagrangian_bound(knapsack: Knapsack, duals: npt.ArrayLike) -> float:
     )
     total = math.fsum(terms)
     return float(total + error + unit * abs(total))
-
-
-def exact_lagrangian_bound(knapsack: Knapsack, duals: Sequence[Fraction]) -> Fraction | None:
-    """Return the Lagrangian bound of exact prices, every number read as the decimal it is.
-
-    Returns
-    -------
-    Fraction or None
-        None if exactly one item must be chosen from a group that has none.
-
-    Raises
-    ------
-    ValueError
-        If there are not as many prices as rows, or one is negative.
-    """
-    if len(duals) != len(knapsack.capacity):
-        raise ValueError(f"duals: {len(duals)} prices for {len(knapsack.capacity)} rows")
-    if any(price < 0 for price in duals):
-        raise ValueError("duals: a price is negative")
-    if knapsack.exactly_one and _has_empty_group(knapsack):
-        return None
-    priced = [(r, price) for r, price in enumerate(duals) if price]
-    read: dict[float, Fraction] = {}
-
-    def exact(x: float) -> Fraction:
-        if x not in read:
-            read[x] = decimal_rational(x)
-        return read[x]
-
-    bound = sum((p * exact(float(knapsack.capacity[r])) for r, p in priced), Fraction(0))
-    best: dict[int, Fraction] = {}
-    weights = knapsack.weight.tolist()
-    rows = zip(knapsack.owner.tolist(), knapsack.profit.tolist(), weights, strict=True)
-    for group, profit, weight in rows:
-        worth = exact(profit) - sum((p * exact(weight[r]) for r, p in priced), Fraction(0))
-        if group not in best or worth > best[group]:
-            best[group] = worth
-    zero = Fraction(0)
-    return bound + sum((b if knapsack.exactly_one else max(b, zero) for b in best.values()), zero)
 
 
 def linear_relaxation(knapsack: Knapsack, limits: Limits | None = None) -> Relaxation:

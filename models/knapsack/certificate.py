@@ -37,6 +37,10 @@ from .instance import Amount, KnapsackInstance
 MOST_STEPS, MOST_CELLS = 10**9, 10**7
 
 
+class TableTooLarge(ValueError):
+    """The dynamic program of a surrogate bound would take too long, or too many digits."""
+
+
 class KnapsackCertificate(Certificate):
     """Multipliers of the rows, and the bound to make of them.
 
@@ -154,12 +158,12 @@ def _one_row(
     """Return the largest profit of at most, or exactly, one item of each group within a row."""
     steps = (capacity + 1) * sum(map(len, profit))
     if capacity + 1 > MOST_CELLS or steps > MOST_STEPS:
-        raise ValueError(
+        raise TableTooLarge(
             f"multipliers: the surrogate knapsack takes {steps:.2g} steps on {capacity + 1:.2g} "
             f"cells, expected at most {MOST_STEPS:.0e} on {MOST_CELLS:.0e}"
         )
     if sum(max(row, default=0) for row in profit) > 2**62:
-        raise ValueError("profits: too many digits for 64 bits")
+        raise TableTooLarge("profits: too many digits for 64 bits")
     nothing = np.int64(-(2**62))
     best = np.zeros(capacity + 1, dtype=np.int64)  # of the groups so far, by capacity
     for profits, weights in zip(profit, weight, strict=True):

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from gadgetopt.knapsack.greedy import by_density
 from gadgetopt.knapsack.problem import Ints, Knapsack
 from gadgetopt.knapsack.relaxation import shares
 from gadgetopt.result import Limits
@@ -21,20 +22,6 @@ def greedy(knapsack: Knapsack, limits: Limits) -> tuple[Ints | None, bool]:
     """
     single = knapsack.num_groups == knapsack.num_items and not knapsack.exactly_one
     return (by_density(knapsack), False) if single else by_upgrades(knapsack, limits)
-
-
-def by_density(knapsack: Knapsack) -> Ints:
-    """Take single items by profit per part of the fullest row they fill, while they fit."""
-    share = shares(knapsack)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        density = np.where(share > 0, knapsack.profit / share, np.inf)
-    left = knapsack.capacity.copy()
-    chosen = []
-    for c in np.argsort(-density, kind="stable").tolist():
-        if np.all(knapsack.weight[c] <= left):
-            left -= knapsack.weight[c]
-            chosen.append(c)
-    return np.array(chosen, dtype=np.int64)
 
 
 def by_upgrades(knapsack: Knapsack, limits: Limits) -> tuple[Ints | None, bool]:

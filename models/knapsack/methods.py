@@ -21,7 +21,7 @@ from gadgetopt.result import Limits, MethodOutcome, Status
 
 from . import greedy as greedy_choice
 from .bounds import lagrangian_certificate
-from .certificate import KnapsackCertificate, check_bound
+from .certificate import KnapsackCertificate, TableTooLarge, check_bound
 from .instance import KnapsackInstance, KnapsackSolution
 from .scaling import ScaledKnapsack, scaled
 
@@ -112,7 +112,7 @@ def dynamic_program(
     certificate = KnapsackCertificate(multipliers=tuple(multipliers), bound="surrogate")
     try:
         check_bound(instance, certificate)
-    except ValueError:  # too large to be checked again; the program's word then
+    except TableTooLarge:  # too large to be checked again; the program's word then
         return outcome
     outcome.dual_bound, outcome.certificate = None, certificate
     return outcome

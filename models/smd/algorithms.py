@@ -15,10 +15,11 @@ import numpy as np
 
 from gadgetopt.result import Limits, MethodOutcome
 
-from .grid_search import Grid, Objective, grid_search
+from .grid_search import Grid, Objective, Route, grid_search
+from .guarantees import what_theorems_say
 from .inner import Pair, best_pair
 from .instance import Job, SmdInstance, SmdSolution
-from .outer import Outer, serve
+from .outer import Outer, enumerated_sets, serve
 from .rounding import Fallback, Zero, best_corner, floor_pair, rounded
 
 HowRounded = Literal["random", "floor", "corners"]
@@ -45,6 +46,7 @@ def smd(
     eps_inner: float = 0.01,
     grid: Grid = "repaired",
     inner_objective: Objective = "upper",
+    route: Route = "fast",
     rounding: HowRounded = "random",
     shrink: float = 1.0,
     delta: float | None = None,
@@ -53,6 +55,7 @@ def smd(
     fallback: Fallback = "floor",
     outer: Outer = "frieze_clarke",
     k: int = 2,
+    eps_outer: float | None = None,
     complete: bool = False,
 ) -> MethodOutcome:
     r"""Return the decision of SMD: a grid search, a rounding, and a knapsack.
@@ -78,6 +81,8 @@ def smd(
         The printed grid may miss the optimum, or every point.
     inner_objective : "upper" or "actual", default "upper"
         Compare grid points by Psi, as printed, or by their time (reconstructed).
+    route : "fast" or "lp", default "fast"
+        The exact equivalent of the linear programs (reconstructed), or the linear programs.
     rounding : "random", "floor" or "corners", default "random"
         Algorithm 2, or one of its deterministic variants (reconstructed).
     shrink : float, default 1
@@ -93,15 +98,25 @@ def smd(
     outer : "frieze_clarke", "exact" or "greedy_density", default "frieze_clarke"
         How jobs are admitted.
     k : int, default 2
-        Sets that Algorithm 3 enumerates. The paper's epsilon_2 = 0.01 means all 2^I sets.
+        Size of the sets that Algorithm 3 enumerates.
+    eps_outer : float, optional
+        epsilon_2; where given, k is what it means. The paper's 0.01 means all 2^I sets.
     complete : bool, default False
         Whether jobs that still fit are added (reconstructed).
+
+    Raises
+    ------
+    ModelRefused
+        If an epsilon means too many linear programs or sets; the message has the count.
     """
+    k = enumerated_sets(instance, k, eps_outer)
+    if rounding not in ("random", "floor", "corners"):
+        raise ValueError(f"rounding: {rounding!r} is not 'random', 'floor' or 'corners'")
     seed = int(rng.integers(2**63))
     counts = InnerCounts()
 
     def policy(i: int, job: Job) -> Pair | None:
-        found = grid_search(job, eps_inner, grid=grid, objective=inner_objective)
+        found = grid_search(job, eps_inner, grid=grid, objective=inner_objective, route=route)
         if found is None:
             counts.jobs_without_point += 1
             return None
@@ -124,8 +139,6 @@ def smd(
         counts.jobs_rounded_down += result.fell_back
         return result.pair
 
-    if rounding not in ("random", "floor", "corners"):
-        raise ValueError(f"rounding: {rounding!r} is not 'random', 'floor' or 'corners'")
     outcome = serve(instance, limits, rng, policy, outer=outer, k=k, complete=complete)
     outcome.notes |= {
         "linear_programs_of_algorithm_1": counts.programs,
@@ -138,6 +151,20 @@ def smd(
         outcome.notes["worst_utility_ratio_of_admitted"] = worst_utility_ratio(
             instance, outcome.solution
         )
+        outcome.notes |= what_theorems_say(
+            instance,
+            {
+                "eps_inner": eps_inner,
+                "grid": grid,
+                "rounding": rounding,
+                "shrink": shrink,
+                "delta": delta,
+                "attempts": attempts,
+                "outer": outer,
+                "k": k,
+                "eps_outer": None,
+            },
+        )
     return outcome
 
 
@@ -147,6 +174,7 @@ def algorithm_3(
     rng: np.random.Generator,
     *,
     k: int = 2,
+    eps_outer: float | None = None,
     complete: bool = False,
 ) -> MethodOutcome:
     r"""Return the decision of Algorithm 3 when every job has its best pair.
@@ -155,9 +183,15 @@ def algorithm_3(
 
     Parameters
     ----------
-    k, complete
+    k, eps_outer, complete
+        As in `smd`.
+
+    Raises
+    ------
+    ModelRefused
         As in `smd`.
     """
+    k = enumerated_sets(instance, k, eps_outer)
     return serve(
         instance,
         limits,

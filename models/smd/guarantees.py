@@ -52,6 +52,7 @@ from .collapsed import collapsed
 from .grid_search import search_grid
 from .inner import best_pair, largest_p
 from .instance import Job, SmdInstance
+from .outer import enumerated_sets
 from .ratios import ratios
 from .rounding import job_shrink
 
@@ -59,16 +60,11 @@ from .rounding import job_shrink
 _LARGEST_LOG = 700.0
 
 
-def sets_of(epsilon: float, resources: int, jobs: int) -> int:
-    """Return k, the size of sets that Algorithm 3 enumerates for epsilon_2."""
-    return min(jobs, math.ceil(resources * (1 - epsilon) / epsilon - 1e-12))
-
-
 def theorem_3_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> Number | None:
     """Return (k + R) / k, 1 if all sets are enumerated; None for k = 0, or if use is charged."""
     if instance.charging != "reserved":
         return None
-    k = int(parameters["k"])
+    k = enumerated_sets(instance, int(parameters["k"]), parameters["eps_outer"])
     knapsack = collapsed(instance).knapsack
     if k >= knapsack.num_items:
         return 1
@@ -114,12 +110,13 @@ def theorem_9_counts(instance: SmdInstance, parameters: Mapping[str, Any]) -> di
     served = [job for job in instance.jobs if largest_p(job)]
     eps, grid = parameters["eps_inner"], parameters["grid"]
     I = len(instance.jobs)  # noqa: E741  # the paper's letter
+    k = enumerated_sets(instance, parameters["k"], parameters["eps_outer"])
     return {
         "inner_programs": sum(
             search_grid(job, eps, grid).size + 2 * len(ratios(job)) for job in served
         ),
         "roundings": parameters["attempts"] * len(served),
-        "outer_programs": sum(math.comb(I, s) for s in range(min(parameters["k"], I) + 1)),
+        "outer_programs": sum(math.comb(I, s) for s in range(min(k, I) + 1)),
     }
 
 
@@ -154,6 +151,25 @@ def rounding_factor(job: Job, parameters: Mapping[str, Any]) -> float:
     delta = parameters["delta"]
     shrink = parameters["shrink"] if delta is None else job_shrink(job, delta)
     return float(4 / shrink)
+
+
+def what_theorems_say(
+    instance: SmdInstance, parameters: Mapping[str, Any]
+) -> dict[str, float | int | None]:
+    """Return what a run of SMD tells of its theorems: logarithms of ratios, counts, probability."""
+    told: dict[str, float | int | None] = {
+        f"theorem_9_{what}": count for what, count in theorem_9_counts(instance, parameters).items()
+    }
+    if instance.charging == "reserved" and parameters["outer"] in ("exact", "frieze_clarke"):
+        told["b1_b2_log_ratio"] = rounding_log_ratio(instance, parameters)
+        if parameters["delta"] is not None:
+            told["theorem_6_log_ratio"] = theorem_6_log_ratio(instance, parameters)
+    if parameters["delta"] is not None:
+        for name, as_printed in (("as_printed", True), ("of_all_rows", False)):
+            told[f"theorem_6_probability_{name}"] = theorem_6_probability(
+                instance, parameters, as_printed=as_printed
+            )
+    return told
 
 
 # -- assumptions -----------------------------------------------------------------------------------

@@ -26,6 +26,9 @@ q_k = p alpha_k, y = 1/p, with P(k) the most servers beside k workers.
     (3)\quad & \alpha_k \le q_k \le P(k)\, \alpha_k \\
     (4)\quad & n (n + 1)\, y + p \ge 2 n + 1, \qquad y \ge 1 \text{ if } P = 1 \\
     (5)\quad & O^r \sum_k k \alpha_k + G^r p \le v^r
+
+(1)-(4) are the same but for names, and built by one function, with sigma for alpha and n for w and
+p: the unary number and the other one.
 """
 
 from __future__ import annotations
@@ -86,39 +89,15 @@ def solve_inner(job: Job, limits: Limits | None = None, seed: int = 0) -> InnerO
 
 
 def _sync(job: Job) -> pyo.ConcreteModel:
+    """The unary number is that of servers, the whole one that of workers."""
     tau = job.completion_time
-    P, W_1 = largest_p(job), largest_w(job, 1)
-    W = dict(enumerate(most_workers(job, np.arange(1, P + 1)).tolist(), start=1))
-
-    m = pyo.ConcreteModel("inner problem, synchronous")
-    m.K = pyo.RangeSet(1, P)
-    m.N = pyo.RangeSet(1, W_1 - 1)
-
-    m.sigma = pyo.Var(m.K, domain=pyo.Binary, doc="there are k servers")
-    m.w = pyo.Var(domain=pyo.PositiveIntegers, bounds=(1, W_1), doc="workers")
-    m.q = pyo.Var(m.K, domain=pyo.NonNegativeReals, bounds=lambda m, k: (0, W[k]), doc="w sigma_k")
-    m.y = pyo.Var(bounds=(1 / W_1, 1), doc="1/w")
+    P = largest_p(job)
+    m = _unary("inner problem, synchronous", most_workers(job, np.arange(1, P + 1)).tolist())
+    m.workers = pyo.Expression(expr=m.n)
     m.servers = pyo.Expression(expr=sum(k * m.sigma[k] for k in m.K))
-    m.workers = pyo.Expression(expr=m.w)
-
-    m.one_number = pyo.Constraint(expr=sum(m.sigma[k] for k in m.K) == 1, doc="(1)")
-    m.split = pyo.Constraint(expr=sum(m.q[k] for k in m.K) == m.w, doc="(2)")
-
-    @m.Constraint(m.K, doc="(3): at least a worker beside the k servers")
-    def split_least(m: Any, k: int) -> Any:
-        return m.sigma[k] <= m.q[k]
-
-    @m.Constraint(m.K, doc="(3): workers beside k servers only if there are k")
-    def split_most(m: Any, k: int) -> Any:
-        return m.q[k] <= W[k] * m.sigma[k]
-
-    @m.Constraint(m.N, doc="(4): secants of 1/w")
-    def secant(m: Any, n: int) -> Any:
-        return n * (n + 1) * m.y + m.w >= 2 * n + 1
-
     _add_packing(m, job)
     m.time = pyo.Objective(
-        expr=tau.per_w * m.w
+        expr=tau.per_w * m.workers
         + tau.per_p * m.servers
         + tau.constant
         + tau.w_over_p * sum(m.q[k] / k for k in m.K)
@@ -129,44 +108,50 @@ def _sync(job: Job) -> pyo.ConcreteModel:
 
 
 def _async(job: Job) -> pyo.ConcreteModel:
+    """The unary number is that of workers, the whole one that of servers."""
     tau = job.completion_time
-    P_1, W_1 = largest_p(job), largest_w(job, 1)
-    P = dict(enumerate(most_servers(job, np.arange(1, W_1 + 1)).tolist(), start=1))
-
-    m = pyo.ConcreteModel("inner problem, asynchronous")
-    m.K = pyo.RangeSet(1, W_1)
-    m.N = pyo.RangeSet(1, P_1 - 1)
-
-    m.alpha = pyo.Var(m.K, domain=pyo.Binary, doc="there are k workers")
-    m.p = pyo.Var(domain=pyo.PositiveIntegers, bounds=(1, P_1), doc="servers")
-    m.q = pyo.Var(m.K, domain=pyo.NonNegativeReals, bounds=lambda m, k: (0, P[k]), doc="p alpha_k")
-    m.y = pyo.Var(bounds=(1 / P_1, 1), doc="1/p")
-    m.workers = pyo.Expression(expr=sum(k * m.alpha[k] for k in m.K))
-    m.servers = pyo.Expression(expr=m.p)
-
-    m.one_number = pyo.Constraint(expr=sum(m.alpha[k] for k in m.K) == 1, doc="(1)")
-    m.split = pyo.Constraint(expr=sum(m.q[k] for k in m.K) == m.p, doc="(2)")
-
-    @m.Constraint(m.K, doc="(3): at least a server beside the k workers")
-    def split_least(m: Any, k: int) -> Any:
-        return m.alpha[k] <= m.q[k]
-
-    @m.Constraint(m.K, doc="(3): servers beside k workers only if there are k")
-    def split_most(m: Any, k: int) -> Any:
-        return m.q[k] <= P[k] * m.alpha[k]
-
-    @m.Constraint(m.N, doc="(4): secants of 1/p")
-    def secant(m: Any, n: int) -> Any:
-        return n * (n + 1) * m.y + m.p >= 2 * n + 1
-
+    W = largest_w(job, 1)
+    m = _unary("inner problem, asynchronous", most_servers(job, np.arange(1, W + 1)).tolist())
+    m.workers = pyo.Expression(expr=sum(k * m.sigma[k] for k in m.K))
+    m.servers = pyo.Expression(expr=m.n)
     _add_packing(m, job)
     m.time = pyo.Objective(
         expr=tau.constant
         + tau.p_over_w * sum(m.q[k] / k for k in m.K)
-        + tau.one_over_w * sum(m.alpha[k] / k for k in m.K)
+        + tau.one_over_w * sum(m.sigma[k] / k for k in m.K)
         + tau.one_over_p * m.y,
         sense=pyo.minimize,
     )
+    return m
+
+
+def _unary(name: str, beside: list[int]) -> pyo.ConcreteModel:
+    """Build (1)-(4): a number in unary, and another, of which `beside[k - 1]` fit beside k."""
+    most = beside[0]
+    m = pyo.ConcreteModel(name)
+    m.K = pyo.RangeSet(1, len(beside))
+    m.N = pyo.RangeSet(1, most - 1)
+
+    m.sigma = pyo.Var(m.K, domain=pyo.Binary, doc="the one number is k")
+    m.n = pyo.Var(domain=pyo.PositiveIntegers, bounds=(1, most), doc="the other number")
+    m.q = pyo.Var(m.K, bounds=lambda m, k: (0, beside[k - 1]), doc="n sigma_k")
+    m.y = pyo.Var(bounds=(1 / most, 1), doc="1/n")
+
+    m.one_number = pyo.Constraint(expr=sum(m.sigma[k] for k in m.K) == 1, doc="(1)")
+    m.split = pyo.Constraint(expr=sum(m.q[k] for k in m.K) == m.n, doc="(2)")
+
+    @m.Constraint(m.K, doc="(3): at least one beside the k")
+    def split_least(m: Any, k: int) -> Any:
+        return m.sigma[k] <= m.q[k]
+
+    @m.Constraint(m.K, doc="(3): some beside k only if there are k")
+    def split_most(m: Any, k: int) -> Any:
+        return m.q[k] <= beside[k - 1] * m.sigma[k]
+
+    @m.Constraint(m.N, doc="(4): secants of 1/n")
+    def secant(m: Any, n: int) -> Any:
+        return n * (n + 1) * m.y + m.n >= 2 * n + 1
+
     return m
 
 

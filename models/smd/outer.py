@@ -7,21 +7,21 @@ has the same choice: exactly, by Algorithm 3, or greedily.
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.core import cg_core
 from gadgetopt.knapsack.dynamic import collinear, solve_collinear
 from gadgetopt.knapsack.frieze_clarke import frieze_clarke
+from gadgetopt.knapsack.greedy import by_density
 from gadgetopt.knapsack.outcome import CoreResult
 from gadgetopt.knapsack.problem import Knapsack
-from gadgetopt.knapsack.relaxation import shares
 from gadgetopt.result import Limits, MethodOutcome
 
 from .columns import chosen_columns
@@ -29,7 +29,6 @@ from .inner import Pair
 from .instance import Job, SmdInstance
 
 Outer = Literal["exact", "frieze_clarke", "greedy_density"]
-Ints = npt.NDArray[np.int64]
 
 
 def choose_pairs(
@@ -126,16 +125,21 @@ def exactly(knapsack: Knapsack, limits: Limits, rng: np.random.Generator) -> Cor
     return cg_core(knapsack, limits, rng)
 
 
-def by_density(knapsack: Knapsack) -> Ints:
-    """Return the items that fit in order of profit over their largest share of a capacity."""
-    density = knapsack.profit / np.maximum(shares(knapsack), np.finfo(float).tiny)
-    room = knapsack.capacity.copy()
-    chosen = []
-    for c in np.argsort(-density, kind="stable").tolist():
-        if np.all(knapsack.weight[c] <= room):
-            room -= knapsack.weight[c]
-            chosen.append(c)
-    return np.sort(np.array(chosen, dtype=np.int64))
+def enumerated_sets(instance: SmdInstance, k: int, eps_outer: float | None) -> int:
+    """Return k, the size of the sets that Algorithm 3 enumerates, from epsilon_2 where given.
+
+    Raises
+    ------
+    ModelRefused
+        If epsilon_2 is not between 0 and 1.
+    """
+    if eps_outer is None:
+        return k
+    if not isinstance(eps_outer, int | float) or not 0 < eps_outer < 1:
+        raise ModelRefused(f"eps_outer: {eps_outer!r}, expected a number between 0 and 1")
+    # A small number off, so that 0.2 of four resources is 16 and not 17.
+    sets = math.ceil(len(instance.resources) * (1 - eps_outer) / eps_outer - 1e-12)
+    return min(len(instance.jobs), sets)
 
 
 def left(limits: Limits, spent_s: float) -> Limits:

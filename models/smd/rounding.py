@@ -70,6 +70,8 @@ def job_shrink(job: Job, delta: float) -> float:
     ModelRefused
         If delta is not in (0, 1], or nothing fits.
     """
+    if not isinstance(delta, int | float):
+        raise ModelRefused(f"rounding: delta {delta!r} is not a number")
     try:
         return shrink_factor(len(job.reservation_limit), job_width(job), delta)
     except ValueError as error:

@@ -17,9 +17,10 @@ from gadgetopt.models.smd.evaluate import evaluate
 from gadgetopt.models.smd.exact import exact
 from gadgetopt.models.smd.generate import independent_limits, paper, planted
 from gadgetopt.models.smd.inner import best_pair, fits
-from gadgetopt.models.smd.outer import by_density
 from hypothesis import given, settings
 
+from gadgetopt.errors import ModelRefused
+from gadgetopt.knapsack.greedy import by_density
 from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.result import Limits
 
@@ -110,12 +111,22 @@ def test_a_complete_algorithm_3_is_no_worse():
     assert plain <= complete <= best * (1 + 1e-9)
 
 
-def test_algorithm_3_refuses_the_sets_that_epsilon_2_of_the_paper_means():
-    from gadgetopt.errors import ModelRefused
-
+@pytest.mark.parametrize("policy", [algorithm_3, smd])
+def test_the_sets_that_epsilon_2_of_the_paper_means_are_refused_with_their_number(policy):
     instance = independent_limits(rng(3), jobs=50)
-    with pytest.raises(ModelRefused):
-        algorithm_3(instance, LIMITS, rng(), k=50)
+    with pytest.raises(ModelRefused, match=r"3\.44e\+10 sets of at most 50 of 35 items"):
+        policy(instance, LIMITS, rng(), eps_outer=0.01)
+
+
+def test_the_programs_that_epsilon_1_of_the_paper_means_are_refused_with_their_number():
+    instance = planted(rng(), jobs=2)
+    with pytest.raises(ModelRefused, match=r"eps 0.01 means \d{6,} linear programs for one job"):
+        smd(instance, LIMITS, rng(), route="lp")
+    fast, programs = (
+        smd(instance, LIMITS, rng(), route=route, eps_inner=0.95).claimed_objective
+        for route in ("fast", "lp")
+    )
+    assert fast == pytest.approx(programs)
 
 
 def test_a_run_out_of_time_still_decides():

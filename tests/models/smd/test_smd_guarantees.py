@@ -9,7 +9,6 @@ from gadgetopt.models.smd.exact import exact
 from gadgetopt.models.smd.generate import independent_limits, paper, planted
 from gadgetopt.models.smd.guarantees import (
     rounding_ratio,
-    sets_of,
     theorem_3_ratio,
     theorem_5_factor,
     theorem_6_log_ratio,
@@ -17,8 +16,10 @@ from gadgetopt.models.smd.guarantees import (
     theorem_6_ratio,
     theorem_9_counts,
 )
+from gadgetopt.models.smd.outer import enumerated_sets
 from hypothesis import given, settings
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.files import library, read_instance
 from gadgetopt.methods import find_method
 from gadgetopt.registry import problem
@@ -40,7 +41,7 @@ def test_proven_ratios_hold_on_every_small_instance(instance):
     best = optimum(instance)
     for k in (1, 2):
         found = algorithm_3(instance, Limits(), rng(), k=k).claimed_objective
-        assert best <= found * theorem_3_ratio(instance, {"k": k}) + 1e-6
+        assert best <= found * theorem_3_ratio(instance, {"k": k, "eps_outer": None}) + 1e-6
     for changes in ({"rounding": "floor"}, {"shrink": 0.4}, {"delta": 0.5, "outer": "exact"}):
         parameters = {**SMD, **changes}
         ratio = rounding_ratio(instance, parameters)
@@ -54,20 +55,34 @@ def test_proven_ratios_hold_on_the_presets(preset):
     instance = preset(rng(4), jobs=20)
     best = exact(instance, Limits(), rng()).claimed_objective
     found = algorithm_3(instance, Limits(), rng(), k=2).claimed_objective
-    assert best <= found * theorem_3_ratio(instance, {"k": 2})
+    assert best <= found * theorem_3_ratio(instance, {"k": 2, "eps_outer": None})
 
 
 def test_a_single_virtual_instance_makes_one_row_of_all():
-    assert theorem_3_ratio(paper(rng(), jobs=20), {"k": 2}) == 1.5
-    assert theorem_3_ratio(independent_limits(rng(), jobs=20), {"k": 2}) == 3
-    assert theorem_3_ratio(independent_limits(rng(), jobs=20), {"k": 0}) is None
-    assert theorem_3_ratio(independent_limits(rng(), jobs=20), {"k": 20}) == 1
+    assert theorem_3_ratio(paper(rng(), jobs=20), {"k": 2, "eps_outer": None}) == 1.5
+    assert theorem_3_ratio(independent_limits(rng(), jobs=20), {"k": 2, "eps_outer": None}) == 3
+    assert theorem_3_ratio(independent_limits(rng(), jobs=20), {"k": 0, "eps_outer": None}) is None
+    assert theorem_3_ratio(independent_limits(rng(), jobs=20), {"k": 20, "eps_outer": None}) == 1
 
 
 def test_epsilon_2_of_the_paper_means_all_subsets():
-    assert sets_of(0.01, 4, 50) == 50
-    assert sets_of(0.01, 4, 1000) == 396
-    assert sets_of(0.5, 4, 50) == 4
+    instance = independent_limits(rng(), jobs=50)
+    for eps, k in ((0.01, 50), (0.5, 4), (0.2, 16)):
+        assert enumerated_sets(instance, 2, eps) == k
+    assert enumerated_sets(instance, 2, None) == 2
+    assert theorem_3_ratio(instance, {"k": 2, "eps_outer": 0.5}) == 2
+    for nonsense in (0.0, 1.0, "half"):
+        with pytest.raises(ModelRefused, match="between 0 and 1"):
+            enumerated_sets(instance, 2, nonsense)
+
+
+def test_a_run_of_smd_tells_what_its_theorems_say():
+    instance = planted(rng(), jobs=5)
+    notes = smd(instance, Limits(), rng(), delta=0.5).notes
+    parameters = {**SMD, "delta": 0.5}
+    assert notes["theorem_6_log_ratio"] == theorem_6_log_ratio(instance, parameters) > 0
+    assert notes["theorem_6_probability_as_printed"] > notes["theorem_6_probability_of_all_rows"]
+    assert notes["theorem_9_outer_programs"] == 1 + 5 + 10
 
 
 def test_a_rounding_costs_at_least_28_by_theorem_5():
