@@ -51,7 +51,16 @@ PROBLEM = Problem(
     certificate_type=part("certificate:PdOrsCertificate"),
     check_bound=part("certificate:check_bound"),
     default_method="compact@highs",
-    default_methods=("pd_ors", "oasis", "price_bound", "column_lp", "compact@highs"),
+    default_methods=(
+        "pd_ors",
+        "oasis",
+        "drf",
+        "fifo",
+        "dorm",
+        "price_bound",
+        "column_lp",
+        "compact@highs",
+    ),
     generators=(
         Generator(
             "quickstart",
@@ -220,6 +229,30 @@ PROBLEM = Problem(
             part("oasis:oasis"),
             {"progress": "auto", "quanta": 200, "log_price_span": None},
             {"progress": progresses},
+        ),
+        Method(
+            "fifo",
+            "baseline",
+            "first in, first out, a fixed number of workers drawn for every job",
+            "baseline FIFO",
+            part("baselines:fifo"),
+            {"fewest_workers": 1, "most_workers": 30},
+            stochastic=True,
+        ),
+        Method(
+            "drf",
+            "baseline",
+            "dominant resource fairness, anew in every slot",
+            "baseline DRF",
+            part("baselines:drf"),
+        ),
+        Method(
+            "dorm",
+            "baseline",
+            "Dorm: a MILP of use, fairness and few changes whenever a job comes or goes",
+            "baseline Dorm (reconstructed: recalled)",
+            part("dorm:dorm"),
+            {"unfairness": 0.1, "changes": 0.1, "event_time_s": 10.0},
         ),
         Method(
             "cpsat",
