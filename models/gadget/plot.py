@@ -1,6 +1,6 @@
 """A solution as a picture: one row per job, a bar for every run of slots with rings of one size.
 
-Bars are as high as rings are large; the colour says how far a ring reaches.
+The larger a ring, the higher the bar; the colour says how far a ring reaches.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ REACH = (
 
 #: Up to this many jobs, bars carry the size of the ring.
 _WRITTEN_JOBS = 40
-#: Part of a row that the largest ring takes.
-_HIGHEST = 0.9
+#: Parts of a row that a ring takes anyway, and that the largest takes beyond.
+_ANYWAY, _BEYOND = 0.3, 0.6
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,14 @@ def plot(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
             base=[bar.start - 0.5 for bar in here],
             x=[bar.end - bar.start + 1 for bar in here],
             y=[row[bar.job] for bar in here],
-            width=[_HIGHEST * bar.size / largest for bar in here],
+            width=[_ANYWAY + _BEYOND * bar.size / largest for bar in here],
             marker={"color": colour, "line": {"color": INK, "width": 0.6 if few else 0.2}},
             text=[str(bar.size) for bar in here] if few else None,
             textposition="inside",
             insidetextanchor="middle",
             textangle=0,
-            textfont={"color": INK},
+            textfont={"color": INK, "size": 11},
+            constraintext="none",
             hovertext=[
                 f"{about[bar.job]}<br>slots {bar.start} to {bar.end}: {bar.size} workers, {name}"
                 for bar in here
@@ -126,12 +127,12 @@ def plot(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
     figure.update_layout(
         title={
             "text": f"Utility {total:.6g} of {jobs} jobs in {T} slots",
-            "subtitle": {"text": f"height: workers of the ring, up to {largest}"},
+            "subtitle": {"text": f"the more workers, up to {largest}, the higher the bar"},
         },
         barmode="overlay",
         bargap=0,
         template="plotly_white",
-        height=190 + (max(120, 26 * jobs) if few else min(1_400, max(700, 6 * jobs))),
+        height=190 + (max(120, 30 * jobs) if few else min(1_400, max(700, 6 * jobs))),
         legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 1, "xanchor": "right"},
         margin={"t": 120},
         xaxis={"title": {"text": "slot"}, "range": [0.4, T + 0.6], "zeroline": False},
