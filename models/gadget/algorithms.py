@@ -14,6 +14,7 @@ from .lp_rs_mde import Rounding, lp_rs_mde
 from .max_ring import largest_rings
 from .slot_greedy import slot_greedy
 from .slot_problem import Mapping, SlotProblem, ring
+from .slot_solver import solve_slot
 from .temporal_greedy import GreedyRun, temporal_greedy
 from .terms import Terms
 
@@ -23,7 +24,7 @@ def gadget(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    slot_solver: Literal["lp_rs_mde", "greedy"] = "lp_rs_mde",
+    slot_solver: Literal["lp_rs_mde", "exact", "greedy"] = "lp_rs_mde",
     rounding: Rounding = "fill",
     attempts: int = 100,
     utility_surrogate: Literal["concave_envelope", "true"] = "concave_envelope",
@@ -34,8 +35,9 @@ def gadget(
     Parameters
     ----------
     slot_solver : str
-        `lp_rs_mde` is Algorithm 2; `greedy` places the best workers next, in near-linear time
-        (reconstructed).
+        `lp_rs_mde` is Algorithm 2. `exact` takes the optimum of the slot where a proof is found,
+        and else the best rings of the configuration program; `greedy` places the best workers
+        next, in near-linear time (both reconstructed).
     rounding : str
         Of Algorithm 2, as in `lp_rs_mde`. With `vanilla`, as printed, rings may exceed capacities,
         and what comes out is then no solution.
@@ -56,14 +58,20 @@ def gadget(
     concave = utility_surrogate == "concave_envelope"
     tables = [envelope(job.utility) for job in terms.jobs] if concave else None
 
-    def solve_slot(problem: SlotProblem, rng: np.random.Generator, limits: Limits) -> list[Mapping]:
+    shortfall: list[float] = []
+
+    def solve(problem: SlotProblem, rng: np.random.Generator, limits: Limits) -> list[Mapping]:
         if slot_solver == "greedy":
             return slot_greedy(problem)
+        if slot_solver == "exact":
+            found = solve_slot(problem, limits, rng)
+            shortfall.append(0.0 if found.closed else found.bound - found.value)
+            return list(found.mappings)
         return lp_rs_mde(problem, limits, rng, rounding=rounding, attempts=attempts)
 
     run = temporal_greedy(
         terms,
-        solve_slot,
+        solve,
         rng,
         limits,
         tables=tables,
@@ -76,6 +84,8 @@ def gadget(
         notes={
             "longest_slot_s": float(run.slot_s.max()),
             "most_active_jobs": int(run.active.max()),
+            # Of the slots' optima, on the gains that were gone by.
+            **({"most_lost_in_a_slot": max(shortfall)} if shortfall else {}),
         },
     )
 
