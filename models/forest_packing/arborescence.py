@@ -67,8 +67,8 @@ class Arborescences:
             v = cycle
 
 
-def minimum_arborescence(cost: Costs, root: int) -> tuple[Number, Ints]:
-    """Return a cheapest spanning out-arborescence from `root` and its cost.
+def minimum_arborescences(cost: Costs) -> Arborescences:
+    """Return a cheapest spanning out-arborescence from every root.
 
     Exact for matrices of integers or of Python numbers (dtype object). Ties go to the arc with the
     smaller tail.
@@ -78,27 +78,7 @@ def minimum_arborescence(cost: Costs, root: int) -> tuple[Number, Ints]:
     cost : ndarray, shape (n, n)
         Cost of the arc from row to column; missing arcs cost infinity, in a matrix of 64-bit
         integers `MISSING`. The diagonal is ignored. Integers up to 2^62 in absolute value.
-    root : int
-
-    Returns
-    -------
-    Number
-        Infinity if some node cannot be reached.
-    ndarray of int, shape (n,)
-        Parent of every node, -1 at the root; all -1 if some node cannot be reached.
     """
-    free = cost.copy()
-    free[:, root] = 0  # arcs into the root are never used; as free arcs they connect the graph
-    found = minimum_arborescences(free)
-    parent = found.parents(root)
-    if found.cost[root] == math.inf:
-        return math.inf, parent
-    others = np.flatnonzero(parent >= 0)
-    return _number(cost[parent[others], others].sum()), parent
-
-
-def minimum_arborescences(cost: Costs) -> Arborescences:
-    """Return a cheapest spanning out-arborescence from every root; `cost` as for one root."""
     n = len(cost)
     missing: Any = MISSING if cost.dtype.kind == "i" else math.inf
     # Live contracted nodes are stood for by one of their nodes. into[v, u] is the reduced cost of

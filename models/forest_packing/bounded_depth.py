@@ -281,32 +281,6 @@ def bounded_depth(
     return outcome
 
 
-def rate_by_depth(
-    instance: ForestPackingInstance, limits: Limits, depths: Iterable[int] | None = None
-) -> dict[int, tuple[Fraction, Fraction | None]]:
-    """Return rate and bound for each limit of the depth: the Pareto curve of rate and depth.
-
-    Parameters
-    ----------
-    instance : ForestPackingInstance
-        Its own `max_depth` does not matter.
-    limits : Limits
-        Of each point.
-    depths : iterable of int, optional
-        By default all that have a rate, up to the depth that no trees exceed.
-    """
-    rng = np.random.default_rng(0)
-    deepest = len(instance.stages) * (instance.network.num_workers - 1)
-    curve: dict[int, tuple[Fraction, Fraction | None]] = {}
-    for depth in range(1, deepest + 1) if depths is None else depths:
-        limited = instance.model_copy(update={"max_depth": depth})
-        outcome = bounded_depth(limited, limits, rng)
-        rate, bound = Fraction(outcome.claimed_objective or 0), outcome.dual_bound
-        if depths is not None or rate > 0:
-            curve[depth] = rate, None if bound is None else Fraction(bound)
-    return curve
-
-
 def _check(instance: ForestPackingInstance) -> int:
     if instance.max_depth is None:
         raise ModelRefused("bounded_depth: max_depth: none, expected a number of hops")

@@ -82,18 +82,7 @@ def build(
     scale = L if pure_integer else 1
     m.U = pyo.Var(domain=congestion_domain, bounds=(0, scale * num_trees), doc="congestion")
 
-    @m.Constraint(m.K, m.V, doc="(1): one arc into every node but the root")
-    def one_parent(m: Any, k: int, v: int) -> Any:
-        return sum(m.b[k, a] for a in m.A if a[1] == v) == 1
-
-    @m.Constraint(m.K, m.V, doc="(2): every node is delivered a unit")
-    def delivered(m: Any, k: int, v: int) -> Any:
-        into = sum(m.f[k, a] for a in m.A if a[1] == v)
-        return into - sum(m.f[k, a] for a in m.A if a[0] == v) == 1
-
-    @m.Constraint(m.K, m.A, doc="(3): over arcs of the tree")
-    def in_tree(m: Any, k: int, u: int, v: int) -> Any:
-        return m.f[k, u, v] <= (N - 1) * m.b[k, u, v]
+    add_trees(m, N)
 
     @m.Constraint(m.E, doc="(4): congestion")
     def congestion(m: Any, e: int) -> Any:
@@ -107,6 +96,23 @@ def build(
 
     m.congestion_objective = pyo.Objective(expr=m.U, sense=pyo.minimize)
     return m
+
+
+def add_trees(m: pyo.ConcreteModel, N: int) -> None:
+    """Add (1)-(3): the arcs b of every tree k span the N nodes from the root, by a flow f."""
+
+    @m.Constraint(m.K, m.V, doc="(1): one arc into every node but the root")
+    def one_parent(m: Any, k: int, v: int) -> Any:
+        return sum(m.b[k, a] for a in m.A if a[1] == v) == 1
+
+    @m.Constraint(m.K, m.V, doc="(2): every node is delivered a unit")
+    def delivered(m: Any, k: int, v: int) -> Any:
+        into = sum(m.f[k, a] for a in m.A if a[1] == v)
+        return into - sum(m.f[k, a] for a in m.A if a[0] == v) == 1
+
+    @m.Constraint(m.K, m.A, doc="(3): over arcs of the tree")
+    def in_tree(m: Any, k: int, u: int, v: int) -> Any:
+        return m.f[k, u, v] <= (N - 1) * m.b[k, u, v]
 
 
 def used(m: pyo.ConcreteModel, k: int, edge: tuple[int, int]) -> Any:

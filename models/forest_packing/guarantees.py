@@ -117,8 +117,3 @@ def smallest_crossing(instance: ForestPackingInstance) -> Fraction:
         for parts in partitions(instance.network.num_workers)
         if len(parts) > 1
     )
-
-
-def overlap_gain_holds(overlapped_s: Number, sequential_s: Number) -> bool:
-    """Whether the times of the two stage modes are as T3 says, T_ov <= T_seq <= 2 T_ov."""
-    return overlapped_s <= sequential_s <= 2 * overlapped_s

@@ -186,19 +186,6 @@ def subtree_heights(root: int, routes: Sequence[Route]) -> dict[int, int]:
     return height
 
 
-def send_periods(pair: Pair) -> tuple[dict[Route, int], dict[Route, int]]:
-    """Return the period of the first chunk on every logical arc of the in-tree and the out-tree.
-
-    Chunk j follows j periods later.
-    """
-    height = subtree_heights(pair.root, pair.reduce)
-    depth = depths(pair.root, pair.out_routes)
-    return (
-        {route: height[route[0]] for route in pair.reduce},
-        {route: height[pair.root] + depth[route[0]] for route in pair.out_routes},
-    )
-
-
 def phases(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> tuple[Phase, ...]:
     """Return the pipelines of a plan: one, or one for each of two stages that take turns."""
     model_size = float(instance.model_size_gbyte)

@@ -33,7 +33,7 @@ import pyomo.environ as pyo
 from gadgetopt.errors import ModelRefused
 
 from .cable_trees import EdgeTree, check_scope, edge_capacities, plan, strength, widest
-from .equal_share_models import decode_trees, used
+from .equal_share_models import add_trees, decode_trees, used
 from .instance import ForestPackingInstance, ForestPackingSolution
 from .packing import best_plan, read_rates, to_solution
 
@@ -93,18 +93,7 @@ def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     m.f = pyo.Var(m.K, m.A, bounds=(0, N - 1), doc="units delivered over it")
     m.l = pyo.Var(m.K, m.E, domain=pyo.NonNegativeReals, doc="load of tree k, GB/s")
 
-    @m.Constraint(m.K, m.V, doc="(1): one arc into every node but the root")
-    def one_parent(m: Any, k: int, v: int) -> Any:
-        return sum(m.b[k, a] for a in m.A if a[1] == v) == 1
-
-    @m.Constraint(m.K, m.V, doc="(2): every node is delivered a unit")
-    def delivered(m: Any, k: int, v: int) -> Any:
-        into = sum(m.f[k, a] for a in m.A if a[1] == v)
-        return into - sum(m.f[k, a] for a in m.A if a[0] == v) == 1
-
-    @m.Constraint(m.K, m.A, doc="(3): over arcs of the tree")
-    def in_tree(m: Any, k: int, u: int, v: int) -> Any:
-        return m.f[k, u, v] <= (N - 1) * m.b[k, u, v]
+    add_trees(m, N)
 
     @m.Constraint(m.K, m.E, doc="(4): a cable of the tree carries its rate")
     def carried(m: Any, k: int, e: int) -> Any:

@@ -11,11 +11,15 @@ import numpy as np
 import pytest
 from gadgetopt.models.forest_packing.arborescence import (
     MISSING,
-    minimum_arborescence,
     minimum_arborescences,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+
+def minimum_arborescence(cost, root):
+    found = minimum_arborescences(cost)
+    return found.cost[root], found.parents(root)
 
 
 def is_arborescence(parent, root):
@@ -52,15 +56,14 @@ def test_is_cheapest_from_every_root_with_missing_arcs_and_ties(data):
     together = minimum_arborescences(cost)
     for root in range(n):
         best = cheapest(cost, root)
-        value, parent = minimum_arborescence(cost, root)
-        assert value == best == together.cost[root]
-        for found in (parent, together.parents(root)):
-            if best < math.inf:
-                assert is_arborescence(found, root)
-                others = [v for v in range(n) if v != root]
-                assert sum(cost[found[v], v] for v in others) == best
-            else:
-                assert (found == -1).all()
+        assert together.cost[root] == best
+        found = together.parents(root)
+        if best < math.inf:
+            assert is_arborescence(found, root)
+            others = [v for v in range(n) if v != root]
+            assert sum(cost[found[v], v] for v in others) == best
+        else:
+            assert (found == -1).all()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -81,7 +84,6 @@ def test_agrees_with_networkx_on_random_floats(seed):
             if v != root and cost[u, v] < math.inf
         )
         best = nx.minimum_spanning_arborescence(graph).size(weight="weight")
-        assert minimum_arborescence(cost, root)[0] == pytest.approx(best, rel=1e-12)
         assert together.cost[root] == pytest.approx(best, rel=1e-12)
 
 
@@ -100,7 +102,6 @@ def test_integers_and_fractions_are_exact():
         assert value == sum(int(cost[parent[v], v]) for v in others)
         assert minimum_arborescence(exact, root)[0] == value
         assert minimum_arborescence(thirds, root)[0] == Fraction(value, 3)
-        assert minimum_arborescences(cost).cost[root] == value
 
 
 def test_negative_costs_are_fine():

@@ -6,7 +6,6 @@ from gadgetopt.models.forest_packing.forest_packing import forest_packing
 from gadgetopt.models.forest_packing.guarantees import (
     chain_ratio,
     deepest,
-    overlap_gain_holds,
     packing_ratio,
     partitions,
     pipeline_factor,
@@ -65,9 +64,8 @@ def test_t3_overlapping_saves_at_most_half(seed):
         return
     # The optima are those of floating-point LPs.
     overlapped *= 1 + 1e-9
-    assert overlap_gain_holds(1 / overlapped, 1 / sequential) or np.isclose(
-        sequential, overlapped / 2
-    )
+    assert sequential <= overlapped
+    assert overlapped <= 2 * sequential or np.isclose(sequential, overlapped / 2)
 
 
 def test_t3_a_star_with_a_worker_in_its_centre_comes_near_the_factor():
@@ -75,8 +73,6 @@ def test_t3_a_star_with_a_worker_in_its_centre_comes_near_the_factor():
     overlapped = run(known("H6")).claimed_objective
     sequential = run(known("H6", stage_mode="sequential")).claimed_objective
     assert overlapped / sequential == Fraction(4, 3)
-    assert overlap_gain_holds(1 / overlapped, 1 / sequential)
-    assert not overlap_gain_holds(1, 3)
 
 
 @given(SEEDS, st.sampled_from([0.1, 0.3]), st.sampled_from([0.0, 0.5]), st.booleans())
