@@ -1,0 +1,178 @@
+"""GADGET's slots: the paper's Figure 7 against certified optima, and slots where links bind.
+
+`ratios`: one slot of 10 to 150 jobs on 50 servers, the gains those of jobs without training yet on
+their concave envelopes. Of each size several instances: how many optima are certified and the
+widest interval of the others, the time of the slowest, and ALG / OPT of Algorithm 2 with its
+rounding that keeps capacities (one sample, the best of 100, then filled up), of the configuration
+program's rounding, and of the greedy slot heuristic. Up to 50 jobs Algorithm 2 solves the augmented
+program literally.
+
+`trajectory`: whole runs of Algorithm 1 with Algorithm 2, each slot against its certified optimum.
+
+`narrow`: rings of three workers on servers of two GPUs whose links carry one ring, where the
+relaxation without bandwidth is 15 to 25 % too high.
+
+Run `python benchmarks/gadget.py [ratios trajectory narrow]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable
+
+import numpy as np
+from gadgetopt.models.gadget.config_lp import config_lp
+from gadgetopt.models.gadget.generate import paper, rigid, slot
+from gadgetopt.models.gadget.hull import envelope
+from gadgetopt.models.gadget.instance import GadgetInstance
+from gadgetopt.models.gadget.knapsack_bound import knapsack_bound
+from gadgetopt.models.gadget.lp_rs_mde import lp_rs_mde, relax
+from gadgetopt.models.gadget.mapping_rounding import fill, violation_free
+from gadgetopt.models.gadget.max_ring import largest_rings
+from gadgetopt.models.gadget.slot_greedy import slot_greedy
+from gadgetopt.models.gadget.slot_problem import Mapping, SlotProblem, slot_problem
+from gadgetopt.models.gadget.slot_solver import SlotResult, solve_slot
+from gadgetopt.models.gadget.temporal_greedy import temporal_greedy
+
+from gadgetopt.result import Limits
+
+#: Jobs up to which the augmented program of Algorithm 2 is solved.
+LITERAL = 50
+
+
+def last_slot(instance: GadgetInstance, concave: bool = True) -> SlotProblem:
+    """Return the problem of the last slot, where all jobs are there, before any training."""
+    terms = instance.terms
+    tables = [envelope(job.utility) for job in terms.jobs] if concave else None
+    done = [0] * len(terms.jobs)
+    return slot_problem(terms, terms.horizon, done, tables, largest_rings(terms))
+
+
+def worth(problem: SlotProblem, mappings: Iterable[Mapping]) -> float:
+    gains = {x.job.index: x.gain for x in problem.jobs}
+    return float(sum(gains[mapping.job][mapping.size] for mapping in mappings))
+
+
+def certified(problem: SlotProblem, limit_s: float) -> tuple[SlotResult, float]:
+    begun = time.perf_counter()
+    result = solve_slot(problem, Limits(time_s=limit_s), np.random.default_rng(0))
+    return result, time.perf_counter() - begun
+
+
+def ratios(count: int, limit_s: float) -> None:
+    print("\nratios: ALG / OPT of one slot on 50 servers; means\n")
+    print(
+        "| jobs | preset | certified | widest % | slowest s | Alg. 2, 1 | best of 100 | filled "
+        "| config. | greedy |"
+    )
+    print("|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    for jobs in (10, 20, 30, 40, 50, 100, 150):
+        for name, scarce in (("paper", None), ("plenty", False), ("scarce", True)):
+            rows, closed, widest, slowest = [], 0, 0.0, 0.0
+            for seed in range(count):
+                rng = np.random.default_rng(seed)
+                if scarce is None:
+                    instance = paper(rng, jobs=jobs)
+                else:
+                    instance = slot(rng, jobs=jobs, scarce=scarce)
+                problem = last_slot(instance)
+                result, time_s = certified(problem, limit_s)
+                closed += result.closed
+                widest = max(widest, 1 - result.value / result.bound)
+                slowest = max(slowest, time_s)
+                values = [np.nan] * 3
+                if jobs <= LITERAL:
+                    weighted = relax(problem, Limits()).decomposition.mappings
+                    one = violation_free(problem, weighted, 1, np.random.default_rng(seed), 1)
+                    many = violation_free(problem, weighted, 100, np.random.default_rng(seed))
+                    values = [worth(problem, x) for x in (one, many, fill(problem, many))]
+                weighted = config_lp(problem, Limits(time_s=limit_s)).mappings
+                rounded = violation_free(problem, weighted, 30, np.random.default_rng(seed))
+                values += [worth(problem, rounded), worth(problem, slot_greedy(problem))]
+                rows.append([value / result.bound for value in values])
+            mean = np.mean(rows, axis=0)
+            cells = [
+                f"{jobs}",
+                name,
+                f"{closed}/{count}",
+                f"{100 * widest:.2f}",
+                f"{slowest:.2f}",
+                *("" if np.isnan(x) else f"{x:.3f}" for x in mean),
+            ]
+            print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def trajectory(count: int, limit_s: float) -> None:
+    print("\ntrajectory: ALG / OPT of every slot of whole runs, 50 servers, 200 slots\n")
+    print("| jobs | slots with jobs | certified | mean ratio | worst |")
+    print("|---:|---:|---:|---:|---:|")
+    for jobs in (10, 20, 30, 40, 50):
+        met = [
+            x for seed in range(count) for x in one_run(np.random.default_rng(seed), jobs, limit_s)
+        ]
+        ratio = np.array([ratio for ratio, _ in met])
+        closed = sum(closed for _, closed in met)
+        print(
+            f"| {jobs} | {len(met)} | {closed} | {ratio.mean():.4f} | {ratio.min():.4f} |",
+            flush=True,
+        )
+
+
+def one_run(rng: np.random.Generator, jobs: int, limit_s: float) -> list[tuple[float, bool]]:
+    """Run Algorithm 1; return each slot's ratio to its optimum and whether that is certified."""
+    instance = paper(rng, jobs=jobs)
+    terms = instance.terms
+    met: list[tuple[float, bool]] = []
+
+    def solve(problem: SlotProblem, rng: np.random.Generator, limits: Limits) -> list[Mapping]:
+        if not problem.jobs:
+            return []
+        result, _ = certified(problem, limit_s)
+        chosen = lp_rs_mde(problem, limits, rng, rounding="violation_free", attempts=1)
+        if result.bound > 0:
+            met.append((worth(problem, chosen) / result.bound, result.closed))
+        return chosen
+
+    tables = [envelope(job.utility) for job in terms.jobs]
+    temporal_greedy(terms, solve, rng, Limits(), tables=tables, largest=largest_rings(terms))
+    return met
+
+
+def narrow(count: int, limit_s: float) -> None:
+    print("\nnarrow: rigid rings of three on servers of two GPUs\n")
+    print("| servers = jobs | certified | slowest s | B1 / OPT |")
+    print("|---:|---:|---:|---:|")
+    for size in (8, 12, 24, 50):
+        closed, slowest, loose = 0, 0.0, []
+        for seed in range(count):
+            problem = last_slot(
+                rigid(np.random.default_rng(seed), jobs=size, servers=size), concave=False
+            )
+            result, time_s = certified(problem, limit_s)
+            closed += result.closed
+            slowest = max(slowest, time_s)
+            loose.append(knapsack_bound(problem).bound / result.value)
+        print(f"| {size} | {closed}/{count} | {slowest:.2f} | {np.mean(loose):.3f} |", flush=True)
+
+
+SECTIONS = {"ratios": ratios, "trajectory": trajectory, "narrow": narrow}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(SECTIONS))
+    parser.add_argument("--instances", type=int, default=3, help="of each size")
+    parser.add_argument("--time-limit", type=float, default=10.0, help="seconds per optimum")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.sections if name not in SECTIONS]
+    if unknown:
+        parser.error(f"{unknown[0]}: not one of {', '.join(SECTIONS)}")
+    for name in arguments.sections or SECTIONS:
+        SECTIONS[name](arguments.instances, arguments.time_limit)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
