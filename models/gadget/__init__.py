@@ -50,6 +50,8 @@ PROBLEM = Problem(
             of="instance",
         ),
     ),
+    default_method="circulation@highs",
+    default_methods=("gadget", "fifo", "drf", "tiresias", "offline"),
     generators=(
         Generator(
             "quickstart",
@@ -177,7 +179,7 @@ PROBLEM = Problem(
                 "idle_tiebreak": False,
             },
             {
-                "slot_solver": ("lp_rs_mde", "greedy"),
+                "slot_solver": ("lp_rs_mde", "exact", "greedy"),
                 "rounding": (
                     "vanilla",
                     "min_load",

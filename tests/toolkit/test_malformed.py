@@ -22,6 +22,7 @@ def test_there_are_at_least_thirty_malformed_files_each_with_its_line():
 #: A good instance and a cheap method of the systems that files are named after.
 SYSTEMS = {
     "forest_packing_": ("instances/forest_packing/tiny/h2_heterogeneous_triangle.json", "ring"),
+    "gadget_": ("instances/gadget/tiny/h2_chain_of_bounds.json", "drf"),
     "pd_ors_": ("instances/pd_ors/tiny/d_workload.json", "pd_ors"),
     "knapsack_": ("instances/knapsack/tiny/e6_two_rows.json", "greedy"),
     "smd_": ("instances/smd/tiny/e2_sync.json", "greedy"),
