@@ -50,6 +50,21 @@ def _utility(rng: np.random.Generator, kind: Kind) -> Utility:
     raise InputError(f"utility: {kind!r}, expected 'sigmoid', 'sqrt' or 'log'")
 
 
+def in_a_hurry(job: Job, most: int, part: float) -> Job:
+    """Return the job without a budget, its target a part of `most` worker-slots.
+
+    Raises
+    ------
+    InputError
+        If its utility has no target.
+    """
+    if not isinstance(job.utility, Sigmoid):
+        raise InputError("urgency: above 0, expected with utility 'sigmoid' only")
+    target = round(job.iterations_per_worker_slot * max(1.0, part * most), 1)
+    utility = job.utility.model_copy(update={"target_iterations": target})
+    return job.model_copy(update={"max_worker_slots": None, "utility": utility})
+
+
 def table_job(values: npt.ArrayLike, mbps: int, workers: int) -> Job:
     """Return a job of one slot, worth `values` with one, two, ... workers."""
     table = [round(float(v), 6) for v in np.asarray(values, dtype=np.float64)]

@@ -20,6 +20,7 @@ from .draws import (
     arrival_slots,
     cluster_of,
     gpus_in_all,
+    in_a_hurry,
     paper_job,
     racks_of,
     resource_names,
@@ -125,6 +126,8 @@ def tight(
     racks: int = 2,
     horizon_slots: int = 20,
     utility: Kind = "sigmoid",
+    link_factor: float = 1.0,
+    urgency: float = 0.0,
 ) -> GadgetInstance:
     """Return an instance whose links bind: servers have few GPUs and slow links (reconstructed).
 
@@ -137,18 +140,27 @@ def tight(
     jobs, servers, racks, horizon_slots : int
     utility
         As in `paper`.
+    link_factor : float, default 1
+        Bandwidths of links are multiplied by this; well below 1 many a hop is too wide for some.
+    urgency : float, default 0
+        If positive there are no budgets, and the target of a job is half to all of this part of
+        what its largest ring does in all slots from its arrival: near 1, small rings are no use.
     """
     rack = racks_of(rng, servers, racks)
     cluster = cluster_of(
         rack,
         rng.integers(1, 3, size=servers),
-        rng.integers(3_000, 8_001, size=servers),
-        rng.integers(3_000, 12_001, size=rack.max() + 1),
+        (link_factor * rng.integers(3_000, 8_001, size=servers)).astype(np.int64),
+        (link_factor * rng.integers(3_000, 12_001, size=rack.max() + 1)).astype(np.int64),
     )
     made = []
     for slot in arrival_slots(rng, jobs, horizon_slots, "uniform_first_half"):
         job = paper_job(rng, slot, int(rng.integers(2, 6)), "iterations", utility)
-        made.append(job.model_copy(update={"ring_bandwidth_mbps": int(rng.integers(1_000, 5_001))}))
+        job = job.model_copy(update={"ring_bandwidth_mbps": int(rng.integers(1_000, 5_001))})
+        if urgency:
+            most = job.max_workers * (horizon_slots - slot + 1)
+            job = in_a_hurry(job, most, urgency * float(rng.uniform(0.5, 1)))
+        made.append(job)
     return GadgetInstance(horizon_slots=horizon_slots, substrate=cluster, jobs=tuple(made))
 
 
