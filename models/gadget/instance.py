@@ -18,7 +18,7 @@ from gadgetopt.data import (
 )
 
 from .terms import Terms
-from .utility import Utility
+from .utility import Utility, ends_finite
 
 Amounts = tuple[NonNegativeFloat, ...]
 
@@ -197,6 +197,10 @@ class GadgetInstance(Instance):
                     f"jobs[{i}].max_workers: {job.max_workers} over {self.horizon_slots} slots, "
                     f"expected at most {MOST_WORKER_SLOTS} worker-slots"
                 )
+            if not ends_finite(
+                job.utility, job.iterations_per_worker_slot, job.max_workers * self.horizon_slots
+            ):
+                raise ValueError(f"jobs[{i}].utility: beyond all doubles by the end of the horizon")
         for where, given in amounts:
             if len(given) != wanted:
                 raise ValueError(f"{where}: {len(given)} amounts for {wanted} resources")

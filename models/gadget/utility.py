@@ -126,3 +126,12 @@ def utility_of_worker_slots(utility: Utility, iterations_each: float, count: int
     if isinstance(utility, Table):
         return np.array(utility.values)[np.minimum(k, len(utility.values) - 1)]
     return utility.over(np.asarray(iterations_each * k, dtype=np.float64))
+
+
+def ends_finite(utility: Utility, iterations_each: float, count: int) -> bool:
+    """Say whether the utility of `count` worker-slots is a finite number."""
+    if isinstance(utility, Table):
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        iterations = np.array([iterations_each]) * count
+        return bool(np.isfinite(iterations).all() and np.isfinite(utility.over(iterations)).all())
