@@ -1,9 +1,11 @@
 """PD-ORS: online scheduling of parameter-server jobs with locality."""
 
 from gadgetopt.declaration import (
+    Assumption,
     Citation,
     Formulation,
     Generator,
+    Guarantee,
     Importer,
     Method,
     Parts,
@@ -13,6 +15,8 @@ from gadgetopt.declaration import (
 
 part = Parts(__name__)
 progresses = ("auto", "exact", "quantised", "samples")
+exact_kernel = Assumption("cheapest schedules are exact", part("guarantees:exact_kernel"))
+literal = Assumption("L is the paper's", part("guarantees:lower_price_of_the_paper"))
 
 PROBLEM = Problem(
     name="pd_ors",
@@ -264,6 +268,15 @@ PROBLEM = Problem(
             backend="cpsat",
         ),
         Method(
+            "branch_and_price",
+            "exact",
+            "schedule columns priced by the kernel, in a tree that keeps the kernel",
+            "(10), (11), branching (reconstructed)",
+            part("branch_and_price:branch_and_price"),
+            formulation="schedule_columns",
+            backend="highs",
+        ),
+        Method(
             "alone",
             "relaxation",
             "every job as if it had the cluster for itself",
@@ -298,6 +311,41 @@ PROBLEM = Problem(
             part("bounds:column_lp"),
             {"quanta": 200, "finest": 4000, "warm_start": True},
             formulation="schedule_columns",
+        ),
+    ),
+    guarantees=(
+        Guarantee(
+            "Competitive ratio",
+            "OPT / ALG <= 2 max_r (1, ln(U^r / L)); takes demands to be small against capacities",
+            "competitive ratio, exact kernel (reconstructed: recalled)",
+            "claimed",
+            ("pd_ors",),
+            part("guarantees:competitive_ratio"),
+            (exact_kernel, literal),
+        ),
+        Guarantee(
+            "Competitive ratio with roundings",
+            "OPT / ALG <= 6 G / delta max_r (1, ln(U^r / L)) with delta = 1/2, with a probability "
+            "that is 0 at the paper's sizes",
+            "competitive ratio (reconstructed: recalled)",
+            "claimed",
+            ("pd_ors",),
+            part("guarantees:rounding_ratio"),
+            (
+                Assumption("slots are rounded", part("guarantees:rounds")),
+                Assumption("G is the rounding lemma's", part("guarantees:lemma_factor")),
+                literal,
+            ),
+        ),
+        Guarantee(
+            "Small demands",
+            "OPT / ALG <= max(1, kappa a) / (1 - kappa D_0 / V), with prices raised by kappa to "
+            "block what does not fit and steps of their true size",
+            "small demands (reconstructed)",
+            "proven",
+            ("pd_ors",),
+            part("guarantees:small_demands_ratio"),
+            (exact_kernel,),
         ),
     ),
 )
