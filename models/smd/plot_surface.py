@@ -16,6 +16,9 @@ from .rounding import rounded
 
 #: Of Algorithm 1, as in the paper.
 _EPS = 0.01
+#: No utility is not white, which is beyond the reservation.
+_COLOURS = ((0.0, "#d3dfec"), (0.5, "#5a9bd0"), (1.0, "#08306b"))
+_FEW_TICKS = 20
 
 
 def surface(instance: SmdInstance) -> go.Figure:
@@ -41,7 +44,7 @@ def surface(instance: SmdInstance) -> go.Figure:
             z=worth,
             x0=1,
             y0=1,
-            colorscale="Blues",
+            colorscale=_COLOURS,
             colorbar={"title": {"text": "utility"}},
             hovertemplate="%{x} workers, %{y} servers<br>utility %{z:.4g}<extra></extra>",
         )
@@ -72,11 +75,16 @@ def surface(instance: SmdInstance) -> go.Figure:
             "subtitle": {"text": "white: beyond the reservation"},
         },
         template="plotly_white",
-        xaxis={"title": {"text": "workers"}},
-        yaxis={"title": {"text": "servers"}},
+        xaxis={"title": {"text": "workers"}, **_ticks(worth.shape[1])},
+        yaxis={"title": {"text": "servers"}, **_ticks(worth.shape[0])},
         legend={"x": 1.2},
     )
     return figure
+
+
+def _ticks(most: int) -> dict[str, float]:
+    """Return whole numbers as ticks, where an axis is so short that it would have others."""
+    return {"dtick": 1} if most <= _FEW_TICKS else {}
 
 
 def points(job: Job) -> dict[str, Pair | Point]:

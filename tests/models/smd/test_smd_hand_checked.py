@@ -72,9 +72,7 @@ def test_exact_routes_agree_with_the_hand(name, method):
         assert result.status is Status.OPTIMAL
 
 
-@pytest.mark.parametrize(
-    "name", ["e2_sync", "e3_async", "e4_greedy_trap", "e5_reserved_16", "e5_used_16"]
-)
+@pytest.mark.parametrize("name", OPTIMA)
 def test_scip_proves_the_same_of_the_program_as_printed(name):
     pytest.importorskip("pyscipopt")
     result = solve(read_instance(TINY / f"{name}.json"), "minlp@scip", Limits(time_s=60))
