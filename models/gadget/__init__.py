@@ -91,7 +91,15 @@ PROBLEM = Problem(
             "tight",
             "few GPUs a server and links that bind",
             part("generate:tight"),
-            {"jobs": 60, "servers": 10, "racks": 2, "horizon_slots": 20, "utility": "sigmoid"},
+            {
+                "jobs": 60,
+                "servers": 10,
+                "racks": 2,
+                "horizon_slots": 20,
+                "utility": "sigmoid",
+                "link_factor": 1.0,
+                "urgency": 0.0,
+            },
         ),
         Generator(
             "slot",
