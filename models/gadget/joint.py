@@ -20,7 +20,7 @@ left out, so that the total may exceed the level. With a horizon of one slot and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -95,9 +95,9 @@ class SlotModel:
     num_variables: Callable[[SlotScope], int]
 
 
-def scopes_of(terms: Terms) -> dict[int, SlotScope]:
-    """Return the slots in which a job may run."""
-    largest = largest_rings(terms)
+def scopes_of(terms: Terms, largest: Sequence[int] | None = None) -> dict[int, SlotScope]:
+    """Return the slots in which a job may run, with its largest ring if not given."""
+    largest = largest_rings(terms) if largest is None else largest
     scopes = {}
     for t in range(1, terms.horizon + 1):
         present = {
@@ -111,7 +111,10 @@ def scopes_of(terms: Terms) -> dict[int, SlotScope]:
 
 
 def joint_model(
-    terms: Terms, way: SlotModel, tables: Sequence[Floats] | None = None
+    terms: Terms,
+    way: SlotModel,
+    tables: Sequence[Floats] | None = None,
+    largest: Sequence[int] | None = None,
 ) -> pyo.ConcreteModel:
     """Build O1.
 
@@ -121,6 +124,8 @@ def joint_model(
     way : SlotModel
     tables : sequence of array, optional
         Utilities to go by in place of u_i.
+    largest : sequence of int, optional
+        Bounds on ring sizes; the largest rings that can be embedded alone, if left out.
 
     Raises
     ------
@@ -130,7 +135,7 @@ def joint_model(
     jobs = [
         job if tables is None else replace(job, utility=tables[job.index]) for job in terms.jobs
     ]
-    return _model(way, scopes_of(terms), jobs)
+    return _model(way, scopes_of(terms, largest), jobs)
 
 
 def slot_model(problem: SlotProblem, way: SlotModel) -> pyo.ConcreteModel:
@@ -140,14 +145,25 @@ def slot_model(problem: SlotProblem, way: SlotModel) -> pyo.ConcreteModel:
     return _model(way, {problem.slot: scope} if scope.largest else {}, jobs)
 
 
+def refuse_too_large(num_variables: Iterable[int]) -> None:
+    """Refuse a model whose slots have too many variables together.
+
+    Raises
+    ------
+    ModelRefused
+        If there are more than `MOST_VARIABLES`.
+    """
+    count = 0
+    for more in num_variables:
+        count += more
+        if count > MOST_VARIABLES:
+            raise ModelRefused(f"the slots have more than {MOST_VARIABLES} variables together")
+
+
 def _model(
     way: SlotModel, scopes: Mapping[int, SlotScope], jobs: Sequence[JobTerms]
 ) -> pyo.ConcreteModel:
-    count = sum(way.num_variables(scope) for scope in scopes.values())
-    if count > MOST_VARIABLES:
-        raise ModelRefused(
-            f"{way.name}: about {count} variables over all slots, expected at most {MOST_VARIABLES}"
-        )
+    refuse_too_large(way.num_variables(scope) for scope in scopes.values())
     run = {i for scope in scopes.values() for i in scope.largest}
     levels = {job.index: levels_of(job) for job in jobs if job.index in run}
     worth = {

@@ -1,0 +1,243 @@
+r"""All slots together in CP-SAT, with any model of a slot's rings (reconstructed).
+
+Job i has a total :math:`k_i = \sum_t \kappa_i[t] \le K_i`, and its utility is an element of the
+table :math:`\lfloor S u_i(k) \rfloor`. Rounding down makes every decision worth at least what the
+model says, and with B the model's bound
+
+.. math:: OPT \le \frac{1}{S} \Big( B + \sum_i \max_k
+    \big( S u_i(k) - \lfloor S u_i(k) \rfloor \big) \Big),
+
+which is B / S where utilities are whole multiples of 1 / S.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from gadgetopt.errors import ModelRefused, SolverError
+from gadgetopt.numbers import Number
+from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint
+from gadgetopt.solvers import solve_model
+from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.solvers.outcome import SolverOutcome
+
+from .embedding import EMBEDDING
+from .instance import GadgetInstance, GadgetSolution
+from .joint import SlotScope, decode, joint_model, refuse_too_large, scopes_of
+from .routing import mapping_of
+from .slot_problem import Mapping as RingMapping
+from .slot_problem import ring
+from .terms import Terms
+
+#: Sum of the scaled utilities of all jobs, which doubles still hold.
+LARGEST_TOTAL = 2**52
+
+
+@dataclass(frozen=True)
+class CpSlot:
+    """The variables of one slot.
+
+    Attributes
+    ----------
+    size : dict
+        kappa_i by job, a linear expression.
+    workers : dict
+        y_is by job and server.
+    uses : dict
+        By job and link the literals of which each uses the link once; empty on two-tier clusters.
+    """
+
+    size: Mapping[int, Any]
+    workers: Mapping[tuple[int, int], Any]
+    uses: Mapping[tuple[int, int], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class CpWay:
+    """A way to write the rings of a slot for CP-SAT.
+
+    Attributes
+    ----------
+    add : callable
+        `add(model, scope)` returns the slot's variables.
+    num_variables : callable
+        `num_variables(scope)`, about how many it adds.
+    """
+
+    add: Callable[[cp_model.CpModel, SlotScope], CpSlot]
+    num_variables: Callable[[SlotScope], int]
+
+
+@dataclass(frozen=True)
+class ScaledTables:
+    """Utilities of all jobs as integers.
+
+    Attributes
+    ----------
+    table : tuple of tuple of int
+        floor(S u_i(k)).
+    scale : int
+        S.
+    lost : Fraction
+        The most that rounding takes from a decision, over all jobs, in units of 1 / S.
+    """
+
+    table: tuple[tuple[int, ...], ...]
+    scale: int
+    lost: Fraction
+
+    def bound(self, model_bound: Number) -> Fraction:
+        """Return the bound on the utility that a bound on the model's objective is."""
+        return (Fraction(model_bound) + self.lost) / self.scale
+
+
+def scaled_tables(terms: Terms, scale: int) -> ScaledTables:
+    """Round the utilities of all jobs down to multiples of 1 / scale.
+
+    Raises
+    ------
+    ModelRefused
+        If they are too large at this scale.
+    """
+    tables, lost = [], Fraction(0)
+    for job in terms.jobs:
+        exact = [scale * Fraction(u) for u in job.utility.tolist()]
+        whole = [math.floor(u) for u in exact]
+        lost += max(u - v for u, v in zip(exact, whole, strict=True))
+        tables.append(tuple(whole))
+    if sum(table[-1] for table in tables) > LARGEST_TOTAL:
+        raise ModelRefused(f"utilities times {scale} are too large, expected a smaller scale")
+    return ScaledTables(tuple(tables), scale, lost)
+
+
+def solve_horizon(
+    instance: GadgetInstance,
+    way: CpWay,
+    limits: Limits,
+    rng: np.random.Generator,
+    scale: int,
+) -> MethodOutcome:
+    """Solve all slots together.
+
+    Raises
+    ------
+    ModelRefused
+        If the model is too large, or the utilities are at this scale.
+    """
+    begun = time.perf_counter()
+    terms = instance.terms
+    scopes = scopes_of(terms)
+    refuse_too_large(way.num_variables(scope) for scope in scopes.values())
+    tables = scaled_tables(terms, scale)
+    model = cp_model.CpModel()
+    slots = {}
+    for t, scope in scopes.items():
+        slots[t] = way.add(model, scope)
+        if limits.time_s is not None and time.perf_counter() - begun > limits.time_s:
+            return MethodOutcome(limit_hit="time_s")
+    worths: list[Any] = []
+    for job in terms.jobs:
+        table, i = tables.table[job.index], job.index
+        k = model.new_int_var(0, job.max_total, f"k[{i}]")
+        model.add(k == sum(slot.size[i] for slot in slots.values() if i in slot.size))
+        worth = model.new_int_var(table[0], table[-1], f"u[{i}]")
+        model.add_element(k, list(table), worth)
+        worths.append(worth)
+    model.maximize(sum(worths))
+    built = time.perf_counter() - begun
+    solved = solve_cp(model, _rest(limits, built), int(rng.integers(2**31 - 1)))
+    solution = None
+    if solved.values is not None:
+        solution = GadgetSolution(
+            rings=tuple(
+                ring(terms, t, mapping)
+                for t, slot in slots.items()
+                for mapping in mappings_of(terms, slot, solved)
+            )
+        )
+    return _outcome(solved, solution, tables, built)
+
+
+def solve_embedding(
+    instance: GadgetInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    scale: int = 1_000_000,
+) -> MethodOutcome:
+    """Solve F1 by CP-SAT with utilities rounded down (C1, reconstructed).
+
+    Parameters
+    ----------
+    scale : int
+        S.
+
+    Raises
+    ------
+    ModelRefused
+        If the model is too large, or the utilities are at this scale.
+    """
+    begun = time.perf_counter()
+    tables = scaled_tables(instance.terms, scale)
+    model = joint_model(
+        instance.terms, EMBEDDING, [np.array(table, dtype=float) for table in tables.table]
+    )
+    built = time.perf_counter() - begun
+    solved = solve_model(model, "cpsat", _rest(limits, built), int(rng.integers(2**31 - 1)))
+    found = None if solved.values is None else decode(model, instance)
+    return _outcome(solved, found, tables, built)
+
+
+def mappings_of(terms: Terms, slot: CpSlot, solved: SolverOutcome) -> list[RingMapping]:
+    """Return the rings that an incumbent has in a slot."""
+    values = solved.values
+    assert values is not None
+    workers: dict[int, dict[int, int]] = {i: {} for i in slot.size}
+    uses: dict[int, dict[int, int]] = {i: {} for i in slot.size}
+    for (i, s), y in slot.workers.items():
+        workers[i][s] = value_of(values, y)
+    for (i, e), literals in slot.uses.items():
+        uses[i][e] = sum(value_of(values, x) for x in literals)
+    found = (mapping_of(terms, i, workers[i], uses[i]) for i in slot.size)
+    return [mapping for mapping in found if mapping is not None]
+
+
+def _outcome(
+    solved: SolverOutcome, solution: GadgetSolution | None, tables: ScaledTables, built: float
+) -> MethodOutcome:
+    if solved.status is Status.ERROR:
+        raise SolverError(solved.reason)
+    # Doing nothing is feasible, and CP-SAT cannot have proved anything else.
+    if solved.status is Status.INFEASIBLE:
+        raise SolverError("CP-SAT calls the model infeasible")
+    return MethodOutcome(
+        solution=solution,
+        dual_bound=None if solved.bound is None else float(tables.bound(solved.bound)),
+        limit_hit=solved.limit_hit,
+        trace=tuple(
+            TracePoint(
+                point.time_s,
+                None if point.incumbent is None else float(point.incumbent) / tables.scale,
+                float(tables.bound(point.bound)),
+            )
+            for point in solved.trace
+            if point.bound is not None and math.isfinite(point.bound)
+        ),
+        phases_s={"build": built, **solved.phases_s},
+        versions=solved.versions,
+        notes={"rounding_of_the_bound": float(tables.lost / tables.scale)},
+    )
+
+
+def _rest(limits: Limits, used_s: float) -> Limits:
+    if limits.time_s is None:
+        return limits
+    return replace(limits, time_s=max(0.0, limits.time_s - used_s))
