@@ -21,11 +21,12 @@ from gadgetopt.models.pd_ors.certificate import (
 )
 from gadgetopt.models.pd_ors.generate import paper
 from gadgetopt.models.pd_ors.kernel import best_plans
-from pdors_brute_force import optimum
-from pdors_tiny import HAND_CHECKED, tiny_instance
 
 from gadgetopt.result import Limits
 from gadgetopt.solvers import solve_model
+
+from .pdors_brute_force import optimum
+from .pdors_tiny import HAND_CHECKED, tiny_instance
 
 BOUNDS = (alone, volume_knapsack, price_bound, column_lp)
 

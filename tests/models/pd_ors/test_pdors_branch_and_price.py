@@ -16,11 +16,12 @@ from gadgetopt.models.pd_ors.generate import desk, paper, tiny
 from gadgetopt.models.pd_ors.kernel import Use
 from gadgetopt.models.pd_ors.restricted_master import Column
 from gadgetopt.models.pd_ors.rules import Rule
-from pdors_tiny import HAND_CHECKED, cluster, job_j, tiny_instance
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits
 from gadgetopt.solvers import solve_model
+
+from .pdors_tiny import HAND_CHECKED, cluster, job_j, tiny_instance
 
 
 def solved(instance, time_s=None):
