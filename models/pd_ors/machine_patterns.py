@@ -1,0 +1,355 @@
+r"""Packing a slot by patterns of one machine, and what patterns say that volume does not.
+
+A pattern is a filling of one machine: how many workers and servers of each job. With P_c the
+patterns of a machine of kind c, of which there are H_c, and n the workers and servers asked for,
+
+.. math::
+    \max\ \phi \quad \text{s.t.} \quad \sum_{c,\, p \in P_c} \lambda_{c p}\, p \ge \phi\, n, \quad
+    \sum_p \lambda_{c p} \le H_c
+
+is solved by generating patterns: with duals :math:`\pi, \mu` a pattern is priced by the knapsack
+:math:`\max \pi p` over the fillings of a machine. If phi < 1 the items do not fit, and more than
+that: :math:`\pi n \le \sum_c H_c \max_{p \in P_c} \pi p` holds for all that fits into any slot.
+If phi >= 1, integer numbers of the patterns at hand often pack the slot where CP-SAT, which sees
+every machine by itself, does not get there (Gilmore and Gomory's columns; reconstructed).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+from ortools.sat.python import cp_model
+
+from gadgetopt.errors import SolverError
+from gadgetopt.result import Limits, Status
+from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.solvers.persistent import PersistentLp
+
+from .decoding import Counts
+from .slot_packing import IMPOSSIBLE, UNKNOWN, Item, Packing, place_units
+from .terms import Floats, Ints, Terms
+
+#: Kinds of units that are no blocks.
+WORKER, SERVER = 0, -1
+#: Rounds of pricing; each brings a pattern for every kind of machine.
+MOST_ROUNDS = 200
+#: Weights of the knapsack of a machine are whole multiples of one part in this of the largest.
+PARTS = 10**6
+#: Largest weight of a cut; duals are rounded down to multiples of one part in this.
+LARGEST_WEIGHT = 10_000
+#: Dual weights are first tried as multiples of 1/k of their largest, k up to this.
+SIMPLE_WEIGHTS = 120
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A linear inequality that all that fits onto the machines of a slot satisfies.
+
+    Attributes
+    ----------
+    weights : dict of (job, kind) to int
+        Of a worker or a server of a job, wherever it is, or of a block of at least so many workers.
+    limit : int
+    """
+
+    weights: Mapping[tuple[int, int], int]
+    limit: int
+
+
+@dataclass(frozen=True)
+class PatternOutcome:
+    """What patterns say of a slot's items.
+
+    Attributes
+    ----------
+    packing : Packing
+        `fits` is None if neither a packing nor a proof was found.
+    cut : Cut or None
+        If the items do not fit even with fractions of patterns.
+    share : float
+        phi, cut off at 2.
+    """
+
+    packing: Packing
+    cut: Cut | None
+    share: float
+
+
+@dataclass(frozen=True)
+class _Units:
+    """What is asked for, by kind (job, WORKER, SERVER or the workers of a block)."""
+
+    kinds: tuple[tuple[int, int], ...]
+    demand: Ints
+    asked: Ints
+
+    @classmethod
+    def of(cls, terms: Terms, items: Sequence[Item], split: bool) -> _Units:
+        """Take blocks as one unit each, or split them into workers and servers too."""
+        kinds: list[tuple[int, int]] = []
+        demand, asked = [], []
+        for item in items:
+            job = terms.jobs[item.job]
+            if item.inside and not split:
+                kinds.append((item.job, item.workers))
+                demand.append(job.demand[item.workers])
+                asked.append(1)
+                continue
+            kinds += [(item.job, WORKER), (item.job, SERVER)]
+            demand += [job.alpha, job.beta]
+            asked += [item.workers, int(job.servers[item.workers])]
+        return cls(tuple(kinds), np.array(demand), np.array(asked))
+
+
+#: Patterns found so far, by the room of a machine: a filling by (job, kind).
+Pool = dict[tuple[int, ...], set[tuple[tuple[tuple[int, int], int], ...]]]
+
+
+def pack_by_patterns(
+    terms: Terms, items: Sequence[Item], limits: Limits, pool: Pool | None = None
+) -> PatternOutcome:
+    """Pack the items, or find an inequality that they violate, or neither.
+
+    A block is a unit of its own in patterns.
+
+    Parameters
+    ----------
+    terms : Terms
+    items : sequence of Item
+    limits : Limits
+        Of the choice of integer numbers of patterns.
+    pool : dict, optional
+        Patterns of earlier slots to start from; new ones are added to it.
+    """
+    pool = {} if pool is None else pool
+    search = _PatternSearch(_Units.of(terms, items, split=False), terms.capacity, pool)
+    search.run()
+    if search.fits:
+        found = search.whole_patterns(limits)
+        packing = UNKNOWN if found is None else Packing(True, _counts(terms, items, search, found))
+        return PatternOutcome(packing, None, search.share)
+    cut = search.cut()
+    if cut is not None and any(item.inside for item in items):
+        # An inequality on parts of blocks says more, where there is one.
+        parts = _PatternSearch(_Units.of(terms, items, split=True), terms.capacity, pool)
+        parts.run()
+        if not parts.fits:
+            cut = parts.cut() or cut
+    return PatternOutcome(IMPOSSIBLE if cut else UNKNOWN, cut, search.share)
+
+
+def _counts(
+    terms: Terms, items: Sequence[Item], search: _PatternSearch, found: Ints
+) -> dict[int, Counts]:
+    """Workers and servers by job and machine of what is on every machine by kind."""
+    counts: dict[int, dict[int, tuple[int, int]]] = {item.job: {} for item in items}
+    for (job, kind), column in zip(search.units.kinds, found.T, strict=True):
+        for h in np.flatnonzero(column).tolist():
+            w, s = counts[job].get(h, (0, 0))
+            n = int(column[h])
+            if kind > 0:
+                counts[job][h] = (kind, int(terms.jobs[job].servers[kind]))
+            else:
+                counts[job][h] = (w, s + n) if kind == SERVER else (w + n, s)
+    return dict(counts)
+
+
+class _PatternSearch:
+    """The linear program over patterns."""
+
+    def __init__(self, units: _Units, room: Ints, pool: Pool):
+        self.units, self._room = units, room
+        kinds_of_room, self._kind_of = np.unique(room, axis=0, return_inverse=True)
+        self._kind_of = self._kind_of.ravel()
+        self._number = np.bincount(self._kind_of)
+        self._fillings = [_Filling(units.demand, space, units.asked) for space in kinds_of_room]
+        self.patterns: list[tuple[int, Ints]] = []
+        self.share = 0.0
+        C, K = len(self._number), len(units.asked)
+        lp = self._lp = PersistentLp("max")
+        lp.add_columns([1.0], [0.0], [2.0])
+        lp.add_rows(np.full(C, -math.inf), self._number.astype(float), [0] * C, [], [])
+        lp.add_rows(
+            np.zeros(K),
+            np.full(K, math.inf),
+            np.arange(K),
+            np.zeros(K),
+            -units.asked.astype(float),
+        )
+        self.weights: Floats = np.zeros(K)
+        self._known = [pool.setdefault(tuple(space.tolist()), set()) for space in kinds_of_room]
+        place = {kind: k for k, kind in enumerate(units.kinds)}
+        for c, known in enumerate(self._known):
+            projected = {tuple((p, n) for p, n in pattern if p in place) for pattern in known}
+            for parts in sorted(projected):
+                pattern = np.zeros(K, dtype=np.int64)
+                for kind, n in parts:
+                    pattern[place[kind]] = min(n, units.asked[place[kind]])
+                if parts:
+                    self._add(c, pattern)
+
+    def run(self) -> None:
+        """Generate patterns until none has a positive reduced cost."""
+        C = len(self._number)
+        for k in range(len(self.units.asked)):
+            for c, filling in enumerate(self._fillings):
+                self._add(c, filling.best(np.eye(len(self.units.asked))[k]))
+        for _ in range(MOST_ROUNDS):
+            if self._lp.solve(Limits()) is not Status.OPTIMAL:
+                return
+            duals = self._lp.row_duals
+            self.share, self.weights = self._lp.objective, np.maximum(-duals[C:], 0.0)
+            new = False
+            for c, filling in enumerate(self._fillings):
+                pattern = filling.best(self.weights)
+                if self.weights @ pattern > duals[c] + 1e-6 * max(1.0, duals[c]):
+                    self._add(c, pattern)
+                    new = True
+            if not new:
+                return
+
+    def _add(self, c: int, pattern: Ints) -> None:
+        C, used = len(self._number), np.flatnonzero(pattern)
+        rows, values = np.append(c, C + used), np.append(1, pattern[used])
+        self._lp.add_columns([0.0], [0.0], [math.inf], [0], rows, values.astype(float))
+        self.patterns.append((c, pattern))
+        self._known[c].add(tuple((self.units.kinds[k], int(pattern[k])) for k in used.tolist()))
+
+    @property
+    def fits(self) -> bool:
+        """Whether fractions of patterns hold all that is asked for."""
+        return self.share >= 1.0 - 1e-9
+
+    def cut(self) -> Cut | None:
+        """Return the inequality of the duals in whole numbers, if it is still violated."""
+        if not self.weights.any():
+            return None
+        relative = self.weights / self.weights.max()
+        # Duals are often multiples of a simple fraction: then nothing is lost by rounding.
+        for k in [*range(1, SIMPLE_WEIGHTS + 1), LARGEST_WEIGHT]:
+            scaled = relative * k
+            weights = np.floor(scaled + 1e-6).astype(np.int64)
+            if k < LARGEST_WEIGHT and np.abs(scaled - np.round(scaled)).max() > 1e-6:
+                continue
+            limit = sum(
+                int(number) * filling.most(weights)
+                for number, filling in zip(self._number, self._fillings, strict=True)
+            )
+            if weights @ self.units.asked > limit:
+                by_kind = zip(self.units.kinds, weights.tolist(), strict=True)
+                return Cut({kind: weight for kind, weight in by_kind if weight}, limit)
+        return None
+
+    def whole_patterns(self, limits: Limits) -> Ints | None:
+        """Return a filling of every machine that has all units, shape (machines, kinds), or None.
+
+        Integer numbers of the patterns at hand; what is missing is minimised and has to be nothing.
+        Else the linear program's numbers are rounded down, and CP-SAT packs the few machines that
+        are left.
+        """
+        numbers = self._whole_numbers(limits)
+        if numbers is not None:
+            return numbers
+        shares = np.array(self._lp.values[1:])
+        if self.share > 1.0:
+            shares /= self.share
+        out, free = self._placed(np.floor(shares + 1e-9).astype(np.int64))
+        rest = self.units.asked - out.sum(axis=0)
+        filled = place_units(self.units.demand, rest, self._room[free], limits)
+        if filled is None:
+            return None
+        out[free] = filled
+        return out
+
+    def _whole_numbers(self, limits: Limits) -> Ints | None:
+        C, K, N = len(self._number), len(self.units.asked), len(self.patterns)
+        lp = highspy.HighsLp()
+        lp.num_col_, lp.num_row_ = N + K, C + K
+        lp.col_cost_ = np.append(np.zeros(N), self.units.demand.sum(axis=1) + 1.0)
+        lp.col_lower_ = np.zeros(N + K)
+        most = [float(self._number[c]) for c, _ in self.patterns]
+        lp.col_upper_ = np.append(most, self.units.asked.astype(float))
+        lp.row_lower_ = np.append(np.full(C, -math.inf), self.units.asked.astype(float))
+        lp.row_upper_ = np.append(self._number.astype(float), np.full(K, math.inf))
+        starts, rows, values = [0], [], []
+        for c, pattern in self.patterns:
+            used = np.flatnonzero(pattern)
+            rows += [c, *(C + used).tolist()]
+            values += [1.0, *pattern[used].astype(float).tolist()]
+            starts.append(len(rows))
+        for k in range(K):
+            rows.append(C + k)
+            values.append(1.0)
+            starts.append(len(rows))
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        lp.a_matrix_.start_, lp.a_matrix_.index_ = np.array(starts), np.array(rows)
+        lp.a_matrix_.value_ = np.array(values)
+        lp.integrality_ = [highspy.HighsVarType.kInteger] * (N + K)
+        model = _silent()
+        if limits.time_s is not None:
+            model.setOptionValue("time_limit", max(0.0, limits.time_s))
+        model.setOptionValue("objective_target", 0.5)
+        model.passModel(lp)
+        model.run()
+        x = np.round(model.getSolution().col_value).astype(np.int64)
+        if len(x) == 0 or x[N:].any():
+            return None
+        out, _ = self._placed(x[:N])
+        return out if (out.sum(axis=0) == self.units.asked).all() else None
+
+    def _placed(self, numbers: Ints) -> tuple[Ints, list[int]]:
+        """Fill machines with so many of each pattern, surplus left out; and those still empty."""
+        left = self.units.asked.copy()
+        out = np.zeros((len(self._room), len(left)), dtype=np.int64)
+        free = [np.flatnonzero(self._kind_of == c).tolist() for c in range(len(self._number))]
+        for (c, pattern), number in zip(self.patterns, numbers.tolist(), strict=True):
+            for _ in range(number):
+                h = free[c].pop()
+                out[h] = np.minimum(pattern, left)
+                left -= out[h]
+        return out, [h for machines in free for h in machines]
+
+
+class _Filling:
+    """The knapsack of one machine: how many units of each kind, at given weights."""
+
+    def __init__(self, demand: Ints, space: Ints, asked: Ints):
+        self._demand, self._space = demand, space
+        most = np.full(demand.shape, np.iinfo(np.int64).max)
+        np.floor_divide(space, demand, out=most, where=demand > 0)
+        self._most = np.minimum(asked, most.min(axis=1))
+
+    def best(self, weights: Floats) -> Ints:
+        """Return the best filling at weights that are rounded to one part in `PARTS`."""
+        return self._solve(np.floor(weights * (PARTS / max(weights.max(), 1e-300))))[0]
+
+    def most(self, weights: Ints) -> int:
+        """Return the value of the best filling at whole weights."""
+        return self._solve(weights)[1]
+
+    def _solve(self, weights: Ints | Floats) -> tuple[Ints, int]:
+        model = cp_model.CpModel()
+        x = [model.new_int_var(0, most, "") for most in self._most.tolist()]
+        for r, space in enumerate(self._space.tolist()):
+            each = self._demand[:, r]
+            if each.any():
+                use = [int(d) * x_k for d, x_k in zip(each, x, strict=True) if d]
+                model.add(sum(use) <= space)
+        model.maximize(sum(int(w) * x_k for w, x_k in zip(weights, x, strict=True)))
+        outcome = solve_cp(model, Limits())
+        if outcome.status is not Status.OPTIMAL or outcome.values is None:
+            raise SolverError(f"knapsack of one machine: {outcome.status}")
+        assert outcome.bound is not None
+        return np.array(outcome.values, dtype=np.int64), int(outcome.bound)
+
+
+def _silent() -> highspy.Highs:
+    model = highspy.Highs()
+    model.setOptionValue("log_to_console", False)
+    model.setOptionValue("threads", 1)
+    model.setOptionValue("mip_rel_gap", 0.0)
+    return model

@@ -1,0 +1,99 @@
+"""Deciding slots one by one, cheapest first, and what is learnt where one does not fit.
+
+Machines of different slots have nothing to do with each other and capacities do not depend on the
+slot, so what is known of a set of items holds in every slot (reconstructed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from gadgetopt.result import Limits
+
+from .machine_patterns import Cut, Pool, pack_by_patterns
+from .slot_packing import Item, Packing, fill_machines, pack, pack_exactly
+from .terms import Terms
+
+Items = tuple[Item, ...]
+
+#: Seconds for the choice of whole patterns of a slot, and for CP-SAT's search.
+PATTERNS_S = 1.0
+EXACT_S = 2.0
+#: Seconds for one test of a smaller conflict.
+CONFLICT_S = 0.5
+
+
+@dataclass
+class SlotChecks:
+    """Packings of sets of items, each found once.
+
+    Attributes
+    ----------
+    terms : Terms
+    time_left : callable
+        Seconds that are left, or None.
+    cuts, conflicts : list
+        What was learnt, in this order, from items that do not fit.
+    """
+
+    terms: Terms
+    time_left: Callable[[], float | None]
+    cuts: list[Cut] = field(default_factory=list)
+    conflicts: list[Items] = field(default_factory=list)
+    _known: dict[Items, Packing] = field(default_factory=dict)
+    _pool: Pool = field(default_factory=dict)
+
+    def check(self, items: Items) -> Packing:
+        """Decide whether the items fit; what does not fit leaves a cut or a conflict."""
+        if items not in self._known:
+            packing = self._decide(items)
+            if packing.fits is None:
+                return packing
+            self._known[items] = packing
+        return self._known[items]
+
+    def _decide(self, items: Items) -> Packing:
+        counts = fill_machines(self.terms, items)
+        if counts is not None:
+            return Packing(True, dict(counts))
+        outcome = pack_by_patterns(self.terms, items, self._limits(PATTERNS_S), self._pool)
+        if outcome.cut is not None:
+            self.cuts.append(outcome.cut)
+        if outcome.packing.fits is not None:
+            return outcome.packing
+        packing = pack_exactly(self.terms, items, self._limits(EXACT_S))
+        if packing.fits is False:
+            self.conflicts.append(self._smallest(items))
+        return packing
+
+    def _smallest(self, items: Items) -> Items:
+        """Return a conflict of few jobs and few workers: none can be taken away."""
+        kept = items
+        for item in items:
+            rest = tuple(other for other in kept if other.job != item.job)
+            if self._does_not_fit(rest):
+                kept = rest
+        for item in kept:
+            # Bisection: fewer workers, and their servers, are never harder to place.
+            fits, fails = 0, item.workers
+            while fails - fits > 1:
+                n = (fits + fails) // 2
+                fewer = tuple(
+                    replace(other, workers=n) if other.job == item.job else other for other in kept
+                )
+                if self._does_not_fit(fewer):
+                    fails = n
+                else:
+                    fits = n
+            kept = tuple(
+                replace(other, workers=fails) if other.job == item.job else other for other in kept
+            )
+        return kept
+
+    def _does_not_fit(self, items: Items) -> bool:
+        return pack(self.terms, items, self._limits(CONFLICT_S)).fits is False
+
+    def _limits(self, time_s: float) -> Limits:
+        left = self.time_left()
+        return Limits(time_s=time_s if left is None else max(0.0, min(time_s, left)))
