@@ -54,7 +54,7 @@ PROBLEM = Problem(
     ),
     certificate_type=part("certificate:PdOrsCertificate"),
     check_bound=part("certificate:check_bound"),
-    default_method="compact@highs",
+    default_method="branch_and_check",
     default_methods=(
         "pd_ors",
         "oasis",
@@ -63,7 +63,7 @@ PROBLEM = Problem(
         "dorm",
         "price_bound",
         "column_lp",
-        "compact@highs",
+        "branch_and_check",
     ),
     generators=(
         Generator(
@@ -181,6 +181,16 @@ PROBLEM = Problem(
             ("highs",),
         ),
         Formulation(
+            "aggregated",
+            "MILP",
+            "relaxation",
+            "every slot as one large machine, strengthened",
+            "(19), (20), (22)-(25) without machines, S1-S3 (reconstructed)",
+            part("aggregated:build"),
+            None,
+            ("highs",),
+        ),
+        Formulation(
             "schedule_columns",
             "ILP",
             "exact",
@@ -266,6 +276,15 @@ PROBLEM = Problem(
             part("cp:cpsat"),
             formulation="cpsat",
             backend="cpsat",
+        ),
+        Method(
+            "branch_and_check",
+            "exact",
+            "completion slots without machines, then slots packed one by one, with cuts",
+            "aggregated relaxation, slot checks (reconstructed)",
+            part("branch_and_check:branch_and_check"),
+            formulation="aggregated",
+            backend="highs",
         ),
         Method(
             "branch_and_price",
