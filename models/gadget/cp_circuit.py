@@ -140,6 +140,15 @@ def num_variables(scope: SlotScope, cache: dict[tuple[int, tuple[int, ...]], Pat
     )
 
 
+def circuits() -> CpWay:
+    """Return C2 as a way to write slots, which look for the paths only once."""
+    cache: dict[tuple[int, tuple[int, ...]], Paths] = {}
+    return CpWay(
+        lambda model, scope: add_slot(model, scope, cache),
+        lambda scope: num_variables(scope, cache),
+    )
+
+
 def cp_circuit(
     instance: GadgetInstance,
     limits: Limits,
@@ -159,9 +168,4 @@ def cp_circuit(
     ModelRefused
         If there are too many paths or variables, or utilities are too large at this scale.
     """
-    cache: dict[tuple[int, tuple[int, ...]], Paths] = {}
-    way = CpWay(
-        lambda model, scope: add_slot(model, scope, cache),
-        lambda scope: num_variables(scope, cache),
-    )
-    return solve_horizon(instance, way, limits, rng, scale)
+    return solve_horizon(instance, circuits(), limits, rng, scale)

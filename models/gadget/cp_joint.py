@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused, SolverError
@@ -34,8 +35,10 @@ from .instance import GadgetInstance, GadgetSolution
 from .joint import SlotScope, decode, joint_model, refuse_too_large, scopes_of
 from .routing import mapping_of
 from .slot_problem import Mapping as RingMapping
-from .slot_problem import ring
+from .slot_problem import SlotProblem, ring
 from .terms import Terms
+
+Floats = npt.NDArray[np.float64]
 
 #: Sum of the scaled utilities of all jobs, which doubles still hold.
 LARGEST_TOTAL = 2**52
@@ -99,8 +102,8 @@ class ScaledTables:
         return (Fraction(model_bound) + self.lost) / self.scale
 
 
-def scaled_tables(terms: Terms, scale: int) -> ScaledTables:
-    """Round the utilities of all jobs down to multiples of 1 / scale.
+def scaled_tables(utilities: Iterable[Floats], scale: int) -> ScaledTables:
+    """Round the tables of utilities of all jobs down to multiples of 1 / scale.
 
     Raises
     ------
@@ -108,8 +111,8 @@ def scaled_tables(terms: Terms, scale: int) -> ScaledTables:
         If they are too large at this scale.
     """
     tables, lost = [], Fraction(0)
-    for job in terms.jobs:
-        exact = [scale * Fraction(u) for u in job.utility.tolist()]
+    for utility in utilities:
+        exact = [scale * Fraction(u) for u in utility.tolist()]
         whole = [math.floor(u) for u in exact]
         lost += max(u - v for u, v in zip(exact, whole, strict=True))
         tables.append(tuple(whole))
@@ -136,22 +139,19 @@ def solve_horizon(
     terms = instance.terms
     scopes = scopes_of(terms)
     refuse_too_large(way.num_variables(scope) for scope in scopes.values())
-    tables = scaled_tables(terms, scale)
+    tables = scaled_tables((job.utility for job in terms.jobs), scale)
     model = cp_model.CpModel()
     slots = {}
     for t, scope in scopes.items():
         slots[t] = way.add(model, scope)
         if limits.time_s is not None and time.perf_counter() - begun > limits.time_s:
             return MethodOutcome(limit_hit="time_s")
-    worths: list[Any] = []
-    for job in terms.jobs:
-        table, i = tables.table[job.index], job.index
-        k = model.new_int_var(0, job.max_total, f"k[{i}]")
-        model.add(k == sum(slot.size[i] for slot in slots.values() if i in slot.size))
-        worth = model.new_int_var(table[0], table[-1], f"u[{i}]")
-        model.add_element(k, list(table), worth)
-        worths.append(worth)
-    model.maximize(sum(worths))
+    model.maximize(
+        sum(
+            _worth(model, table, [slot.size[i] for slot in slots.values() if i in slot.size])
+            for i, table in enumerate(tables.table)
+        )
+    )
     built = time.perf_counter() - begun
     solved = solve_cp(model, _rest(limits, built), int(rng.integers(2**31 - 1)))
     solution = None
@@ -164,6 +164,90 @@ def solve_horizon(
             )
         )
     return _outcome(solved, solution, tables, built)
+
+
+def _worth(model: cp_model.CpModel, table: Sequence[int], sizes: Sequence[Any]) -> Any:
+    """Return the utility of the total of some ring sizes."""
+    k = model.new_int_var(0, len(table) - 1, "k")
+    model.add(k == sum(sizes))
+    worth = model.new_int_var(table[0], table[-1], "u")
+    model.add_element(k, list(table), worth)
+    return worth
+
+
+@dataclass(frozen=True)
+class CpSlotResult:
+    """What CP-SAT found for one slot.
+
+    Attributes
+    ----------
+    mappings : list of Mapping or None
+        None if it found nothing in time.
+    bound : float or None
+        On the total gain, CP-SAT's word, corrected for the rounding of gains.
+    limit_hit : str or None
+    """
+
+    mappings: list[RingMapping] | None
+    bound: float | None
+    limit_hit: str | None
+
+
+def solve_slot(
+    problem: SlotProblem,
+    way: CpWay,
+    limits: Limits,
+    seed: int = 0,
+    *,
+    known: Sequence[RingMapping] = (),
+    cap: float = math.inf,
+    scale: int = 1_000_000,
+) -> CpSlotResult:
+    """Solve the problem of one slot.
+
+    Parameters
+    ----------
+    problem : SlotProblem
+    way : CpWay
+    limits : Limits
+    seed : int
+    known : sequence of Mapping
+        Rings to start from.
+    cap : float
+        A bound on the total gain that is known to hold.
+    scale : int
+        Gains are rounded down to multiples of 1 / scale.
+
+    Raises
+    ------
+    ModelRefused
+        If the model is too large, or the gains are at this scale.
+    """
+    scope = SlotScope(problem.terms, {x.job.index: x.most for x in problem.jobs if x.most > 0})
+    refuse_too_large([way.num_variables(scope)])
+    tables = scaled_tables((x.gain for x in problem.jobs), scale)
+    model = cp_model.CpModel()
+    slot = way.add(model, scope)
+    gain = sum(
+        _worth(model, table, [slot.size[x.job.index]] if x.most > 0 else [])
+        for x, table in zip(problem.jobs, tables.table, strict=True)
+    )
+    model.maximize(gain)
+    if math.isfinite(cap):
+        # Rounded up: bounds of linear programs may be a little low.
+        model.add(gain <= math.ceil(scale * Fraction(cap)))
+    if known:
+        there = {(m.job, s): count for m in known for s, count in m.workers}
+        for key, y in slot.workers.items():
+            model.add_hint(y, there.get(key, 0))
+    solved = solve_cp(model, limits, seed)
+    if solved.status in (Status.ERROR, Status.INFEASIBLE):
+        raise SolverError(solved.reason or "CP-SAT calls the slot infeasible")
+    return CpSlotResult(
+        None if solved.values is None else mappings_of(problem.terms, slot, solved),
+        None if solved.bound is None else min(cap, float(tables.bound(solved.bound))),
+        solved.limit_hit,
+    )
 
 
 def solve_embedding(
@@ -186,7 +270,7 @@ def solve_embedding(
         If the model is too large, or the utilities are at this scale.
     """
     begun = time.perf_counter()
-    tables = scaled_tables(instance.terms, scale)
+    tables = scaled_tables((job.utility for job in instance.terms.jobs), scale)
     model = joint_model(
         instance.terms, EMBEDDING, [np.array(table, dtype=float) for table in tables.table]
     )

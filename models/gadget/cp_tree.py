@@ -81,6 +81,9 @@ def num_variables(scope: SlotScope) -> int:
     return sum(3 * len(scope.servers(i)) + 2 * racks + 2 for i in scope.largest)
 
 
+CP_TREE = CpWay(add_slot, num_variables)
+
+
 def cp_tree(
     instance: GadgetInstance,
     limits: Limits,
@@ -102,7 +105,7 @@ def cp_tree(
     """
     if instance.terms.tree is None:
         raise ModelRefused("the network is a graph, expected a two-tier cluster")
-    return solve_horizon(instance, CpWay(add_slot, num_variables), limits, rng, scale)
+    return solve_horizon(instance, CP_TREE, limits, rng, scale)
 
 
 def embedding_test(

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from gadgetopt.models.gadget import circulation, ddljs, embedding, generate, tree
-from gadgetopt.models.gadget.cp_circuit import cp_circuit
-from gadgetopt.models.gadget.cp_joint import solve_embedding
-from gadgetopt.models.gadget.cp_tree import cp_tree, embedding_test
+from gadgetopt.models.gadget.cp_circuit import circuits, cp_circuit
+from gadgetopt.models.gadget.cp_joint import solve_embedding, solve_slot
+from gadgetopt.models.gadget.cp_tree import CP_TREE, cp_tree, embedding_test
 from gadgetopt.models.gadget.evaluate import evaluate
 from gadgetopt.models.gadget.joint import mappings_of, slot_model
 from gadgetopt.models.gadget.slot_problem import ring, slot_problem
@@ -104,6 +104,10 @@ def test_a_slot_alone_is_worth_what_its_rings_gain(way):
     gain = {x.job.index: x.gain for x in slot.jobs}
     assert sum(gain[m.job][m.size] for m in mappings) == pytest.approx(found.objective)
     assert evaluate(instance, solution(*(ring(terms, 3, m) for m in mappings))).feasible
+    for cp_way in (circuits(), CP_TREE):
+        again = solve_slot(slot, cp_way, Limits(), known=mappings, cap=found.objective)
+        assert sum(gain[m.job][m.size] for m in again.mappings) == pytest.approx(found.objective)
+        assert again.bound == pytest.approx(found.objective)
 
 
 def test_a_model_too_large_for_the_memory_is_refused():
