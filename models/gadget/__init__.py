@@ -197,7 +197,7 @@ PROBLEM = Problem(
                 "idle_tiebreak": False,
             },
             {
-                "slot_solver": ("lp_rs_mde", "exact", "greedy"),
+                "slot_solver": ("lp_rs_mde", "config_lp", "exact", "greedy"),
                 "rounding": (
                     "vanilla",
                     "min_load",
@@ -220,6 +220,15 @@ PROBLEM = Problem(
             stochastic=True,
             formulation="epochs",
             backend="highs",
+        ),
+        Method(
+            "slot_exact",
+            "exact",
+            "one slot: sizes by capacity, the configuration program, then CP-SAT",
+            "B1, B4, P5 (reconstructed)",
+            part("slot_solver:slot_exact"),
+            stochastic=True,
+            formulation="slot_exact",
         ),
         Method(
             "cp_embedding",

@@ -24,7 +24,7 @@ def gadget(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    slot_solver: Literal["lp_rs_mde", "exact", "greedy"] = "lp_rs_mde",
+    slot_solver: Literal["lp_rs_mde", "config_lp", "exact", "greedy"] = "lp_rs_mde",
     rounding: Rounding = "fill",
     attempts: int = 100,
     utility_surrogate: Literal["concave_envelope", "true"] = "concave_envelope",
@@ -35,9 +35,9 @@ def gadget(
     Parameters
     ----------
     slot_solver : str
-        `lp_rs_mde` is Algorithm 2. `exact` takes the optimum of the slot where a proof is found,
-        and else the best rings of the configuration program; `greedy` places the best workers
-        next, in near-linear time (both reconstructed).
+        `lp_rs_mde` is Algorithm 2. `config_lp` rounds the configuration program where sizes by
+        capacity do not find the optimum, `exact` searches on until it is found; `greedy` places the
+        best workers next, in near-linear time (all reconstructed).
     rounding : str
         Of Algorithm 2, as in `lp_rs_mde`. With `vanilla`, as printed, rings may exceed capacities,
         and what comes out is then no solution.
@@ -63,8 +63,8 @@ def gadget(
     def solve(problem: SlotProblem, rng: np.random.Generator, limits: Limits) -> list[Mapping]:
         if slot_solver == "greedy":
             return slot_greedy(problem)
-        if slot_solver == "exact":
-            found = solve_slot(problem, limits, rng)
+        if slot_solver != "lp_rs_mde":
+            found = solve_slot(problem, limits, rng, search=slot_solver == "exact")
             shortfall.append(0.0 if found.closed else found.bound - found.value)
             return list(found.mappings)
         return lp_rs_mde(problem, limits, rng, rounding=rounding, attempts=attempts)

@@ -1,27 +1,38 @@
-"""The optimum of a slot on a two-tier cluster, by the cheapest proof that works (reconstructed).
+"""The optimum of a slot, by the cheapest proof that works (reconstructed).
 
 1. Sizes by total capacity alone, B1; if rings of these sizes can be embedded they are optimal (P5).
 2. The configuration program with bandwidths that sets of jobs can use, and its roundings.
+3. CP-SAT, with the best rings and the best bound so far; on graphs it is the first step.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import CLOSED_GAP
-from gadgetopt.result import Limits
+from gadgetopt.result import Limits, MethodOutcome
 
+from . import cp_joint
 from .config_lp import ConfigLp, config_lp
+from .cp_circuit import circuits
+from .cp_tree import CP_TREE
+from .instance import GadgetInstance, GadgetSolution
 from .knapsack_bound import knapsack_bound
 from .mapping_rounding import fill, violation_free
+from .max_ring import largest_rings
 from .placement import Room, embed
 from .slot_greedy import slot_greedy
-from .slot_problem import Mapping, SlotProblem
+from .slot_problem import Mapping, SlotProblem, ring, slot_problem
 
 #: Roundings of the configuration program.
 ATTEMPTS = 30
+#: Gains are rounded down to multiples of 1 / SCALE for CP-SAT, whose bound is corrected for it.
+SCALE = 10**9
 
 
 @dataclass(frozen=True)
@@ -56,29 +67,86 @@ def solve_slot(
     problem: SlotProblem,
     limits: Limits,
     rng: np.random.Generator,
+    *,
+    search: bool = True,
 ) -> SlotResult:
     """Solve a slot, or bound how far the rings are from its optimum.
+
+    Parameters
+    ----------
+    problem : SlotProblem
+    limits : Limits
+    rng : numpy.random.Generator
+    search : bool
+        Whether CP-SAT may search where the configuration program leaves a gap, or where the network
+        is a graph, for which there is no such program.
 
     Raises
     ------
     ModelRefused
-        If the network is a graph.
+        If the network is a graph and there is to be no search, or the model is too large for it.
     """
-    terms = problem.terms
+    begun = time.perf_counter()
+    best = SlotResult((), 0.0, knapsack_bound(problem).bound, "sizes by capacity")
+    if problem.terms.tree is not None or not search:
+        best = _on_tree(problem, limits, rng)
+    if best.closed or not search:
+        return best
+    if limits.time_s is not None:
+        left = max(0.0, limits.time_s - (time.perf_counter() - begun))
+        limits = replace(limits, time_s=left)
+    found = cp_joint.solve_slot(
+        problem,
+        circuits() if problem.terms.tree is None else CP_TREE,
+        limits,
+        int(rng.integers(2**31 - 1)),
+        known=best.mappings,
+        cap=best.bound,
+        scale=SCALE,
+    )
+    best = replace(_better(problem, best, found.mappings), proof="CP-SAT")
+    bound = best.bound if found.bound is None else min(best.bound, found.bound)
+    return replace(best, bound=bound, limit_hit=found.limit_hit)
+
+
+def _on_tree(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
+    """Return the rings and the bound that sizes or the configuration program give."""
+    room = Room(problem.terms)
     choice = knapsack_bound(problem)
     best = SlotResult((), 0.0, choice.bound, "sizes by capacity")
     if choice.sizes is not None:
         wanted = [(x.job, k) for x, k in zip(problem.jobs, choice.sizes, strict=True) if k]
-        best = _better(problem, best, embed(Room(terms), wanted))
+        best = _better(problem, best, embed(room, wanted))
     if not best.closed:
         best = _better(problem, best, slot_greedy(problem))
     if not best.closed:
-        best = replace(best, proof="configuration program")
         config = config_lp(problem, limits)
         bound = min(best.bound, config.bound)
-        best = replace(best, bound=bound, limit_hit=config.limit_hit)
+        best = replace(best, bound=bound, proof="configuration program", limit_hit=config.limit_hit)
         best = _rounded(problem, best, config, rng)
     return best
+
+
+def slot_exact(instance: GadgetInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Solve an instance of one slot.
+
+    Raises
+    ------
+    ModelRefused
+        If the horizon has more slots.
+    """
+    if instance.horizon_slots != 1:
+        raise ModelRefused(f"the horizon has {instance.horizon_slots} slots, expected one")
+    terms = instance.terms
+    problem = slot_problem(terms, 1, [0] * len(terms.jobs), largest=largest_rings(terms))
+    found = solve_slot(problem, limits, rng)
+    idle = math.fsum(float(job.utility[0]) for job in terms.jobs)
+    return MethodOutcome(
+        solution=GadgetSolution(rings=tuple(ring(terms, 1, m) for m in found.mappings)),
+        dual_bound=idle + found.bound,
+        limit_hit=found.limit_hit,
+        notes={"closed by" if found.closed else "last step": found.proof},
+    )
 
 
 def _rounded(

@@ -1,4 +1,5 @@
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +14,12 @@ from gadgetopt.models.gadget.tree_pricing import Prices, TreePricing
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gadgetopt
 from gadgetopt.result import Limits
 
 from .test_gadget_placement import H5, slot_instance
+
+TINY = Path(__file__).parents[3] / "instances" / "gadget" / "tiny"
 
 
 def problem_of(instance):
@@ -123,3 +127,20 @@ def test_slots_of_the_papers_size_are_certified():
     for scarce in (False, True):
         problem = problem_of(slot(np.random.default_rng(1), jobs=50, scarce=scarce))
         assert solve_slot(problem, Limits(), np.random.default_rng(0)).closed
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_search_closes_what_the_program_leaves(seed):
+    problem = problem_of(tiny(np.random.default_rng(100 + seed)))
+    found = solve_slot(problem, Limits(), np.random.default_rng(0))
+    assert found.closed
+    assert found.value == pytest.approx(best_by_enumeration(problem), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["h1", "h2", "h5", "h6", "h7"])
+def test_hand_checked_slots_are_closed(name):
+    optima = {"h1": 6, "h2": 30, "h5": 47, "h6": 3, "h7": 9}
+    (path,) = (p for p in TINY.glob(f"{name}_*.json") if "narrow" not in p.name)
+    result = gadgetopt.solve(gadgetopt.read(path), method="slot_exact")
+    assert result.status == "optimal"
+    assert result.objective == optima[name]
