@@ -181,6 +181,16 @@ PROBLEM = Problem(
             None,
             ("highs",),
         ),
+        Formulation(
+            "epochs",
+            "MILP",
+            "relaxation",
+            "totals of the jobs in every epoch, without bandwidth and borders of servers",
+            "O2: (D8) (reconstructed)",
+            part("epoch_relaxation:build"),
+            None,
+            ("highs",),
+        ),
     ),
     methods=(
         Method(
@@ -213,10 +223,10 @@ PROBLEM = Problem(
         Method(
             "offline",
             "exact",
-            "all slots together: totals by a relaxation, then a schedule that reaches them",
+            "all slots together: totals by a relaxation, a schedule that reaches them, or cuts",
             "epoch relaxation and construction (reconstructed)",
             part("offline:offline"),
-            {"restarts": 200},
+            {"restarts": 200, "rounds": 30, "exchange_s": 2.0, "reach_s": 30.0},
             stochastic=True,
             formulation="epochs",
             backend="highs",

@@ -1,24 +1,93 @@
 """The optimum over all slots: a relaxation without bandwidth, and a schedule that reaches it.
 
 The epoch relaxation O2 asks for a total of every job; if the constructor O3 finds rings of these
-totals the schedule is optimal (both reconstructed). Otherwise it is reported with the gap.
+totals the schedule is optimal (both reconstructed). Where bandwidth binds it may fail. Then rings
+are exchanged, totals that slots cannot share out are cut off, and CP-SAT is asked whether the
+totals can be reached at all: a schedule that has them is optimal, and if there is none they are
+forbidden and the relaxation is solved again (all reconstructed).
 """
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers import CLOSED_GAP
 from gadgetopt.result import Limits, MethodOutcome, TracePoint
 
 from .constructor import Construction, construct_repeatedly, worth
-from .epochs import epoch_form
+from .epoch_cuts import EpochCut, Nogood, SlotPatterns, with_cuts
+from .epochs import EpochForm, epoch_form
+from .exchange import exchange
 from .instance import GadgetInstance, GadgetSolution
 from .max_ring import largest_rings
-from .slot_problem import ring
+from .slot_problem import SlotProblem, ring
+from .slot_solver import SlotResult
 from .terms import Terms
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+#: Totals may be lowered by what brings less than this part of a job's utility before they are
+#: asked for: if even these cannot be reached, much more is ruled out.
+TAIL = 1e-3
+
+
+@dataclass
+class _Search:
+    """Schedule, bound and what was learnt."""
+
+    terms: Terms
+    largest: Ints
+    relaxation: EpochForm
+    patterns: SlotPatterns
+    limits: Limits
+    begun: float
+    best: Construction
+    start: Construction
+    value: float = -np.inf
+    bound: float = np.inf
+    cuts: list[EpochCut] = field(default_factory=list)
+    nogoods: list[Nogood] = field(default_factory=list)
+    #: Totals set aside: they may or may not be reached, and the bound stays as it is from then on.
+    undecided: list[Nogood] = field(default_factory=list)
+    trace: list[TracePoint] = field(default_factory=list)
+    phases_s: dict[str, float] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    limit_hit: str | None = None
+
+    @property
+    def closed(self) -> bool:
+        return self.bound - self.value <= CLOSED_GAP * max(1.0, abs(self.value))
+
+    @property
+    def over(self) -> bool:
+        return self.limits.time_s is not None and self.elapsed >= self.limits.time_s
+
+    @property
+    def elapsed(self) -> float:
+        return time.perf_counter() - self.begun
+
+    def rest(self, at_most: float | None = None) -> Limits:
+        """Return what is left of the limits, for one step."""
+        left = None if self.limits.time_s is None else max(0.0, self.limits.time_s - self.elapsed)
+        if at_most is not None:
+            left = at_most if left is None else min(left, at_most)
+        return replace(self.limits, time_s=left)
+
+    def spent(self, phase: str, since: float) -> None:
+        self.phases_s[phase] = self.phases_s.get(phase, 0.0) + self.elapsed - since
+
+    def found(self, made: Construction) -> None:
+        """Take a schedule that is better."""
+        value = worth(self.terms, made.done)
+        if value > self.value:
+            self.best, self.value = made, value
+            self.trace.append(TracePoint(self.elapsed, value, self.bound))
 
 
 def offline(
@@ -27,47 +96,53 @@ def offline(
     rng: np.random.Generator,
     *,
     restarts: int = 200,
+    rounds: int = 30,
+    exchange_s: float = 2.0,
+    reach_s: float = 30.0,
 ) -> MethodOutcome:
-    """Solve the epoch relaxation, then build a schedule of its totals.
+    """Solve the epoch relaxation, build a schedule of its totals, cut them off if there is none.
 
     Parameters
     ----------
     restarts : int
         Attempts of the constructor after the first, with noise.
+    rounds : int
+        Relaxations that are solved at most.
+    exchange_s, reach_s : float
+        Seconds of a round for the exchange of rings, and for CP-SAT's answer to one question.
 
-    Raises
-    ------
-    ModelRefused
-        If the network is a graph: the constructor places on two-tier clusters.
+    Notes
+    -----
+    On a graph, where the constructor does not place, the schedule is that of Algorithm 1 with
+    Algorithm 2 for its slots, and only the bound is the relaxation's.
     """
-    from gadgetopt.solvers.highs import solve_form
-
-    begun = time.perf_counter()
-    terms = instance.terms
-    if terms.tree is None:
-        raise ModelRefused("the network is a graph, expected a two-tier cluster")
-    largest = largest_rings(terms)
-    relaxation = epoch_form(terms, largest)
-    built = time.perf_counter()
-    solved = solve_form(relaxation.form, _rest(limits, begun), int(rng.integers(2**31 - 1)))
-    relaxed = time.perf_counter()
-    if solved.values is None:
-        return MethodOutcome(dual_bound=solved.bound, limit_hit=solved.limit_hit)
-    target = relaxation.totals(solved.values, len(terms.jobs))
-    made = construct_repeatedly(terms, target, largest, rng, _rest(limits, begun), restarts)
-    value = worth(terms, made.done)
+    if instance.terms.tree is None:
+        return _on_graph(instance, limits, rng)
+    search = _begin(instance, limits)
+    for number in range(rounds):
+        target = _relax(search, rng)
+        if target is None:
+            break
+        _construct(search, target, rng, restarts if number == 0 else 20, exchange_s)
+        if search.closed or search.over:
+            break
+        if _separate(search, target, rng):
+            continue
+        _decide(search, target, rng, reach_s)
+        if search.closed or search.over:
+            break
     return MethodOutcome(
-        solution=as_solution(terms, made),
-        dual_bound=solved.bound,
-        limit_hit=solved.limit_hit,
-        trace=(TracePoint(time.perf_counter() - begun, value, solved.bound),),
-        phases_s={
-            "build": built - begun,
-            "relaxation": relaxed - built,
-            "construct": time.perf_counter() - relaxed,
+        solution=as_solution(search.terms, search.best) if search.value > -np.inf else None,
+        dual_bound=search.bound if np.isfinite(search.bound) else None,
+        limit_hit=search.limit_hit or ("time_s" if search.over and not search.closed else None),
+        trace=tuple(search.trace),
+        phases_s=search.phases_s,
+        versions=search.versions,
+        notes={
+            "cuts": len(search.cuts),
+            "totals_ruled_out": len(search.nogoods),
+            "totals_undecided": len(search.undecided),
         },
-        versions=solved.versions,
-        notes={"jobs_short_of_target": int((made.done < target).sum())},
     )
 
 
@@ -82,8 +157,132 @@ def as_solution(terms: Terms, made: Construction) -> GadgetSolution:
     )
 
 
-def _rest(limits: Limits, begun: float) -> Limits:
-    if limits.time_s is None:
-        return limits
-    left = max(0.0, limits.time_s - (time.perf_counter() - begun))
-    return Limits(left, limits.threads, limits.memory_mb, limits.rel_gap)
+def _on_graph(instance: GadgetInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Return the relaxation's bound, and the schedule of Algorithm 1 unless it refuses."""
+    from gadgetopt.solvers.highs import solve_form
+
+    from .algorithms import gadget
+
+    begun = time.perf_counter()
+    terms = instance.terms
+    form = epoch_form(terms, largest_rings(terms)).form
+    solved = solve_form(form, limits, int(rng.integers(2**31 - 1)))
+    left = None
+    if limits.time_s is not None:
+        left = max(0.0, limits.time_s - (time.perf_counter() - begun))
+    try:
+        online = gadget(instance, replace(limits, time_s=left), rng, rounding="knapsack")
+    except ModelRefused as reason:
+        online = MethodOutcome(notes={"no_schedule": str(reason)})
+    return replace(
+        online,
+        dual_bound=solved.bound,
+        limit_hit=solved.limit_hit or online.limit_hit,
+        versions=solved.versions,
+    )
+
+
+def _begin(instance: GadgetInstance, limits: Limits) -> _Search:
+    begun = time.perf_counter()
+    terms = instance.terms
+    largest = largest_rings(terms)
+    relaxation = epoch_form(terms, largest)
+    patterns = SlotPatterns(terms, relaxation.epochs, largest, _exact_slot)
+    nothing = Construction(((),) * terms.horizon, np.zeros(len(terms.jobs), dtype=np.int64))
+    sizes = np.array(largest, dtype=np.int64)
+    search = _Search(terms, sizes, relaxation, patterns, limits, begun, nothing, nothing)
+    search.spent("build", 0.0)
+    return search
+
+
+def _exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
+    # CP-SAT is loaded only where bandwidth binds.
+    from .cp_totals import exact_slot
+
+    return exact_slot(problem, limits, rng)
+
+
+def _relax(search: _Search, rng: np.random.Generator) -> Ints | None:
+    """Solve the relaxation with what was learnt, and return the totals it asks for."""
+    from gadgetopt.solvers.highs import solve_form
+
+    since = search.elapsed
+    form = with_cuts(search.relaxation, search.cuts, [*search.nogoods, *search.undecided])
+    solved = solve_form(form, search.rest(), int(rng.integers(2**31 - 1)))
+    search.versions.update(solved.versions)
+    search.limit_hit = solved.limit_hit
+    bound = np.inf if solved.bound is None else float(solved.bound)
+    if bound < search.bound and not search.undecided:
+        search.bound = bound
+        search.trace.append(
+            TracePoint(
+                search.elapsed, search.value if np.isfinite(search.value) else None, search.bound
+            )
+        )
+    search.spent("relaxation", since)
+    # With totals set aside: is there anything better among all others?
+    if solved.values is None or bound <= search.value:
+        return None
+    return search.relaxation.totals(solved.values, len(search.terms.jobs))
+
+
+def _construct(
+    search: _Search, target: Ints, rng: np.random.Generator, restarts: int, exchange_s: float
+) -> None:
+    since, terms = search.elapsed, search.terms
+    made = construct_repeatedly(
+        terms, target, search.largest, rng, search.rest(exchange_s), restarts
+    )
+    search.found(made)
+    if not search.closed:
+        made = exchange(terms, target, search.largest, made, rng, search.rest(exchange_s))
+        search.found(made)
+    if not search.closed:
+        search.patterns.add_schedule(made.mappings)
+    search.start = made
+    search.spent("construct", since)
+
+
+def _separate(search: _Search, target: Ints, rng: np.random.Generator) -> bool:
+    """Look for a cut that the totals violate; say whether there is one."""
+    since = search.elapsed
+    gains = [
+        job.utility[k] - job.utility[0] for job, k in zip(search.terms.jobs, target, strict=True)
+    ]
+    cut = search.patterns.separate(
+        target, np.array(gains) / np.maximum(1, target), search.rest(), rng
+    )
+    search.spent("cuts", since)
+    if cut is not None:
+        search.cuts.append(cut)
+    return cut is not None
+
+
+def _decide(search: _Search, target: Ints, rng: np.random.Generator, reach_s: float) -> None:
+    """Ask whether the totals, or a little less, can be reached; if not, they are ruled out."""
+    from .cp_totals import reach_totals
+
+    since, terms = search.elapsed, search.terms
+    for wanted in (_without_tails(terms, target), target):
+        rest = search.rest(reach_s)
+        seed = int(rng.integers(2**31 - 1))
+        answer = reach_totals(terms, wanted, search.largest, search.start, rest, seed)
+        if answer.construction is None:
+            least = {i: int(wanted[i]) for i in np.flatnonzero(wanted).tolist()}
+            (search.nogoods if answer.impossible else search.undecided).append(Nogood(least))
+            break
+        search.found(answer.construction)
+        search.start = answer.construction
+        if search.closed:
+            break
+    search.spent("decide", since)
+
+
+def _without_tails(terms: Terms, target: Ints) -> Ints:
+    """Lower totals by what brings next to nothing."""
+    out = target.copy()
+    for job in terms.jobs:
+        u, k = job.utility, int(target[job.index])
+        enough = u[k] - TAIL * (u[k] - u[0])
+        out[job.index] = int(np.searchsorted(u, enough)) if k else 0
+    return out
