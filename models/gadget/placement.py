@@ -6,6 +6,7 @@ the uplinks of their racks if there are several, once in each direction; nothing
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable
 
 import numpy as np
@@ -43,6 +44,10 @@ class Room:
         self.free: Ints = terms.capacity.copy()
         self.access: Ints = terms.tree.access.copy()
         self.uplink: Ints = terms.tree.uplink.copy()
+        # Where all workers take the same, servers are also kept by the workers that still fit.
+        self._fit: _ByWorkers | None = None
+        if terms.same_demand:
+            self._fit = _ByWorkers(self.workers(terms.jobs[0]).tolist())
 
     def copy(self) -> Room:
         """Return a room of its own with the same content."""
@@ -50,6 +55,7 @@ class Room:
         room.tree = self.tree
         room.free, room.access = self.free.copy(), self.access.copy()
         room.uplink = self.uplink.copy()
+        room._fit = None if self._fit is None else self._fit.copy()
         return room
 
     def workers(self, job: JobTerms) -> Ints:
@@ -72,11 +78,26 @@ class Room:
 
     def take(self, job: JobTerms, mapping: Mapping, sign: int = 1) -> None:
         """Take what a mapping uses; with sign -1 give it back."""
+        if self._fit is not None:
+            for s, count in mapping.workers:
+                self._fit.change(s, -sign * count)
+        if len(mapping.workers) == 1:  # the usual case, and no links
+            s, count = mapping.workers[0]
+            self.free[s] -= sign * count * job.demand
+            return
         servers, counts = _arrays(mapping)
         self.free[servers] -= sign * counts[:, None] * job.demand
         links, racks = self._loaded(servers)
         self.access[links] -= sign * job.bandwidth
         self.uplink[racks] -= sign * job.bandwidth
+
+    def best_fit(self, job: JobTerms, size: int) -> int | None:
+        """Return the fullest server on which a whole ring fits, of equals the first."""
+        if self._fit is not None:
+            return self._fit.best(size)
+        counts = self.workers(job)
+        enough = np.flatnonzero(counts >= size)
+        return int(enough[np.argmin(counts[enough])]) if len(enough) else None
 
     def _loaded(self, servers: Ints) -> tuple[Ints, Ints]:
         """Return the servers and the racks whose links a ring over `servers` loads."""
@@ -85,6 +106,32 @@ class Room:
             return none, none
         racks = np.unique(self.tree.rack[servers])
         return servers, racks if len(racks) > 1 else none
+
+
+class _ByWorkers:
+    """Servers in heaps by the number of workers that still fit; entries that have moved stay."""
+
+    def __init__(self, workers: list[int]):
+        self.workers = workers
+        self.heaps: list[list[int]] = [[] for _ in range(max(workers) + 1)]
+        for s, count in enumerate(workers):
+            self.heaps[count].append(s)
+
+    def copy(self) -> _ByWorkers:
+        return _ByWorkers(list(self.workers))
+
+    def change(self, server: int, by: int) -> None:
+        self.workers[server] += by
+        heapq.heappush(self.heaps[self.workers[server]], server)
+
+    def best(self, size: int) -> int | None:
+        for count in range(size, len(self.heaps)):
+            heap = self.heaps[count]
+            while heap and self.workers[heap[0]] != count:
+                heapq.heappop(heap)
+            if heap:
+                return heap[0]
+        return None
 
 
 def place(room: Room, job: JobTerms, size: int) -> Mapping | None:
@@ -97,13 +144,14 @@ def place(room: Room, job: JobTerms, size: int) -> Mapping | None:
     -------
     Mapping or None
     """
+    single = room.best_fit(job, size)
+    if single is not None:
+        return Mapping(job.index, ((single, size),))
+    if size < 2:
+        return None
     counts = room.workers(job)
-    enough = np.flatnonzero(counts >= size)
-    if len(enough):
-        best = enough[np.argmin(counts[enough])]
-        return Mapping(job.index, ((int(best), size),))
     usable = np.flatnonzero((counts > 0) & (room.access >= job.bandwidth))
-    if size < 2 or counts[usable].sum() < size:
+    if counts[usable].sum() < size:
         return None
     rack = room.tree.rack[usable]
     # By rack, inside a rack the emptiest servers first, ties by number.

@@ -85,7 +85,7 @@ def _sizes(problem: SlotProblem) -> Ints:
 
 def _steps(gain: Floats) -> Floats:
     """Return what each further worker brings on the concave envelope; falling."""
-    steps = np.diff(gain)
+    steps = gain[1:] - gain[:-1]
     if len(steps) > 1 and (steps[1:] > steps[:-1]).any():
         steps = np.minimum.accumulate(np.diff(envelope(gain)))
     return steps

@@ -96,6 +96,8 @@ class Terms:
     capacity : array of int, shape (servers, resources)
         C_s^r in units.
     jobs : tuple of JobTerms
+    same_demand : bool
+        Whether a worker takes the same of every job.
 
     Raises
     ------
@@ -127,6 +129,7 @@ class Terms:
         self.jobs = tuple(
             self._job(instance, i, demand) for i, demand in enumerate(table[servers:])
         )
+        self.same_demand = bool((table[servers:] == table[servers]).all())
 
     def _job(self, instance: GadgetInstance, index: int, demand: Ints) -> JobTerms:
         job = instance.jobs[index]
