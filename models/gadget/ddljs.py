@@ -15,8 +15,8 @@ servers used, :math:`r^{(p,i)}_{ss'}` path used, with :math:`B^p` the narrowest 
       \big( \sum_{s'} \sum_p r^{(p,i)}_{ss'}[t] - 2 \big) = 0 \quad \forall s & (9)
 
 (7) is the product of the two, linearised exactly; (6) leaves out the slots before the arrival; (3)
-is in :math:`K_i` of `joint.py`. That a server used has a worker is how x is defined; (5) alone lets a
-job use servers without one.
+is in :math:`K_i` of `joint.py`. That a server used has a worker is how x is defined; (5) alone lets
+a job use servers without one.
 
 **As printed** (9) cannot hold at a server that does not host a job of several servers: there the
 sum is 0. **Corrected**, of a job of several servers every server used is left by one path and
