@@ -142,7 +142,7 @@ class EpochForm:
         chi = values[begin : begin + len(self.level)]
         asked = np.zeros(jobs)
         asked += np.bincount(self.level_job, weights=self.level * chi, minlength=jobs)
-        delta = values[begin + len(self.level) :]
+        delta = values[begin + len(self.level) :][: len(self.piece_job)]
         asked += np.bincount(self.piece_job, weights=delta, minlength=jobs)
         return np.floor(asked + WHOLE).astype(np.int64)
 

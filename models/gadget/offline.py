@@ -35,6 +35,8 @@ Ints = npt.NDArray[np.int64]
 #: Totals may be lowered by what brings less than this part of a job's utility before they are
 #: asked for: if even these cannot be reached, much more is ruled out.
 TAIL = 1e-3
+#: Exchanges for every slot and job with a total.
+MOVES = 50
 
 
 @dataclass
@@ -235,7 +237,8 @@ def _construct(
     )
     search.found(made)
     if not search.closed:
-        made = exchange(terms, target, search.largest, made, rng, search.rest(exchange_s))
+        moves = MOVES * terms.horizon * int((target > 0).sum())
+        made = exchange(terms, target, search.largest, made, rng, search.rest(exchange_s), moves)
         search.found(made)
     if not search.closed:
         search.patterns.add_schedule(made.mappings)

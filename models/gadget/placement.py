@@ -47,7 +47,8 @@ class Room:
         # Where all workers take the same, servers are also kept by the workers that still fit.
         self._fit: _ByWorkers | None = None
         if terms.same_demand:
-            self._fit = _ByWorkers(self.workers(terms.jobs[0]).tolist())
+            fits = self.workers(terms.jobs[0]).tolist()
+            self._fit = _ByWorkers(fits, max(fits))
 
     def copy(self) -> Room:
         """Return a room of its own with the same content."""
@@ -111,14 +112,15 @@ class Room:
 class _ByWorkers:
     """Servers in heaps by the number of workers that still fit; entries that have moved stay."""
 
-    def __init__(self, workers: list[int]):
+    def __init__(self, workers: list[int], most: int):
         self.workers = workers
-        self.heaps: list[list[int]] = [[] for _ in range(max(workers) + 1)]
+        self.heaps: list[list[int]] = [[] for _ in range(most + 1)]
         for s, count in enumerate(workers):
             self.heaps[count].append(s)
 
     def copy(self) -> _ByWorkers:
-        return _ByWorkers(list(self.workers))
+        # What was taken may be given back: as many heaps as there were at first.
+        return _ByWorkers(list(self.workers), len(self.heaps) - 1)
 
     def change(self, server: int, by: int) -> None:
         self.workers[server] += by
