@@ -1,0 +1,58 @@
+"""Every exact route gives the hand-checked optimum of every hand-checked instance."""
+
+import numpy as np
+import pytest
+from gadgetopt.models.pd_ors import PROBLEM
+from gadgetopt.models.pd_ors.generate import quickstart
+
+from gadgetopt.files import Document, find_instances, library, read_instance
+from gadgetopt.result import Limits, Status
+from gadgetopt.run import solve
+
+TINY = library() / "pd_ors" / "tiny"
+ROUTES = [
+    *(m.name for m in PROBLEM.methods if m.kind == "exact"),
+    *(f"{f.name}@{b}" for f in PROBLEM.formulations for b in f.backends if f.strength == "exact"),
+]
+
+#: In common: 0.25 slots a sample and worker inside a machine, 0.4 outside, gamma = 2. Two internal
+#: workers take 3 units and train 8 samples, which is also done by 4 external ones of 6 units.
+OPTIMA = {
+    "a_locality": 20,  # both jobs, a machine of 3 units each
+    "a_external_only": 10,  # one job on both machines
+    "a_internal_only": 20,
+    "b_guarantee": 10,  # the second of two jobs that each fill the machine
+    "c_prices": 14,  # the first and the third of three, two of which fit
+    "d_workload": 9,  # 12 samples: in one slot at most 4 external workers train 10
+    "e_two_jobs": 18,  # the same job twice, a slot apart
+    "f_rounding": 10,  # a worker on each of three machines
+    "g_exact_work": 10,  # (4/3) 3 = 4, exactly
+    "h_ratio_at_least": 10,  # 3 workers and 2 servers
+    "h_ratio_exact": 4,  # workers in pairs: only the smaller job fits
+}
+
+
+def test_every_hand_checked_instance_has_its_optimum_here():
+    assert {path.stem for path in find_instances([TINY])} == set(OPTIMA)
+
+
+@pytest.mark.parametrize("name", OPTIMA)
+@pytest.mark.parametrize("route", ROUTES)
+def test_every_exact_route_gives_the_hand_checked_optimum(name, route):
+    result = solve(read_instance(TINY / f"{name}.json"), route, limits=Limits(time_s=60))
+    assert result.status is Status.OPTIMAL, result.reason
+    assert result.objective == pytest.approx(OPTIMA[name], abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", [5, 20])
+def test_what_is_learnt_of_one_slot_holds_in_every_slot(seed):
+    # Of seed 5, a cut from fillings with no more workers than one slot asked for cut off the
+    # optimum, which asks for more of them in another.
+    data = quickstart(np.random.default_rng([seed, 0]))
+    document = Document(PROBLEM, "instance", "contended", data)
+    found = [
+        solve(document, route, limits=Limits(time_s=60))
+        for route in ("branch_and_price", "branch_and_check")
+    ]
+    assert all(r.status is Status.OPTIMAL for r in found)
+    assert found[0].objective == pytest.approx(found[1].objective)
