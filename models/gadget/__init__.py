@@ -226,7 +226,7 @@ PROBLEM = Problem(
             "all slots together: totals by a relaxation, a schedule that reaches them, or cuts",
             "epoch relaxation and construction (reconstructed)",
             part("offline:offline"),
-            {"restarts": 200, "rounds": 30, "exchange_s": 2.0, "reach_s": 30.0},
+            {"restarts": 20, "rounds": 30, "exchange_s": 2.0, "reach_s": 30.0},
             stochastic=True,
             formulation="epochs",
             backend="highs",

@@ -37,6 +37,8 @@ Ints = npt.NDArray[np.int64]
 TAIL = 1e-3
 #: Exchanges for every slot and job with a total.
 MOVES = 50
+#: How much longer CP-SAT may take for totals set aside, when nothing else is left.
+PATIENCE = 10.0
 
 
 @dataclass
@@ -97,7 +99,7 @@ def offline(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    restarts: int = 200,
+    restarts: int = 20,
     rounds: int = 30,
     exchange_s: float = 2.0,
     reach_s: float = 30.0,
@@ -111,7 +113,8 @@ def offline(
     rounds : int
         Relaxations that are solved at most.
     exchange_s, reach_s : float
-        Seconds of a round for the exchange of rings, and for CP-SAT's answer to one question.
+        Seconds of a round for the exchange of rings, and for CP-SAT's answer to one question; with
+        0 the step is left out.
 
     Notes
     -----
@@ -121,11 +124,13 @@ def offline(
     if instance.terms.tree is None:
         return _on_graph(instance, limits, rng)
     search = _begin(instance, limits)
-    for number in range(rounds):
+    for _ in range(rounds):
         target = _relax(search, rng)
         if target is None:
+            if reach_s > 0 and _reconsider(search, rng, PATIENCE * reach_s):
+                continue
             break
-        _construct(search, target, rng, restarts if number == 0 else 20, exchange_s)
+        _construct(search, target, rng, restarts, exchange_s)
         if search.closed or search.over:
             break
         if _separate(search, target, rng):
@@ -232,11 +237,9 @@ def _construct(
     search: _Search, target: Ints, rng: np.random.Generator, restarts: int, exchange_s: float
 ) -> None:
     since, terms = search.elapsed, search.terms
-    made = construct_repeatedly(
-        terms, target, search.largest, rng, search.rest(exchange_s), restarts
-    )
+    made = construct_repeatedly(terms, target, search.largest, rng, search.rest(), restarts)
     search.found(made)
-    if not search.closed:
+    if not search.closed and exchange_s > 0:
         moves = MOVES * terms.horizon * int((target > 0).sum())
         made = exchange(terms, target, search.largest, made, rng, search.rest(exchange_s), moves)
         search.found(made)
@@ -263,13 +266,14 @@ def _separate(search: _Search, target: Ints, rng: np.random.Generator) -> bool:
 
 def _decide(search: _Search, target: Ints, rng: np.random.Generator, reach_s: float) -> None:
     """Ask whether the totals, or a little less, can be reached; if not, they are ruled out."""
-    from .cp_totals import reach_totals
+    from .cp_totals import Reached, reach_totals
 
     since, terms = search.elapsed, search.terms
     for wanted in (_without_tails(terms, target), target):
-        rest = search.rest(reach_s)
-        seed = int(rng.integers(2**31 - 1))
-        answer = reach_totals(terms, wanted, search.largest, search.start, rest, seed)
+        answer = Reached(None, impossible=False)
+        if reach_s > 0:
+            rest, seed = search.rest(reach_s), int(rng.integers(2**31 - 1))
+            answer = reach_totals(terms, wanted, search.largest, search.start, rest, seed)
         if answer.construction is None:
             least = {i: int(wanted[i]) for i in np.flatnonzero(wanted).tolist()}
             (search.nogoods if answer.impossible else search.undecided).append(Nogood(least))
@@ -279,6 +283,27 @@ def _decide(search: _Search, target: Ints, rng: np.random.Generator, reach_s: fl
         if search.closed:
             break
     search.spent("decide", since)
+
+
+def _reconsider(search: _Search, rng: np.random.Generator, reach_s: float) -> bool:
+    """Ask again for the totals set aside; say whether all were decided."""
+    from .cp_totals import reach_totals
+
+    since, terms = search.elapsed, search.terms
+    waiting, search.undecided = search.undecided, []
+    for nogood in waiting:
+        if search.closed or search.over:
+            break
+        wanted = np.zeros(len(terms.jobs), dtype=np.int64)
+        wanted[list(nogood.least)] = list(nogood.least.values())
+        rest, seed = search.rest(reach_s), int(rng.integers(2**31 - 1))
+        answer = reach_totals(terms, wanted, search.largest, search.best, rest, seed)
+        if answer.construction is not None:
+            search.found(answer.construction)
+        else:
+            (search.nogoods if answer.impossible else search.undecided).append(nogood)
+    search.spent("decide", since)
+    return bool(waiting) and not (search.undecided or search.closed or search.over)
 
 
 def _without_tails(terms: Terms, target: Ints) -> Ints:

@@ -1,0 +1,157 @@
+"""GADGET's optimum over all slots, and what online policies reach of it.
+
+`certified`: settings of the paper on large clusters; utility, bound and time of `offline`.
+
+`tight`: 10 servers, 20 slots, 60 jobs, links narrower than many a hop and jobs in a hurry, five
+seeds. What each step of `offline` adds: the gap of the relaxation with the constructor alone; with
+rings exchanged; with cuts and further totals; with CP-SAT deciding which totals can be reached.
+
+`online`: ALG / OPT of Algorithm 1 and of the baselines against optima that are certified, mean and
+least over the seeds. With `--literal` Algorithm 2 solves the slots too, which takes minutes.
+
+Run `python benchmarks/gadget_offline.py [certified tight online]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from gadgetopt.models.gadget.algorithms import gadget
+from gadgetopt.models.gadget.baselines import drf, fifo, tiresias
+from gadgetopt.models.gadget.evaluate import evaluate
+from gadgetopt.models.gadget.generate import contended, paper, tight
+from gadgetopt.models.gadget.instance import GadgetInstance
+from gadgetopt.models.gadget.offline import offline
+
+from gadgetopt.result import Limits, MethodOutcome
+
+Method = Callable[..., MethodOutcome]
+
+#: A gap that counts as certified.
+CLOSED = 1e-6
+#: The jobs of `tight` need most of their largest rings' work, over links that few hops fit on.
+NARROW = {"link_factor": 0.4, "urgency": 0.8}
+
+STEPS: dict[str, dict[str, Any]] = {
+    "relaxation, constructor": {"rounds": 1, "exchange_s": 0.0, "reach_s": 0.0},
+    "+ exchange": {"rounds": 1, "reach_s": 0.0},
+    "+ cuts, other totals": {"reach_s": 0.0},
+    "+ totals decided": {},
+}
+
+POLICIES: dict[str, tuple[Method, dict[str, Any]]] = {
+    "gadget, exact slots": (gadget, {"slot_solver": "exact"}),
+    "gadget, greedy slots": (gadget, {"slot_solver": "greedy"}),
+    "gadget, greedy slots, utility as it is": (
+        gadget,
+        {"slot_solver": "greedy", "utility_surrogate": "true"},
+    ),
+    "fifo": (fifo, {}),
+    "fifo, backfill": (fifo, {"backfill": True}),
+    "drf": (drf, {}),
+    "tiresias": (tiresias, {}),
+}
+LITERAL: dict[str, tuple[Method, dict[str, Any]]] = {
+    "gadget, Algorithm 2": (gadget, {"rounding": "fill"}),
+    "gadget, Algorithm 2, no fill": (gadget, {"rounding": "violation_free"}),
+}
+
+
+def utility(instance: GadgetInstance, outcome: MethodOutcome) -> float:
+    """Return the evaluator's value of a feasible solution."""
+    found = evaluate(instance, outcome.solution)  # type: ignore[arg-type]
+    if not found.feasible:
+        raise AssertionError(f"not feasible: {found.violations[0]}")
+    return float(found.objective or 0.0)
+
+
+def solved(
+    instance: GadgetInstance, limit_s: float, **options: Any
+) -> tuple[float, float, float, MethodOutcome]:
+    """Return value, gap over it and seconds, derived constants included."""
+    begun = time.perf_counter()
+    outcome = offline(instance, Limits(time_s=limit_s), np.random.default_rng(0), **options)
+    seconds = time.perf_counter() - begun
+    value = utility(instance, outcome)
+    return value, float(outcome.dual_bound or np.inf) / value - 1, seconds, outcome
+
+
+def certified(arguments: argparse.Namespace) -> None:
+    print("\n### Optima over all slots\n")
+    print("| servers | slots | jobs | seed | utility | gap | s |\n" + "|---" * 7 + "|")
+    for servers, slots, jobs in ((50, 200, 100), (50, 40, 1000), (50, 20, 700)):
+        for seed in range(arguments.seeds):
+            rng = np.random.default_rng(seed)
+            instance = paper(rng, servers=servers, horizon_slots=slots, jobs=jobs)
+            value, gap, seconds, _ = solved(instance, arguments.limit_s)
+            size = f"{servers} | {slots} | {jobs:,} | {seed}"
+            print(f"| {size} | {value:,.1f} | {gap:.1e} | {seconds:.2f} |", flush=True)
+
+
+def narrow(arguments: argparse.Namespace) -> None:
+    print(f"\n### 10 servers, 20 slots, 60 jobs, narrow links {NARROW}; gap, % (s)\n")
+    print("| seed | " + " | ".join(STEPS) + " | utility | cuts | ruled out |")
+    print("|---" * (len(STEPS) + 4) + "|")
+    for seed in range(arguments.seeds):
+        instance = tight(np.random.default_rng(seed), **NARROW)
+        cells = []
+        for options in STEPS.values():
+            value, gap, seconds, outcome = solved(instance, arguments.limit_s, **options)
+            cells.append(f"{max(0.0, 100 * gap):.2f} ({seconds:.1f})")
+        notes = outcome.notes
+        cells += [f"{value:,.1f}", str(notes["cuts"]), str(notes["totals_ruled_out"])]
+        print(f"| {seed} | " + " | ".join(cells) + " |", flush=True)
+
+
+def online(arguments: argparse.Namespace) -> None:
+    print("\n### ALG / OPT over all slots, mean (least)\n")
+    cases: dict[str, Callable[[np.random.Generator], GadgetInstance]] = {
+        "8 servers, 60 jobs": contended,
+        "8 servers, 100 jobs": lambda rng: contended(rng, jobs=100),
+        "5 servers, 100 jobs": lambda rng: contended(rng, servers=5, jobs=100),
+        "the same, sqrt": lambda rng: contended(rng, servers=5, jobs=100, utility="sqrt"),
+        "narrow links": lambda rng: tight(rng, **NARROW),
+    }
+    policies = POLICIES | (LITERAL if arguments.literal else {})
+    table: dict[str, list[str]] = {name: [] for name in policies}
+    heads = []
+    for case, make in cases.items():
+        ratios: dict[str, list[float]] = {name: [] for name in policies}
+        for seed in range(arguments.seeds):
+            instance = make(np.random.default_rng(seed))
+            best, gap, _, _ = solved(instance, arguments.limit_s)
+            if gap > CLOSED:
+                continue
+            for name, (method, options) in policies.items():
+                outcome = method(instance, Limits(), np.random.default_rng(seed), **options)
+                ratios[name].append(utility(instance, outcome) / best)
+        counted = len(next(iter(ratios.values())))
+        heads.append(f"{case} ({counted} of {arguments.seeds} certified)")
+        for name, measured in ratios.items():
+            cell = f"{np.mean(measured):.3f} ({min(measured):.3f})" if measured else ""
+            table[name].append(cell)
+    print("| policy | " + " | ".join(heads) + " |\n" + "|---" * (len(heads) + 1) + "|")
+    for name, cells in table.items():
+        print(f"| {name} | " + " | ".join(cells) + " |")
+
+
+SECTIONS = {"certified": certified, "tight": narrow, "online": online}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("sections", nargs="*", help=f"some of {', '.join(SECTIONS)}; default all")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--limit-s", type=float, default=60.0)
+    parser.add_argument("--literal", action="store_true", help="with Algorithm 2 on every slot")
+    arguments = parser.parse_args()
+    for name in arguments.sections or SECTIONS:
+        SECTIONS[name](arguments)
+
+
+if __name__ == "__main__":
+    main()
