@@ -32,6 +32,7 @@ from gadgetopt.knapsack.relaxation import (
     Relaxation,
     linear_relaxation,
     only_items,
+    reduced_profits,
     usable_items,
 )
 from gadgetopt.result import Limits
@@ -42,6 +43,10 @@ FIRST_CORE = 4
 LARGE_CORE = 2000
 FIRST_CORE_S = 10.0
 FIRST_CORE_GAP = 1e-9
+#: Where the gap to an incumbent leaves more single items undecided than this, a better one is
+#: looked for among so many of the smallest reduced profits, and for how long.
+UNDECIDED = 150
+WINDOWS = ((200, 3.0), (600, 3.0))
 #: Nodes enumerated, then seconds of HiGHS, in turns until the core is closed; enumeration has the
 #: last. It does single items best, and few items in groups well; many are uncertain.
 TURNS_SINGLE = ((2e8, 30.0), (math.inf, 0.0))
@@ -139,7 +144,7 @@ def _turns(knapsack: Knapsack, core_solver: CoreSolver) -> tuple[tuple[float, fl
         return ((0.0, math.inf),)
     if core_solver == "enumeration":
         return ((math.inf, 0.0),)
-    if knapsack.num_groups == knapsack.num_items and not knapsack.exactly_one:
+    if _single(knapsack):
         return TURNS_SINGLE
     return TURNS_FEW if knapsack.num_items <= FEW_ITEMS else TURNS_MANY
 
@@ -173,6 +178,11 @@ def _sharpened(
 ) -> Ints | None:
     """Return a better choice among few items, where the gap to the one at hand leaves many."""
     assert relaxation.duals is not None
+    if _single(knapsack):
+        for items, most_s in WINDOWS:
+            until = min(deadline, time.perf_counter() + most_s)
+            chosen = _in_window(knapsack, relaxation, chosen, items, until, limits, rng)
+        return chosen
     usable = np.flatnonzero(usable_items(knapsack))
     losses = losses_of_items(only_items(knapsack, usable), relaxation.duals)
     value = -math.inf if chosen is None else knapsack.value(chosen)
@@ -192,6 +202,53 @@ def _sharpened(
     )
     better = solved.chosen is not None and solved.value > value
     return first[solved.chosen] if better else chosen
+
+
+def _single(knapsack: Knapsack) -> bool:
+    return knapsack.num_groups == knapsack.num_items and not knapsack.exactly_one
+
+
+def _in_window(
+    knapsack: Knapsack,
+    relaxation: Relaxation,
+    chosen: Ints | None,
+    items: int,
+    deadline: float,
+    limits: Limits,
+    rng: np.random.Generator | None,
+) -> Ints | None:
+    """Return a better choice of single items that differs from the prices' among some only.
+
+    The prices take all items that they leave a profit; those of the smallest profit, or loss, are
+    the least certain.
+    """
+    assert relaxation.duals is not None
+    value = -math.inf if chosen is None else knapsack.value(chosen)
+    reduced = np.where(
+        usable_items(knapsack), reduced_profits(knapsack, relaxation.duals), -math.inf
+    )
+    if np.count_nonzero(np.abs(reduced) <= relaxation.bound - value) <= UNDECIDED:
+        return chosen
+    undecided = np.zeros(len(reduced), dtype=bool)
+    undecided[np.argsort(np.abs(reduced), kind="stable")[:items]] = True
+    window = np.flatnonzero(undecided & np.isfinite(reduced))
+    taken = np.flatnonzero(~undecided & (reduced > 0))
+    left = knapsack.capacity - knapsack.weight[taken].sum(axis=0)
+    if np.any(left < 0):
+        return chosen
+    known = None
+    if chosen is not None and np.array_equal(chosen[~undecided[chosen]], taken):
+        known = np.searchsorted(window, chosen[undecided[chosen]])
+    solved = solve_mip(
+        replace(only_items(knapsack, window), owner=np.arange(len(window)), capacity=left),
+        "highs",
+        replace(limits, time_s=max(0.0, deadline - time.perf_counter())),
+        0 if rng is None else int(rng.integers(2**31)),
+        warm_start=known,
+    )
+    if solved.chosen is None or knapsack.value(taken) + solved.value <= value:
+        return chosen
+    return np.sort(np.concatenate([taken, window[solved.chosen]]))
 
 
 def _core_mip(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -20,9 +21,10 @@ from small_knapsacks import (
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.cardinality import solve_by_cardinality
-from gadgetopt.knapsack.core import cg_core
+from gadgetopt.knapsack.core import _in_window, cg_core
 from gadgetopt.knapsack.direct import solve_mip
 from gadgetopt.knapsack.problem import Knapsack
+from gadgetopt.knapsack.relaxation import linear_relaxation
 from gadgetopt.result import Limits
 
 ROUTES = {
@@ -239,3 +241,19 @@ def test_chu_and_beasleys_first_problem_is_proved(data):
 
 def _numbered(name, first, values):
     return {name.format(first + i): value for i, value in enumerate(values)}
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_window_of_undecided_items_makes_a_choice_better_and_feasible(known):
+    rng = np.random.default_rng(3)
+    weight = rng.integers(1, 1000, (1500, 4)).astype(float)
+    profit = np.floor(weight.mean(axis=1) + 500 * rng.uniform(size=1500))
+    knapsack = Knapsack(profit, weight, np.arange(1500), np.floor(weight.sum(axis=0) / 4))
+    relaxation = linear_relaxation(knapsack)
+    rounded = np.flatnonzero(relaxation.y > 1 - 1e-6)
+    deadline = time.perf_counter() + 0.5
+    found = _in_window(
+        knapsack, relaxation, rounded if known else None, 200, deadline, Limits(), rng
+    )
+    assert fits(knapsack, found)
+    assert knapsack.value(rounded) < knapsack.value(found) <= relaxation.bound
