@@ -49,6 +49,8 @@ class ConfigLp:
     ----------
     bound : float
         Least Lagrangian bound met.
+    prices : Prices
+        At which it was met.
     value : float
         Of the restricted master.
     mappings : tuple of tuple of WeightedMapping
@@ -58,14 +60,22 @@ class ConfigLp:
     """
 
     bound: float
+    prices: Prices
     value: float
     mappings: tuple[tuple[WeightedMapping, ...], ...]
     rounds: int
     limit_hit: str | None
 
 
-def config_lp(problem: SlotProblem, limits: Limits) -> ConfigLp:
+def config_lp(problem: SlotProblem, limits: Limits, *, tighten: bool = True) -> ConfigLp:
     """Solve the configuration program of a slot on a two-tier cluster.
+
+    Parameters
+    ----------
+    problem : SlotProblem
+    limits : Limits
+    tighten : bool
+        Whether bandwidths are first lowered to what sets of jobs can use.
 
     Raises
     ------
@@ -74,9 +84,10 @@ def config_lp(problem: SlotProblem, limits: Limits) -> ConfigLp:
     """
     begun = time.perf_counter()
     pricing = TreePricing(problem)
-    master = _Master(problem)
+    master = _Master(problem, tighten)
     largest = max((float(x.gain.max()) for x in problem.jobs), default=0.0)
     bound = sum(float(x.gain.max()) for x in problem.jobs)
+    cheapest, _ = master.prices()
     rounds, limit_hit = 0, None
     # Empty columns at zero prices: the best ring of every job alone.
     while problem.jobs:
@@ -86,7 +97,9 @@ def config_lp(problem: SlotProblem, limits: Limits) -> ConfigLp:
         prices, pays = master.prices()
         values, mappings = pricing.best(prices)
         rounds += 1
-        bound = min(bound, master.worth_of_capacity(prices) + float(values.sum()))
+        lagrangian = master.worth_of_capacity(prices) + float(values.sum())
+        if lagrangian < bound:
+            bound, cheapest = lagrangian, prices
         entering = [
             (j, mapping)
             for j, (value, mapping) in enumerate(zip(values.tolist(), mappings, strict=True))
@@ -99,20 +112,22 @@ def config_lp(problem: SlotProblem, limits: Limits) -> ConfigLp:
             limit_hit = master.lp.limit_hit or "time_s"
             break
     value, weighted = master.point()
-    return ConfigLp(bound * (1 + ROUNDING), value, weighted, rounds, limit_hit)
+    return ConfigLp(bound * (1 + ROUNDING), cheapest, value, weighted, rounds, limit_hit)
 
 
 class _Master:
     """The restricted master: rows of the jobs, of the servers' resources, of links, all scaled."""
 
-    def __init__(self, problem: SlotProblem):
+    def __init__(self, problem: SlotProblem, tighten: bool):
         terms = problem.terms
         tree = terms.tree
         assert tree is not None
         self.problem = problem
-        spanning = [x.job.bandwidth for x in problem.jobs if x.most > 1]
-        self.access = np.array(tightened(tree.access.tolist(), spanning))
-        self.uplink = np.array(tightened(tree.uplink.tolist(), spanning))
+        self.access, self.uplink = tree.access, tree.uplink
+        if tighten:
+            spanning = [x.job.bandwidth for x in problem.jobs if x.most > 1]
+            self.access = np.array(tightened(tree.access.tolist(), spanning))
+            self.uplink = np.array(tightened(tree.uplink.tolist(), spanning))
         capacity = np.concatenate([terms.capacity.ravel(), self.access, self.uplink])
         self.scale = 1 / np.maximum(1, capacity)
         self.capacity = capacity

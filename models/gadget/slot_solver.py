@@ -7,27 +7,26 @@
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import CLOSED_GAP
 from gadgetopt.result import Limits, MethodOutcome
 
 from . import cp_joint
+from .certificate import GadgetCertificate
 from .config_lp import ConfigLp, config_lp
 from .cp_circuit import circuits
 from .cp_tree import CP_TREE
 from .instance import GadgetInstance, GadgetSolution
 from .knapsack_bound import knapsack_bound
 from .mapping_rounding import fill, violation_free
-from .max_ring import largest_rings
 from .placement import Room, embed
+from .slot_bounds import one_slot, proof_of_prices
 from .slot_greedy import slot_greedy
-from .slot_problem import Mapping, SlotProblem, ring, slot_problem
+from .slot_problem import Mapping, SlotProblem, ring
 
 #: Roundings of the configuration program.
 ATTEMPTS = 30
@@ -48,6 +47,8 @@ class SlotResult:
         Upper bound on the optimum of the slot.
     proof : str
         The step after which value and bound met, or the last one that ran.
+    certificate : GadgetCertificate or None
+        Of the bound, unless it is CP-SAT's.
     limit_hit : str or None
     """
 
@@ -55,6 +56,7 @@ class SlotResult:
     value: float
     bound: float
     proof: str
+    certificate: GadgetCertificate | None = None
     limit_hit: str | None = None
 
     @property
@@ -87,7 +89,8 @@ def solve_slot(
         If the network is a graph and there is to be no search, or the model is too large for it.
     """
     begun = time.perf_counter()
-    best = SlotResult((), 0.0, knapsack_bound(problem).bound, "sizes by capacity")
+    bound = knapsack_bound(problem).bound
+    best = SlotResult((), 0.0, bound, "sizes by capacity", GadgetCertificate())
     if problem.terms.tree is not None or not search:
         best = _on_tree(problem, limits, rng)
     if best.closed or not search:
@@ -104,16 +107,18 @@ def solve_slot(
         cap=best.bound,
         scale=SCALE,
     )
-    best = replace(_better(problem, best, found.mappings), proof="CP-SAT")
-    bound = best.bound if found.bound is None else min(best.bound, found.bound)
-    return replace(best, bound=bound, limit_hit=found.limit_hit)
+    best = _better(problem, best, found.mappings)
+    best = replace(best, proof="CP-SAT", limit_hit=found.limit_hit)
+    if found.bound is None or found.bound >= best.bound:
+        return best
+    return replace(best, bound=found.bound, certificate=None)
 
 
 def _on_tree(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
     """Return the rings and the bound that sizes or the configuration program give."""
     room = Room(problem.terms)
     choice = knapsack_bound(problem)
-    best = SlotResult((), 0.0, choice.bound, "sizes by capacity")
+    best = SlotResult((), 0.0, choice.bound, "sizes by capacity", GadgetCertificate())
     if choice.sizes is not None:
         wanted = [(x.job, k) for x, k in zip(problem.jobs, choice.sizes, strict=True) if k]
         best = _better(problem, best, embed(room, wanted))
@@ -121,8 +126,9 @@ def _on_tree(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> 
         best = _better(problem, best, slot_greedy(problem))
     if not best.closed:
         config = config_lp(problem, limits)
-        bound = min(best.bound, config.bound)
-        best = replace(best, bound=bound, proof="configuration program", limit_hit=config.limit_hit)
+        best = replace(best, proof="configuration program", limit_hit=config.limit_hit)
+        if config.bound < best.bound:
+            best = replace(best, bound=config.bound, certificate=proof_of_prices(config.prices))
         best = _rounded(problem, best, config, rng)
     return best
 
@@ -135,15 +141,12 @@ def slot_exact(instance: GadgetInstance, limits: Limits, rng: np.random.Generato
     ModelRefused
         If the horizon has more slots.
     """
-    if instance.horizon_slots != 1:
-        raise ModelRefused(f"the horizon has {instance.horizon_slots} slots, expected one")
-    terms = instance.terms
-    problem = slot_problem(terms, 1, [0] * len(terms.jobs), largest=largest_rings(terms))
+    problem, idle = one_slot(instance)
     found = solve_slot(problem, limits, rng)
-    idle = math.fsum(float(job.utility[0]) for job in terms.jobs)
     return MethodOutcome(
-        solution=GadgetSolution(rings=tuple(ring(terms, 1, m) for m in found.mappings)),
+        solution=GadgetSolution(rings=tuple(ring(problem.terms, 1, m) for m in found.mappings)),
         dual_bound=idle + found.bound,
+        certificate=found.certificate,
         limit_hit=found.limit_hit,
         notes={"closed by" if found.closed else "last step": found.proof},
     )
