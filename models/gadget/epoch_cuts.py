@@ -38,7 +38,7 @@ from gadgetopt.solvers.standard_form import StandardForm
 from .epochs import EpochForm, Epochs
 from .slot_problem import Mapping as RingMapping
 from .slot_problem import SlotJob, SlotProblem
-from .slot_solver import SlotResult
+from .slot_solver import SlotResult, solve_slot
 from .terms import Terms
 
 Floats = npt.NDArray[np.float64]
@@ -178,7 +178,8 @@ class SlotPatterns:
     largest : sequence of int
         The largest ring of each job.
     oracle : function
-        Solves slot problems, or bounds their optima; rings of any quality will do.
+        Solves slot problems, or bounds their optima; rings of any quality will do. It is asked only
+        where `solve_slot` neither finds a better pattern nor proves that the cut holds.
     """
 
     def __init__(self, terms: Terms, epochs: Epochs, largest: Sequence[int], oracle: SlotOracle):
@@ -243,19 +244,28 @@ class SlotPatterns:
                 return None
             weight = np.floor(duals[: self.jobs] * (LARGEST_WEIGHT / largest)).astype(np.int64)
             pays = duals[self.jobs :] * (LARGEST_WEIGHT / largest)
-            limit, new = np.zeros(self.count, dtype=np.int64), False
-            for e in range(self.count):
-                bound, placed, value = self._slot(e, weight, _rest(limits, begun), rng)
-                limit[e] = int(self.epochs.length[e]) * bound
-                if value > pays[e] + ENTERING * LARGEST_WEIGHT:
-                    new = self.add(e, placed) or new
-            if int(weight @ totals) > int(limit.sum()):
-                return self._lifted(weight, limit, limits, rng)
+            new = False
+            for oracle in (solve_slot, self.oracle):
+                limit = np.zeros(self.count, dtype=np.int64)
+                for e in range(self.count):
+                    bound, placed, value = self._slot(oracle, e, weight, _rest(limits, begun), rng)
+                    limit[e] = int(self.epochs.length[e]) * bound
+                    if value > pays[e] + ENTERING * LARGEST_WEIGHT:
+                        new = self.add(e, placed) or new
+                if int(weight @ totals) > int(limit.sum()):
+                    return self._lifted(weight, limit, limits, rng)
+                if new:
+                    break
             if not new:
                 return None
 
     def _slot(
-        self, e: int, weight: Ints, limits: Limits, rng: np.random.Generator
+        self,
+        oracle: SlotOracle,
+        e: int,
+        weight: Ints,
+        limits: Limits,
+        rng: np.random.Generator,
     ) -> tuple[int, tuple[RingMapping, ...], float]:
         """Return a bound on the best pattern of an epoch, a good pattern and its value."""
         jobs = tuple(
@@ -265,7 +275,7 @@ class SlotPatterns:
         )
         if not jobs:
             return 0, (), 0.0
-        found = self.oracle(SlotProblem(self.terms, int(self.epochs.begin[e]), jobs), limits, rng)
+        found = oracle(SlotProblem(self.terms, int(self.epochs.begin[e]), jobs), limits, rng)
         # Patterns are worth whole numbers.
         bound = math.floor(found.bound + CLOSED_GAP * max(1.0, found.bound))
         return bound, found.mappings, found.value
@@ -279,7 +289,7 @@ class SlotPatterns:
         rows = np.zeros((self.count, self.jobs), dtype=np.int64)
         for e in range(self.count):
             present = self.epochs.first <= e
-            bound, _, _ = self._slot(e, raised, limits, rng)
+            bound, _, _ = self._slot(solve_slot, e, raised, limits, rng)
             fits = int(self.epochs.length[e]) * bound <= limit[e]
             rows[e] = np.where(present, raised if fits else weight, 0)
         return EpochCut(rows, limit)

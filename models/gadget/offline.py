@@ -38,7 +38,7 @@ TAIL = 1e-3
 #: Exchanges for every slot and job with a total.
 MOVES = 50
 #: How much longer CP-SAT may take for totals set aside, when nothing else is left.
-PATIENCE = 10.0
+PATIENCE = 20.0
 
 
 @dataclass
@@ -102,7 +102,7 @@ def offline(
     restarts: int = 20,
     rounds: int = 30,
     exchange_s: float = 2.0,
-    reach_s: float = 30.0,
+    reach_s: float = 5.0,
 ) -> MethodOutcome:
     """Solve the epoch relaxation, build a schedule of its totals, cut them off if there is none.
 
@@ -114,7 +114,7 @@ def offline(
         Relaxations that are solved at most.
     exchange_s, reach_s : float
         Seconds of a round for the exchange of rings, and for CP-SAT's answer to one question; with
-        0 the step is left out.
+        0 the step is left out. Totals that are not decided in time are set aside for later.
 
     Notes
     -----
