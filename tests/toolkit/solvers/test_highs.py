@@ -37,6 +37,18 @@ def test_maximum_counts_the_offset_and_is_its_own_bound(domain):
     assert set(outcome.versions) == {"highspy"}
 
 
+@pytest.mark.parametrize("domain", [pyo.NonNegativeReals, pyo.Binary])
+def test_small_costs_count_where_all_are_small(domain):
+    # HiGHS would take a gain of 1e-7 for none, and prove it.
+    model = pyo.ConcreteModel()
+    model.x, model.y = pyo.Var(domain=domain, bounds=(0, 1)), pyo.Var(domain=domain, bounds=(0, 1))
+    model.both = pyo.Constraint(expr=model.x + model.y <= 2)
+    model.value = pyo.Objective(expr=1e-5 * model.x + 3e-8 * model.y, sense=pyo.maximize)
+    outcome = solve_model(model, "highs")
+    assert outcome.objective == pytest.approx(1.003e-5, rel=1e-9)
+    assert outcome.bound == pytest.approx(1.003e-5, rel=1e-9)
+
+
 @pytest.mark.parametrize("sense", [pyo.minimize, pyo.maximize])
 def test_row_duals_give_reduced_costs_of_the_right_sign(sense):
     form = compile_model(two_variables(sense))
