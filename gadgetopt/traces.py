@@ -8,9 +8,6 @@ line number and the reason, a filtered one is counted in `Trace.left_out`.
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from gadgetopt.csv_rows import read_rows
 from gadgetopt.data import Instance
 from gadgetopt.errors import InputError
 
@@ -193,30 +191,9 @@ def rejections(trace: Trace, first_lines: int = 5) -> list[dict[str, Any]]:
 
 
 def _read(path: Path, columns: Sequence[_Column]) -> Trace:
-    try:
-        content = path.read_bytes()
-        text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
-    # Quotes have no meaning in these formats; without them a row is a line, whatever it holds.
-    reader = csv.reader(io.StringIO(text, newline=None), quoting=csv.QUOTE_NONE)
-    try:
-        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
-    except csv.Error as error:
-        raise InputError(f"{path}: line {reader.line_num}: {error}") from error
-    if not rows:
-        raise InputError(f"{path}: empty file, expected a header and rows")
-    header = rows[0][1]
-    for column in columns:
-        if header.count(column.source) != 1:
-            raise InputError(
-                f"{path}: header: column {column.source!r} occurs {header.count(column.source)} "
-                f"times in {','.join(header)[:80]!r}, expected once"
-            )
-    jobs, rejected = _parsed(header, rows[1:], columns)
-    source = SourceFile(path.name, hashlib.sha256(content).hexdigest(), len(rows) - 1)
+    read = read_rows(path, [column.source for column in columns])
+    jobs, rejected = _parsed(read.header, read.rows, columns)
+    source = SourceFile(path.name, read.sha256, len(read.rows))
     return Trace(
         jobs.assign(file=path.name)
         .reindex(columns=list(COLUMNS))

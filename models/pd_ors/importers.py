@@ -9,9 +9,6 @@ critical (reconstructed). Everything else of a job is drawn as in the preset `pa
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
 import math
 from collections import Counter
 from collections.abc import Sequence
@@ -21,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from gadgetopt.csv_rows import read_rows
 from gadgetopt.errors import InputError
 from gadgetopt.traces import ImportOutcome
 
@@ -160,34 +158,13 @@ def arrivals_csv(
 
 def _read(path: Path, log: _Log) -> None:
     """Add the rows of a file to the log; what cannot be read is kept with its line and reason."""
-    try:
-        content = path.read_bytes()
-        text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
-    # Quotes have no meaning here, so that a row is a line, whatever it holds.
-    reader = csv.reader(io.StringIO(text, newline=None), quoting=csv.QUOTE_NONE)
-    try:
-        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
-    except csv.Error as error:
-        raise InputError(f"{path}: line {reader.line_num}: {error}") from error
-    if not rows:
-        raise InputError(f"{path}: empty file, expected a header and rows")
-    header = rows[0][1]
-    for column in _COLUMNS:
-        if header.count(column) != 1:
-            raise InputError(
-                f"{path}: header: column {column!r} occurs {header.count(column)} times in "
-                f"{','.join(header)[:80]!r}, expected once"
-            )
-    where = [header.index(column) for column in _COLUMNS]
-    log.files.append({"name": path.name, "sha256": hashlib.sha256(content).hexdigest()})
-    for line, row in rows[1:]:
+    read = read_rows(path, _COLUMNS)
+    where = [read.header.index(column) for column in _COLUMNS]
+    log.files.append({"name": path.name, "sha256": read.sha256})
+    for line, row in read.rows:
         log.rows += 1
-        if len(row) != len(header):
-            reason, value = f"expected {len(header)} fields", f"{len(row)} fields"
+        if len(row) != len(read.header):
+            reason, value = f"expected {len(read.header)} fields", f"{len(row)} fields"
             log.rejected.append((path.name, line, reason, value if row else "blank line"))
             continue
         arrival, kind = (row[k] for k in where)
