@@ -90,6 +90,18 @@ PROBLEM = Problem(
             },
         ),
         Generator(
+            "timed",
+            "the same with the progress that follows from the iteration time of a ring",
+            part("generate:timed"),
+            {
+                "jobs": 60,
+                "servers": 8,
+                "horizon_slots": 20,
+                "slot_s": 600.0,
+                "progress_at": "infinite",
+            },
+        ),
+        Generator(
             "tight",
             "few GPUs a server and links that bind",
             part("generate:tight"),
@@ -207,6 +219,9 @@ PROBLEM = Problem(
                 "attempts": 100,
                 "utility_surrogate": "concave_envelope",
                 "idle_tiebreak": False,
+                "q_mode": "bound",
+                "selected": True,
+                "passes": 6,
             },
             {
                 "slot_solver": ("lp_rs_mde", "config_lp", "exact", "greedy"),
@@ -219,6 +234,7 @@ PROBLEM = Problem(
                     "fill",
                 ),
                 "utility_surrogate": ("concave_envelope", "true"),
+                "q_mode": ("bound", "lp_paper"),
             },
             stochastic=True,
         ),

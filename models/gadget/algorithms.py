@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -11,7 +12,9 @@ from gadgetopt.result import Limits, MethodOutcome
 from .hull import envelope
 from .instance import GadgetInstance, GadgetSolution
 from .lp_rs_mde import Rounding, lp_rs_mde
+from .mapping_rounding import PASSES
 from .max_ring import largest_rings
+from .ring_bounds import relaxed_rings
 from .slot_greedy import slot_greedy
 from .slot_problem import Mapping, SlotProblem, ring
 from .slot_solver import solve_slot
@@ -29,6 +32,9 @@ def gadget(
     attempts: int = 100,
     utility_surrogate: Literal["concave_envelope", "true"] = "concave_envelope",
     idle_tiebreak: bool = False,
+    q_mode: Literal["bound", "lp_paper"] = "bound",
+    selected: bool = True,
+    passes: int = PASSES,
 ) -> MethodOutcome:
     """Run Algorithm 1.
 
@@ -48,11 +54,20 @@ def gadget(
         these as they are, as printed. A sigmoid brings nothing at first, and no job may ever start.
     idle_tiebreak : bool
         Whether no GPU idles for a tie (reconstructed).
+    q_mode : str
+        The largest ring of a job in a slot: what budgets and servers allow, or what the paper reads
+        off a relaxation, which is no bound (both reconstructed).
+    selected : bool
+        Of Algorithm 2: whether one ring size of each job enters the augmented program, or all, with
+        which the factor Gamma is gone (reconstructed).
+    passes : int
+        Of `violation_free` and `fill`: how often jobs without a ring are drawn for in an attempt.
 
     Raises
     ------
     ModelRefused
-        If the augmented program of a slot is too large.
+        If the augmented program of a slot is too large, or there are several resources and the
+        largest rings are to be read off the relaxation.
     """
     terms = instance.terms
     concave = utility_surrogate == "concave_envelope"
@@ -67,7 +82,21 @@ def gadget(
             found = solve_slot(problem, limits, rng, search=slot_solver == "exact")
             shortfall.append(0.0 if found.closed else found.bound - found.value)
             return list(found.mappings)
-        return lp_rs_mde(problem, limits, rng, rounding=rounding, attempts=attempts)
+        return lp_rs_mde(
+            problem,
+            limits,
+            rng,
+            rounding=rounding,
+            attempts=attempts,
+            selected=selected,
+            passes=passes,
+        )
+
+    largest = largest_rings(terms)
+
+    def relaxed(slot: int, done: Sequence[int]) -> list[int]:
+        by = tables or [job.utility for job in terms.jobs]
+        return relaxed_rings(terms, slot, done, by, largest)
 
     run = temporal_greedy(
         terms,
@@ -75,8 +104,9 @@ def gadget(
         rng,
         limits,
         tables=tables,
-        largest=largest_rings(terms),
+        largest=largest,
         idle_tiebreak=idle_tiebreak,
+        ring_bounds=relaxed if q_mode == "lp_paper" else None,
     )
     return MethodOutcome(
         solution=as_solution(terms, run),

@@ -2,9 +2,9 @@
 
 The paper says that FIFO and Tiresias give every job a fixed number of workers in [1, 10], and that
 all place greedily "where a cycle can be attained". The policies in detail are (reconstructed).
-None looks at utilities, none has a guarantee. They place as `placement.place` does, on two-tier
-clusters. M. Yu et al., "GADGET: Online Resource Optimization for Scheduling Ring-All-Reduce
-Learning Jobs", INFOCOM 2022.
+None looks at utilities, none has a guarantee. They place as `placement.py` does, on graphs as
+`graph_placement.py`. M. Yu et al., "GADGET: Online Resource Optimization for Scheduling
+Ring-All-Reduce Learning Jobs", INFOCOM 2022.
 """
 
 from __future__ import annotations
@@ -13,18 +13,17 @@ import heapq
 import math
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from gadgetopt.errors import InputError
+from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers import decimal_rational
 from gadgetopt.result import Limits, MethodOutcome
 
+from .graph_placement import cut, empty_room, find_place
 from .instance import GadgetInstance, GadgetSolution, Job, Ring
-from .placement import Room, place
 from .slot_problem import Mapping, ring
 from .terms import Terms
 
@@ -62,20 +61,20 @@ def fifo(
     """
     terms = instance.terms
     sizes, budget = fixed_workers(instance, rng, most_workers, draw), budgets(instance)
-    empty = Room(terms)
+    empty = empty_room(terms)
     waiting = [
         i
         for i in _by_arrival(terms)
-        if min(sizes[i], budget[i]) > 0 and place(empty, terms.jobs[i], sizes[i])
+        if min(sizes[i], budget[i]) > 0 and find_place(empty, terms.jobs[i], sizes[i])
     ]
-    room = Room(terms)
+    room = empty_room(terms)
     running: dict[int, Mapping] = {}
 
     def policy(slot: int, done: list[int]) -> list[Mapping]:
         for i in [i for i in running if done[i] >= budget[i]]:
             room.take(terms.jobs[i], running.pop(i), -1)
         for i in [i for i in waiting if terms.jobs[i].arrival <= slot]:
-            mapping = place(room, terms.jobs[i], sizes[i])
+            mapping = find_place(room, terms.jobs[i], sizes[i])
             if mapping is not None:
                 room.take(terms.jobs[i], mapping)
                 running[i] = mapping
@@ -106,8 +105,15 @@ def drf(
     share_links : bool, default False
         Count links as a resource: a ring of two or more takes 2 b_i of the access links of all
         servers.
+
+    Raises
+    ------
+    ModelRefused
+        If links are to be shared and the network is a graph, which has no access links.
     """
     terms, budget = instance.terms, budgets(instance)
+    if share_links and terms.tree is None:
+        raise ModelRefused("share_links: the network is a graph, expected a two-tier cluster")
     most = [_largest(instance, i) for i in range(len(terms.jobs))]
     order = _by_arrival(terms)
     rank = np.argsort(order).tolist()
@@ -115,11 +121,11 @@ def drf(
     def policy(slot: int, done: list[int]) -> list[Mapping]:
         active = {i: min(most[i], _left(budget[i], done[i])) for i in _arrived(terms, order, slot)}
         sizes = _fair_sizes(terms, rank, active, share_links)
-        room = Room(terms)
+        room = empty_room(terms)
         placed = []
         for i in sorted(sizes, key=lambda i: (-sizes[i], rank[i])):
             for size in range(sizes[i], 0, -1):
-                mapping = place(room, terms.jobs[i], size)
+                mapping = find_place(room, terms.jobs[i], size)
                 if mapping is not None:
                     room.take(terms.jobs[i], mapping)
                     placed.append(mapping)
@@ -165,12 +171,12 @@ def tiresias(
         return float(service >= threshold) if threshold > 0 else service
 
     def policy(slot: int, done: list[int]) -> list[Mapping]:
-        room = Room(terms)
+        room = empty_room(terms)
         placed = []
         # Sorting is stable: ties stay in the order of arrival.
         for i in sorted(_arrived(terms, order, slot), key=lambda i: attained(i, done)):
             size = min(sizes[i], _left(budget[i], done[i]))
-            mapping = place(room, terms.jobs[i], size) if size else None
+            mapping = find_place(room, terms.jobs[i], size) if size else None
             if mapping is not None:
                 room.take(terms.jobs[i], mapping)
                 placed.append(mapping)
@@ -203,16 +209,6 @@ def fixed_workers(
     if draw == "within":
         return [int(rng.integers(1, min(most_workers, n) + 1)) if n else 0 for n in largest]
     raise InputError(f"draw: {draw!r}, expected 'clip' or 'within'")
-
-
-def cut(mapping: Mapping, size: int) -> Mapping:
-    """Return the mapping with its first workers only, if it has more than `size`."""
-    kept = []
-    for server, workers in mapping.workers:
-        if size > 0:
-            kept.append((server, min(workers, size)))
-        size -= workers
-    return replace(mapping, workers=tuple(kept))
 
 
 def _run(instance: GadgetInstance, limits: Limits, policy: Policy) -> MethodOutcome:

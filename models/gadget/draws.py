@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
@@ -10,11 +11,16 @@ import numpy.typing as npt
 from gadgetopt.errors import InputError
 
 from .instance import Job, Rack, Server, TwoTier
+from .timing import RingTiming
 from .utility import Log, Sigmoid, Sqrt, Table, Utility
 
 Arrivals = Literal["uniform_first_half", "poisson", "bursty", "all_at_start"]
 BudgetUnits = Literal["iterations", "worker_slots"]
 Kind = Literal["sigmoid", "sqrt", "log"]
+At = Literal["infinite", "largest"]
+
+#: 32 bit for each parameter of ResNet-50, BERT base and VGG-16, in millions.
+GRADIENTS_MBIT = (32 * 25.6, 32 * 110.0, 32 * 138.4)
 
 Ints = npt.NDArray[np.int64]
 
@@ -48,6 +54,28 @@ def _utility(rng: np.random.Generator, kind: Kind) -> Utility:
     if kind == "log":
         return Log(scale=priority / float(np.log1p(target)))
     raise InputError(f"utility: {kind!r}, expected 'sigmoid', 'sqrt' or 'log'")
+
+
+def timed_job(rng: np.random.Generator, arrival: int, workers: int, slot_s: float, at: At) -> Job:
+    """Draw a job of the paper's ranges whose progress follows from the time of its rings (1)."""
+    if at not in ("infinite", "largest"):
+        raise InputError(f"progress_at: {at!r}, expected 'infinite' or 'largest'")
+    job = paper_job(rng, arrival, workers, "worker_slots", "sigmoid")
+    timing = RingTiming(
+        gradient_mbit=float(rng.choice(GRADIENTS_MBIT)),
+        bandwidth_mbps=float(job.ring_bandwidth_mbps),
+        reduce_mbps=20_000.0,
+        forward_s_per_sample=round(float(rng.uniform(0.0005, 0.005)), 4),
+        minibatch_samples=float(rng.choice((32, 64, 128))),
+        backward_s=round(float(rng.uniform(0.05, 0.5)), 3),
+        overhead_s=0.01,
+    )
+    zeta = timing.iterations_per_worker_slot(slot_s, workers if at == "largest" else math.inf)
+    # The limit that was drawn is one of iterations.
+    limit = max(1, int((job.max_worker_slots or 0) / zeta))
+    return job.model_copy(
+        update={"iterations_per_worker_slot": round(zeta, 3), "max_worker_slots": limit}
+    )
 
 
 def in_a_hurry(job: Job, most: int, part: float) -> Job:

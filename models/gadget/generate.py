@@ -15,6 +15,7 @@ import numpy as np
 
 from .draws import (
     Arrivals,
+    At,
     BudgetUnits,
     Kind,
     arrival_slots,
@@ -25,6 +26,7 @@ from .draws import (
     racks_of,
     resource_names,
     table_job,
+    timed_job,
     tiny_jobs,
 )
 from .instance import GadgetInstance, Graph, Link, Node
@@ -115,6 +117,45 @@ def contended(
         horizon_slots=horizon_slots,
         arrivals=arrivals,
         utility=utility,
+    )
+
+
+def timed(
+    rng: np.random.Generator,
+    *,
+    jobs: int = 60,
+    servers: int = 8,
+    horizon_slots: int = 20,
+    slot_s: float = 600.0,
+    progress_at: At = "infinite",
+) -> GadgetInstance:
+    """Return an instance as `contended`, with progress from the iteration time (1) (reconstructed).
+
+    Gradients are those of ResNet-50, BERT base or VGG-16; a hop has the bandwidth it reserves.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    jobs, servers, horizon_slots : int
+    slot_s : float, default 600
+        Seconds of a slot.
+    progress_at : "infinite" or "largest"
+        The ring whose speed all rings of a job are counted with.
+    """
+    rack = racks_of(rng, servers, int(rng.integers(2, 6)))
+    cluster = cluster_of(
+        rack,
+        rng.choice(GPUS, size=servers),
+        rng.integers(10_000, 100_001, size=servers),
+        rng.integers(200_000, 3_200_001, size=rack.max() + 1),
+    )
+    slots = arrival_slots(rng, jobs, horizon_slots, "uniform_first_half")
+    return GadgetInstance(
+        horizon_slots=horizon_slots,
+        substrate=cluster,
+        jobs=tuple(
+            timed_job(rng, slot, int(rng.integers(1, 6)), slot_s, progress_at) for slot in slots
+        ),
     )
 
 

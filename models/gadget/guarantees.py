@@ -53,18 +53,18 @@ def theorem_6_ratio(instance: GadgetInstance, parameters: Mapping[str, Any]) -> 
 
 
 def theorem_8_ratio(instance: GadgetInstance, parameters: Mapping[str, Any]) -> int:
-    """Return 3 Gamma."""
-    return 3 * largest_ring(instance)
+    """Return 3 Gamma; 3 if all ring sizes enter the augmented program."""
+    return 3 * (largest_ring(instance) if parameters.get("selected", True) else 1)
 
 
 def theorem_10_ratio(instance: GadgetInstance, parameters: Mapping[str, Any]) -> int:
-    """Return 3 Gamma + 1."""
-    return 3 * largest_ring(instance) + 1
+    """Return one more than for a slot."""
+    return theorem_8_ratio(instance, parameters) + 1
 
 
 def largest_ring(instance: GadgetInstance) -> int:
     """Return Gamma, at least 1."""
-    return max(1, *(job.max_ring for job in instance.terms.jobs), 1)
+    return max(1, *(job.max_ring for job in instance.terms.jobs))
 
 
 def rejection_bound(num_servers: int, num_links: int, resources: int = 1) -> float:

@@ -13,7 +13,7 @@ from gadgetopt.result import Limits
 
 from .augmented_lp import augmented_lp
 from .decomposition import Decomposition, decompose
-from .mapping_rounding import Sample, accepted, best_choice, draw, fill, violation_free
+from .mapping_rounding import PASSES, Sample, accepted, best_choice, draw, fill, violation_free
 from .overload_factors import OverloadFactors, overload_factors
 from .ring_selection import RingSelection, select_rings
 from .slot_problem import Mapping, SlotProblem
@@ -105,6 +105,7 @@ def lp_rs_mde(
     rounding: Rounding = "fill",
     attempts: int = 100,
     selected: bool = True,
+    passes: int = PASSES,
 ) -> list[Mapping]:
     """Solve a slot with Algorithm 2.
 
@@ -118,6 +119,8 @@ def lp_rs_mde(
         u_b.
     selected : bool
         As in `relax`.
+    passes : int
+        As in `violation_free`.
     """
     if not problem.jobs:
         return []
@@ -134,5 +137,5 @@ def lp_rs_mde(
         return list(best.mappings)
     if rounding == "knapsack":
         return best_choice(problem, weighted, limits)
-    kept = violation_free(problem, weighted, attempts, rng)
+    kept = violation_free(problem, weighted, attempts, rng, passes)
     return fill(problem, kept) if rounding == "fill" else kept

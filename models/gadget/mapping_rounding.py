@@ -19,8 +19,8 @@ from gadgetopt.result import Limits
 from gadgetopt.rounding import choose_at_random
 
 from .decomposition import WeightedMapping
+from .graph_placement import empty_room, find_place
 from .loads import Loads, loads_of, no_loads, overload
-from .placement import Room, place
 from .slot_problem import Mapping, SlotProblem
 from .terms import Terms
 
@@ -153,14 +153,8 @@ def best_choice(problem: SlotProblem, weighted: Weighted, limits: Limits) -> lis
 
 
 def fill(problem: SlotProblem, kept: Sequence[Mapping]) -> list[Mapping]:
-    """Add the largest rings that PLACE fits for jobs without one, by gain per worker.
-
-    Raises
-    ------
-    ModelRefused
-        If the network is a graph.
-    """
-    room = Room(problem.terms)
+    """Add the largest rings that PLACE fits for jobs without one, by gain per worker."""
+    room = empty_room(problem.terms)
     jobs = {x.job.index: x for x in problem.jobs}
     for mapping in kept:
         room.take(jobs[mapping.job].job, mapping)
@@ -170,7 +164,7 @@ def fill(problem: SlotProblem, kept: Sequence[Mapping]) -> list[Mapping]:
     left.sort(key=lambda x: (-float((x.gain[1:] / np.arange(1, x.most + 1)).max()), x.job.index))
     for x in left:
         for size in range(x.most, 0, -1):
-            found = place(room, x.job, size) if x.gain[size] > 0 else None
+            found = find_place(room, x.job, size) if x.gain[size] > 0 else None
             if found is not None:
                 room.take(x.job, found)
                 out.append(found)

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from .graph_placement import AnyRoom, empty_room, find_place
 from .hull import envelope
-from .placement import Room, place
 from .slot_problem import Mapping, SlotProblem
 
 Floats = npt.NDArray[np.float64]
@@ -20,14 +20,8 @@ Ints = npt.NDArray[np.int64]
 
 
 def slot_greedy(problem: SlotProblem) -> list[Mapping]:
-    """Choose ring sizes by marginal gains, and place them with PLACE.
-
-    Raises
-    ------
-    ModelRefused
-        If the network is a graph.
-    """
-    room = Room(problem.terms)
+    """Choose ring sizes by marginal gains, and place them with PLACE."""
+    room = empty_room(problem.terms)
     sizes = _sizes(problem)
     order = sorted(
         np.flatnonzero(sizes).tolist(),
@@ -36,7 +30,7 @@ def slot_greedy(problem: SlotProblem) -> list[Mapping]:
     placed: dict[int, Mapping] = {}
     short: list[int] = []
     for j in order:
-        mapping = place(room, problem.jobs[j].job, int(sizes[j]))
+        mapping = find_place(room, problem.jobs[j].job, int(sizes[j]))
         if mapping is None:
             short.append(j)
             continue
@@ -55,13 +49,13 @@ def slot_greedy(problem: SlotProblem) -> list[Mapping]:
     return [placed[j] for j in sorted(placed)]
 
 
-def _largest(room: Room, problem: SlotProblem, j: int) -> Mapping | None:
+def _largest(room: AnyRoom, problem: SlotProblem, j: int) -> Mapping | None:
     """Return a place for the most valuable ring of the job that has one."""
     gain = problem.jobs[j].gain
     for size in np.argsort(-gain[1:], kind="stable") + 1:
         if gain[size] <= 0:
             break
-        mapping = place(room, problem.jobs[j].job, int(size))
+        mapping = find_place(room, problem.jobs[j].job, int(size))
         if mapping is not None:
             return mapping
     return None

@@ -18,6 +18,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 SlotSolver = Callable[[SlotProblem, np.random.Generator, Limits], Sequence[Mapping]]
+RingBounds = Callable[[int, Sequence[int]], Sequence[int]]
 
 #: What a worker more is worth where it brings nothing, with the tie-break: less than anything else.
 IDLE_WORKER = 1e-6
@@ -57,6 +58,7 @@ def temporal_greedy(
     tables: Sequence[Floats] | None = None,
     largest: Sequence[int] | None = None,
     idle_tiebreak: bool = False,
+    ring_bounds: RingBounds | None = None,
 ) -> GreedyRun:
     """Solve one slot after the other.
 
@@ -75,6 +77,8 @@ def temporal_greedy(
     idle_tiebreak : bool
         Whether workers that bring nothing are worth a trifle, so that no GPU idles for a tie
         (reconstructed).
+    ring_bounds : function, optional
+        Of a slot and the worker-slots done; returns the largest ring of each job in this slot.
     """
     begun = time.perf_counter()
     by_arrival = sorted(range(len(terms.jobs)), key=lambda i: (terms.jobs[i].arrival, i))
@@ -94,7 +98,8 @@ def temporal_greedy(
             active.append(by_arrival[revealed])
             revealed += 1
         active = sorted(i for i in active if done[i] < terms.jobs[i].max_total)
-        problem = slot_problem(terms, t, done.tolist(), tables, largest, active)
+        most = largest if ring_bounds is None else ring_bounds(t, done.tolist())
+        problem = slot_problem(terms, t, done.tolist(), tables, most, active)
         if idle_tiebreak:
             problem = _with_tiebreak(problem)
         chosen = tuple(solve_slot(problem, rng, replace(limits, time_s=left)))

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from gadgetopt.models.gadget import generate
-from gadgetopt.models.gadget.baselines import budgets, cut, drf, fifo, fixed_workers, tiresias
+from gadgetopt.models.gadget.baselines import budgets, drf, fifo, fixed_workers, tiresias
 from gadgetopt.models.gadget.evaluate import evaluate, worker_slots
+from gadgetopt.models.gadget.graph_placement import cut
 from gadgetopt.models.gadget.slot_problem import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
@@ -55,10 +56,16 @@ def test_baselines_never_exceed_the_hand_checked_optima(policy, parameters, name
     assert evaluation.objective <= OPTIMA[name] + 1e-9
 
 
-@pytest.mark.parametrize("policy", [fifo, drf, tiresias])
-def test_graphs_are_refused(policy):
+@given(st.sampled_from([fifo, drf, tiresias]), st.integers(0, 10**6))
+def test_baselines_respect_every_constraint_of_graphs(policy, seed):
+    rng = np.random.default_rng(seed)
+    instance = generate.graph(rng, jobs=4, servers=5, horizon_slots=3, largest_ring=5)
+    assert evaluate(instance, run(policy, instance, seed)).feasible
+
+
+def test_links_of_graphs_are_not_shared_out():
     with pytest.raises(ModelRefused, match="two-tier"):
-        run(policy, tiny("h7_square"))
+        run(drf, tiny("h7_square"), share_links=True)
 
 
 def test_fifo_keeps_places_and_finishes_every_budget_when_there_is_room():
@@ -100,6 +107,10 @@ def test_a_cut_mapping_keeps_the_first_workers():
     mapping = Mapping(0, ((3, 2), (1, 2), (5, 1)))
     assert cut(mapping, 3).workers == ((3, 2), (1, 1))
     assert cut(mapping, 9) == mapping
+    # Around the square 0, 1, 3, 2: without server 2 the ring closes through it.
+    around = Mapping(0, ((1, 2), (3, 1), (2, 1)), ((), (1, 3), (3, 2), (2, 0, 1)))
+    assert cut(around, 3).routes == ((), (1, 3), (3, 2, 0, 1))
+    assert cut(around, 2).routes == ((), ())
 
 
 def test_what_is_not_understood_is_said():
