@@ -16,9 +16,9 @@ Ratios are OPT/ALG; :math:`k_r = \ln(U^r / L)`.
 - **Corrected constant** (reconstructed): steps of their true size give
   :math:`\hat\alpha = \max k_r \frac{e^z - 1}{z},\ z = k_r \Delta\rho / C`, over what accepted jobs
   take, known after a run; 118 instead of 8.19 on that instance. It is *no* guarantee either, as the
-  last of these gaps remains: on a machine of 4 units, two jobs of 3 units worth 1 and 10^6 have
-  ratio 10^6, against :math:`2 \hat\alpha = 674\,618`. The unit that is left is not exhausted, yet
-  of no use.
+  last of these gaps remains: in `b_corrected`, a machine of 4 units and two jobs of 3 units worth
+  1 and 10^6, the ratio is 10^6, against :math:`2 \hat\alpha = 674\,617`. The unit
+  that is left is not exhausted, yet of no use.
 
 - **Small demands** (reconstructed), which closes all gaps. Let :math:`d_{ihr} \le C_h^r` be the
   most that job i can take of r on machine h in a slot, :math:`\check d_{ir}` the least positive
@@ -67,12 +67,23 @@ from gadgetopt.bicriteria import Regime
 
 from .instance import PdOrsInstance, PdOrsSolution
 from .kernel import AUTO_PAIRS
-from .prices import PriceRange, PriceTable, given_range, price_range, replay
+from .prices import PriceRange, PriceTable, chosen_range, log_steps, replay
 from .slot_methods import AUTO_STEPS, exact_steps
 from .slot_relaxation import SlotLp
 from .slot_rounding import slot_factor
 from .slot_tables import Room
 from .terms import Floats, Ints, JobTerms
+
+#: The parameters of PD-ORS that its prices depend on.
+PRICE_PARAMETERS = (
+    "constants",
+    "given_upper",
+    "given_lower",
+    "history",
+    "upper",
+    "log_price_span",
+    "normalise_resources",
+)
 
 #: The failure probability for which the rounding version is stated.
 DELTA = 0.5
@@ -80,14 +91,7 @@ DELTA = 0.5
 
 def prices_of(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> PriceRange:
     """Return the range of prices that PD-ORS has with these parameters."""
-    if parameters["constants"] == "given":
-        return given_range(instance, parameters["given_upper"], parameters["given_lower"])
-    return price_range(
-        instance,
-        upper=parameters["upper"],
-        log_price_span=parameters["log_price_span"],
-        normalise_resources=parameters["normalise_resources"],
-    )
+    return chosen_range(instance, **{name: parameters[name] for name in PRICE_PARAMETERS})
 
 
 def competitive_ratio(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> float:
@@ -174,7 +178,7 @@ def small_demands(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> Sma
             np.log(largest[h, r]) - part, np.log(least[r].astype(float)) - least_part
         )
         log_kappa = max(log_kappa, float((_log_best(job) - blocked).max()))
-        log_step = max(log_step, float(_log_steps(spans[r], part).max()))
+        log_step = max(log_step, float(log_steps(spans[r], part).max()))
     return SmallDemands(
         log_kappa,
         log_step,
@@ -198,16 +202,6 @@ def _log_best(job: JobTerms) -> float:
     """Return ln u_i of the least delay that F workers inside one machine could have."""
     work = job.job.epochs * job.job.samples
     return job.job.utility.log_at(math.ceil(work * job.kappa_internal / job.batch) - 1)
-
-
-def _log_steps(span: Floats, z: Floats) -> Floats:
-    """Return ln of k (e^z - 1) / z, which is k at z = 0; minus infinity at k = 0."""
-    with np.errstate(divide="ignore"):
-        log_span = np.log(span)
-    # ln (e^z - 1) = z + ln (1 - e^-z), safe for large z.
-    safe = np.maximum(z, 1e-12)
-    growth = np.where(z > 1e-9, z + np.log(-np.expm1(-safe)) - np.log(safe), z / 2)
-    return np.asarray(log_span + growth)
 
 
 def _log_sum(logs: list[float]) -> float:
@@ -281,7 +275,7 @@ def after_run(
         t, h, r = np.nonzero(taken)
         if len(t):
             z = spans[r] * taken[t, h, r] / terms.capacity[h, r]
-            alpha_hat = max(alpha_hat, _exp(float(_log_steps(spans[r], z).max())))
+            alpha_hat = max(alpha_hat, _exp(float(log_steps(spans[r], z).max())))
         rho_hat = max(rho_hat, _cost_ratio(terms.jobs[i], solution, price, room))
         price, room = after.price.copy(), after.room.copy()
     return AfterRun(alpha, alpha_hat, rho_hat)

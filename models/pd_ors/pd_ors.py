@@ -8,21 +8,17 @@ algorithms are (reconstructed: recalled) along those of OASiS.
 from __future__ import annotations
 
 import math
-from typing import Literal
 
 import numpy as np
 
-from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 
 from .instance import PdOrsInstance
 from .kernel import Plan, Progress, best_plans
 from .online import OnlineRun, outcome, run_online
-from .prices import PriceRange, PriceTable, Upper, given_range, price_range
+from .prices import Constants, PriceRange, PriceTable, Upper, chosen_range, log_steps
 from .slot_methods import FallBack, Keep, SlotMethod, SlotOptions
 from .terms import JobTerms
-
-Constants = Literal["instance", "given"]
 
 
 def pd_ors(
@@ -40,6 +36,7 @@ def pd_ors(
     constants: Constants = "instance",
     given_upper: float = 1.0,
     given_lower: float = 1e-3,
+    history: str | None = None,
     factor: float = 1.0,
     attempts: int = 50,
     keep: Keep = "first",
@@ -74,9 +71,10 @@ def pd_ors(
         F / grid; 0 for all.
     upper, log_price_span, normalise_resources
         Of the prices, see `prices.price_range`.
-    constants : "instance" or "given", default "instance"
-        U and L from all jobs of the instance, which only the past could tell in practice, or
-        `given_upper` and `given_lower`, per amount of 1 of any resource.
+    constants : "instance", "given" or "history", default "instance"
+        U and L from all jobs of the instance, which nobody knows beforehand; `given_upper` and
+        `given_lower`, per amount of 1 of any resource; or from the jobs of another instance, whose
+        file is `history`.
     factor, attempts, keep, trim, fallback
         Of the roundings, see `slot_rounding.slot_rounding`.
 
@@ -84,7 +82,8 @@ def pd_ors(
     -------
     MethodOutcome
         Its notes give the payoff of every job (None where it had no plan), the logarithms of U of
-        each resource, of L and of mu.
+        each resource, of L and of mu, the ratio that is claimed of an exact kernel, and that with
+        the steps of prices that accepted jobs made; see `guarantees`.
 
     Notes
     -----
@@ -105,11 +104,23 @@ def pd_ors(
         trim,
         fallback,
     )
-    limits_of_prices = _range(
-        instance, constants, given_upper, given_lower, upper, log_price_span, normalise_resources
+    limits_of_prices = chosen_range(
+        instance,
+        constants=constants,
+        given_upper=given_upper,
+        given_lower=given_lower,
+        history=history,
+        upper=upper,
+        log_price_span=log_price_span,
+        normalise_resources=normalise_resources,
     )
     run = pd_ors_run(instance, limits, limits_of_prices, options, progress=progress, quanta=quanta)
-    return outcome(instance, run, price_notes(limits_of_prices))
+    notes = {
+        **price_notes(limits_of_prices),
+        "claimed_ratio": 2 * max(1.0, *limits_of_prices.log_spans),
+        "corrected_ratio": _corrected_ratio(instance, run, limits_of_prices),
+    }
+    return outcome(instance, run, notes)
 
 
 def pd_ors_run(
@@ -151,25 +162,19 @@ def price_notes(limits_of_prices: PriceRange) -> dict[str, object]:
     }
 
 
-def _range(
-    instance: PdOrsInstance,
-    constants: Constants,
-    given_upper: float,
-    given_lower: float,
-    upper: Upper,
-    log_price_span: float | None,
-    normalise_resources: bool,
-) -> PriceRange:
-    try:
-        if constants == "given":
-            return given_range(instance, given_upper, given_lower)
-        if constants != "instance":
-            raise ValueError(f"constants: {constants!r} is not 'instance' or 'given'")
-        return price_range(
-            instance,
-            upper=upper,
-            log_price_span=log_price_span,
-            normalise_resources=normalise_resources,
-        )
-    except ValueError as error:
-        raise ModelRefused(str(error)) from error
+def _corrected_ratio(
+    instance: PdOrsInstance, run: OnlineRun, limits_of_prices: PriceRange
+) -> float | None:
+    """Return 2 alpha-hat, see `guarantees`; None where it is beyond doubles."""
+    spans = np.array(limits_of_prices.log_spans)
+    largest = 0.0
+    for plan in run.plans:
+        if plan is not None:
+            # Resources that a machine does not have are not taken either.
+            capacity = np.maximum(1, instance.terms.capacity[plan.usage.machines])
+            taken = plan.usage.amounts > 0
+            steps = log_steps(
+                np.broadcast_to(spans, capacity.shape), spans * plan.usage.amounts / capacity
+            )
+            largest = max(largest, float(steps[taken].max(initial=0.0)))
+    return 2 * math.exp(largest) if largest < 700 else None

@@ -22,9 +22,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+
+from gadgetopt.errors import InputError, ModelRefused
 
 from .terms import Floats, Ints, JobTerms, Terms
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from .instance import PdOrsInstance, PdOrsSolution
 
 Upper = Literal["min", "sum"]
+Constants = Literal["instance", "given", "history"]
 Mode = Literal["internal", "external"]
 
 
@@ -60,6 +64,52 @@ class PriceRange:
     def log_spans(self) -> tuple[float, ...]:
         """ln(U^r / L) of each resource, 0 where U^r is less than L."""
         return tuple(max(0.0, u - self.log_lower) for u in self.log_upper)
+
+
+def chosen_range(
+    instance: PdOrsInstance,
+    *,
+    constants: Constants,
+    given_upper: float,
+    given_lower: float,
+    history: str | None,
+    upper: Upper,
+    log_price_span: float | None,
+    normalise_resources: bool,
+) -> PriceRange:
+    """Return U^r and L as the parameters of PD-ORS ask for; see `pd_ors.pd_ors`.
+
+    Raises
+    ------
+    ModelRefused
+        If they are not in order, or the history is no instance with the same resources.
+    """
+    try:
+        if constants == "given":
+            return given_range(instance, given_upper, given_lower)
+        if constants not in {"instance", "history"}:
+            raise ValueError(f"constants: {constants!r} is not 'instance', 'given' or 'history'")
+        return price_range(
+            instance if constants == "instance" else _past(instance, history),
+            upper=upper,
+            log_price_span=log_price_span,
+            normalise_resources=normalise_resources,
+        )
+    except (ValueError, InputError) as error:
+        raise ModelRefused(str(error)) from error
+
+
+def _past(instance: PdOrsInstance, history: str | None) -> PdOrsInstance:
+    from gadgetopt.files import read_instance
+
+    from .instance import PdOrsInstance
+
+    if history is None:
+        raise ValueError("history: none, expected the file of an instance")
+    past = read_instance(Path(history)).data
+    if not isinstance(past, PdOrsInstance) or past.resources != instance.resources:
+        raise ValueError(f"history: {history} does not have the resources of this instance")
+    return past
 
 
 def price_range(
@@ -162,6 +212,19 @@ def family_range(
     ]
     lowest = min((x for x in lows if math.isfinite(x)), default=0.0)
     return PriceRange(tuple(log_upper), lowest, log_mu, measure)
+
+
+def log_steps(span: Floats, z: Floats) -> Floats:
+    """Return ln of k (e^z - 1) / z, which is k at z = 0; minus infinity at k = 0.
+
+    A step z of the logarithm of a price raises it by z (e^z - 1) / z times what it was.
+    """
+    with np.errstate(divide="ignore"):
+        log_span = np.log(span)
+    # ln (e^z - 1) = z + ln (1 - e^-z), safe for large z.
+    safe = np.maximum(z, 1e-12)
+    growth = np.where(z > 1e-9, z + np.log(-np.expm1(-safe)) - np.log(safe), z / 2)
+    return np.asarray(log_span + growth)
 
 
 def given_range(instance: PdOrsInstance, upper: float, lower: float) -> PriceRange:

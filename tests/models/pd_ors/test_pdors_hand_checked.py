@@ -22,6 +22,7 @@ OPTIMA = {
     "a_external_only": 10,  # one job on both machines
     "a_internal_only": 20,
     "b_guarantee": 10,  # the second of two jobs that each fill the machine
+    "b_corrected": 10**6,  # the same with a unit to spare
     "c_prices": 14,  # the first and the third of three, two of which fit
     "d_workload": 9,  # 12 samples: in one slot at most 4 external workers train 10
     "e_two_jobs": 18,  # the same job twice, a slot apart

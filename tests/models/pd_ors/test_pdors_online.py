@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from gadgetopt.models.pd_ors import PROBLEM
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.generate import paper, tiny
 from gadgetopt.models.pd_ors.instance import TableUtility
@@ -13,6 +14,7 @@ from gadgetopt.models.pd_ors.prices import PriceTable, price_range, replay
 from gadgetopt.models.pd_ors.slot_methods import SlotOptions
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.files import Document, library, read_instance, write
 from gadgetopt.result import Limits
 
 from .pdors_jobs import cluster, job, random_instance
@@ -81,6 +83,37 @@ def test_case_c_decides_the_same_at_the_larger_upper_price():
     outcome = _run(CASES["C"], upper="min")
     expected = (3.875, 1 - 3 * math.sqrt(10 / 24), 10 - 3 * math.sqrt(10 / 24))
     assert outcome.notes["payoffs"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_prices_can_come_from_another_instance(tmp_path):
+    path = tmp_path / "past.json"
+    write(Document(PROBLEM, "instance", "past", CASES["B"]), path)
+    found = _run(CASES["C"], constants="history", history=str(path)).notes
+    past = price_range(CASES["B"])
+    assert found["log_lower"] == past.log_lower
+    assert found["log_upper"] == list(past.log_upper)
+
+
+@pytest.mark.parametrize(
+    ("history", "reason"),
+    [(None, "expected the file"), ("no.json", "cannot be read"), ("other.json", "resources")],
+)
+def test_a_history_that_does_not_fit_is_refused(history, reason, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    two = cluster([job(worker_demand=(1, 1), ps_demand=(1, 1))], [(3, 3)], 1)
+    write(Document(PROBLEM, "instance", "other", two), tmp_path / "other.json")
+    with pytest.raises(ModelRefused, match=reason):
+        _run(CASES["C"], constants="history", history=history)
+
+
+@pytest.mark.parametrize(
+    ("name", "ratios"),
+    [("b_guarantee", (2 * math.log(60), 118)), ("b_corrected", (31.789904, 401128.3299))],
+)
+def test_notes_hold_the_claimed_and_the_corrected_ratio(name, ratios):
+    instance = read_instance(library() / "pd_ors" / "tiny" / f"{name}.json").data
+    notes = _run(instance, upper="sum").notes
+    assert (notes["claimed_ratio"], notes["corrected_ratio"]) == pytest.approx(ratios)
 
 
 def test_separated_pools_hold_too_few_workers_in_case_a():
