@@ -44,7 +44,7 @@ STEPS: dict[str, dict[str, Any]] = {
 }
 
 POLICIES: dict[str, tuple[Method, dict[str, Any]]] = {
-    "gadget, exact slots": (gadget, {"slot_solver": "exact"}),
+    "gadget, configuration program": (gadget, {"slot_solver": "config_lp"}),
     "gadget, greedy slots": (gadget, {"slot_solver": "greedy"}),
     "gadget, greedy slots, utility as it is": (
         gadget,

@@ -21,9 +21,10 @@ from gadgetopt.solvers.cpsat import solve_cp
 from .constructor import Construction
 from .cp_joint import mappings_of
 from .cp_tree import add_slot
+from .epoch_cuts import bounded_slot
 from .joint import SlotScope
 from .slot_problem import Mapping, SlotProblem
-from .slot_solver import SlotResult, solve_slot
+from .slot_solver import SlotResult
 from .terms import Terms
 
 Ints = npt.NDArray[np.int64]
@@ -105,7 +106,7 @@ def reach_totals(
 
 def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
     """Solve a slot in which every worker of a job gains the same whole number."""
-    found = solve_slot(problem, limits, rng)
+    found = bounded_slot(problem, limits, rng)
     if found.bound - found.value < 1 - 1e-6:
         return found
     model = cp_model.CpModel()

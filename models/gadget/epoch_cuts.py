@@ -179,7 +179,7 @@ class SlotPatterns:
         The largest ring of each job.
     oracle : function
         Solves slot problems, or bounds their optima; rings of any quality will do. It is asked only
-        where `solve_slot` neither finds a better pattern nor proves that the cut holds.
+        where `bounded_slot` neither finds a better pattern nor proves that the cut holds.
     """
 
     def __init__(self, terms: Terms, epochs: Epochs, largest: Sequence[int], oracle: SlotOracle):
@@ -245,7 +245,7 @@ class SlotPatterns:
             weight = np.floor(duals[: self.jobs] * (LARGEST_WEIGHT / largest)).astype(np.int64)
             pays = duals[self.jobs :] * (LARGEST_WEIGHT / largest)
             new = False
-            for oracle in (solve_slot, self.oracle):
+            for oracle in (bounded_slot, self.oracle):
                 limit = np.zeros(self.count, dtype=np.int64)
                 for e in range(self.count):
                     bound, placed, value = self._slot(oracle, e, weight, _rest(limits, begun), rng)
@@ -289,10 +289,15 @@ class SlotPatterns:
         rows = np.zeros((self.count, self.jobs), dtype=np.int64)
         for e in range(self.count):
             present = self.epochs.first <= e
-            bound, _, _ = self._slot(solve_slot, e, raised, limits, rng)
+            bound, _, _ = self._slot(bounded_slot, e, raised, limits, rng)
             fits = int(self.epochs.length[e]) * bound <= limit[e]
             rows[e] = np.where(present, raised if fits else weight, 0)
         return EpochCut(rows, limit)
+
+
+def bounded_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
+    """Return good rings of a slot and the bound of the configuration program, without a search."""
+    return solve_slot(problem, limits, rng, search=False)
 
 
 def _rest(limits: Limits, begun: float) -> Limits:
