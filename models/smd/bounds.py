@@ -77,7 +77,9 @@ def continuous(instance: SmdInstance, limits: Limits, rng: np.random.Generator) 
     kept = [i for i, point in enumerate(points) if point is not None]
     profit = [instance.jobs[i].utility.at(point.tau_s) for i, point in enumerate(points) if point]
     one = np.ones(len(kept), dtype=np.int64)
-    weight, capacity, _ = charged_rows(instance, np.array(kept, dtype=np.int64), one, one)
+    rows = charged_rows(instance, np.array(kept, dtype=np.int64), one, one)
     group = np.arange(len(kept), dtype=np.int64)
-    relaxation = linear_relaxation(Knapsack(np.array(profit), weight, group, capacity), limits)
+    relaxation = linear_relaxation(
+        Knapsack(np.array(profit), rows.weight, group, rows.capacity), limits
+    )
     return MethodOutcome(dual_bound=float(relaxation.bound), limit_hit=relaxation.limit_hit)

@@ -25,7 +25,7 @@ import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 
-from .columns import Columns, chosen_columns
+from .columns import Columns, chosen_columns, with_moderate_rows
 from .inner import best_pair
 from .instance import Allocation, SmdInstance, SmdSolution
 
@@ -52,7 +52,7 @@ def build(instance: SmdInstance) -> pyo.ConcreteModel:
         If what is used is charged.
     """
     columns = collapsed(instance)
-    knapsack = columns.knapsack
+    knapsack = with_moderate_rows(columns.knapsack)
     v = knapsack.weight.tolist()
     u = knapsack.profit.tolist()
     item = {i: c for c, i in enumerate(columns.job.tolist())}

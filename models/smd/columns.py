@@ -18,14 +18,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyomo.environ as pyo
 
+from gadgetopt.knapsack.moderate import moderate
 from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.numbers import decimal_rational
 
@@ -48,6 +49,8 @@ class Columns:
     job, w, p : ndarray of int, shape (items,)
     row_scale : tuple of Fraction, one for every resource
         What the rows were multiplied by.
+    exact : bool
+        Whether that made whole numbers of all amounts, so that none was rounded.
     """
 
     knapsack: Knapsack
@@ -55,6 +58,22 @@ class Columns:
     w: Ints
     p: Ints
     row_scale: tuple[Fraction, ...]
+    exact: bool
+
+    def fits(self, instance: SmdInstance, chosen: npt.ArrayLike) -> bool:
+        """Say whether a choice that fits the rows, which may be rounded down, does so in truth."""
+        if self.exact:
+            return True
+        used = [Fraction(0)] * len(instance.capacity)
+        for c in np.asarray(chosen, dtype=np.int64).tolist():
+            amounts = _charged(instance, int(self.job[c]), int(self.w[c]), int(self.p[c]))
+            used = [u + a for u, a in zip(used, amounts, strict=True)]
+        return all(u <= decimal_rational(C) for u, C in zip(used, instance.capacity, strict=True))
+
+    def rounded_up(self, instance: SmdInstance) -> Knapsack:
+        """Return the knapsack with rows rounded up: whatever fits it fits in truth."""
+        rows = charged_rows(instance, self.job, self.w, self.p, up=True)
+        return replace(self.knapsack, weight=rows.weight, capacity=rows.capacity)
 
     def solution(self, instance: SmdInstance, chosen: npt.ArrayLike) -> SmdSolution:
         """Return the decision in which the jobs of the chosen items run as these say."""
@@ -96,15 +115,32 @@ def chosen_columns(instance: SmdInstance, chosen: Sequence[Pair | None]) -> Colu
 
 
 def _columns(instance: SmdInstance, job: Ints, w: Ints, p: Ints, profit: Floats) -> Columns:
-    weight, capacity, scale = charged_rows(instance, job, w, p)
+    rows = charged_rows(instance, job, w, p)
     # Jobs come in their order; those without a column are no groups.
     owner = np.cumsum(np.diff(job, prepend=job[:1]) > 0, dtype=np.int64)
-    return Columns(Knapsack(profit, weight, owner, capacity), job, w, p, scale)
+    knapsack = Knapsack(profit, rows.weight, owner, rows.capacity)
+    return Columns(knapsack, job, w, p, rows.scale, rows.exact)
 
 
-def charged_rows(
-    instance: SmdInstance, job: Ints, w: Ints, p: Ints
-) -> tuple[Floats, Floats, tuple[Fraction, ...]]:
+class Rows(NamedTuple):
+    """Weights, shape (items, resources), and capacities; scale and exactness as of `Columns`."""
+
+    weight: Floats
+    capacity: Floats
+    scale: tuple[Fraction, ...]
+    exact: bool
+
+
+def _charged(instance: SmdInstance, job: int, w: int, p: int) -> list[Fraction]:
+    """Return exactly what a job is charged of each resource."""
+    of = instance.jobs[job]
+    if instance.charging == "reserved":
+        return [decimal_rational(v) for v in of.reservation_limit]
+    demands = zip(of.worker_demand, of.ps_demand, strict=True)
+    return [decimal_rational(O_r) * w + decimal_rational(G_r) * p for O_r, G_r in demands]
+
+
+def charged_rows(instance: SmdInstance, job: Ints, w: Ints, p: Ints, *, up: bool = False) -> Rows:
     """Return what pairs are charged of each resource, the capacities, and what rows were scaled by.
 
     All are whole numbers. Amounts of so many digits that doubles would not hold them so are rounded
@@ -114,54 +150,57 @@ def charged_rows(
     ----------
     job, w, p : ndarray of int, shape (items,)
         Numbers of jobs, workers and servers.
-
-    Returns
-    -------
-    weight : ndarray of float, shape (items, resources)
-    capacity : ndarray of float, shape (resources,)
-    row_scale : tuple of Fraction, one for every resource
+    up : bool
+        Round up instead: no pair that does not fit is let in.
     """
     jobs = instance.jobs
-    rows, capacity, scales = [], [], []
+    rows, capacity, scales, all_exact = [], [], [], True
     for r, C_r in enumerate(instance.capacity):
         if instance.charging == "reserved":
             limit = [of.reservation_limit[r] for of in jobs]
-            scale = _scale({*limit})
-            rows.append(_whole(limit, scale)[job])
+            scale, exact = _scale({*limit})
+            rows.append(_whole(limit, scale, up)[job])
         else:
             worker = [of.worker_demand[r] for of in jobs]
             server = [of.ps_demand[r] for of in jobs]
-            scale = _scale({*worker, *server})
-            rows.append(_whole(worker, scale)[job] * w + _whole(server, scale)[job] * p)
+            scale, exact = _scale({*worker, *server})
+            rows.append(_whole(worker, scale, up)[job] * w + _whole(server, scale, up)[job] * p)
         # Of whole weights only whole amounts are used.
         capacity.append(math.floor(decimal_rational(C_r) * scale))
         scales.append(scale)
-    return np.column_stack(rows), np.array(capacity, dtype=float), tuple(scales)
+        all_exact = all_exact and exact
+    return Rows(np.column_stack(rows), np.array(capacity, dtype=float), tuple(scales), all_exact)
 
 
 #: Bits of the largest amount of a row.
 _LARGEST_BITS = 40
 
 
-def _scale(amounts: set[float]) -> Fraction:
-    """Return the least number that makes amounts whole, or a power of two if that is too large."""
+def _scale(amounts: set[float]) -> tuple[Fraction, bool]:
+    """Return the least number that makes amounts whole and True, or a power of two if too large."""
     exact = [decimal_rational(x) for x in amounts]
     scale = math.lcm(*(x.denominator for x in exact))
     if scale * max(exact) <= 2**_LARGEST_BITS:
-        return Fraction(scale)
-    return Fraction(2) ** (_LARGEST_BITS - math.frexp(max(amounts))[1])
+        return Fraction(scale), True
+    return Fraction(2) ** (_LARGEST_BITS - math.frexp(max(amounts))[1]), False
 
 
-def _whole(amounts: Sequence[float], scale: Fraction) -> Floats:
-    """Return amounts at a scale, rounded down to whole numbers where they are none."""
-    whole = {x: float(math.floor(decimal_rational(x) * scale)) for x in {*amounts}}
+def _whole(amounts: Sequence[float], scale: Fraction, up: bool) -> Floats:
+    """Return amounts at a scale, rounded to whole numbers where they are none."""
+    to_whole = math.ceil if up else math.floor
+    whole = {x: float(to_whole(decimal_rational(x) * scale)) for x in {*amounts}}
     return np.array([whole[x] for x in amounts])
+
+
+def with_moderate_rows(knapsack: Knapsack) -> Knapsack:
+    """Return a knapsack whose rows no solver's tolerance blurs; profits stay what they are."""
+    return replace(moderate(knapsack).knapsack, profit=knapsack.profit)
 
 
 def build(instance: SmdInstance) -> pyo.ConcreteModel:
     """Build (1), (2) over all columns; charged as the instance says: F2 or F4."""
     columns = all_columns(instance)
-    knapsack = columns.knapsack
+    knapsack = with_moderate_rows(columns.knapsack)
     resources = instance.resources
     keys = list(zip(columns.job.tolist(), columns.w.tolist(), columns.p.tolist(), strict=True))
     of_job: dict[int, list[tuple[int, int, int]]] = {}

@@ -9,6 +9,7 @@ the rounded total, :math:`OPT \le B + I / S` (reconstructed).
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,6 +37,11 @@ def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> Me
     built = time.perf_counter() - begun
     found = exactly(columns.knapsack, left(limits, built), rng)
     chosen = np.empty(0, dtype=np.int64) if found.chosen is None else found.chosen
+    if not columns.fits(instance, chosen):
+        # The bound is that of rows rounded down; what fits by a hair needs them rounded up.
+        passed = time.perf_counter() - begun
+        above = exactly(columns.rounded_up(instance), left(limits, passed), rng)
+        chosen = np.empty(0, dtype=np.int64) if above.chosen is None else above.chosen
     value = columns.knapsack.value(chosen)
     outcome = MethodOutcome(
         solution=columns.solution(instance, chosen),
@@ -78,6 +84,11 @@ def cpsat(
     built = time.perf_counter() - begun
     seed = int(rng.integers(2**31 - 1))
     found = solve_mip(columns.knapsack, "cpsat", left(limits, built), seed, profit_scale=scale)
+    if found.chosen is not None and not columns.fits(instance, found.chosen):
+        above = solve_mip(
+            columns.rounded_up(instance), "cpsat", left(limits, built), seed, profit_scale=scale
+        )
+        found = replace(above, bound=found.bound)
     return MethodOutcome(
         solution=None if found.chosen is None else columns.solution(instance, found.chosen),
         claimed_objective=None if found.chosen is None else found.value,

@@ -11,16 +11,26 @@ With the completion times of TR(14) and TR(17),
 
 With charging "used" the sum in (2) is of :math:`(O^r_i w_i + G^r_i p_i) x_i` (F4, reconstructed).
 Ratios, sigmoids and products of variables are left as printed. Workers and servers have the bounds
-that (3) gives an admitted job. A utility below 1e-9 counts as none elsewhere.
+that (3) gives an admitted job. A utility below 1e-9 counts as none, as everywhere: pairs that have
+no more are left out, and jobs without others,
+
+.. math::
+    \tau_i(w_i, p_i) \le unit_i \Big(\gamma_{3i} + \frac{1}{\gamma_{2i}}
+        \ln \frac{\gamma_{1i}}{10^{-9}}\Big), \tag{4}
+
+which keeps exponentials below what a solver takes for infinity.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pyomo.environ as pyo
 
-from .inner import largest_p, largest_w
+from gadgetopt.utility import NEGLIGIBLE
+
+from .inner import best_pair, largest_p, largest_w
 from .instance import Allocation, SmdInstance, SmdSolution
 
 
@@ -29,6 +39,12 @@ def build(instance: SmdInstance) -> pyo.ConcreteModel:
     jobs, C = instance.jobs, instance.capacity
     most_p = [max(1, largest_p(job)) for job in jobs]
     most_w = [max(1, largest_w(job, 1)) for job in jobs]
+
+    best = [best_pair(job) for job in jobs]
+    useful = [
+        pair is not None and job.utility.at(pair.tau_s) > 0
+        for job, pair in zip(jobs, best, strict=True)
+    ]
 
     m = pyo.ConcreteModel("SMD")
     m.I = pyo.RangeSet(0, len(jobs) - 1)
@@ -68,9 +84,19 @@ def build(instance: SmdInstance) -> pyo.ConcreteModel:
         ]
         return time.constant + sum(theta * term for theta, term in terms if theta)
 
+    @m.Constraint(m.I, doc="(4): pairs of some utility")
+    def in_time(m: Any, i: int) -> Any:
+        if not useful[i]:
+            return pyo.Constraint.Skip
+        u = jobs[i].utility
+        latest = u.gamma3 + math.log(u.gamma1 / NEGLIGIBLE) / u.gamma2
+        return m.tau[i] <= latest * u.time_unit_s
+
     @m.Expression(m.I, doc="utility of the completion time")
     def mu(m: Any, i: int) -> Any:
         u = jobs[i].utility
+        if not useful[i]:
+            return 0.0
         return u.gamma1 / (1 + pyo.exp(u.gamma2 * (m.tau[i] / u.time_unit_s - u.gamma3)))
 
     m.utility = pyo.Objective(

@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from gadgetopt.knapsack.dynamic import collinear, solve_collinear
 from gadgetopt.knapsack.frieze_clarke import frieze_clarke
 from gadgetopt.knapsack.greedy import by_density
 from gadgetopt.knapsack.outcome import CoreResult
-from gadgetopt.knapsack.problem import Knapsack
+from gadgetopt.knapsack.problem import Ints, Knapsack
 from gadgetopt.result import Limits, MethodOutcome
 
 from .columns import chosen_columns
@@ -74,26 +74,41 @@ def admit(
         (reconstructed).
     """
     columns = chosen_columns(instance, pairs)
-    knapsack = columns.knapsack
+    found = _choose(columns.knapsack, limits, rng, outer, k, complete)
+    if not columns.fits(instance, found.chosen):
+        found = _choose(columns.rounded_up(instance), limits, rng, outer, k, complete)
     notes: dict[str, Any] = {"jobs_without_pair": sum(pair is None for pair in pairs)}
-    limit_hit = None
-    if outer == "greedy_density" or not knapsack.num_items:
-        chosen = by_density(knapsack)
-    else:
-        found = (
-            exactly(knapsack, limits, rng)
-            if outer == "exact"
-            else frieze_clarke(knapsack, k, complete=complete, limits=limits)
-        )
-        chosen = np.empty(0, dtype=np.int64) if found.chosen is None else found.chosen
-        limit_hit = found.limit_hit
-        notes |= {f"outer_{key}": value for key, value in found.notes.items()}
+    notes |= {f"outer_{key}": value for key, value in found.notes.items()}
     return MethodOutcome(
-        solution=columns.solution(instance, chosen),
-        claimed_objective=knapsack.value(chosen),
-        limit_hit=limit_hit,
+        solution=columns.solution(instance, found.chosen),
+        claimed_objective=columns.knapsack.value(found.chosen),
+        limit_hit=found.limit_hit,
         notes=notes,
     )
+
+
+class _Choice(NamedTuple):
+    chosen: Ints
+    limit_hit: str | None
+    notes: dict[str, Any]
+
+
+def _choose(
+    knapsack: Knapsack,
+    limits: Limits,
+    rng: np.random.Generator,
+    outer: Outer,
+    k: int,
+    complete: bool,
+) -> _Choice:
+    if outer == "greedy_density" or not knapsack.num_items:
+        return _Choice(by_density(knapsack), None, {})
+    if outer == "exact":
+        found = exactly(knapsack, limits, rng)
+    else:
+        found = frieze_clarke(knapsack, k, complete=complete, limits=limits)
+    chosen = np.empty(0, dtype=np.int64) if found.chosen is None else found.chosen
+    return _Choice(chosen, found.limit_hit, found.notes)
 
 
 def serve(

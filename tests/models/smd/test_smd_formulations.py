@@ -12,7 +12,10 @@ from gadgetopt.models.smd.instance import SmdInstance
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.files import Document
+from gadgetopt.registry import problem
 from gadgetopt.result import Limits, Status
+from gadgetopt.run import solve
 from gadgetopt.solvers import solve_model
 from gadgetopt.utility import SigmoidUtility
 
@@ -126,8 +129,8 @@ def test_an_instance_of_hopeless_jobs_has_the_optimum_nothing():
     assert evaluate(hopeless, outcome.solution).objective == 0
 
 
-@pytest.mark.parametrize("solve", [exact, cpsat])
-def test_a_pair_that_fills_the_cluster_to_the_last_digit_fits(solve):
+@pytest.mark.parametrize("method", [exact, cpsat])
+def test_a_pair_that_fills_the_cluster_to_the_last_digit_fits(method):
     # Sums of doubles are 0.43333333333333335 of 0.4333333333333333.
     job = (
         planted(rng(), jobs=1)
@@ -144,7 +147,7 @@ def test_a_pair_that_fills_the_cluster_to_the_last_digit_fits(solve):
     instance = SmdInstance(
         resources=("a",), capacity=(0.4333333333333333,), charging="used", jobs=(job,)
     )
-    outcome = solve(instance, LIMITS, rng())
+    outcome = method(instance, LIMITS, rng())
     assert outcome.solution.jobs[0].admit
     assert evaluate(instance, outcome.solution).feasible
 
@@ -170,6 +173,64 @@ def test_resources_in_any_unit_are_solved(unit, charging):
     model = columns.build(scaled)
     direct = solve_model(model, "highs", LIMITS)
     assert direct.objective == pytest.approx(found.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["cg_core", "cpsat", "greedy", "smd", "esw:outer=exact"])
+def test_what_exceeds_the_cluster_by_a_hair_is_left_out(method):
+    # 0.30000000000000004 is 0.1 * 3 in doubles: three do not fit 0.9.
+    job = (
+        planted(rng(), jobs=1)
+        .jobs[0]
+        .model_copy(
+            update={
+                "worker_demand": (0.1,),
+                "ps_demand": (0.1,),
+                "reservation_limit": (0.1 * 3,),
+                "utility": SigmoidUtility(gamma1=1.0, gamma2=0.001, gamma3=1000.0),
+            }
+        )
+    )
+    instance = SmdInstance(resources=("a",), capacity=(0.9,), jobs=(job,) * 3)
+    result = solve(Document(problem("smd"), "instance", "hair", instance), method)
+    assert result.status is not Status.ERROR
+    assert [given.admit for given in result.solution.jobs].count(True) == 2
+
+
+def test_rows_of_many_digits_are_not_blurred_by_the_tolerances_of_a_solver():
+    job = planted(rng(), jobs=1).jobs[0]
+    patient = SigmoidUtility(gamma1=1.0, gamma2=0.001, gamma3=1000.0)
+    jobs = tuple(
+        job.model_copy(
+            update={
+                "worker_demand": (worker,),
+                "ps_demand": (1e-6,),
+                "reservation_limit": (worker + 1e-6,),
+                "utility": patient,
+            }
+        )
+        for worker in (1 / 3, 0.5)
+    )
+    instance = SmdInstance(
+        resources=("a",), capacity=(1 / 3 + 0.500001,), charging="used", jobs=jobs
+    )
+    model = columns.build(instance)
+    solve_model(model, "highs", LIMITS)
+    assert evaluate(instance, columns.decode(model, instance)).feasible
+
+
+def test_scip_is_not_misled_by_a_job_that_is_always_too_late():
+    # The exponential of 1000 is beyond 1e20, which SCIP takes for infinity.
+    pytest.importorskip("pyscipopt")
+    job = planted(rng(), jobs=1).jobs[0]
+    late = SigmoidUtility(gamma1=1.0, gamma2=1e3 / job.completion_time.at(1, 1), gamma3=1e-3)
+    patient = SigmoidUtility(gamma1=1.0, gamma2=0.001, gamma3=1000.0)
+    jobs = tuple(job.model_copy(update={"utility": mu}) for mu in (late, patient))
+    instance = SmdInstance(capacity=job.reservation_limit, jobs=jobs)
+    model = nonconvex.build(instance)
+    outcome = solve_model(model, "scip", LIMITS)
+    found = evaluate(instance, nonconvex.decode(model, instance))
+    assert [given.admit for given in nonconvex.decode(model, instance).jobs] == [False, True]
+    assert outcome.bound >= found.objective - 1e-6
 
 
 def test_one_bundle_of_many_units_is_left_to_the_core():
