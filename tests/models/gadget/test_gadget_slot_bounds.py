@@ -13,6 +13,7 @@ from gadgetopt.models.gadget.ring_bounds import relaxed_rings
 from gadgetopt.models.gadget.slot_bounds import capacity_bound, config_lp, ring_relaxation
 from gadgetopt.models.gadget.slot_solver import slot_exact
 from gadgetopt.models.gadget.temporal_greedy import temporal_greedy
+from gadgetopt.models.gadget.utility import Table
 
 from gadgetopt.certificate import certified_bound
 from gadgetopt.errors import ModelRefused
@@ -144,3 +145,23 @@ def test_out_of_time_the_slots_left_are_empty():
     )
     assert none.limit_hit == "time_s"
     assert none.mappings == ((),) * instance.horizon_slots
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e6, 1e9])
+def test_slots_are_closed_whatever_the_unit_of_utility(factor):
+    instance = generate.tiny(np.random.default_rng(3), jobs=4)
+    jobs = tuple(
+        job.model_copy(
+            update={"utility": Table(values=tuple(factor * u for u in job.utility.values))}
+        )
+        for job in instance.jobs
+    )
+    graph = generate.graph(np.random.default_rng(3))
+    for case in (
+        instance.model_copy(update={"jobs": jobs}),
+        graph.model_copy(update={"jobs": jobs}),
+    ):
+        found = run(slot_exact, case)
+        best, _ = brute_force(case)
+        assert evaluate(case, found.solution).objective == pytest.approx(best, rel=1e-9)
+        assert found.dual_bound == pytest.approx(best, rel=1e-8)
