@@ -22,6 +22,7 @@ from .certificate import certificate_of
 from .column_generation import generate, pricings
 from .instance import PdOrsInstance
 from .least_costs import least_costs
+from .obstacles import obstacles
 from .pd_ors import pd_ors_run
 from .prices import Upper, price_range
 from .restricted_master import RestrictedMaster
@@ -35,9 +36,13 @@ GRID = 16
 def alone(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     r"""Return :math:`\sum_i u_i(\lceil W_i / P_i \rceil - 1)`: the bound of prices zero.
 
-    P_i is the most progress of a slot in the empty cluster.
+    P_i is the most progress of a slot in the empty cluster. The notes say of each job that can earn
+    nothing why that is so.
     """
-    return MethodOutcome(certificate=certificate_of(instance, _uniform(instance, 0.0)))
+    return MethodOutcome(
+        certificate=certificate_of(instance, _uniform(instance, 0.0)),
+        notes={f"job {i}": reason for i, reason in obstacles(instance).items()},
+    )
 
 
 def volume_knapsack(

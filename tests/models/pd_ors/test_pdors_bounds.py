@@ -20,12 +20,14 @@ from gadgetopt.models.pd_ors.certificate import (
     check_bound,
 )
 from gadgetopt.models.pd_ors.generate import paper
+from gadgetopt.models.pd_ors.instance import TableUtility
 from gadgetopt.models.pd_ors.kernel import best_plans
 
 from gadgetopt.result import Limits
 from gadgetopt.solvers import solve_model
 
 from .pdors_brute_force import optimum
+from .pdors_jobs import cluster, job
 from .pdors_tiny import HAND_CHECKED, tiny_instance
 
 BOUNDS = (alone, volume_knapsack, price_bound, column_lp)
@@ -43,7 +45,7 @@ def random_prices(instance, seed):
     return np.repeat(price[:, :1], shape[1], axis=1) if seed % 2 else price
 
 
-def kernel_costs(instance, job, price):
+def kernel_costs(instance, terms, price):
     """Least cost of a job until each slot, by the kernel of the algorithms."""
     room = np.broadcast_to(instance.terms.capacity, price.shape)
     out = np.full(instance.horizon_slots + 1, np.inf)
@@ -58,10 +60,10 @@ def kernel_costs(instance, job, price):
 def test_least_costs_of_small_jobs_are_those_of_the_kernel(seed):
     instance = tiny_instance(seed, machines=1 + seed % 3, horizon=3)
     price = random_prices(instance, seed)
-    for job, cost in zip(
+    for terms, cost in zip(
         instance.terms.jobs, least_costs.least_costs(instance, price), strict=True
     ):
-        assert cost == pytest.approx(kernel_costs(instance, job, price), rel=1e-12)
+        assert cost == pytest.approx(kernel_costs(instance, terms, price), rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -175,3 +177,21 @@ def test_a_stopped_column_generation_keeps_a_proved_bound():
     outcome = column_lp(instance, Limits(time_s=0.0), np.random.default_rng(0))
     assert outcome.limit_hit == "time_s"
     assert check_bound(instance, outcome.certificate) > 0
+
+
+def test_alone_says_why_a_job_can_earn_nothing():
+    jobs = (
+        job(samples=8),
+        job(samples=80),  # 32 external worker-slots or 20 internal ones, of which a slot has 2
+        job(worker_demand=(9,)),
+        job(utility=TableUtility(values=(0,))),
+        job(global_batch=1, worker_ps_ratio=2),
+    )
+    instance = cluster(jobs, [(3,)], 2, ratio="exact")
+    found = alone(instance, Limits(), np.random.default_rng(0)).notes
+    assert found == {
+        "job 1": "cannot complete before slot 10, the horizon has 2",
+        "job 2": "a worker and its parameter server do not fit",
+        "job 3": "is worth nothing from slot 1 on, the earliest it can complete",
+        "job 4": "F = 1 workers are fewer than gamma = 2.0 asks",
+    }
