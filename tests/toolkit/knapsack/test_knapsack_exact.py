@@ -246,14 +246,14 @@ def _numbered(name, first, values):
 @pytest.mark.parametrize("known", [True, False])
 def test_a_window_of_undecided_items_makes_a_choice_better_and_feasible(known):
     rng = np.random.default_rng(3)
-    weight = rng.integers(1, 1000, (1500, 4)).astype(float)
-    profit = np.floor(weight.mean(axis=1) + 500 * rng.uniform(size=1500))
-    knapsack = Knapsack(profit, weight, np.arange(1500), np.floor(weight.sum(axis=0) / 4))
+    weight = rng.integers(1, 1000, (400, 4)).astype(float)
+    profit = np.floor(weight.mean(axis=1) + 500 * rng.uniform(size=400))
+    knapsack = Knapsack(profit, weight, np.arange(400), np.floor(weight.sum(axis=0) / 4))
     relaxation = linear_relaxation(knapsack)
     rounded = np.flatnonzero(relaxation.y > 1 - 1e-6)
     deadline = time.perf_counter() + 60
     found = _in_window(
-        knapsack, relaxation, rounded if known else None, 40, deadline, Limits(), rng
+        knapsack, relaxation, rounded if known else None, 20, deadline, Limits(), rng
     )
     assert fits(knapsack, found)
     assert knapsack.value(rounded) < knapsack.value(found) <= relaxation.bound
