@@ -46,12 +46,12 @@ def random_prices(instance, seed):
 
 
 def kernel_costs(instance, terms, price):
-    """Least cost of a job until each slot, by the kernel of the algorithms."""
+    """Least cost of a terms until each slot, by the kernel of the algorithms."""
     room = np.broadcast_to(instance.terms.capacity, price.shape)
     out = np.full(instance.horizon_slots + 1, np.inf)
     for slot, plan in best_plans(terms, price, room, progress="exact").items():
         out[slot:] = np.minimum(out[slot:], plan.cost)
-    last = int(np.flatnonzero(job.utility).max(initial=0))
+    last = int(np.flatnonzero(terms.utility).max(initial=0))
     out[last + 1 :] = np.inf
     return out
 
