@@ -46,7 +46,7 @@ def random_prices(instance, seed):
 
 
 def kernel_costs(instance, terms, price):
-    """Least cost of a terms until each slot, by the kernel of the algorithms."""
+    """Least cost of a job until each slot, by the kernel of the algorithms."""
     room = np.broadcast_to(instance.terms.capacity, price.shape)
     out = np.full(instance.horizon_slots + 1, np.inf)
     for slot, plan in best_plans(terms, price, room, progress="exact").items():
