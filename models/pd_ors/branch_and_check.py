@@ -27,7 +27,9 @@ import numpy as np
 
 from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint
 
+from .aggregated import useful_jobs
 from .aggregated_mip import COMPLETIONS, COUNTS, MODES, AggregatedMip, Deadlines
+from .bounds import alone
 from .decoding import slot_plan, solution
 from .instance import PdOrsInstance, PdOrsSolution, SlotPlan
 from .slot_checks import SlotChecks
@@ -61,13 +63,11 @@ def branch_and_check(
     limits: Limits,
     rng: np.random.Generator,
 ) -> MethodOutcome:
-    """Return an optimum, or the best decision found and a bound.
-
-    Raises
-    ------
-    ModelRefused
-        If the horizon is too short for every job.
-    """
+    """Return an optimum, or the best decision found and a bound."""
+    if not useful_jobs(instance):
+        nothing = alone(instance, limits, rng)
+        nothing.solution = solution(instance, {})
+        return nothing
     search = _Search(instance, limits, int(rng.integers(2**31)))
     search.run()
     return search.outcome()

@@ -9,6 +9,8 @@ from gadgetopt.files import Document, find_instances, library, read_instance
 from gadgetopt.result import Limits, Status
 from gadgetopt.run import solve
 
+from .pdors_tiny import cluster, job_j
+
 TINY = library() / "pd_ors" / "tiny"
 ROUTES = [
     *(m.name for m in PROBLEM.methods if m.kind == "exact"),
@@ -57,3 +59,12 @@ def test_what_is_learnt_of_one_slot_holds_in_every_slot(seed):
     ]
     assert all(r.status is Status.OPTIMAL for r in found)
     assert found[0].objective == pytest.approx(found[1].objective)
+
+
+def test_where_no_job_can_complete_the_optimum_is_nothing_and_notes_say_why():
+    hopeless = job_j(10, samples=80)  # 20 internal worker-slots, of which a slot has two
+    document = Document(PROBLEM, "instance", "hopeless", cluster([3], 2, hopeless))
+    result = solve(document, PROBLEM.default_method)
+    assert result.status is Status.OPTIMAL
+    assert (result.objective, result.bound) == (0, 0)
+    assert result.notes == {"job 0": "cannot complete before slot 10, the horizon has 2"}
