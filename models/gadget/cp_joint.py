@@ -275,6 +275,9 @@ def solve_embedding(
         instance.terms, EMBEDDING, [np.array(table, dtype=float) for table in tables.table]
     )
     built = time.perf_counter() - begun
+    # Handing it over would take as long again.
+    if limits.time_s is not None and built > limits.time_s:
+        return MethodOutcome(limit_hit="time_s")
     solved = solve_model(model, "cpsat", _rest(limits, built), int(rng.integers(2**31 - 1)))
     found = None if solved.values is None else decode(model, instance)
     return _outcome(solved, found, tables, built)

@@ -57,6 +57,11 @@ def relax(
         Gamma of the guarantee disappears (reconstructed).
     leave_out : bool
         Whether servers and links that a job cannot use at all are left out for it.
+
+    Raises
+    ------
+    TimeoutError
+        If the time limit is hit first.
     """
     from gadgetopt.solvers.highs import solve_form
 

@@ -20,6 +20,10 @@ from .terms import JobTerms, Terms, Tree
 Ints = npt.NDArray[np.int64]
 
 
+#: Workers on one server up to which servers are kept by them; beyond it they are scanned.
+MOST_HEAPS = 10_000
+
+
 class Room:
     """What is left of a two-tier cluster in one slot.
 
@@ -48,7 +52,8 @@ class Room:
         self._fit: _ByWorkers | None = None
         if terms.same_demand:
             fits = self.workers(terms.jobs[0]).tolist()
-            self._fit = _ByWorkers(fits, max(fits))
+            if max(fits) <= MOST_HEAPS:
+                self._fit = _ByWorkers(fits, max(fits))
 
     def copy(self) -> Room:
         """Return a room of its own with the same content."""

@@ -50,6 +50,11 @@ def select_rings(problem: SlotProblem, limits: Limits) -> RingSelection:
 
     It is :math:`\kappa_i = \arg\max \pi_{i\kappa} \bar\chi_{i\kappa}`; ties go to the smallest
     (reconstructed).
+
+    Raises
+    ------
+    TimeoutError
+        If a limit is hit first.
     """
     value, shares = _relaxation(problem, limits)
     sizes = []
@@ -83,6 +88,8 @@ def _relaxation(problem: SlotProblem, limits: Limits) -> tuple[float, tuple[dict
                 lp.add_columns(cost, np.zeros(1), np.ones(1), np.zeros(1), rows, values)
                 names.append((j, size))
     status = lp.solve(limits)
+    if lp.limit_hit:
+        raise TimeoutError("the relaxation of a slot took longer than the time limit")
     if status != "optimal":
         raise SolverError(f"the relaxation of a slot ended as {status}")
     shares: list[dict[int, float]] = [{} for _ in problem.jobs]

@@ -63,7 +63,10 @@ def ring_relaxation(
         If there are several slots.
     """
     problem, idle = one_slot(instance, alone=False)
-    return MethodOutcome(dual_bound=idle + select_rings(problem, limits).value)
+    try:
+        return MethodOutcome(dual_bound=idle + select_rings(problem, limits).value)
+    except TimeoutError:
+        return MethodOutcome(limit_hit="time_s")
 
 
 def config_lp(

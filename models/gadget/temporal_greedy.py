@@ -66,7 +66,8 @@ def temporal_greedy(
     ----------
     terms : Terms
     solve_slot : function
-        Of a slot problem, a generator and limits; returns at most one ring of each job.
+        Of a slot problem, a generator and limits; returns at most one ring of each job. The slot
+        stays empty if it raises TimeoutError.
     rng : numpy.random.Generator
     limits : Limits
         Of all slots together.
@@ -102,7 +103,10 @@ def temporal_greedy(
         problem = slot_problem(terms, t, done.tolist(), tables, most, active)
         if idle_tiebreak:
             problem = _with_tiebreak(problem)
-        chosen = tuple(solve_slot(problem, rng, replace(limits, time_s=left)))
+        try:
+            chosen = tuple(solve_slot(problem, rng, replace(limits, time_s=left)))
+        except TimeoutError:
+            limit_hit, chosen = "time_s", ()
         for mapping in chosen:
             done[mapping.job] += mapping.size
         mappings.append(chosen)

@@ -6,7 +6,7 @@ from gadgetopt.models.gadget.knapsack_bound import choose_sizes, knapsack_bound
 from gadgetopt.models.gadget.max_ring import largest_rings
 from gadgetopt.models.gadget.placement import Room, embed, place
 from gadgetopt.models.gadget.slot_problem import Mapping, slot_problem
-from gadgetopt.models.gadget.utility import Table
+from gadgetopt.models.gadget.utility import Linear, Table
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -118,3 +118,20 @@ def test_the_dynamic_program_is_the_best_choice_and_the_relaxation_above(jobs, c
         for k, x in share.items()
     )
     assert used <= capacity + 1e-9
+
+
+def test_servers_of_any_size_have_room():
+    # A billion workers would fit; heaps by their number would not.
+    cluster = TwoTier(
+        servers=(Server(rack=0, capacity=(1e7,), access_mbps=1),), racks=(Rack(uplink_mbps=1),)
+    )
+    job = Job(
+        arrival_slot=1,
+        max_workers=5,
+        worker_demand=(0.01,),
+        ring_bandwidth_mbps=1,
+        utility=Linear(slope=1.0),
+    )
+    instance = GadgetInstance(horizon_slots=1, substrate=cluster, jobs=(job,))
+    mapping = place(Room(instance.terms), instance.terms.jobs[0], 5)
+    assert mapping.workers == ((0, 5),)

@@ -165,3 +165,16 @@ def test_slots_are_closed_whatever_the_unit_of_utility(factor):
         best, _ = brute_force(case)
         assert evaluate(case, found.solution).objective == pytest.approx(best, rel=1e-9)
         assert found.dual_bound == pytest.approx(best, rel=1e-8)
+
+
+def test_a_slot_out_of_time_stays_empty():
+    instance = generate.contended(np.random.default_rng(0), jobs=10)
+
+    def late(problem, rng, limits):
+        raise TimeoutError
+
+    result = temporal_greedy(instance.terms, late, np.random.default_rng(0), Limits())
+    assert result.limit_hit == "time_s"
+    assert not any(result.mappings)
+    found = gadget(instance, Limits(time_s=0.05), np.random.default_rng(0))
+    assert evaluate(instance, found.solution).feasible
