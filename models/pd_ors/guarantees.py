@@ -231,54 +231,26 @@ def _reached(instance: PdOrsInstance) -> float:
 # -- after a run -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class AfterRun:
-    r"""What a run says of the constants.
+def rho_hat(instance: PdOrsInstance, solution: PdOrsSolution, prices: PriceRange) -> float:
+    """Return by how much a run's spread slots cost more than their linear relaxation, at most.
 
-    Attributes
-    ----------
-    alpha : float
-        :math:`\max_r (1, \ln(U^r / L))`.
-    alpha_hat : float
-        The same with the steps that accepted jobs made, at least 1.
-    rho_hat : float
-        Largest ratio of the cost of an external slot plan to that of the linear relaxation for as
-        many workers at the prices and in the room of the moment; 1 if there is none.
-    """
-
-    alpha: float
-    alpha_hat: float
-    rho_hat: float
-
-
-def after_run(
-    instance: PdOrsInstance, solution: PdOrsSolution, parameters: Mapping[str, Any]
-) -> AfterRun:
-    """Return the constants of a run of PD-ORS with these parameters.
+    For as many workers, at the prices and in the room of the moment; 1 if no slot is spread.
 
     Parameters
     ----------
     instance : PdOrsInstance
     solution : PdOrsSolution
         Of the run: it is replayed in order of arrival.
-    parameters : mapping
-        Of the method.
+    prices : PriceRange
+        Of the run.
     """
-    terms, prices = instance.terms, prices_of(instance, parameters)
-    spans = np.array(prices.log_spans)
-    alpha = max(1.0, float(spans.max()))
-    alpha_hat, rho_hat = 1.0, 1.0
-    table = PriceTable.of_range(terms, prices)
+    worst = 1.0
+    table = PriceTable.of_range(instance.terms, prices)
     price, room = table.price.copy(), table.room.copy()
     for i, after in replay(instance, solution, prices):
-        taken = room - after.room
-        t, h, r = np.nonzero(taken)
-        if len(t):
-            z = spans[r] * taken[t, h, r] / terms.capacity[h, r]
-            alpha_hat = max(alpha_hat, _exp(float(log_steps(spans[r], z).max())))
-        rho_hat = max(rho_hat, _cost_ratio(terms.jobs[i], solution, price, room))
+        worst = max(worst, _cost_ratio(instance.terms.jobs[i], solution, price, room))
         price, room = after.price.copy(), after.room.copy()
-    return AfterRun(alpha, alpha_hat, rho_hat)
+    return worst
 
 
 def _cost_ratio(job: JobTerms, solution: PdOrsSolution, price: Floats, room: Ints) -> float:
@@ -297,10 +269,6 @@ def _cost_ratio(job: JobTerms, solution: PdOrsSolution, price: Floats, room: Int
         if point is not None and point.cost > 0:
             worst = max(worst, paid / point.cost)
     return worst
-
-
-def _exp(x: float) -> float:
-    return math.exp(x) if x < 700 else math.inf
 
 
 # -- assumptions -----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import numpy as np
 
 from gadgetopt.result import Limits, MethodOutcome
 
-from .instance import PdOrsInstance
+from .instance import PdOrsInstance, PdOrsSolution
 from .kernel import Plan, Progress, best_plans
 from .online import OnlineRun, outcome, run_online
 from .prices import Constants, PriceRange, PriceTable, Upper, chosen_range, log_steps
@@ -83,7 +83,8 @@ def pd_ors(
     MethodOutcome
         Its notes give the payoff of every job (None where it had no plan), the logarithms of U of
         each resource, of L and of mu, the ratio that is claimed of an exact kernel, and that with
-        the steps of prices that accepted jobs made; see `guarantees`.
+        the steps of prices that accepted jobs made; of roundings also `guarantees.rho_hat` and the
+        logarithm of the probability of the claim.
 
     Notes
     -----
@@ -120,7 +121,13 @@ def pd_ors(
         "claimed_ratio": 2 * max(1.0, *limits_of_prices.log_spans),
         "corrected_ratio": _corrected_ratio(instance, run, limits_of_prices),
     }
-    return outcome(instance, run, notes)
+    found = outcome(instance, run, notes)
+    if slot_method == "rounding" and isinstance(found.solution, PdOrsSolution):
+        from .guarantees import rho_hat, rounding_log_probability
+
+        found.notes["rho_hat"] = rho_hat(instance, found.solution, limits_of_prices)
+        found.notes["log_probability"] = rounding_log_probability(instance)
+    return found
 
 
 def pd_ors_run(

@@ -11,11 +11,12 @@ from gadgetopt.models.pd_ors.compact import build
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.generate import tiny
 from gadgetopt.models.pd_ors.guarantees import (
-    after_run,
     competitive_ratio,
     exact_kernel,
     lemma_factor,
     lower_price_of_the_paper,
+    prices_of,
+    rho_hat,
     rounding_log_probability,
     rounding_ratio,
     rounds,
@@ -71,26 +72,23 @@ def test_b_refutes_the_competitive_ratio(upper, claimed):
 
 def test_b_corrected_constant_is_118():
     parameters = {**EXACT, "upper": "sum"}
-    _, solution = run(B, parameters)
-
-    found = after_run(B, solution, parameters)
+    outcome = pd_ors(B, Limits(), np.random.default_rng(0), **parameters)
 
     # z = k = ln 60: k (e^z - 1) / z = 59.
-    assert found.alpha == pytest.approx(math.log(60))
-    assert 2 * found.alpha_hat == pytest.approx(118)
-    assert found.rho_hat == 1
+    assert outcome.notes["claimed_ratio"] == pytest.approx(2 * math.log(60))
+    assert outcome.notes["corrected_ratio"] == pytest.approx(118)
+    assert rho_hat(B, outcome.solution, prices_of(B, parameters)) == 1
 
 
 def test_room_that_is_left_refutes_the_corrected_constant():
-    value, solution = run(ROOM_LEFT, EXACT)
-
-    found = after_run(ROOM_LEFT, solution, EXACT)
+    outcome = pd_ors(ROOM_LEFT, Limits(), np.random.default_rng(0), **EXACT)
+    corrected = outcome.notes["corrected_ratio"]
 
     # mu = 4 / (2 * 2) = 1, L = 1 / (2 * 4 * 2) = 1/16, U = 10^6, z = 3/4 ln(1.6e7).
     k = math.log(1.6e7)
-    assert found.alpha_hat == pytest.approx((math.exp(0.75 * k) - 1) / 0.75)
-    assert value == 1
-    assert 1_000_000 / value > 2 * found.alpha_hat
+    assert corrected == pytest.approx(2 * (math.exp(0.75 * k) - 1) / 0.75)
+    assert outcome.claimed_objective == 1
+    assert corrected < 1_000_000
 
 
 @pytest.mark.parametrize("instance", [B, ROOM_LEFT], ids=["b", "room_left"])
@@ -206,7 +204,10 @@ def test_rho_hat_compares_spread_slots_with_their_relaxation():
     )
     _, solution = run(instance, EXACT)
 
-    found = after_run(instance, solution, EXACT)
-
     assert len(solution.schedules[0][0].placements) == 2
-    assert found.rho_hat == pytest.approx(1)
+    assert rho_hat(instance, solution, prices_of(instance, EXACT)) == pytest.approx(1)
+    rounded = pd_ors(
+        instance, Limits(), np.random.default_rng(0), **{**DEFAULTS, "slot_method": "rounding"}
+    )
+    assert rounded.notes["rho_hat"] == pytest.approx(1)
+    assert rounded.notes["log_probability"] == pytest.approx(-8 * math.log(2))
