@@ -3,7 +3,8 @@
 For slots of the paper's cluster this draws many times from one decomposition and prints the
 measured probabilities that a draw brings less than a third of the relaxation, that a server or link
 exceeds beta or gamma times its capacity, and that it exceeds the capacity itself; beside them what
-Theorem 8 says, and beta and gamma.
+Theorem 8 says, and beta and gamma. "rej." is a draw that Algorithm 2 does not accept, "T slots" Theorem
+10's bound that one server exceeds beta in any slot of the horizon.
 
 Run `python benchmarks/gadget_rounding.py [--draws 10000]`.
 """
@@ -15,7 +16,11 @@ import sys
 
 import numpy as np
 from gadgetopt.models.gadget.generate import contended, paper
-from gadgetopt.models.gadget.guarantees import POOR_DRAW
+from gadgetopt.models.gadget.guarantees import (
+    POOR_DRAW,
+    horizon_violation_bound,
+    rejection_bound,
+)
 from gadgetopt.models.gadget.hull import envelope
 from gadgetopt.models.gadget.instance import GadgetInstance
 from gadgetopt.models.gadget.lp_rs_mde import ALPHA, relax
@@ -45,6 +50,9 @@ def study(name: str, instance: GadgetInstance, draws: int, seed: int) -> None:
         f"{servers**-3:8.1e}",
         f"{np.mean(link >= gamma):8.4f}",
         f"{links**-3:8.1e}",
+        f"{np.mean((value < ALPHA * relaxed.value) | (node >= beta) | (link >= gamma)):7.4f}",
+        f"{rejection_bound(servers, links):7.4f}",
+        f"{horizon_violation_bound(servers, terms.horizon):8.1e}",
         f"{np.mean((node > 1) | (link > 1)):8.4f}",
         f"{node.max():6.2f}",
         f"{beta:6.1f}",
@@ -61,9 +69,9 @@ def main() -> int:
     arguments = parser.parse_args()
     print(
         "| slot                   | P(poor) | bound   | P(>beta) | bound    | P(>gamma)| bound    "
-        "| P(>1)    | node   | beta   | link   | gamma  |"
+        "| P(rej.) | bound   | T slots  | P(>1)    | node   | beta   | link   | gamma  |"
     )
-    print(f"|{'-' * 24}|" + "|".join(["---"] * 11) + "|")
+    print(f"|{'-' * 24}|" + "|".join(["---"] * 14) + "|")
     rng = np.random.default_rng(arguments.seed)
     for jobs in (10, 30, 50):
         study(f"paper, {jobs} jobs", paper(rng, jobs=jobs), arguments.draws, arguments.seed)
