@@ -3,8 +3,8 @@
 For slots of the paper's cluster this draws many times from one decomposition and prints the
 measured probabilities that a draw brings less than a third of the relaxation, that a server or link
 exceeds beta or gamma times its capacity, and that it exceeds the capacity itself; beside them what
-Theorem 8 says, and beta and gamma. "rej." is a draw that Algorithm 2 does not accept, "T slots" Theorem
-10's bound that one server exceeds beta in any slot of the horizon.
+Theorem 8 says, and beta and gamma. "rej." is a draw that Algorithm 2 does not accept, "T slots" is
+Theorem 10's bound that one server exceeds beta in any slot of the horizon.
 
 Run `python benchmarks/gadget_rounding.py [--draws 10000]`.
 """

@@ -27,6 +27,8 @@ Floats = npt.NDArray[np.float64]
 
 #: More samples in a batch, hence workers at a time, than any job has; tables over them stay small.
 MOST_WORKERS = 100_000
+#: More slots than any horizon has; prices and rooms are kept for each.
+MOST_SLOTS = 100_000
 
 
 class SlotSigmoid(Data):
@@ -165,7 +167,7 @@ class PdOrsInstance(Instance):
         Whether there are at least w / gamma_i servers, or precisely so many (reconstructed).
     """
 
-    horizon_slots: PositiveInt
+    horizon_slots: Annotated[int, Field(gt=0, le=MOST_SLOTS)]
     slot_s: PositiveFloat = 3600.0
     resources: Annotated[tuple[str, ...], Field(min_length=1)] = (
         "gpu",
