@@ -20,13 +20,14 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
 
+from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers import highs
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.standard_form import StandardForm, compile_model
 
 from .aggregated import build, completions, most_inside, useful_jobs
-from .instance import PdOrsInstance
+from .instance import PdOrsInstance, PdOrsSolution
 from .machine_patterns import SERVER, WORKER, Cut
 from .slot_packing import Item
 from .terms import Floats
@@ -74,23 +75,45 @@ class AggregatedMip:
             row[id(c)]: t for (t, _), c in model.capacity_of_slot.items() if id(c) in row
         }
         self.slots = {t for _, t in self._columns["q"]}
+        #: Cuts on workers and servers hold in all slots at once; those on blocks, and conflicts,
+        #: need binaries and wait until a schedule violates them in a slot.
         self.cuts: list[Cut] = []
-        self.conflicts: list[tuple[Item, ...]] = []
+        self.block_cuts: dict[Cut, set[int]] = {}
+        self.conflicts: dict[tuple[Item, ...], set[int]] = {}
         self.no_goods: list[dict[int, int]] = []
         #: Part of a slot's capacity that smoothing tries to leave free, by slot.
         self.reserve: dict[int, float] = {}
 
     def most_utility(
-        self, whole: Sequence[str], limits: Limits, seed: int, at_least: float | None = None
+        self,
+        whole: Sequence[str],
+        limits: Limits,
+        seed: int,
+        at_least: float | None = None,
+        reserve: float = 0.0,
+        start: Deadlines | None = None,
     ) -> SolverOutcome:
-        """Maximise the utility with only some kinds of variables integer: a relaxation."""
+        """Maximise the utility with only some kinds of variables integer: a relaxation.
+
+        With a part of every slot in reserve it is none, and its solutions are easier to pack.
+        """
         rows = self._learnt()
         rows += [(self._no_good(deadlines), -np.inf, len(deadlines) - 1.0)
                  for deadlines in self.no_goods]  # fmt: skip
         if at_least is not None:
             c = {j: self.form.c[j] for j in np.flatnonzero(self.form.c).tolist()}
             rows.append((c, at_least, np.inf))
-        return self._solve(self._with(rows, whole), limits, seed)
+        form = self._with(rows, whole)
+        if reserve:
+            upper = form.row_upper.copy()
+            upper[list(self._slot_of_row)] *= 1.0 - reserve
+            form = replace(form, row_upper=upper)
+        known = None
+        if start is not None:
+            known = np.full(len(form.columns), np.nan)
+            for (i, t), j in self._columns["y"].items():
+                known[j] = float(start.get(i) == t)
+        return self._solve(form, limits, seed, known)
 
     def lowest_peak(
         self,
@@ -127,22 +150,53 @@ class AggregatedMip:
                     lower[j] = upper[j] = round(modes[j])
         form = replace(form, col_lower=lower, col_upper=upper, sense="min", c=np.zeros(len(lower)))
         if smooth:
-            # Of every slot, the rows that say what there is room for.
-            first = len(self.form.rows)
-            upper_limited = [first + k for k, (_, _, most) in enumerate(learnt) if most > 1]
-            form = self._with_peak(form, [*self._slot_of_row, *upper_limited])
+            # Rows with binaries are met exactly or not at all, so there is nothing to smooth.
+            first, old = len(self.form.rows), len(self.form.columns)
+            cuts = [first + k for k, (row, _, _) in enumerate(learnt) if max(row) < old]
+            form = self._with_peak(form, [*self._slot_of_row, *cuts])
         return self._solve(form, limits, seed)
 
-    def learn(self, cuts: list[Cut], conflicts: list[tuple[Item, ...]]) -> None:
-        """Take over what slots taught, and empty the lists."""
-        self.cuts += [cut for cut in cuts if cut not in self.cuts]
-        self.conflicts += [items for items in conflicts if items not in self.conflicts]
-        cuts.clear()
-        conflicts.clear()
+    def learn(self, t: int, cut: Cut | None, conflict: tuple[Item, ...] | None) -> None:
+        """Take over what was learnt from a slot."""
+        if cut is not None and cut.has_blocks:
+            self.block_cuts.setdefault(cut, set()).add(t)
+        elif cut is not None and cut not in self.cuts:
+            self.cuts.append(cut)
+        if conflict is not None:
+            self.conflicts.setdefault(conflict, set()).add(t)
+
+    def speaks_against(self, t: int, items: tuple[Item, ...]) -> bool:
+        """Say whether something known rules the items out, and see to it in this slot."""
+        terms = self.instance.terms
+        found = False
+        for cut, slots in self.block_cuts.items():
+            if t not in slots and cut.is_violated(terms, items):
+                slots.add(t)
+                found = True
+        for conflict, slots in self.conflicts.items():
+            if t not in slots and all(any(x.covers(item) for x in items) for item in conflict):
+                slots.add(t)
+                found = True
+        return found
+
+    @property
+    def learnt(self) -> int:
+        """How much is known: cuts and conflicts, and slots in which they are seen to."""
+        seen = [*self.block_cuts.values(), *self.conflicts.values()]
+        return len(self.cuts) + sum(map(len, seen))
 
     def deadlines(self, values: Floats) -> dict[int, int]:
         """Read y."""
         return {i: t for (i, t), j in self._columns["y"].items() if values[j] > 0.5}
+
+    def deadlines_of(self, decision: PdOrsSolution) -> dict[int, int]:
+        """Return the completion slots told apart that a decision meets."""
+        found = {}
+        for i, completion in completion_slots(decision).items():
+            later = [t for t in self.completions.get(i, ()) if t >= completion]
+            if later:
+                found[i] = later[0]
+        return found
 
     def utility(self, deadlines: Deadlines) -> float:
         """Return the utility of completing these jobs in these slots."""
@@ -165,22 +219,23 @@ class AggregatedMip:
         """Rows of cuts and conflicts; columns past those of the form are new binaries."""
         deltas: dict[tuple[int, Item], int] = {}
         rows: list[Row] = []
-        for t in self.slots:
-            for cut in self.cuts:
+        active = [(cut, self.slots) for cut in self.cuts] + list(self.block_cuts.items())
+        for cut, slots in active:
+            for t in sorted(slots):
                 row = self._cut_row(t, cut, deltas)
                 if row:
                     rows.append((row, -np.inf, float(cut.limit)))
-            for conflict in self.conflicts:
-                if all((item.job, t) in self._columns["q"] for item in conflict):
-                    row = {self._delta(t, item, deltas): 1.0 for item in conflict}
-                    rows.append((row, -np.inf, len(conflict) - 1.0))
+        for conflict, slots in self.conflicts.items():
+            for t in sorted(slots):
+                row = {self._delta(t, item, deltas): 1.0 for item in conflict}
+                rows.append((row, -np.inf, len(conflict) - 1.0))
         for (t, item), delta in deltas.items():
             rows.append((self._at_least(t, item, delta), -np.inf, item.workers - 1.0))
         return rows
 
     def _cut_row(self, t: int, cut: Cut, deltas: dict[tuple[int, Item], int]) -> dict[int, float]:
         row: dict[int, float] = {}
-        for (i, kind), weight in cut.weights.items():
+        for (i, kind), weight in cut.weights:
             if (i, t) not in self._columns["q"]:
                 continue
             if kind == SERVER:
@@ -255,10 +310,12 @@ class AggregatedMip:
     def _reserve_of(self, row: int) -> float:
         return self.reserve.get(self._slot_of_row.get(row, 0), 0.0)
 
-    def _solve(self, form: StandardForm, limits: Limits, seed: int) -> SolverOutcome:
-        outcome = highs.solve_form(form, limits, seed)
-        if outcome.status is Status.UNBOUNDED:
-            raise AssertionError("all variables have bounds")
+    def _solve(
+        self, form: StandardForm, limits: Limits, seed: int, start: Floats | None = None
+    ) -> SolverOutcome:
+        outcome = highs.solve_form(form, limits, seed, start)
+        if outcome.status is Status.ERROR:
+            raise SolverError(str(outcome.reason))
         return outcome
 
 
@@ -272,3 +329,12 @@ def _matrix(rows: Iterable[Mapping[int, float]], columns: int) -> csr_array:
         starts.append(len(indices))
     shape = (len(starts) - 1, columns)
     return csr_array((np.array(data), np.array(indices, dtype=np.int32), starts), shape=shape)
+
+
+def completion_slots(decision: PdOrsSolution) -> dict[int, int]:
+    """Return the last slot with a worker of every accepted job."""
+    return {
+        i: max(p.slot for p in schedule if any(x.workers for x in p.placements))
+        for i, schedule in enumerate(decision.schedules)
+        if schedule
+    }

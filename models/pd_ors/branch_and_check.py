@@ -13,7 +13,8 @@ levels, each of which tells the one above what it got wrong (reconstructed):
    from patterns of one machine (`machine_patterns`), else a minimal conflict. Slots of which
    nothing is known within their time are given some reserve in the next schedule.
 
-Deadlines of which nothing is known in the end are passed over, and the bound keeps their utility.
+Deadlines of which nothing is known within their time are passed over, and the bound keeps what the
+master promised when it chose them. Once nothing else is left they are looked at again, for longer.
 """
 
 from __future__ import annotations
@@ -28,24 +29,46 @@ import numpy as np
 from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint
 
 from .aggregated import useful_jobs
-from .aggregated_mip import COMPLETIONS, COUNTS, MODES, AggregatedMip, Deadlines
+from .aggregated_mip import COMPLETIONS, COUNTS, MODES, AggregatedMip, Deadlines, completion_slots
 from .bounds import alone
 from .decoding import slot_plan, solution
 from .instance import PdOrsInstance, PdOrsSolution, SlotPlan
+from .pd_ors import pd_ors
 from .slot_checks import SlotChecks
 from .slot_packing import Item
 from .terms import Floats
 
-#: Seconds for one schedule, and for one test of whether fewer deadlines can be met.
-SCHEDULE_S = 20.0
+#: Seconds for the modes of a schedule, for its workers, and for one test of fewer deadlines.
+MODES_S = 10.0
+COUNTS_S = 3.0
 CORE_S = 2.0
+#: Seconds for a proof that deadlines cannot be met, and their growth when they are looked at again.
+PROVE_S = 5.0
+LONGER = 4.0
+#: Refutations of the modes alone, after which the master has integer modes too.
+REFUTATIONS = 2
+#: Time for all such tests, in that of the last master, and at most.
+CORE_PART = 0.5
+MOST_CORE_S = 10.0
 #: Closeness of the peak to the lowest one at which a schedule is smooth enough.
 PEAK_GAP = 0.003
-#: Schedules tried for the same deadlines, and what slots that did not pack are relieved of.
-ATTEMPTS = 8
+#: Choices of modes tried for the same deadlines, choices of workers for the same modes, and what
+#: slots that did not pack are relieved of.
+ATTEMPTS = 2
+COUNT_ATTEMPTS = 4
 RELIEF = 0.004
-#: Part of the time left that one master may take.
-MASTER_PART = 0.5
+#: What time is spent on.
+PHASES = ("build", "master", "schedule", "slots", "core", "online", "reserved")
+#: Ranges of prices at which PD-ORS looks for a first decision, and its time.
+PRICE_SPANS = (10.0, 20.0, None)
+ONLINE_S = 10.0
+ONLINE_PART = 0.1
+#: Part of every slot that is left free in the first search for a decision, and its growth.
+FIRST_RESERVE = 0.01
+GROWTH = 3.0
+#: Part of the time left that one master may take, the second where slots have a reserve.
+MASTER_PART = 0.4
+RESERVED_PART = 0.1
 #: Relative improvement that is asked of a new solution.
 IMPROVEMENT = 1e-7
 
@@ -68,7 +91,7 @@ def branch_and_check(
         nothing = alone(instance, limits, rng)
         nothing.solution = solution(instance, {})
         return nothing
-    search = _Search(instance, limits, int(rng.integers(2**31)))
+    search = _Search(instance, limits, rng)
     search.run()
     return search.outcome()
 
@@ -76,37 +99,119 @@ def branch_and_check(
 class _Search:
     """What is known so far."""
 
-    def __init__(self, instance: PdOrsInstance, limits: Limits, seed: int):
-        self._instance, self._limits, self._seed = instance, limits, seed
+    def __init__(self, instance: PdOrsInstance, limits: Limits, rng: np.random.Generator):
+        self._instance, self._limits, self._rng = instance, limits, rng
+        self._seed = int(rng.integers(2**31))
         self._start = time.perf_counter()
-        self._phases = {"build": 0.0, "master": 0.0, "schedule": 0.0, "slots": 0.0, "core": 0.0}
+        self._phases = dict.fromkeys(PHASES, 0.0)
         with self._phase("build"):
             self._mip = AggregatedMip(instance)
         self._checks = SlotChecks(instance.terms, self._left)
         self._best: PdOrsSolution | None = None
         self._value = 0.0
         self._bound = sum(float(job.utility.max()) for job in self._mip.jobs.values())
-        #: Utility of deadlines that were passed over.
+        #: Deadlines that were passed over, and what any of them or earlier ones may be worth.
+        self._passed: list[Deadlines] = []
         self._passed_over = 0.0
+        self._prove_s = PROVE_S
+        self._promised = self._bound
+        self._too_little, self._next_reserve, self._enough = 0.0, FIRST_RESERVE, 0.0
+        self._last_master_s = self._core_until = 0.0
         self._trace: list[TracePoint] = []
         self._counts = {"masters": 0, "schedules": 0, "passed_over": 0}
 
     def run(self) -> None:
         """Search until the bound is met or time is up."""
-        level = COMPLETIONS
+        self._offer(solution(self._instance, {}))
+        self._online()
+        level: Sequence[str] = COMPLETIONS
+        refuted = 0
         while not self._done():
             deadlines = self._master(level)
             if deadlines is None:
-                return
-            verdict = self._schedule(deadlines)
+                if not self._look_again():
+                    return
+                continue
+            verdict = self._schedule(deadlines, ATTEMPTS)
             if verdict.solution is not None:
                 self._offer(verdict.solution)
             elif verdict.refuted_by is not None:
                 self._mip.no_goods.append(self._core(deadlines, verdict.refuted_by))
+                # A master whose relaxation is refuted again and again is too weak.
+                refuted += verdict.refuted_by == MODES
+                level = MODES if refuted >= REFUTATIONS else level
             else:
-                self._passed_over = max(self._passed_over, self._mip.utility(deadlines))
-                self._mip.no_goods.append(dict(deadlines))
-                self._counts["passed_over"] += 1
+                self._pass_over(deadlines)
+            self._reserve()
+
+    def _pass_over(self, deadlines: Deadlines) -> None:
+        """Leave these deadlines, and all earlier ones, which may be worth what was promised."""
+        self._passed_over = max(self._passed_over, self._promised)
+        self._passed.append(deadlines)
+        self._mip.no_goods.append(dict(deadlines))
+        self._counts["passed_over"] += 1
+
+    def _look_again(self) -> bool:
+        """Take back what was passed over, for more time; say whether there is any."""
+        if not self._passed or self._done():
+            return False
+        self._mip.no_goods = [known for known in self._mip.no_goods if known not in self._passed]
+        self._passed, self._passed_over = [], 0.0
+        self._prove_s *= LONGER
+        return True
+
+    def _online(self) -> None:
+        """Take the best of what PD-ORS decides at several ranges of prices."""
+        with self._phase("online"):
+            for span in PRICE_SPANS:
+                limits = self._within(ONLINE_S, part=ONLINE_PART)
+                found = pd_ors(self._instance, limits, self._rng, log_price_span=span).solution
+                if isinstance(found, PdOrsSolution):
+                    self._offer(found)
+
+    def _reserve(self) -> None:
+        """Look for a first decision with ever more reserve, or a better one with less of it."""
+        while not self._enough and self._next_reserve < 1 and not self._done():
+            if self._reserved(self._next_reserve):
+                self._enough = self._next_reserve
+            else:
+                self._too_little = self._next_reserve
+                self._next_reserve *= GROWTH
+        if not self._done() and self._enough - self._too_little > FIRST_RESERVE / 2:
+            between = (self._enough + self._too_little) / 2
+            if self._reserved(between):
+                self._enough = between
+            else:
+                self._too_little = between
+
+    def _reserved(self, reserve: float) -> bool:
+        """Look for a decision that leaves a part of every slot free, as that is easier to pack.
+
+        The answer is no only if there may be a better one that needs more reserve.
+        """
+        with self._phase("reserved"):
+            outcome = self._mip.most_utility(
+                COMPLETIONS,
+                self._within(part=RESERVED_PART),
+                self._seed,
+                reserve=reserve,
+                start=self._known(),
+            )
+        if outcome.values is None:
+            return False
+        if outcome.objective is not None and float(outcome.objective) <= self._value:
+            return True
+        deadlines = self._mip.deadlines(outcome.values)
+        found = self._schedule(deadlines, 1, prove=False).solution
+        if found is not None:
+            self._offer(found)
+        return found is not None
+
+    def _known(self) -> Deadlines | None:
+        return None if self._best is None else self._mip.deadlines_of(self._best)
+
+    def _to_beat(self) -> float | None:
+        return None if self._best is None else self._value * (1 + IMPROVEMENT)
 
     def outcome(self) -> MethodOutcome:
         """Return what was found."""
@@ -121,6 +226,7 @@ class _Search:
             notes={
                 **self._counts,
                 "cuts": len(self._mip.cuts),
+                "block_cuts": len(self._mip.block_cuts),
                 "conflicts": len(self._mip.conflicts),
                 "no_goods": len(self._mip.no_goods) - self._counts["passed_over"],
             },
@@ -128,77 +234,117 @@ class _Search:
 
     def _master(self, level: Sequence[str]) -> Deadlines | None:
         """Return deadlines of the most utility that nothing known speaks against."""
-        at_least = None if self._best is None else self._value * (1 + IMPROVEMENT)
+        # Where the modes are integer, the row helps to prove; else it hinders HiGHS's heuristics.
+        at_least = self._to_beat() if level == MODES else None
+        begun = time.perf_counter()
         with self._phase("master"):
             outcome = self._mip.most_utility(
-                level, self._within(part=MASTER_PART), self._seed, at_least
+                level, self._within(part=MASTER_PART), self._seed, at_least, start=self._known()
             )
+        self._last_master_s = time.perf_counter() - begun
         self._counts["masters"] += 1
         if outcome.status is Status.INFEASIBLE:
-            self._lower(at_least or 0.0)
+            self._lower(self._value)
             return None
         if outcome.bound is not None:
-            self._lower(float(outcome.bound))
-        return None if outcome.values is None else self._mip.deadlines(outcome.values)
+            self._promised = float(outcome.bound)
+            self._lower(self._promised)
+        if outcome.values is None or self._closes(self._promised):
+            return None
+        return self._mip.deadlines(outcome.values)
 
-    def _schedule(self, deadlines: Deadlines) -> _Verdict:
-        """Look for a schedule that meets the deadlines and fits onto the machines."""
-        self._mip.reserve.clear()
-        for _ in range(ATTEMPTS):
-            self._counts["schedules"] += 1
+    def _schedule(self, deadlines: Deadlines, attempts: int, prove: bool = True) -> _Verdict:
+        """Look for a schedule that meets the deadlines and fits onto the machines.
+
+        With `prove`, if none is found, see whether the learnt rows rule all of them out.
+        """
+        mip, seed = self._mip, self._seed
+        mip.reserve.clear()
+        for _ in range(attempts):
             with self._phase("schedule"):
-                verdict, values = self._counted(deadlines)
-            if values is None:
-                return verdict
+                limits = replace(self._within(MODES_S), rel_gap=PEAK_GAP)
+                moded = mip.lowest_peak(deadlines, MODES, limits, seed)
+            self._counts["schedules"] += 1
+            if moded.status is Status.INFEASIBLE:
+                return _Verdict(refuted_by=MODES)
+            if moded.values is None:
+                break
+            found = self._counted(deadlines, moded.values)
+            if found is not None:
+                return _Verdict(found)
+            if self._expired():
+                return _Verdict()
+        return self._decided(deadlines) if prove else _Verdict()
+
+    def _decided(self, deadlines: Deadlines) -> _Verdict:
+        """Take any schedule, learn from slots that do not pack, and again, while there is time."""
+        until = time.perf_counter() + self._prove_s
+        while (left := until - time.perf_counter()) > 0 and not self._expired():
+            with self._phase("schedule"):
+                found = self._mip.lowest_peak(
+                    deadlines, COUNTS, self._within(left), self._seed, smooth=False
+                )
+            if found.status is Status.INFEASIBLE:
+                return _Verdict(refuted_by=COUNTS)
+            if found.values is None:
+                return _Verdict()
+            rows = self._mip.learnt
             with self._phase("slots"):
-                plans, learnt = self._packed(self._mip.items(values))
+                plans, _ = self._packed(self._mip.items(found.values))
             if plans is not None:
                 return _Verdict(solution(self._instance, plans))
-            if self._expired() or not (learnt or self._mip.reserve):
-                break
+            if self._mip.learnt == rows:
+                return _Verdict()
         return _Verdict()
 
-    def _counted(self, deadlines: Deadlines) -> tuple[_Verdict, Floats | None]:
-        """Return modes and workers by slot, or why there are none."""
-        mip, seed = self._mip, self._seed
-        limits = replace(self._within(SCHEDULE_S), rel_gap=PEAK_GAP)
-        moded = mip.lowest_peak(deadlines, MODES, limits, seed)
-        if moded.status is Status.INFEASIBLE:
-            return _Verdict(refuted_by=MODES), None
-        if moded.values is None:
-            return _Verdict(), None
-        counted = mip.lowest_peak(deadlines, COUNTS, limits, seed, modes=moded.values)
-        if counted.values is None:
-            limits = self._within(SCHEDULE_S)
-            counted = mip.lowest_peak(deadlines, COUNTS, limits, seed, smooth=False)
-        if counted.status is Status.INFEASIBLE:
-            return _Verdict(refuted_by=COUNTS), None
-        return _Verdict(), counted.values
+    def _counted(self, deadlines: Deadlines, modes: Floats) -> PdOrsSolution | None:
+        """Look for workers in these modes that fit onto the machines."""
+        for _ in range(COUNT_ATTEMPTS):
+            with self._phase("schedule"):
+                limits = replace(self._within(COUNTS_S), rel_gap=PEAK_GAP)
+                counted = self._mip.lowest_peak(deadlines, COUNTS, limits, self._seed, modes=modes)
+            if counted.values is None:
+                return None
+            with self._phase("slots"):
+                plans, learnt = self._packed(self._mip.items(counted.values))
+            if plans is not None:
+                return solution(self._instance, plans)
+            if self._expired() or not learnt:
+                return None
+        return None
 
     def _packed(
         self, items: Mapping[int, tuple[Item, ...]]
     ) -> tuple[dict[int, list[SlotPlan | None]] | None, bool]:
-        """Pack every slot; if some do not pack, say whether something was learnt of why."""
+        """Pack every slot; if some do not, say whether the next try will be another one."""
         plans: dict[int, list[SlotPlan | None]] = {}
-        fits, before = True, len(self._mip.cuts) + len(self._mip.conflicts)
+        fits, learnt = True, False
         for t, running in items.items():
-            packing = self._checks.check(running)
-            if packing.fits:
+            if self._mip.speaks_against(t, running):
+                fits, learnt = False, True
+                continue
+            verdict = self._checks.check(running)
+            if verdict.packing.fits:
                 for item in running:
-                    plan = slot_plan(self._mip.jobs[item.job], t, packing.counts[item.job])
+                    plan = slot_plan(self._mip.jobs[item.job], t, verdict.packing.counts[item.job])
                     plans.setdefault(item.job, []).append(plan)
                 continue
             fits = False
-            if packing.fits is None:
+            if verdict.packing.fits is False:
+                self._mip.learn(t, verdict.cut, verdict.conflict)
+                learnt = True
+            else:
                 self._mip.reserve[t] = self._mip.reserve.get(t, 0.0) + RELIEF
-        self._mip.learn(self._checks.cuts, self._checks.conflicts)
-        learnt = len(self._mip.cuts) + len(self._mip.conflicts) > before
+                learnt = True
         return (plans if fits else None), learnt
 
     def _core(self, deadlines: Deadlines, level: Sequence[str]) -> dict[int, int]:
         """Return few of the deadlines, as late as they may be, that cannot be met together."""
         kept = dict(deadlines)
         with self._phase("core"):
+            self._core_until = time.perf_counter() + min(
+                max(CORE_S, CORE_PART * self._last_master_s), MOST_CORE_S
+            )
             for i in sorted(kept, key=lambda i: (self._mip.utility({i: kept[i]}), i)):
                 fewer = {j: t for j, t in kept.items() if j != i}
                 if self._refuted(fewer, level):
@@ -213,9 +359,10 @@ class _Search:
         return kept
 
     def _refuted(self, deadlines: Deadlines, level: Sequence[str]) -> bool:
-        if self._expired():
+        left = self._core_until - time.perf_counter()
+        if left <= 0 or self._expired():
             return False
-        limits = self._within(CORE_S)
+        limits = self._within(min(CORE_S, left))
         outcome = self._mip.lowest_peak(deadlines, level, limits, self._seed, smooth=False)
         return outcome.status is Status.INFEASIBLE
 
@@ -233,9 +380,11 @@ class _Search:
             self._trace.append(TracePoint(time.perf_counter() - self._start, self._value, bound))
 
     def _closed(self) -> bool:
-        if self._best is None:
-            return False
-        gap = (self._bound - self._value) / max(abs(self._value), 1e-10)
+        return self._closes(self._bound)
+
+    def _closes(self, bound: float) -> bool:
+        """Say whether nothing within this bound improves on the best decision."""
+        gap = (bound - self._value) / max(abs(self._value), 1e-10)
         return gap <= max(self._limits.rel_gap, IMPROVEMENT)
 
     def _done(self) -> bool:
@@ -269,9 +418,5 @@ class _Search:
 
 def utility_of(instance: PdOrsInstance, decision: PdOrsSolution) -> float:
     """Return the utility of the completion slots of a decision."""
-    total = 0.0
-    for job, schedule in zip(instance.terms.jobs, decision.schedules, strict=True):
-        if schedule:
-            last = max(p.slot for p in schedule if any(x.workers for x in p.placements))
-            total += float(job.utility[last])
-    return total
+    jobs = instance.terms.jobs
+    return sum(float(jobs[i].utility[t]) for i, t in completion_slots(decision).items())

@@ -17,7 +17,8 @@ every machine by itself, does not get there (Gilmore and Gomory's columns; recon
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import highspy
@@ -35,8 +36,6 @@ from .terms import Floats, Ints, Terms
 
 #: Kinds of units that are no blocks.
 WORKER, SERVER = 0, -1
-#: Rounds of pricing; each brings a pattern for every kind of machine.
-MOST_ROUNDS = 200
 #: Weights of the knapsack of a machine are whole multiples of one part in this of the largest.
 PARTS = 10**6
 #: Largest weight of a cut; duals are rounded down to multiples of one part in this.
@@ -51,13 +50,34 @@ class Cut:
 
     Attributes
     ----------
-    weights : dict of (job, kind) to int
+    weights : tuple of ((job, kind), int)
         Of a worker or a server of a job, wherever it is, or of a block of at least so many workers.
     limit : int
     """
 
-    weights: Mapping[tuple[int, int], int]
+    weights: tuple[tuple[tuple[int, int], int], ...]
     limit: int
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether it speaks of blocks, and not only of workers and servers."""
+        return any(kind > 0 for (_, kind), _ in self.weights)
+
+    def is_violated(self, terms: Terms, items: Sequence[Item]) -> bool:
+        """Say whether the items violate it."""
+        running = {item.job: item for item in items}
+        total = 0
+        for (job, kind), weight in self.weights:
+            item = running.get(job)
+            if item is None:
+                continue
+            if kind == WORKER:
+                total += weight * item.workers
+            elif kind == SERVER:
+                total += weight * int(terms.jobs[job].servers[item.workers])
+            else:
+                total += weight * (item.inside and item.workers >= kind)
+        return total > self.limit
 
 
 @dataclass(frozen=True)
@@ -69,7 +89,7 @@ class PatternOutcome:
     packing : Packing
         `fits` is None if neither a packing nor a proof was found.
     cut : Cut or None
-        If the items do not fit even with fractions of patterns.
+        If the items violate an inequality that holds in every slot.
     share : float
         phi, cut off at 2.
     """
@@ -81,28 +101,35 @@ class PatternOutcome:
 
 @dataclass(frozen=True)
 class _Units:
-    """What is asked for, by kind (job, WORKER, SERVER or the workers of a block)."""
+    """What is asked for, by kind (job, WORKER, SERVER or the workers of a block).
+
+    `most` is what could be asked for in any slot: what holds for fillings within `asked` says
+    nothing of a slot that asks for more of one kind and less of another.
+    """
 
     kinds: tuple[tuple[int, int], ...]
     demand: Ints
     asked: Ints
+    most: Ints
 
     @classmethod
     def of(cls, terms: Terms, items: Sequence[Item], split: bool) -> _Units:
         """Take blocks as one unit each, or split them into workers and servers too."""
         kinds: list[tuple[int, int]] = []
-        demand, asked = [], []
+        demand, asked, most = [], [], []
         for item in items:
             job = terms.jobs[item.job]
             if item.inside and not split:
                 kinds.append((item.job, item.workers))
                 demand.append(job.demand[item.workers])
                 asked.append(1)
+                most.append(1)
                 continue
             kinds += [(item.job, WORKER), (item.job, SERVER)]
             demand += [job.alpha, job.beta]
             asked += [item.workers, int(job.servers[item.workers])]
-        return cls(tuple(kinds), np.array(demand), np.array(asked))
+            most += [job.batch, int(job.servers[-1])]
+        return cls(tuple(kinds), np.array(demand), np.array(asked), np.array(most))
 
 
 #: Patterns found so far, by the room of a machine: a filling by (job, kind).
@@ -121,25 +148,26 @@ def pack_by_patterns(
     terms : Terms
     items : sequence of Item
     limits : Limits
-        Of the choice of integer numbers of patterns.
+        Of the generation of patterns, and again of the choice of integer numbers of them.
     pool : dict, optional
         Patterns of earlier slots to start from; new ones are added to it.
     """
     pool = {} if pool is None else pool
+    until = math.inf if limits.time_s is None else time.perf_counter() + limits.time_s
     search = _PatternSearch(_Units.of(terms, items, split=False), terms.capacity, pool)
-    search.run()
+    if not search.run(until):
+        return PatternOutcome(UNKNOWN, None, search.share)
     if search.fits:
         found = search.whole_patterns(limits)
         packing = UNKNOWN if found is None else Packing(True, _counts(terms, items, search, found))
         return PatternOutcome(packing, None, search.share)
-    cut = search.cut()
-    if cut is not None and any(item.inside for item in items):
+    impossible, cut = search.refutation()
+    if impossible and any(item.inside for item in items):
         # An inequality on parts of blocks says more, where there is one.
         parts = _PatternSearch(_Units.of(terms, items, split=True), terms.capacity, pool)
-        parts.run()
-        if not parts.fits:
-            cut = parts.cut() or cut
-    return PatternOutcome(IMPOSSIBLE if cut else UNKNOWN, cut, search.share)
+        if parts.run(until) and not parts.fits:
+            cut = parts.refutation()[1] or cut
+    return PatternOutcome(IMPOSSIBLE if impossible else UNKNOWN, cut, search.share)
 
 
 def _counts(
@@ -167,6 +195,7 @@ class _PatternSearch:
         self._kind_of = self._kind_of.ravel()
         self._number = np.bincount(self._kind_of)
         self._fillings = [_Filling(units.demand, space, units.asked) for space in kinds_of_room]
+        self._of_any_slot = [_Filling(units.demand, space, units.most) for space in kinds_of_room]
         self.patterns: list[tuple[int, Ints]] = []
         self.share = 0.0
         C, K = len(self._number), len(units.asked)
@@ -192,15 +221,15 @@ class _PatternSearch:
                 if parts:
                     self._add(c, pattern)
 
-    def run(self) -> None:
-        """Generate patterns until none has a positive reduced cost."""
+    def run(self, until: float) -> bool:
+        """Generate patterns until none has a positive reduced cost, or time is up."""
         C = len(self._number)
         for k in range(len(self.units.asked)):
             for c, filling in enumerate(self._fillings):
                 self._add(c, filling.best(np.eye(len(self.units.asked))[k]))
-        for _ in range(MOST_ROUNDS):
+        while time.perf_counter() < until:
             if self._lp.solve(Limits()) is not Status.OPTIMAL:
-                return
+                return False
             duals = self._lp.row_duals
             self.share, self.weights = self._lp.objective, np.maximum(-duals[C:], 0.0)
             new = False
@@ -210,7 +239,8 @@ class _PatternSearch:
                     self._add(c, pattern)
                     new = True
             if not new:
-                return
+                return True
+        return False
 
     def _add(self, c: int, pattern: Ints) -> None:
         C, used = len(self._number), np.flatnonzero(pattern)
@@ -224,10 +254,14 @@ class _PatternSearch:
         """Whether fractions of patterns hold all that is asked for."""
         return self.share >= 1.0 - 1e-9
 
-    def cut(self) -> Cut | None:
-        """Return the inequality of the duals in whole numbers, if it is still violated."""
+    def refutation(self) -> tuple[bool, Cut | None]:
+        """Say whether the duals, in whole numbers, prove that the items do not fit.
+
+        With the inequality that holds in every slot, if that is violated too.
+        """
+        impossible = False
         if not self.weights.any():
-            return None
+            return impossible, None
         relative = self.weights / self.weights.max()
         # Duals are often multiples of a simple fraction: then nothing is lost by rounding.
         for k in [*range(1, SIMPLE_WEIGHTS + 1), LARGEST_WEIGHT]:
@@ -235,14 +269,20 @@ class _PatternSearch:
             weights = np.floor(scaled + 1e-6).astype(np.int64)
             if k < LARGEST_WEIGHT and np.abs(scaled - np.round(scaled)).max() > 1e-6:
                 continue
-            limit = sum(
-                int(number) * filling.most(weights)
-                for number, filling in zip(self._number, self._fillings, strict=True)
-            )
+            if weights @ self.units.asked <= self._limit(self._fillings, weights):
+                continue
+            impossible = True
+            limit = self._limit(self._of_any_slot, weights)
             if weights @ self.units.asked > limit:
                 by_kind = zip(self.units.kinds, weights.tolist(), strict=True)
-                return Cut({kind: weight for kind, weight in by_kind if weight}, limit)
-        return None
+                cut = Cut(tuple((kind, weight) for kind, weight in by_kind if weight), limit)
+                return impossible, cut
+        return impossible, None
+
+    def _limit(self, fillings: Sequence[_Filling], weights: Ints) -> int:
+        """Return the most that all machines together hold at these weights."""
+        each = zip(self._number, fillings, strict=True)
+        return sum(int(number) * filling.most(weights) for number, filling in each)
 
     def whole_patterns(self, limits: Limits) -> Ints | None:
         """Return a filling of every machine that has all units, shape (machines, kinds), or None.

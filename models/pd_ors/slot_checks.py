@@ -20,52 +20,59 @@ Items = tuple[Item, ...]
 #: Seconds for the choice of whole patterns of a slot, and for CP-SAT's search.
 PATTERNS_S = 1.0
 EXACT_S = 2.0
+#: Machines times items above which CP-SAT rarely decides what patterns do not.
+MOST_PAIRS = 100
 #: Seconds for one test of a smaller conflict.
 CONFLICT_S = 0.5
 
 
+@dataclass(frozen=True)
+class SlotVerdict:
+    """Whether a slot's items fit, and if not, what rules them out: a cut or a conflict."""
+
+    packing: Packing
+    cut: Cut | None = None
+    conflict: Items | None = None
+
+
 @dataclass
 class SlotChecks:
-    """Packings of sets of items, each found once.
+    """Verdicts on sets of items, each found once.
 
     Attributes
     ----------
     terms : Terms
     time_left : callable
         Seconds that are left, or None.
-    cuts, conflicts : list
-        What was learnt, in this order, from items that do not fit.
     """
 
     terms: Terms
     time_left: Callable[[], float | None]
-    cuts: list[Cut] = field(default_factory=list)
-    conflicts: list[Items] = field(default_factory=list)
-    _known: dict[Items, Packing] = field(default_factory=dict)
+    _known: dict[Items, SlotVerdict] = field(default_factory=dict)
     _pool: Pool = field(default_factory=dict)
 
-    def check(self, items: Items) -> Packing:
-        """Decide whether the items fit; what does not fit leaves a cut or a conflict."""
+    def check(self, items: Items) -> SlotVerdict:
+        """Decide whether the items fit."""
         if items not in self._known:
-            packing = self._decide(items)
-            if packing.fits is None:
-                return packing
-            self._known[items] = packing
+            verdict = self._decide(items)
+            if verdict.packing.fits is None:
+                return verdict
+            self._known[items] = verdict
         return self._known[items]
 
-    def _decide(self, items: Items) -> Packing:
+    def _decide(self, items: Items) -> SlotVerdict:
         counts = fill_machines(self.terms, items)
         if counts is not None:
-            return Packing(True, dict(counts))
+            return SlotVerdict(Packing(True, dict(counts)))
         outcome = pack_by_patterns(self.terms, items, self._limits(PATTERNS_S), self._pool)
-        if outcome.cut is not None:
-            self.cuts.append(outcome.cut)
         if outcome.packing.fits is not None:
-            return outcome.packing
+            nothing_else = outcome.packing.fits is False and outcome.cut is None
+            conflict = self._smallest(items) if nothing_else else None
+            return SlotVerdict(outcome.packing, outcome.cut, conflict)
+        if outcome.packing.fits is None and len(self.terms.capacity) * len(items) > MOST_PAIRS:
+            return SlotVerdict(outcome.packing)
         packing = pack_exactly(self.terms, items, self._limits(EXACT_S))
-        if packing.fits is False:
-            self.conflicts.append(self._smallest(items))
-        return packing
+        return SlotVerdict(packing, None, self._smallest(items) if packing.fits is False else None)
 
     def _smallest(self, items: Items) -> Items:
         """Return a conflict of few jobs and few workers: none can be taken away."""

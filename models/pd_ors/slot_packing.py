@@ -44,6 +44,11 @@ class Item:
     inside: bool
     workers: int
 
+    def covers(self, other: Item) -> bool:
+        """Say whether where this does fit, the other would fit in its place."""
+        inside = self.inside or not other.inside
+        return self.job == other.job and inside and self.workers >= other.workers
+
 
 @dataclass(frozen=True)
 class Packing:
