@@ -115,6 +115,8 @@ class _Search:
         self._passed_over = 0.0
         self._prove_s = PROVE_S
         self._promised = self._bound
+        #: Nothing better is left in the master, but perhaps in what was passed over.
+        self._exhausted = False
         self._too_little, self._next_reserve, self._enough = 0.0, FIRST_RESERVE, 0.0
         self._last_master_s = self._core_until = 0.0
         self._trace: list[TracePoint] = []
@@ -127,7 +129,7 @@ class _Search:
         level: Sequence[str] = COMPLETIONS
         refuted = 0
         while not self._done():
-            deadlines = self._master(level)
+            deadlines = self._master(level, MASTER_PART) or self._master(level, 1.0)
             if deadlines is None:
                 if not self._look_again():
                     return
@@ -156,7 +158,7 @@ class _Search:
         if not self._passed or self._done():
             return False
         self._mip.no_goods = [known for known in self._mip.no_goods if known not in self._passed]
-        self._passed, self._passed_over = [], 0.0
+        self._passed, self._passed_over, self._exhausted = [], 0.0, False
         self._prove_s *= LONGER
         return True
 
@@ -232,24 +234,28 @@ class _Search:
             },
         )
 
-    def _master(self, level: Sequence[str]) -> Deadlines | None:
+    def _master(self, level: Sequence[str], part: float) -> Deadlines | None:
         """Return deadlines of the most utility that nothing known speaks against."""
+        if self._exhausted:
+            return None
         # Where the modes are integer, the row helps to prove; else it hinders HiGHS's heuristics.
         at_least = self._to_beat() if level == MODES else None
         begun = time.perf_counter()
         with self._phase("master"):
             outcome = self._mip.most_utility(
-                level, self._within(part=MASTER_PART), self._seed, at_least, start=self._known()
+                level, self._within(part=part), self._seed, at_least, start=self._known()
             )
         self._last_master_s = time.perf_counter() - begun
         self._counts["masters"] += 1
         if outcome.status is Status.INFEASIBLE:
+            self._exhausted = True
             self._lower(self._value)
             return None
         if outcome.bound is not None:
             self._promised = float(outcome.bound)
             self._lower(self._promised)
-        if outcome.values is None or self._closes(self._promised):
+            self._exhausted = self._closes(self._promised)
+        if outcome.values is None or self._exhausted:
             return None
         return self._mip.deadlines(outcome.values)
 
