@@ -52,7 +52,7 @@ PROBLEM = Problem(
             of="instance",
         ),
     ),
-    default_method="circulation@highs",
+    default_method="offline",
     default_methods=("gadget", "fifo", "drf", "tiresias", "offline"),
     generators=(
         Generator(
@@ -244,7 +244,7 @@ PROBLEM = Problem(
             "all slots together: totals by a relaxation, a schedule that reaches them, or cuts",
             "epoch relaxation and construction (reconstructed)",
             part("offline:offline"),
-            {"restarts": 20, "rounds": 30, "exchange_s": 2.0, "reach_s": 5.0},
+            {"restarts": 20, "rounds": 30, "exchange_s": 2.0, "reach_s": 5.0, "search_s": 60.0},
             stochastic=True,
             formulation="epochs",
             backend="highs",

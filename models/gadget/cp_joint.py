@@ -42,6 +42,9 @@ Floats = npt.NDArray[np.float64]
 
 #: Sum of the scaled utilities of all jobs, which doubles still hold.
 LARGEST_TOTAL = 2**52
+#: S where it is not given, unless the sum is then beyond `LARGEST_TOTAL` or below `FINE_TOTAL`.
+SCALE = 10**9
+FINE_TOTAL, LARGEST_SCALE = 10**11, 10**100
 
 
 @dataclass(frozen=True)
@@ -127,8 +130,18 @@ def solve_horizon(
     limits: Limits,
     rng: np.random.Generator,
     scale: int,
+    *,
+    known: Sequence[Sequence[RingMapping]] = (),
+    cap: float = math.inf,
 ) -> MethodOutcome:
     """Solve all slots together.
+
+    Parameters
+    ----------
+    known : sequence of sequence of Mapping
+        Rings of all slots to start from.
+    cap : float
+        A bound on the utility that is known to hold.
 
     Raises
     ------
@@ -146,12 +159,15 @@ def solve_horizon(
         slots[t] = way.add(model, scope)
         if limits.time_s is not None and time.perf_counter() - begun > limits.time_s:
             return MethodOutcome(limit_hit="time_s")
-    model.maximize(
-        sum(
-            _worth(model, table, [slot.size[i] for slot in slots.values() if i in slot.size])
-            for i, table in enumerate(tables.table)
-        )
+    utility = sum(
+        _worth(model, table, [slot.size[i] for slot in slots.values() if i in slot.size])
+        for i, table in enumerate(tables.table)
     )
+    model.maximize(utility)
+    _add_cap(model, utility, cap, scale)
+    if known:
+        for t, slot in slots.items():
+            add_hint(model, slot, known[t - 1])
     built = time.perf_counter() - begun
     solved = solve_cp(model, _rest(limits, built), int(rng.integers(2**31 - 1)))
     solution = None
@@ -163,7 +179,30 @@ def solve_horizon(
                 for mapping in mappings_of(terms, slot, solved)
             )
         )
-    return _outcome(solved, solution, tables, built)
+    return _outcome(solved, solution, tables, built, cap)
+
+
+def scale_for(utilities: Iterable[Floats]) -> int:
+    """Return SCALE, or another power of ten if utilities at it are too large or too coarse."""
+    most, scale = sum(float(u.max()) for u in utilities), SCALE
+    while scale > 1 and most * scale > LARGEST_TOTAL:
+        scale //= 10
+    while most * scale < FINE_TOTAL and scale < LARGEST_SCALE:
+        scale *= 10
+    return scale
+
+
+def add_hint(model: cp_model.CpModel, slot: CpSlot, known: Sequence[RingMapping]) -> None:
+    """Let the search of a slot start from given rings."""
+    there = {(m.job, s): count for m in known for s, count in m.workers}
+    for key, y in slot.workers.items():
+        model.add_hint(y, there.get(key, 0))
+
+
+def _add_cap(model: cp_model.CpModel, utility: Any, cap: float, scale: int) -> None:
+    """Add a bound that is known, rounded up: those of linear programs may be a little low."""
+    if math.isfinite(cap):
+        model.add(utility <= math.ceil(scale * Fraction(cap)))
 
 
 def _worth(model: cp_model.CpModel, table: Sequence[int], sizes: Sequence[Any]) -> Any:
@@ -201,7 +240,7 @@ def solve_slot(
     *,
     known: Sequence[RingMapping] = (),
     cap: float = math.inf,
-    scale: int = 1_000_000,
+    scale: int | None = None,
 ) -> CpSlotResult:
     """Solve the problem of one slot.
 
@@ -215,8 +254,9 @@ def solve_slot(
         Rings to start from.
     cap : float
         A bound on the total gain that is known to hold.
-    scale : int
-        Gains are rounded down to multiples of 1 / scale.
+    scale : int, optional
+        Gains are rounded down to multiples of 1 / scale; of as little as CP-SAT can do, if left
+        out.
 
     Raises
     ------
@@ -225,6 +265,7 @@ def solve_slot(
     """
     scope = SlotScope(problem.terms, {x.job.index: x.most for x in problem.jobs if x.most > 0})
     refuse_too_large([way.num_variables(scope)])
+    scale = scale_for(x.gain for x in problem.jobs) if scale is None else scale
     tables = scaled_tables((x.gain for x in problem.jobs), scale)
     model = cp_model.CpModel()
     slot = way.add(model, scope)
@@ -233,13 +274,9 @@ def solve_slot(
         for x, table in zip(problem.jobs, tables.table, strict=True)
     )
     model.maximize(gain)
-    if math.isfinite(cap):
-        # Rounded up: bounds of linear programs may be a little low.
-        model.add(gain <= math.ceil(scale * Fraction(cap)))
+    _add_cap(model, gain, cap, scale)
     if known:
-        there = {(m.job, s): count for m in known for s, count in m.workers}
-        for key, y in slot.workers.items():
-            model.add_hint(y, there.get(key, 0))
+        add_hint(model, slot, known)
     solved = solve_cp(model, limits, seed)
     if solved.status in (Status.ERROR, Status.INFEASIBLE):
         raise SolverError(solved.reason or "CP-SAT calls the slot infeasible")
@@ -298,7 +335,11 @@ def mappings_of(terms: Terms, slot: CpSlot, solved: SolverOutcome) -> list[RingM
 
 
 def _outcome(
-    solved: SolverOutcome, solution: GadgetSolution | None, tables: ScaledTables, built: float
+    solved: SolverOutcome,
+    solution: GadgetSolution | None,
+    tables: ScaledTables,
+    built: float,
+    cap: float = math.inf,
 ) -> MethodOutcome:
     if solved.status is Status.ERROR:
         raise SolverError(solved.reason)
@@ -307,7 +348,7 @@ def _outcome(
         raise SolverError("CP-SAT calls the model infeasible")
     return MethodOutcome(
         solution=solution,
-        dual_bound=None if solved.bound is None else float(tables.bound(solved.bound)),
+        dual_bound=None if solved.bound is None else min(cap, float(tables.bound(solved.bound))),
         limit_hit=solved.limit_hit,
         trace=tuple(
             TracePoint(

@@ -4,11 +4,14 @@ The epoch relaxation O2 asks for a total of every job; if the constructor O3 fin
 totals the schedule is optimal (both reconstructed). Where bandwidth binds it may fail. Then rings
 are exchanged, totals that slots cannot share out are cut off, and CP-SAT is asked whether the
 totals can be reached at all: a schedule that has them is optimal, and if there is none they are
-forbidden and the relaxation is solved again (all reconstructed).
+forbidden and the relaxation is solved again. Where that does not close the gap, and on graphs, for
+which there is no constructor, a model of all slots is searched from the best schedule on, below the
+best bound (all reconstructed).
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass, field, replace
 
@@ -23,10 +26,13 @@ from .constructor import Construction, construct_repeatedly, worth
 from .epoch_cuts import EpochCut, Nogood, SlotPatterns, with_cuts
 from .epochs import EpochForm, epoch_form
 from .exchange import exchange
+from .hull import envelope
 from .instance import GadgetInstance, GadgetSolution
 from .max_ring import largest_rings
-from .slot_problem import SlotProblem, ring
+from .slot_greedy import slot_greedy
+from .slot_problem import Mapping, SlotProblem, ring
 from .slot_solver import SlotResult
+from .temporal_greedy import temporal_greedy
 from .terms import Terms
 
 Floats = npt.NDArray[np.float64]
@@ -66,7 +72,8 @@ class _Search:
 
     @property
     def closed(self) -> bool:
-        return self.bound - self.value <= CLOSED_GAP * max(1.0, abs(self.value))
+        found = self.value > -np.inf
+        return found and self.bound - self.value <= CLOSED_GAP * max(1.0, abs(self.value))
 
     @property
     def over(self) -> bool:
@@ -103,6 +110,7 @@ def offline(
     rounds: int = 30,
     exchange_s: float = 2.0,
     reach_s: float = 5.0,
+    search_s: float = 60.0,
 ) -> MethodOutcome:
     """Solve the epoch relaxation, build a schedule of its totals, cut them off if there is none.
 
@@ -115,15 +123,46 @@ def offline(
     exchange_s, reach_s : float
         Seconds of a round for the exchange of rings, and for CP-SAT's answer to one question; with
         0 the step is left out. Totals that are not decided in time are set aside for later.
+    search_s : float
+        Seconds for the search of a model of all slots at the end; with 0 it is left out.
 
     Notes
     -----
-    On a graph, where the constructor does not place, the schedule is that of Algorithm 1 with
-    Algorithm 2 for its slots, and only the bound is the relaxation's.
+    On a graph the schedule to start from is that of Algorithm 1.
     """
-    if instance.terms.tree is None:
-        return _on_graph(instance, limits, rng)
     search = _begin(instance, limits)
+    if instance.terms.tree is None:
+        _relax(search, rng)
+        _slot_by_slot(search, rng)
+    else:
+        _reach_totals(search, rng, restarts, rounds, exchange_s, reach_s)
+    solution = as_solution(search.terms, search.best) if search.value > -np.inf else None
+    if search_s > 0 and not (search.closed or search.over):
+        solution = _search_all_slots(search, instance, rng, search_s) or solution
+    return MethodOutcome(
+        solution=solution,
+        dual_bound=search.bound if np.isfinite(search.bound) else None,
+        limit_hit=search.limit_hit or ("time_s" if search.over and not search.closed else None),
+        trace=tuple(search.trace),
+        phases_s=search.phases_s,
+        versions=search.versions,
+        notes={
+            "cuts": len(search.cuts),
+            "totals_ruled_out": len(search.nogoods),
+            "totals_undecided": len(search.undecided),
+        },
+    )
+
+
+def _reach_totals(
+    search: _Search,
+    rng: np.random.Generator,
+    restarts: int,
+    rounds: int,
+    exchange_s: float,
+    reach_s: float,
+) -> None:
+    """Solve the relaxation and look for a schedule of its totals, or cuts, until they meet."""
     for _ in range(rounds):
         target = _relax(search, rng)
         if target is None:
@@ -138,19 +177,6 @@ def offline(
         _decide(search, target, rng, reach_s)
         if search.closed or search.over:
             break
-    return MethodOutcome(
-        solution=as_solution(search.terms, search.best) if search.value > -np.inf else None,
-        dual_bound=search.bound if np.isfinite(search.bound) else None,
-        limit_hit=search.limit_hit or ("time_s" if search.over and not search.closed else None),
-        trace=tuple(search.trace),
-        phases_s=search.phases_s,
-        versions=search.versions,
-        notes={
-            "cuts": len(search.cuts),
-            "totals_ruled_out": len(search.nogoods),
-            "totals_undecided": len(search.undecided),
-        },
-    )
 
 
 def as_solution(terms: Terms, made: Construction) -> GadgetSolution:
@@ -161,31 +187,6 @@ def as_solution(terms: Terms, made: Construction) -> GadgetSolution:
             for t, placed in enumerate(made.mappings, start=1)
             for mapping in placed
         )
-    )
-
-
-def _on_graph(instance: GadgetInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the relaxation's bound, and the schedule of Algorithm 1 unless it refuses."""
-    from gadgetopt.solvers.highs import solve_form
-
-    from .algorithms import gadget
-
-    begun = time.perf_counter()
-    terms = instance.terms
-    form = epoch_form(terms, largest_rings(terms)).form
-    solved = solve_form(form, limits, int(rng.integers(2**31 - 1)))
-    left = None
-    if limits.time_s is not None:
-        left = max(0.0, limits.time_s - (time.perf_counter() - begun))
-    try:
-        online = gadget(instance, replace(limits, time_s=left), rng, rounding="knapsack")
-    except ModelRefused as reason:
-        online = MethodOutcome(notes={"no_schedule": str(reason)})
-    return replace(
-        online,
-        dual_bound=solved.bound,
-        limit_hit=solved.limit_hit or online.limit_hit,
-        versions=solved.versions,
     )
 
 
@@ -304,6 +305,63 @@ def _reconsider(search: _Search, rng: np.random.Generator, reach_s: float) -> bo
             (search.nogoods if answer.impossible else search.undecided).append(nogood)
     search.spent("decide", since)
     return bool(waiting) and not (search.undecided or search.closed or search.over)
+
+
+def _slot_by_slot(search: _Search, rng: np.random.Generator) -> None:
+    """Run Algorithm 1 on concave envelopes, with slots solved greedily and by Algorithm 2."""
+    from .lp_rs_mde import lp_rs_mde
+
+    since, terms = search.elapsed, search.terms
+
+    def greedy(problem: SlotProblem, rng: np.random.Generator, limits: Limits) -> list[Mapping]:
+        return slot_greedy(problem)
+
+    def algorithm_2(
+        problem: SlotProblem, rng: np.random.Generator, limits: Limits
+    ) -> list[Mapping]:
+        return lp_rs_mde(problem, limits, rng)
+
+    tables = [envelope(job.utility) for job in terms.jobs]
+    for solver in (greedy, algorithm_2):
+        if search.closed or search.over:
+            break
+        with contextlib.suppress(ModelRefused):
+            run = temporal_greedy(
+                terms, solver, rng, search.rest(), tables=tables, largest=search.largest.tolist()
+            )
+            search.found(Construction(run.mappings, run.done))
+    search.spent("slot by slot", since)
+
+
+def _search_all_slots(
+    search: _Search, instance: GadgetInstance, rng: np.random.Generator, search_s: float
+) -> GadgetSolution | None:
+    """Search a model of all slots; return a solution if it is better than the best schedule."""
+    # CP-SAT is loaded only where a gap is left.
+    from .horizon_search import search_horizon
+
+    since, terms = search.elapsed, search.terms
+    found = MethodOutcome()
+    with contextlib.suppress(ModelRefused):
+        found = search_horizon(
+            instance, search.rest(search_s), rng, search.best.mappings, search.bound
+        )
+    search.spent("search", since)
+    search.versions.update(found.versions)
+    if found.dual_bound is not None:
+        search.bound = min(search.bound, float(found.dual_bound))
+    solution = found.solution
+    if not isinstance(solution, GadgetSolution):
+        return None
+    done = np.zeros(len(terms.jobs), dtype=np.int64)
+    for placed in solution.rings:
+        done[placed.job] += len(placed.servers)
+    value = worth(terms, done)
+    if value <= search.value:
+        return None
+    search.value = value
+    search.trace.append(TracePoint(search.elapsed, value, search.bound))
+    return solution
 
 
 def _without_tails(terms: Terms, target: Ints) -> Ints:

@@ -30,9 +30,6 @@ from .slot_problem import Mapping, SlotProblem, ring
 
 #: Roundings of the configuration program.
 ATTEMPTS = 30
-#: Gains are rounded down to multiples of 1 / SCALE for CP-SAT, whose bound is corrected for it;
-#: large gains to less fine ones.
-SCALE = 10**9
 
 
 @dataclass(frozen=True)
@@ -106,21 +103,12 @@ def solve_slot(
         int(rng.integers(2**31 - 1)),
         known=best.mappings,
         cap=best.bound,
-        scale=_scale(problem),
     )
     best = _better(problem, best, found.mappings)
     best = replace(best, proof="CP-SAT", limit_hit=found.limit_hit)
     if found.bound is None or found.bound >= best.bound:
         return best
     return replace(best, bound=found.bound, certificate=None)
-
-
-def _scale(problem: SlotProblem) -> int:
-    """Return SCALE, or the power of ten with which large gains still are integers of CP-SAT."""
-    most, scale = sum(float(x.gain.max()) for x in problem.jobs), SCALE
-    while scale > 1 and most * scale > cp_joint.LARGEST_TOTAL:
-        scale //= 10
-    return scale
 
 
 def _on_tree(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
