@@ -129,7 +129,8 @@ def online(arguments: argparse.Namespace) -> None:
             if gap > CLOSED:
                 continue
             for name, (method, options) in policies.items():
-                outcome = method(instance, Limits(), np.random.default_rng(seed), **options)
+                limits = Limits(time_s=arguments.limit_s)
+                outcome = method(instance, limits, np.random.default_rng(seed), **options)
                 ratios[name].append(utility(instance, outcome) / best)
         counted = len(next(iter(ratios.values())))
         heads.append(f"{case} ({counted} of {arguments.seeds} certified)")

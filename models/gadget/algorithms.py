@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -42,8 +43,9 @@ def gadget(
     ----------
     slot_solver : str
         `lp_rs_mde` is Algorithm 2. `config_lp` rounds the configuration program where sizes by
-        capacity do not find the optimum, `exact` searches on until it is found; `greedy` places the
-        best workers next, in near-linear time (all reconstructed).
+        capacity do not find the optimum, `exact` searches on until it is found or the slot has had
+        its share of the time limit; `greedy` places the best workers next, in near-linear time (all
+        reconstructed).
     rounding : str
         Of Algorithm 2, as in `lp_rs_mde`. With `vanilla`, as printed, rings may exceed capacities,
         and what comes out is then no solution.
@@ -74,13 +76,18 @@ def gadget(
     tables = [envelope(job.utility) for job in terms.jobs] if concave else None
 
     shortfall: list[float] = []
+    cut_short: list[str | None] = []
 
     def solve(problem: SlotProblem, rng: np.random.Generator, limits: Limits) -> list[Mapping]:
         if slot_solver == "greedy":
             return slot_greedy(problem)
         if slot_solver != "lp_rs_mde":
+            if limits.time_s is not None:
+                share = limits.time_s / (terms.horizon - problem.slot + 1)
+                limits = replace(limits, time_s=share)
             found = solve_slot(problem, limits, rng, search=slot_solver == "exact")
             shortfall.append(0.0 if found.closed else found.bound - found.value)
+            cut_short.append(found.limit_hit)
             return list(found.mappings)
         return lp_rs_mde(
             problem,
@@ -110,7 +117,7 @@ def gadget(
     )
     return MethodOutcome(
         solution=as_solution(terms, run),
-        limit_hit=run.limit_hit,
+        limit_hit=run.limit_hit or next(filter(None, cut_short), None),
         notes={
             "longest_slot_s": float(run.slot_s.max()),
             "most_active_jobs": int(run.active.max()),

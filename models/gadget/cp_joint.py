@@ -129,7 +129,7 @@ def solve_horizon(
     way: CpWay,
     limits: Limits,
     rng: np.random.Generator,
-    scale: int,
+    scale: int = 0,
     *,
     known: Sequence[Sequence[RingMapping]] = (),
     cap: float = math.inf,
@@ -138,6 +138,12 @@ def solve_horizon(
 
     Parameters
     ----------
+    instance : GadgetInstance
+    way : CpWay
+    limits : Limits
+    rng : numpy.random.Generator
+    scale : int
+        Utilities are rounded down to multiples of 1 / scale; `scale_for` chooses it if 0.
     known : sequence of sequence of Mapping
         Rings of all slots to start from.
     cap : float
@@ -152,7 +158,9 @@ def solve_horizon(
     terms = instance.terms
     scopes = scopes_of(terms)
     refuse_too_large(way.num_variables(scope) for scope in scopes.values())
-    tables = scaled_tables((job.utility for job in terms.jobs), scale)
+    utilities = [job.utility for job in terms.jobs]
+    scale = scale or scale_for(utilities)
+    tables = scaled_tables(utilities, scale)
     model = cp_model.CpModel()
     slots = {}
     for t, scope in scopes.items():
@@ -240,7 +248,7 @@ def solve_slot(
     *,
     known: Sequence[RingMapping] = (),
     cap: float = math.inf,
-    scale: int | None = None,
+    scale: int = 0,
 ) -> CpSlotResult:
     """Solve the problem of one slot.
 
@@ -254,9 +262,8 @@ def solve_slot(
         Rings to start from.
     cap : float
         A bound on the total gain that is known to hold.
-    scale : int, optional
-        Gains are rounded down to multiples of 1 / scale; of as little as CP-SAT can do, if left
-        out.
+    scale : int
+        Gains are rounded down to multiples of 1 / scale; `scale_for` chooses it if 0.
 
     Raises
     ------
@@ -265,8 +272,9 @@ def solve_slot(
     """
     scope = SlotScope(problem.terms, {x.job.index: x.most for x in problem.jobs if x.most > 0})
     refuse_too_large([way.num_variables(scope)])
-    scale = scale_for(x.gain for x in problem.jobs) if scale is None else scale
-    tables = scaled_tables((x.gain for x in problem.jobs), scale)
+    gains = [x.gain for x in problem.jobs]
+    scale = scale or scale_for(gains)
+    tables = scaled_tables(gains, scale)
     model = cp_model.CpModel()
     slot = way.add(model, scope)
     gain = sum(
@@ -292,14 +300,14 @@ def solve_embedding(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    scale: int = 1_000_000,
+    scale: int = 0,
 ) -> MethodOutcome:
     """Solve F1 by CP-SAT with utilities rounded down (C1, reconstructed).
 
     Parameters
     ----------
     scale : int
-        S.
+        S; chosen by their sum if 0.
 
     Raises
     ------
@@ -307,7 +315,8 @@ def solve_embedding(
         If the model is too large, or the utilities are at this scale.
     """
     begun = time.perf_counter()
-    tables = scaled_tables((job.utility for job in instance.terms.jobs), scale)
+    utilities = [job.utility for job in instance.terms.jobs]
+    tables = scaled_tables(utilities, scale or scale_for(utilities))
     model = joint_model(
         instance.terms, EMBEDDING, [np.array(table, dtype=float) for table in tables.table]
     )

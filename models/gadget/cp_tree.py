@@ -89,14 +89,15 @@ def cp_tree(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    scale: int = 1_000_000,
+    scale: int = 0,
 ) -> MethodOutcome:
     """Solve all slots together by C3.
 
     Parameters
     ----------
     scale : int
-        Utilities are rounded down to multiples of 1 / scale, and the bound is corrected for it.
+        Utilities are rounded down to multiples of 1 / scale, and the bound is corrected for it;
+        chosen by their sum if 0.
 
     Raises
     ------

@@ -15,7 +15,7 @@ from gadgetopt.solvers import solve_model
 
 from . import circulation
 from .cp_circuit import circuits
-from .cp_joint import scale_for, solve_horizon
+from .cp_joint import solve_horizon
 from .cp_tree import CP_TREE
 from .instance import GadgetInstance
 from .slot_problem import Mapping
@@ -45,13 +45,11 @@ def search_horizon(
     ModelRefused
         If the models are too large.
     """
-    terms = instance.terms
-    scale = scale_for(job.utility for job in terms.jobs)
-    if terms.tree is not None:
-        return solve_horizon(instance, CP_TREE, limits, rng, scale, known=known, cap=cap)
+    if instance.terms.tree is not None:
+        return solve_horizon(instance, CP_TREE, limits, rng, known=known, cap=cap)
     begun = time.perf_counter()
     try:
-        return solve_horizon(instance, circuits(), limits, rng, scale, known=known, cap=cap)
+        return solve_horizon(instance, circuits(), limits, rng, known=known, cap=cap)
     except ModelRefused:
         if limits.time_s is not None:
             left = max(0.0, limits.time_s - (time.perf_counter() - begun))
