@@ -297,6 +297,16 @@ PROBLEM = Problem(
             backend="highs",
         ),
         Method(
+            "priced_search",
+            "heuristic",
+            "jobs placed at the prices of the column relaxation, some taken out and placed anew",
+            "ruin and recreate (reconstructed)",
+            part("priced_search:priced_search"),
+            {"rounds": 300},
+            formulation="column_lp",
+            stochastic=True,
+        ),
+        Method(
             "alone",
             "relaxation",
             "every job as if it had the cluster for itself",

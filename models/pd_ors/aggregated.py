@@ -95,11 +95,6 @@ def least_workers(job: JobTerms, slots: int, progress: Fraction) -> int:
     raise ValueError(f"progress {progress} is not possible in {slots} slots")
 
 
-def servers_of(job: JobTerms, workers: int) -> int:
-    """Return the least servers of so many worker-slots."""
-    return math.ceil(workers / job.gamma)
-
-
 def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
     """Build (19)-(25) without machines, with S1-S3.
 
@@ -218,7 +213,8 @@ def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
 
     @m.Constraint(m.IT, doc="S3: server-slots by slot t")
     def server_slots(m: Any, i: int, t: int) -> Any:
-        rows = [(d, servers_of(jobs[i], least_workers(jobs[i], k, v))) for d, k, v in due(i, t)]
+        job = jobs[i]
+        rows = [(d, job.least_server_slots(least_workers(job, k, v))) for d, k, v in due(i, t)]
         if not rows:
             return pyo.Constraint.Skip
         return sum(m.s[i, s] for s in slots_until(i, t)) >= sum(n * m.y[i, d] for d, n in rows)

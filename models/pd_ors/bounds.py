@@ -8,7 +8,6 @@ reconstructed). See `certificate.py` for how prices prove a bound.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,7 +66,10 @@ def volume_knapsack(
     if not jobs:
         return alone(instance, limits, rng)
     weight = np.array(
-        [job.alpha * (n := _least_worker_slots(job)) + job.beta * _servers(job, n) for job in jobs],
+        [
+            job.alpha * (n := job.least_worker_slots) + job.beta * job.least_server_slots(n)
+            for job in jobs
+        ],
         dtype=np.float64,
     )
     capacity = instance.horizon_slots * instance.terms.capacity.sum(axis=0).astype(np.float64)
@@ -87,18 +89,6 @@ def volume_knapsack(
 
 def _alone_utility(job: JobTerms) -> float:
     return 0.0 if job.earliest is None else float(job.utility[job.earliest])
-
-
-def _least_worker_slots(job: JobTerms) -> int:
-    """Return the fewest worker-slots with which the work can be done."""
-    needed = job.external_needed
-    inside = int(job.most_internal.max()) > 0
-    return len(needed) - 1 if inside else int(needed[0])
-
-
-def _servers(job: JobTerms, worker_slots: int) -> int:
-    """Return the fewest server-slots beside so many worker-slots."""
-    return math.ceil(worker_slots / job.gamma)
 
 
 def _uniform(instance: PdOrsInstance, price: Floats | float) -> Floats:

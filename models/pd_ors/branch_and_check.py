@@ -31,9 +31,11 @@ from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint
 from .aggregated import useful_jobs
 from .aggregated_mip import COMPLETIONS, COUNTS, MODES, AggregatedMip, Deadlines, completion_slots
 from .bounds import alone
+from .certificate import PdOrsCertificate, certificate_of, check_bound
 from .decoding import slot_plan, solution
 from .instance import PdOrsInstance, PdOrsSolution, SlotPlan
 from .pd_ors import pd_ors
+from .priced_search import PricedSearch, relaxation_prices
 from .slot_checks import SlotChecks
 from .slot_packing import Item
 from .terms import Floats
@@ -58,15 +60,20 @@ ATTEMPTS = 2
 COUNT_ATTEMPTS = 4
 RELIEF = 0.004
 #: What time is spent on.
-PHASES = ("build", "master", "schedule", "slots", "core", "online", "reserved")
+PHASES = ("build", "master", "schedule", "slots", "core", "online", "prices", "placing", "reserved")
 #: Ranges of prices at which PD-ORS looks for a first decision, and its time.
 PRICE_SPANS = (10.0, 20.0, None)
 ONLINE_S = 10.0
 ONLINE_PART = 0.1
+#: Parts of the time left for prices of the column relaxation, and for placing jobs at them.
+PRICES_PART = 0.25
+PLACING_PART = 0.4
+PLACING_ROUNDS = 300
 #: Part of every slot that is left free in the first search for a decision, and its growth.
 FIRST_RESERVE = 0.01
 GROWTH = 3.0
-#: Part of the time left that one master may take, the second where slots have a reserve.
+#: Part of the time left that the first master may take, each after it, and one with a reserve.
+FIRST_PART = 0.05
 MASTER_PART = 0.4
 RESERVED_PART = 0.1
 #: Relative improvement that is asked of a new solution.
@@ -109,12 +116,15 @@ class _Search:
         self._checks = SlotChecks(instance.terms, self._left)
         self._best: PdOrsSolution | None = None
         self._value = 0.0
+        self._certificate: PdOrsCertificate | None = None
+        self._certified = np.inf
         self._bound = sum(float(job.utility.max()) for job in self._mip.jobs.values())
         #: Deadlines that were passed over, and what any of them or earlier ones may be worth.
         self._passed: list[Deadlines] = []
         self._passed_over = 0.0
         self._prove_s = PROVE_S
         self._promised = self._bound
+        self._master_closed = False
         #: Nothing better is left in the master, but perhaps in what was passed over.
         self._exhausted = False
         self._too_little, self._next_reserve, self._enough = 0.0, FIRST_RESERVE, 0.0
@@ -129,7 +139,13 @@ class _Search:
         level: Sequence[str] = COMPLETIONS
         refuted = 0
         while not self._done():
-            deadlines = self._master(level, MASTER_PART) or self._master(level, 1.0)
+            if self._certificate is None:
+                deadlines = self._master(level, FIRST_PART)
+                if not self._exhausted and not self._master_closed:
+                    self._place_at_prices()
+                    continue
+            else:
+                deadlines = self._master(level, MASTER_PART) or self._master(level, 1.0)
             if deadlines is None:
                 if not self._look_again():
                     return
@@ -144,11 +160,27 @@ class _Search:
                 level = MODES if refuted >= REFUTATIONS else level
             else:
                 self._pass_over(deadlines)
+            if self._certificate is None and not self._done():
+                self._place_at_prices()
             self._reserve()
+
+    def _place_at_prices(self) -> None:
+        """Take the bound of the column relaxation, and what is found by placing at its prices."""
+        with self._phase("prices"):
+            prices = relaxation_prices(self._instance, self._within(part=PRICES_PART))
+            self._certificate = certificate_of(self._instance, prices.price)
+            self._certified = check_bound(self._instance, self._certificate)
+        self._passed_over = min(self._passed_over, self._certified)
+        self._lower(self._certified)
+        with self._phase("placing"):
+            search = PricedSearch(self._instance, prices, self._rng)
+            search.run(self._within(part=PLACING_PART), PLACING_ROUNDS, self._bound)
+        if search.best is not None:
+            self._offer(search.best.decision(len(self._instance.jobs)))
 
     def _pass_over(self, deadlines: Deadlines) -> None:
         """Leave these deadlines, and all earlier ones, which may be worth what was promised."""
-        self._passed_over = max(self._passed_over, self._promised)
+        self._passed_over = max(self._passed_over, min(self._promised, self._certified))
         self._passed.append(deadlines)
         self._mip.no_goods.append(dict(deadlines))
         self._counts["passed_over"] += 1
@@ -218,10 +250,12 @@ class _Search:
     def outcome(self) -> MethodOutcome:
         """Return what was found."""
         out_of_time = not self._closed() and self._expired()
+        certified = self._certified <= self._bound
         return MethodOutcome(
             solution=self._best,
             claimed_objective=self._value if self._best is not None else None,
-            dual_bound=self._bound,
+            dual_bound=None if certified else self._bound,
+            certificate=self._certificate if certified else None,
             limit_hit="time_s" if out_of_time else None,
             trace=tuple(self._trace),
             phases_s=self._phases,
@@ -247,6 +281,7 @@ class _Search:
             )
         self._last_master_s = time.perf_counter() - begun
         self._counts["masters"] += 1
+        self._master_closed = outcome.status is Status.OPTIMAL
         if outcome.status is Status.INFEASIBLE:
             self._exhausted = True
             self._lower(self._value)

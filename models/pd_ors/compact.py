@@ -81,7 +81,7 @@ def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
     @m.Constraint(m.Y, doc="S3: worker-slots by slot t")
     def worker_slots_by(m: Any, i: int, t: int) -> Any:
         done = sum(m.workers[i, k] for k in range(jobs[i].arrival, t + 1))
-        return done >= fewest_worker_slots(jobs[i]) * sum(m.y[i, d] for d in D[i] if d <= t)
+        return done >= jobs[i].least_worker_slots * sum(m.y[i, d] for d in D[i] if d <= t)
 
     @m.Constraint(m.IHT, doc="S4: an internal block has a server")
     def internal_server(m: Any, i: int, h: int, t: int) -> Any:
@@ -134,13 +134,6 @@ def internal_machines(job: JobTerms) -> dict[int, int]:
     if job.sigma == 1 and job.most_external:
         return {}  # whatever runs inside one machine is a spread job as well
     return {h: n for h, n in enumerate(job.most_internal.tolist()) if n}
-
-
-def fewest_worker_slots(job: JobTerms) -> int:
-    """N_i, the least number of worker-slots that can complete a job."""
-    if internal_machines(job):
-        return len(job.external_needed) - 1
-    return int(job.external_needed[0])
 
 
 def _due(job: JobTerms, t: int, d: int) -> float:

@@ -24,7 +24,7 @@ from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.solvers.outcome import SolverOutcome
 
 from .aggregated import completions, useful_jobs
-from .compact import fewest_worker_slots, internal_machines
+from .compact import internal_machines
 from .decoding import slot_plan, solution
 from .instance import PdOrsInstance, PdOrsSolution
 from .terms import JobTerms
@@ -229,7 +229,7 @@ class HorizonModel:
                     )
                 completed = [self.y[i, d] for d in self.D[i] if d <= t]
                 if completed:
-                    self.model.add(count >= fewest_worker_slots(job) * sum(completed))
+                    self.model.add(count >= job.least_worker_slots * sum(completed))
 
     def utility_is_maximised(self, scale: float) -> None:
         """(19), in multiples of 1 / scale, rounded up."""

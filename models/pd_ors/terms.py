@@ -240,6 +240,16 @@ class JobTerms:
         return np.array([max(0, -(-(w - s * a) // d)) for a in range(most + 1)], dtype=np.int64)
 
     @cached_property
+    def least_worker_slots(self) -> int:
+        """N_i, the fewest worker-slots with which the work can be done."""
+        inside = int(self.most_internal.max()) > 0
+        return len(self.external_needed) - 1 if inside else int(self.external_needed[0])
+
+    def least_server_slots(self, worker_slots: int) -> int:
+        """Return the fewest server-slots beside so many worker-slots."""
+        return math.ceil(worker_slots / self.gamma)
+
+    @cached_property
     def work_level(self) -> float:
         r"""A right side for :math:`\sigma A + B \ge W` as far from integer (A, B) as W allows.
 
