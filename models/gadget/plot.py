@@ -28,6 +28,9 @@ REACH = (
     ("over several servers", "#eedd88"),
 )
 
+#: Up to this many whole numbers an axis has a tick for each.
+FEW_TICKS = 20
+
 #: Up to this many jobs, bars carry the size of the ring.
 _WRITTEN_JOBS = 40
 #: Parts of a row that a ring takes anyway, and that the largest takes beyond.

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from .hull import envelope, upper_hull
 from .instance import GadgetInstance
-from .plot import INK, PALETTE, RED
+from .plot import FEW_TICKS, INK, PALETTE, RED
 from .terms import JobTerms
 
 
@@ -53,7 +53,7 @@ def plot_envelope(instance: GadgetInstance) -> go.Figure:
         mode="markers+text",
         marker={"symbol": "diamond", "size": 13, "color": RED},
         text=[f"{at} worker-slots"],
-        textposition="bottom center" if at > len(k) / 2 else "bottom right",
+        textposition="top left" if at > len(k) / 2 else "bottom right",
         textfont={"color": INK},
     )
     first = float(u[1] - u[0]) if len(u) > 1 else 0.0
@@ -70,7 +70,7 @@ def plot_envelope(instance: GadgetInstance) -> go.Figure:
             },
         },
         template="plotly_white",
-        xaxis={"title": {"text": "worker-slots"}},
+        xaxis={"title": {"text": "worker-slots"}, "dtick": 1 if len(u) <= FEW_TICKS else None},
         yaxis={"title": {"text": "utility"}, "rangemode": "tozero"},
     )
     return figure

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from .hull import envelope
 from .instance import GadgetInstance
-from .plot import PALETTE, RED
+from .plot import FEW_TICKS, PALETTE, RED
 from .terms import JobTerms
 
 #: Slack for gains that are differences of rounded utilities.
@@ -62,6 +62,7 @@ def plot_gains(instance: GadgetInstance) -> go.Figure:
                 showlegend=False,
                 **group,
             )
+    most = max((job.max_total for job in jobs), default=0)
     count = sum(bool(rising(job)) for job in instance.terms.jobs)
     figure.update_layout(
         title={
@@ -70,11 +71,12 @@ def plot_gains(instance: GadgetInstance) -> go.Figure:
                 "text": f"rising (triangles) for {count} of {len(instance.jobs)} jobs: total "
                 "utility is not submodular; dotted: envelopes"
                 if count
-                else "falling for every job: total utility is submodular, slot by slot reaches half"
+                else "never rising: total utility is submodular, slot by slot reaches half of the "
+                "optimum"
             },
         },
         template="plotly_white",
-        xaxis={"title": {"text": "worker-slot"}},
+        xaxis={"title": {"text": "worker-slot"}, "dtick": 1 if most <= FEW_TICKS else None},
         yaxis={"title": {"text": "gain in utility"}, "rangemode": "tozero"},
     )
     return figure

@@ -153,9 +153,10 @@ def _tree_link(
     up, down = loads.get((u, v), 0), loads.get((v, u), 0)
     part = max(up, down) / mbps if mbps else 0.0
     said = f"{up} up, {down} down of {mbps} Mbit/s"
-    _line(figure, at[u], at[v], part, said)
+    # From a low server straight up past its neighbours.
+    (x0, y0), (x1, y1) = (at[u][0], max(1.0, at[u][1])), at[v]
+    _line(figure, [at[u], (x0, y0), (x1, y1)], part, said)
     if written and max(up, down):
-        (x0, y0), (x1, y1) = at[u], at[v]
         figure.add_annotation(
             x=(x0 + x1) / 2,
             y=(y0 + y1) / 2,
@@ -166,12 +167,14 @@ def _tree_link(
         )
 
 
-def _line(figure: go.Figure, a: Point, b: Point, part: float, said: str) -> None:
-    """Draw a link as wide and dark as it is full, with what hovering over its middle says."""
+def _line(figure: go.Figure, way: list[Point], part: float, said: str) -> None:
+    """Draw a link as wide and dark as it is full, with what hovering over its points says."""
+    *before, a, b = way
+    points = [*before, a, ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2), b]
     shade = round(215 - 185 * min(1.0, part))
     figure.add_scatter(
-        x=[a[0], (a[0] + b[0]) / 2, b[0]],
-        y=[a[1], (a[1] + b[1]) / 2, b[1]],
+        x=[x for x, _ in points],
+        y=[y for _, y in points],
         mode="lines",
         line={"color": f"rgb({shade},{shade},{shade})", "width": 1.5 + 4 * min(1.0, part)},
         hovertext=said,
@@ -270,7 +273,7 @@ def _draw_graph(
         used = loads.get((link.source, link.target), 0)
         said = f"{link.source} to {link.target}: {used} of {link.mbps} Mbit/s"
         a, b = _aside(at[link.source], at[link.target], 0.012)
-        _line(figure, a, b, used / link.mbps if link.mbps else 0.0, said)
+        _line(figure, [a, b], used / link.mbps if link.mbps else 0.0, said)
     for n, ring in enumerate(rings):
         for hop, route in enumerate(ring.routes or ()):
             pairs = [_aside(at[u], at[v], 0.03 + 0.015 * n) for u, v in pairwise(route)]

@@ -100,7 +100,7 @@ def test_gains_rise_under_a_sigmoid_and_fall_for_concave_utilities():
     assert "not submodular" in plot_gains(tiny("h4_sigmoid_starvation")).layout.title.subtitle.text
     concave = generate.contended(np.random.default_rng(0), utility="sqrt")
     assert not any(rising(job) for job in concave.terms.jobs)
-    assert "falling for every job" in plot_gains(concave).layout.title.subtitle.text
+    assert "never rising" in plot_gains(concave).layout.title.subtitle.text
 
 
 def test_jobs_without_any_utility_are_drawn():
