@@ -160,7 +160,7 @@ def ratios(arguments: argparse.Namespace) -> None:
     print("\n### Ratios to the optimum, 20 slots\n")
     head = ["H", "I", "work", "seed", "best", "bound", "width %", "best by", "bound by", "s"]
     table_head([*head, *ALGORITHMS])
-    for H, jobs, work_scale in SIZES:
+    for H, jobs, work_scale in arguments.sizes or SIZES:
         for seed in arguments.seeds:
             instance = paper(
                 np.random.default_rng(seed), jobs=jobs, machines=H, work_scale=work_scale
@@ -235,6 +235,12 @@ def time_to(result: Result, gap: float) -> float:
     return result.time_s
 
 
+def size_of(text: str) -> tuple[int, int, float]:
+    """Read machines, jobs and work_scale."""
+    H, jobs, work_scale = text.split(",")
+    return int(H), int(jobs), float(work_scale)
+
+
 def spread(ratio: tuple[float, ...]) -> str:
     """Write an interval, or one number if its ends are the same."""
     low, high = (f"{x:.2f}" for x in ratio)
@@ -260,6 +266,7 @@ def main() -> int:
     parser.add_argument("sections", nargs="*", metavar="SECTION", help=", ".join(SECTIONS))
     parser.add_argument("--seeds", type=int, nargs="+", help="of instances")
     parser.add_argument("--time-limit", type=float, help="seconds for each run of a method")
+    parser.add_argument("--sizes", type=size_of, nargs="+", help="of ratios: machines,jobs,work")
     parser.add_argument("--work-scale", type=float, default=1.0, help="of sweep")
     parser.add_argument("--method", default="branch_and_check", help="of exact")
     arguments = parser.parse_args()
