@@ -7,7 +7,8 @@ rounding that keeps capacities (one sample, the best of 100, then filled up), of
 program's rounding, and of the greedy slot heuristic. Up to 50 jobs Algorithm 2 solves the augmented
 program literally.
 
-`trajectory`: whole runs of Algorithm 1 with Algorithm 2, each slot against its certified optimum.
+`trajectory`: whole runs of Algorithm 1 with Algorithm 2, each slot against its certified optimum. A
+run takes about a minute, nearly all of it HiGHS on the augmented program; there are five sizes.
 
 `narrow`: rings of three workers on servers of two GPUs whose links carry one ring, where the
 relaxation without bandwidth is 15 to 25 % too high.

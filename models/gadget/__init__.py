@@ -162,7 +162,7 @@ PROBLEM = Problem(
             "a flow for every hop of a ring of every size",
             "F1: (12)-(19)",
             part("embedding:build"),
-            part("embedding:decode"),
+            part("joint:decode"),
             ("highs",),
         ),
         Formulation(
@@ -172,7 +172,7 @@ PROBLEM = Problem(
             "a ring as a circulation that connects its servers",
             "F2: (D1)-(D4) (reconstructed)",
             part("circulation:build"),
-            part("circulation:decode"),
+            part("joint:decode"),
             ("highs",),
         ),
         Formulation(
@@ -182,7 +182,7 @@ PROBLEM = Problem(
             "rings by mode on a two-tier cluster: one server, one rack, several",
             "F3: (D5)-(D7) (reconstructed)",
             part("tree:build"),
-            part("tree:decode"),
+            part("joint:decode"),
             ("highs",),
         ),
         Formulation(

@@ -11,16 +11,16 @@ import numpy as np
 from gadgetopt.result import Limits, MethodOutcome
 
 from .hull import envelope
-from .instance import GadgetInstance, GadgetSolution
+from .instance import GadgetInstance
 from .lp_rs_mde import Rounding, lp_rs_mde
 from .mapping_rounding import PASSES
 from .max_ring import largest_rings
 from .ring_bounds import relaxed_rings
+from .schedule import as_solution
 from .slot_greedy import slot_greedy
-from .slot_problem import Mapping, SlotProblem, ring
+from .slot_problem import Mapping, SlotProblem
 from .slot_solver import solve_slot
-from .temporal_greedy import GreedyRun, temporal_greedy
-from .terms import Terms
+from .temporal_greedy import temporal_greedy
 
 
 def gadget(
@@ -124,15 +124,4 @@ def gadget(
             # Of the slots' optima, on the gains that were gone by.
             **({"most_lost_in_a_slot": max(shortfall)} if shortfall else {}),
         },
-    )
-
-
-def as_solution(terms: Terms, run: GreedyRun) -> GadgetSolution:
-    """Return the rings of all slots."""
-    return GadgetSolution(
-        rings=tuple(
-            ring(terms, t, mapping)
-            for t, chosen in enumerate(run.mappings, start=1)
-            for mapping in chosen
-        )
     )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from gadgetopt.result import Limits
 
 from .placement import Room, place
+from .schedule import Schedule
 from .slot_problem import Mapping
 from .terms import Terms
 
@@ -22,28 +22,12 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Construction:
-    """A schedule and how far it comes.
-
-    Attributes
-    ----------
-    mappings : tuple of tuple of Mapping
-        Of every slot, from the first.
-    done : array of int, shape (jobs,)
-        Worker-slots of each job.
-    """
-
-    mappings: tuple[tuple[Mapping, ...], ...]
-    done: Ints
-
-
 def construct(
     terms: Terms,
     target: Sequence[int] | Ints,
     largest: Sequence[int] | Ints,
     noise: Floats | None = None,
-) -> Construction:
+) -> Schedule:
     r"""Run through the slots and place what is most urgent.
 
     Urgency is :math:`(\mathrm{rem}_i / N_i) / (T - t + 1)`: the part of its remaining slots in
@@ -82,7 +66,7 @@ def construct(
             left[i] -= mapping.size
             placed.append(mapping)
         slots.append(tuple(placed))
-    return Construction(tuple(slots), np.array(target, dtype=np.int64) - left)
+    return Schedule(tuple(slots), np.array(target, dtype=np.int64) - left)
 
 
 def largest_place(room: Room, terms: Terms, job: int, size: int) -> Mapping | None:
@@ -102,12 +86,12 @@ def construct_repeatedly(
     limits: Limits,
     restarts: int = 200,
     spread: float = 0.2,
-) -> Construction:
+) -> Schedule:
     """Construct until the targets are reached; the first time without noise.
 
     Returns
     -------
-    Construction
+    Schedule
         Of all attempts, the one with the most utility.
     """
     begun = time.perf_counter()

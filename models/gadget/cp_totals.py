@@ -18,11 +18,11 @@ from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.cpsat import solve_cp
 
-from .constructor import Construction
 from .cp_joint import mappings_of
 from .cp_tree import add_slot
 from .epoch_cuts import bounded_slot
 from .joint import SlotScope
+from .schedule import Schedule
 from .slot_problem import Mapping, SlotProblem
 from .slot_solver import SlotResult
 from .terms import Terms
@@ -39,13 +39,13 @@ class Reached:
 
     Attributes
     ----------
-    construction : Construction or None
+    schedule : Schedule or None
         A schedule with all of them.
     impossible : bool
         Whether CP-SAT says that there is none. If neither, it could not tell in time.
     """
 
-    construction: Construction | None
+    schedule: Schedule | None
     impossible: bool
 
 
@@ -53,7 +53,7 @@ def reach_totals(
     terms: Terms,
     totals: Ints,
     largest: Sequence[int] | Ints,
-    start: Construction,
+    start: Schedule,
     limits: Limits,
     seed: int,
 ) -> Reached:
@@ -67,7 +67,7 @@ def reach_totals(
         Worker-slots; jobs without any do not run.
     largest : sequence of int
         The largest ring of each job.
-    start : Construction
+    start : Schedule
         A schedule to start the search from; it need not reach anything.
     limits : Limits
     seed : int
@@ -124,7 +124,7 @@ def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -
     return SlotResult(mappings, float(solved.objective), bound, "C3", limit_hit=solved.limit_hit)
 
 
-def _trimmed(terms: Terms, placed: Sequence[Sequence[Mapping]], done: Ints) -> Construction:
+def _trimmed(terms: Terms, placed: Sequence[Sequence[Mapping]], done: Ints) -> Schedule:
     """Take workers out of the last rings of jobs that have more than they can use."""
     surplus = np.maximum(0, done - [job.max_total for job in terms.jobs])
     slots = []
@@ -143,4 +143,4 @@ def _trimmed(terms: Terms, placed: Sequence[Sequence[Mapping]], done: Ints) -> C
             if workers:
                 kept.append(Mapping(mapping.job, tuple(workers)))
         slots.append(tuple(kept))
-    return Construction(tuple(reversed(slots)), done)
+    return Schedule(tuple(reversed(slots)), done)

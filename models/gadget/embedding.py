@@ -26,9 +26,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from .instance import GadgetInstance, GadgetSolution
+from .instance import GadgetInstance
 from .joint import SlotModel, SlotScope, add_bandwidth, add_capacity, joint_model
-from .joint import decode as decode_joint
 
 
 def num_variables(scope: SlotScope) -> int:
@@ -114,8 +113,3 @@ def build(instance: GadgetInstance) -> pyo.ConcreteModel:
         If it is too large.
     """
     return joint_model(instance.terms, EMBEDDING)
-
-
-def decode(m: pyo.ConcreteModel, instance: GadgetInstance) -> GadgetSolution:
-    """Return the rings."""
-    return decode_joint(m, instance)

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from gadgetopt.result import Limits
 
-from .constructor import Construction, largest_place
+from .constructor import largest_place
 from .placement import Room
+from .schedule import Schedule
 from .slot_problem import Mapping
 from .terms import Terms
 
@@ -31,11 +32,11 @@ def exchange(
     terms: Terms,
     target: Ints,
     largest: Ints,
-    start: Construction,
+    start: Schedule,
     rng: np.random.Generator,
     limits: Limits,
     moves: int = 20_000,
-) -> Construction:
+) -> Schedule:
     """Lower the shortfall of a schedule until it is zero or moves are used up.
 
     Parameters
@@ -46,14 +47,14 @@ def exchange(
         k_i; jobs without one do not run.
     largest : array of int, shape (jobs,)
         The largest ring of each job.
-    start : Construction
+    start : Schedule
     rng : numpy.random.Generator
     limits : Limits
     moves : int
     """
     begun = time.perf_counter()
     state = _State(terms, target, largest, start)
-    best, least = state.construction(), state.short.sum()
+    best, least = state.schedule(), state.short.sum()
     for move in range(moves):
         if least == 0:
             break
@@ -67,12 +68,12 @@ def exchange(
         if worse > 0 and rng.random() >= np.exp(-worse / max(temperature, 1e-9)):
             state.restore(undo)
         elif state.short.sum() < least:
-            best, least = state.construction(), state.short.sum()
+            best, least = state.schedule(), state.short.sum()
     return best
 
 
 class _State:
-    def __init__(self, terms: Terms, target: Ints, largest: Ints, start: Construction):
+    def __init__(self, terms: Terms, target: Ints, largest: Ints, start: Schedule):
         self.terms = terms
         self.target = target
         self.largest = largest
@@ -124,8 +125,8 @@ class _State:
         t, rings, room, short = undo
         self.slots[t], self.rooms[t], self.short = rings, room, short
 
-    def construction(self) -> Construction:
+    def schedule(self) -> Schedule:
         """Return the schedule."""
-        return Construction(
+        return Schedule(
             tuple(tuple(rings.values()) for rings in self.slots), self.target - self.short
         )

@@ -18,6 +18,7 @@ from .cp_circuit import circuits
 from .cp_joint import solve_horizon
 from .cp_tree import CP_TREE
 from .instance import GadgetInstance
+from .joint import decode
 from .slot_problem import Mapping
 
 
@@ -63,7 +64,7 @@ def _circulations(instance: GadgetInstance, limits: Limits, seed: int) -> Method
     if solved.status is Status.ERROR:
         raise SolverError(solved.reason)
     return MethodOutcome(
-        solution=None if solved.values is None else circulation.decode(model, instance),
+        solution=None if solved.values is None else decode(model, instance),
         dual_bound=solved.bound,
         limit_hit=solved.limit_hit,
         versions=solved.versions,

@@ -22,15 +22,16 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import CLOSED_GAP
 from gadgetopt.result import Limits, MethodOutcome, TracePoint
 
-from .constructor import Construction, construct_repeatedly, worth
+from .constructor import construct_repeatedly, worth
 from .epoch_cuts import EpochCut, Nogood, SlotPatterns, with_cuts
 from .epochs import EpochForm, epoch_form
 from .exchange import exchange
 from .hull import envelope
 from .instance import GadgetInstance, GadgetSolution
 from .max_ring import largest_rings
+from .schedule import Schedule, as_solution
 from .slot_greedy import slot_greedy
-from .slot_problem import Mapping, SlotProblem, ring
+from .slot_problem import Mapping, SlotProblem
 from .slot_solver import SlotResult
 from .temporal_greedy import temporal_greedy
 from .terms import Terms
@@ -57,8 +58,8 @@ class _Search:
     patterns: SlotPatterns
     limits: Limits
     begun: float
-    best: Construction
-    start: Construction
+    best: Schedule
+    start: Schedule
     value: float = -np.inf
     bound: float = np.inf
     cuts: list[EpochCut] = field(default_factory=list)
@@ -93,7 +94,7 @@ class _Search:
     def spent(self, phase: str, since: float) -> None:
         self.phases_s[phase] = self.phases_s.get(phase, 0.0) + self.elapsed - since
 
-    def found(self, made: Construction) -> None:
+    def found(self, made: Schedule) -> None:
         """Take a schedule that is better."""
         value = worth(self.terms, made.done)
         if value > self.value:
@@ -179,24 +180,13 @@ def _reach_totals(
             break
 
 
-def as_solution(terms: Terms, made: Construction) -> GadgetSolution:
-    """Return a construction as a solution."""
-    return GadgetSolution(
-        rings=tuple(
-            ring(terms, t, mapping)
-            for t, placed in enumerate(made.mappings, start=1)
-            for mapping in placed
-        )
-    )
-
-
 def _begin(instance: GadgetInstance, limits: Limits) -> _Search:
     begun = time.perf_counter()
     terms = instance.terms
     largest = largest_rings(terms)
     relaxation = epoch_form(terms, largest)
     patterns = SlotPatterns(terms, relaxation.epochs, largest, _exact_slot)
-    nothing = Construction(((),) * terms.horizon, np.zeros(len(terms.jobs), dtype=np.int64))
+    nothing = Schedule(((),) * terms.horizon, np.zeros(len(terms.jobs), dtype=np.int64))
     sizes = np.array(largest, dtype=np.int64)
     search = _Search(terms, sizes, relaxation, patterns, limits, begun, nothing, nothing)
     search.spent("build", 0.0)
@@ -275,12 +265,12 @@ def _decide(search: _Search, target: Ints, rng: np.random.Generator, reach_s: fl
         if reach_s > 0:
             rest, seed = search.rest(reach_s), int(rng.integers(2**31 - 1))
             answer = reach_totals(terms, wanted, search.largest, search.start, rest, seed)
-        if answer.construction is None:
+        if answer.schedule is None:
             least = {i: int(wanted[i]) for i in np.flatnonzero(wanted).tolist()}
             (search.nogoods if answer.impossible else search.undecided).append(Nogood(least))
             break
-        search.found(answer.construction)
-        search.start = answer.construction
+        search.found(answer.schedule)
+        search.start = answer.schedule
         if search.closed:
             break
     search.spent("decide", since)
@@ -299,8 +289,8 @@ def _reconsider(search: _Search, rng: np.random.Generator, reach_s: float) -> bo
         wanted[list(nogood.least)] = list(nogood.least.values())
         rest, seed = search.rest(reach_s), int(rng.integers(2**31 - 1))
         answer = reach_totals(terms, wanted, search.largest, search.best, rest, seed)
-        if answer.construction is not None:
-            search.found(answer.construction)
+        if answer.schedule is not None:
+            search.found(answer.schedule)
         else:
             (search.nogoods if answer.impossible else search.undecided).append(nogood)
     search.spent("decide", since)
@@ -329,7 +319,7 @@ def _slot_by_slot(search: _Search, rng: np.random.Generator) -> None:
             run = temporal_greedy(
                 terms, solver, rng, search.rest(), tables=tables, largest=search.largest.tolist()
             )
-            search.found(Construction(run.mappings, run.done))
+            search.found(Schedule(run.mappings, run.done))
     search.spent("slot by slot", since)
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gadgetopt.result import Limits
 
+from .schedule import Schedule
 from .slot_problem import Mapping, SlotJob, SlotProblem, slot_problem
 from .terms import Terms
 
@@ -25,15 +26,11 @@ IDLE_WORKER = 1e-6
 
 
 @dataclass(frozen=True)
-class GreedyRun:
-    """What came of all slots.
+class GreedyRun(Schedule):
+    """What came of all slots, and when.
 
     Attributes
     ----------
-    mappings : tuple of tuple of Mapping
-        Of every slot, from the first.
-    done : array of int, shape (jobs,)
-        Worker-slots of each job.
     slot_s : array, shape (slots,)
         Time taken by each slot.
     active : array of int, shape (slots,)
@@ -42,8 +39,6 @@ class GreedyRun:
         Slots after a limit was hit are empty.
     """
 
-    mappings: tuple[tuple[Mapping, ...], ...]
-    done: Ints
     slot_s: Floats
     active: Ints
     limit_hit: str | None

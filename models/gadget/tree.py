@@ -28,9 +28,8 @@ import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 
-from .instance import GadgetInstance, GadgetSolution
+from .instance import GadgetInstance
 from .joint import SlotModel, SlotScope, add_capacity, joint_model
-from .joint import decode as decode_joint
 
 
 def num_variables(scope: SlotScope) -> int:
@@ -152,8 +151,3 @@ def build(instance: GadgetInstance) -> pyo.ConcreteModel:
     if instance.terms.tree is None:
         raise ModelRefused("the network is a graph, expected a two-tier cluster")
     return joint_model(instance.terms, TREE)
-
-
-def decode(m: pyo.ConcreteModel, instance: GadgetInstance) -> GadgetSolution:
-    """Return the rings."""
-    return decode_joint(m, instance)

@@ -7,7 +7,7 @@ from gadgetopt.models.gadget.cp_circuit import circuits, cp_circuit
 from gadgetopt.models.gadget.cp_joint import solve_embedding, solve_slot
 from gadgetopt.models.gadget.cp_tree import CP_TREE, cp_tree, embedding_test
 from gadgetopt.models.gadget.evaluate import evaluate
-from gadgetopt.models.gadget.joint import mappings_of, slot_model
+from gadgetopt.models.gadget.joint import decode, mappings_of, slot_model
 from gadgetopt.models.gadget.slot_problem import ring, slot_problem
 
 from gadgetopt.errors import ModelRefused
@@ -30,7 +30,7 @@ def optimum_by(module, instance):
     model = module.build(instance)
     found = solve_model(model)
     assert found.status is Status.OPTIMAL
-    evaluation = evaluate(instance, module.decode(model, instance))
+    evaluation = evaluate(instance, decode(model, instance))
     assert evaluation.feasible, evaluation.violations
     assert evaluation.objective == pytest.approx(found.objective, abs=1e-6)
     return found.objective
