@@ -20,6 +20,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import highspy
 import numpy as np
@@ -38,6 +39,8 @@ from .terms import Floats, Ints, Terms
 WORKER, SERVER = 0, -1
 #: Weights of the knapsack of a machine are whole multiples of one part in this of the largest.
 PARTS = 10**6
+#: Fillings of one machine up to which all are listed.
+FEW_FILLINGS = 20_000
 #: Largest weight of a cut; duals are rounded down to multiples of one part in this.
 LARGEST_WEIGHT = 10_000
 #: Dual weights are first tried as multiples of 1/k of their largest, k up to this.
@@ -137,7 +140,12 @@ Pool = dict[tuple[int, ...], set[tuple[tuple[tuple[int, int], int], ...]]]
 
 
 def pack_by_patterns(
-    terms: Terms, items: Sequence[Item], limits: Limits, pool: Pool | None = None
+    terms: Terms,
+    items: Sequence[Item],
+    limits: Limits,
+    pool: Pool | None = None,
+    *,
+    choose: bool = True,
 ) -> PatternOutcome:
     """Pack the items, or find an inequality that they violate, or neither.
 
@@ -151,6 +159,8 @@ def pack_by_patterns(
         Of the generation of patterns, and again of the choice of integer numbers of them.
     pool : dict, optional
         Patterns of earlier slots to start from; new ones are added to it.
+    choose : bool
+        Whether to look for integer numbers of the patterns; it is of no use if there are none.
     """
     pool = {} if pool is None else pool
     until = math.inf if limits.time_s is None else time.perf_counter() + limits.time_s
@@ -158,7 +168,7 @@ def pack_by_patterns(
     if not search.run(until):
         return PatternOutcome(UNKNOWN, None, search.share)
     if search.fits:
-        found = search.whole_patterns(limits)
+        found = search.whole_patterns(limits) if choose else None
         packing = UNKNOWN if found is None else Packing(True, _counts(terms, items, search, found))
         return PatternOutcome(packing, None, search.share)
     impossible, cut = search.refutation()
@@ -371,7 +381,26 @@ class _Filling:
         """Return the value of the best filling at whole weights."""
         return self._solve(weights)[1]
 
+    @cached_property
+    def _all(self) -> Ints | None:
+        """All fillings, shape (fillings, kinds), where these are few."""
+        found = np.zeros((1, 0), dtype=np.int64)
+        room = self._space[None, :]
+        for demand, most in zip(self._demand, self._most.tolist(), strict=True):
+            n = np.arange(most + 1)
+            left = room[:, None, :] - n[None, :, None] * demand
+            at, number = np.nonzero((left >= 0).all(axis=2))
+            if len(at) > FEW_FILLINGS:
+                return None
+            found = np.column_stack((found[at], n[number]))
+            room = left[at, number]
+        return found
+
     def _solve(self, weights: Ints | Floats) -> tuple[Ints, int]:
+        if self._all is not None:
+            value = self._all @ weights.astype(np.int64)
+            best = int(value.argmax())
+            return self._all[best], int(value[best])
         model = cp_model.CpModel()
         x = [model.new_int_var(0, most, "") for most in self._most.tolist()]
         for r, space in enumerate(self._space.tolist()):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from gadgetopt.result import Limits
 
 from .machine_patterns import Cut, Pool, pack_by_patterns
-from .slot_packing import Item, Packing, fill_machines, pack, pack_exactly
+from .slot_packing import UNKNOWN, Item, Packing, fill_machines, pack, pack_exactly
 from .terms import Terms
 
 Items = tuple[Item, ...]
@@ -20,8 +20,9 @@ Items = tuple[Item, ...]
 #: Seconds for the choice of whole patterns of a slot, and for CP-SAT's search.
 PATTERNS_S = 1.0
 EXACT_S = 2.0
-#: Machines times items above which CP-SAT rarely decides what patterns do not.
-MOST_PAIRS = 100
+#: Machines times items up to which CP-SAT decides at once, and above which it rarely decides what
+#: patterns do not.
+FEW_PAIRS, MOST_PAIRS = 40, 100
 #: Seconds for one test of a smaller conflict.
 CONFLICT_S = 0.5
 
@@ -64,14 +65,20 @@ class SlotChecks:
         counts = fill_machines(self.terms, items)
         if counts is not None:
             return SlotVerdict(Packing(True, dict(counts)))
-        outcome = pack_by_patterns(self.terms, items, self._limits(PATTERNS_S), self._pool)
+        packing = UNKNOWN
+        if len(self.terms.capacity) * len(items) <= FEW_PAIRS:
+            packing = pack_exactly(self.terms, items, self._limits(EXACT_S))
+            if packing.fits:
+                return SlotVerdict(packing)
+        outcome = pack_by_patterns(
+            self.terms, items, self._limits(PATTERNS_S), self._pool, choose=packing.fits is None
+        )
         if outcome.packing.fits is not None:
             nothing_else = outcome.packing.fits is False and outcome.cut is None
             conflict = self._smallest(items) if nothing_else else None
             return SlotVerdict(outcome.packing, outcome.cut, conflict)
-        if outcome.packing.fits is None and len(self.terms.capacity) * len(items) > MOST_PAIRS:
-            return SlotVerdict(outcome.packing)
-        packing = pack_exactly(self.terms, items, self._limits(EXACT_S))
+        if packing.fits is None and len(self.terms.capacity) * len(items) <= MOST_PAIRS:
+            packing = pack_exactly(self.terms, items, self._limits(EXACT_S))
         return SlotVerdict(packing, None, self._smallest(items) if packing.fits is False else None)
 
     def _smallest(self, items: Items) -> Items:
