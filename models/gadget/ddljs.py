@@ -19,11 +19,11 @@ is in :math:`K_i` of `joint.py`. That a server used has a worker is how x is def
 a job use servers without one.
 
 **As printed** (9) cannot hold at a server that does not host a job of several servers: there the
-sum is 0. **Corrected**, of a job of several servers every server used is left by one path and
-entered by one, and the others by none: two in all, as the paper means it. Even so two things are
-missing: several cycles are accepted (as in the instance of two triangles), and by (8) two paths
-that share a link do not add up. So the corrected program, `build`, is a relaxation of the problem;
-the printed one, `build_as_printed`, is neither that nor a restriction.
+sum is 0. **Corrected** (reconstructed), of a job of several servers every server used is left by
+one path and entered by one, and the others by none: two in all, as the paper means it. Even so two
+things are missing: several cycles are accepted (as in the instance of two triangles), and by (8)
+two paths that share a link do not add up. So the corrected program, `build`, is a relaxation of the
+problem; the printed one, `build_as_printed`, is neither that nor a restriction.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""The cheapest ring of every job and size on a two-tier cluster, at given prices.
+r"""The cheapest ring of every job and size on a two-tier cluster, at given prices (reconstructed).
 
 With prices :math:`\nu` of resources, :math:`\eta_s` of access links and :math:`\xi_k` of uplinks, n
 workers on server s cost :math:`n \, l_i^\top \nu_s`, and :math:`b_i \eta_s` more if the ring leaves
