@@ -54,7 +54,7 @@ PROBLEM = Problem(
     ),
     certificate_type=part("certificate:PdOrsCertificate"),
     check_bound=part("certificate:check_bound"),
-    default_method="branch_and_check",
+    default_method="portfolio",
     default_methods=(
         "pd_ors",
         "oasis",
@@ -63,7 +63,7 @@ PROBLEM = Problem(
         "dorm",
         "price_bound",
         "column_lp",
-        "branch_and_check",
+        "portfolio",
     ),
     generators=(
         Generator(
@@ -277,6 +277,16 @@ PROBLEM = Problem(
             part("cp:cpsat"),
             formulation="cpsat",
             backend="cpsat",
+        ),
+        Method(
+            "portfolio",
+            "exact",
+            "branch-and-price where the cluster is small, branch and check else and after it",
+            "schedule columns and aggregated relaxation (reconstructed)",
+            part("portfolio:portfolio"),
+            formulation="aggregated",
+            backend="highs",
+            stochastic=True,
         ),
         Method(
             "branch_and_check",

@@ -1,0 +1,65 @@
+"""The exact methods one after the other: what is small is priced and branched, the rest checked."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from gadgetopt.numbers import CLOSED_GAP
+from gadgetopt.result import Limits, MethodOutcome
+
+from .branch_and_check import branch_and_check
+from .branch_and_price import branch_and_price
+from .certificate import PdOrsCertificate, check_bound
+from .column_generation import pricings
+from .instance import PdOrsInstance
+
+#: Machines times slots up to which an instance is small.
+FEW_PLACES = 200
+#: Part of the time for branch-and-price there.
+PRICE_PART = 0.6
+
+
+def portfolio(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Return an optimum, or the best decision and the least bound of both methods.
+
+    Branch-and-price goes first where the cluster is small and work is counted exactly; contended
+    instances of that size are closed by it only. Branch and check has the time that is left
+    (reconstructed).
+    """
+    began = time.perf_counter()
+    small = len(instance.machines) * instance.horizon_slots <= FEW_PLACES
+    if not small or not all(job.exact for job in pricings(instance)):
+        return branch_and_check(instance, limits, rng)
+    part = None if limits.time_s is None else PRICE_PART * limits.time_s
+    first = branch_and_price(instance, replace(limits, time_s=part), rng)
+    first.formulation = "schedule_columns"
+    value, bound = _ends(instance, first)
+    if bound - value <= max(limits.rel_gap, CLOSED_GAP) * max(abs(value), 1e-10):
+        return first
+    passed = time.perf_counter() - began
+    left = None if limits.time_s is None else max(0.0, limits.time_s - passed)
+    second = branch_and_check(instance, replace(limits, time_s=left), rng)
+    lower = second if _ends(instance, second)[1] < bound else first
+    better = second if _ends(instance, second)[0] > value else first
+    return MethodOutcome(
+        solution=better.solution,
+        claimed_objective=better.claimed_objective,
+        dual_bound=lower.dual_bound,
+        certificate=lower.certificate,
+        limit_hit=second.limit_hit or first.limit_hit,
+        formulation="schedule_columns" if lower is first else None,
+        trace=(*first.trace, *(replace(p, time_s=p.time_s + passed) for p in second.trace)),
+        phases_s={"branch_and_price": passed, **second.phases_s},
+        notes={**first.notes, **second.notes},
+    )
+
+
+def _ends(instance: PdOrsInstance, outcome: MethodOutcome) -> tuple[float, float]:
+    """Return the value and the bound of an outcome."""
+    value = float(outcome.claimed_objective or 0.0)
+    if isinstance(outcome.certificate, PdOrsCertificate):
+        return value, check_bound(instance, outcome.certificate)
+    return value, np.inf if outcome.dual_bound is None else float(outcome.dual_bound)

@@ -1,0 +1,42 @@
+"""The default method: the better of its parts in both ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from gadgetopt.models.pd_ors.branch_and_check import branch_and_check
+from gadgetopt.models.pd_ors.certificate import check_bound
+from gadgetopt.models.pd_ors.evaluate import evaluate
+from gadgetopt.models.pd_ors.generate import desk, paper, quickstart
+from gadgetopt.models.pd_ors.portfolio import portfolio
+
+from gadgetopt.result import Limits
+
+
+def ends(instance, outcome):
+    judged = evaluate(instance, outcome.solution)
+    assert judged.feasible
+    if outcome.certificate is not None:
+        return judged.objective, check_bound(instance, outcome.certificate)
+    return judged.objective, outcome.dual_bound
+
+
+def test_a_small_contended_instance_is_closed():
+    instance = quickstart(np.random.default_rng([21, 7]))
+    value, bound = ends(instance, portfolio(instance, Limits(), np.random.default_rng(0)))
+    assert value == pytest.approx(bound, rel=1e-8)
+
+
+def test_a_large_cluster_goes_to_branch_and_check():
+    instance = paper(np.random.default_rng(1), jobs=10, machines=20)
+    here = portfolio(instance, Limits(), np.random.default_rng(0))
+    there = branch_and_check(instance, Limits(), np.random.default_rng(0))
+    assert (here.solution, here.dual_bound) == (there.solution, there.dual_bound)
+
+
+def test_out_of_time_both_ends_are_the_better_ones():
+    instance = desk(np.random.default_rng(2), jobs=16)
+    outcome = portfolio(instance, Limits(time_s=1.0), np.random.default_rng(0))
+    value, bound = ends(instance, outcome)
+    assert 0 <= value <= bound * (1 + 1e-9)
+    assert bound <= sum(float(job.utility.max()) for job in instance.terms.jobs) * (1 + 1e-9)
