@@ -219,10 +219,8 @@ def exact(arguments: argparse.Namespace) -> None:
             cells += ["; ".join(reported.seconds), str(seed)]
             cells += [f"{it.best:.2f}", f"{it.bound:.2f}", f"{it.width:.3f}"]
             reached = time_to(result, target) if it.width <= target else None
-            cells += [
-                "not reached" if reached is None else f"{reached:.1f}",
-                f"{result.time_s:.1f}",
-            ]
+            when = "not reached" if reached is None else f"{reached:.1f}"
+            cells += ["-" if target == math.inf else when, f"{result.time_s:.1f}"]
             table_row(cells)
 
 
