@@ -19,6 +19,7 @@ master promised when it chose them. Once nothing else is left they are looked at
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -32,12 +33,13 @@ from .aggregated import useful_jobs
 from .aggregated_mip import COMPLETIONS, COUNTS, MODES, AggregatedMip, Deadlines, completion_slots
 from .bounds import alone
 from .certificate import PdOrsCertificate, certificate_of, check_bound
-from .decoding import slot_plan, solution
+from .decoding import solution
 from .instance import PdOrsInstance, PdOrsSolution, SlotPlan
 from .pd_ors import pd_ors
-from .priced_search import PricedSearch, relaxation_prices
+from .placing import Placing
+from .priced_search import PricedSearch, chosen, relaxation_prices
 from .slot_checks import SlotChecks
-from .slot_packing import Item
+from .slot_repair import Items, Packed, repaired, schedules
 from .terms import Floats
 
 #: Seconds for the modes of a schedule, for its workers, and for one test of fewer deadlines.
@@ -58,24 +60,26 @@ PEAK_GAP = 0.003
 #: slots that did not pack are relieved of.
 ATTEMPTS = 2
 COUNT_ATTEMPTS = 4
-RELIEF = 0.004
+RELIEF = 0.02
 #: What time is spent on.
 PHASES = ("build", "master", "schedule", "slots", "core", "online", "prices", "placing", "reserved")
 #: Ranges of prices at which PD-ORS looks for a first decision, and its time.
 PRICE_SPANS = (10.0, 20.0, None)
 ONLINE_S = 10.0
 ONLINE_PART = 0.1
-#: Parts of the time left for prices of the column relaxation, and for placing jobs at them.
+#: Parts of the time left for prices of the column relaxation, for a choice of its columns, and for
+#: placing jobs at the prices.
 PRICES_PART = 0.25
+CHOICE_PART = 0.2
 PLACING_PART = 0.4
 PLACING_ROUNDS = 300
 #: Part of every slot that is left free in the first search for a decision, and its growth.
-FIRST_RESERVE = 0.01
+FIRST_RESERVE = 0.03
 GROWTH = 3.0
 #: Part of the time left that the first master may take, each after it, and one with a reserve.
 FIRST_PART = 0.05
 MASTER_PART = 0.4
-RESERVED_PART = 0.1
+RESERVED_PART = 0.2
 #: Relative improvement that is asked of a new solution.
 IMPROVEMENT = 1e-7
 
@@ -118,6 +122,7 @@ class _Search:
         self._value = 0.0
         self._certificate: PdOrsCertificate | None = None
         self._certified = np.inf
+        self._price: Floats = np.zeros((instance.horizon_slots, *instance.terms.capacity.shape))
         self._bound = sum(float(job.utility.max()) for job in self._mip.jobs.values())
         #: Deadlines that were passed over, and what any of them or earlier ones may be worth.
         self._passed: list[Deadlines] = []
@@ -173,10 +178,13 @@ class _Search:
         self._passed_over = min(self._passed_over, self._certified)
         self._lower(self._certified)
         with self._phase("placing"):
-            search = PricedSearch(self._instance, prices, self._rng)
+            self._price = prices.price
+            self._offer(chosen(self._instance, prices, self._within(part=CHOICE_PART)).decision())
+            known = Placing.of(self._instance, _schedules(self._best))
+            search = PricedSearch(self._instance, prices, self._rng, known)
             search.run(self._within(part=PLACING_PART), PLACING_ROUNDS, self._bound)
         if search.best is not None:
-            self._offer(search.best.decision(len(self._instance.jobs)))
+            self._offer(search.best.decision())
 
     def _pass_over(self, deadlines: Deadlines) -> None:
         """Leave these deadlines, and all earlier ones, which may be worth what was promised."""
@@ -331,9 +339,9 @@ class _Search:
                 return _Verdict()
             rows = self._mip.learnt
             with self._phase("slots"):
-                plans, _ = self._packed(self._mip.items(found.values))
-            if plans is not None:
-                return _Verdict(solution(self._instance, plans))
+                packed, _ = self._packed(self._mip.items(found.values))
+            if packed is not None:
+                return _Verdict(packed)
             if self._mip.learnt == rows:
                 return _Verdict()
         return _Verdict()
@@ -347,37 +355,36 @@ class _Search:
             if counted.values is None:
                 return None
             with self._phase("slots"):
-                plans, learnt = self._packed(self._mip.items(counted.values))
-            if plans is not None:
-                return solution(self._instance, plans)
+                packed, learnt = self._packed(self._mip.items(counted.values))
+            if packed is not None:
+                return packed
             if self._expired() or not learnt:
                 return None
         return None
 
-    def _packed(
-        self, items: Mapping[int, tuple[Item, ...]]
-    ) -> tuple[dict[int, list[SlotPlan | None]] | None, bool]:
+    def _packed(self, items: Mapping[int, Items]) -> tuple[PdOrsSolution | None, bool]:
         """Pack every slot; if some do not, say whether the next try will be another one."""
-        plans: dict[int, list[SlotPlan | None]] = {}
-        fits, learnt = True, False
+        packed: dict[int, Packed] = {}
+        learnt = False
         for t, running in items.items():
             if self._mip.speaks_against(t, running):
-                fits, learnt = False, True
+                learnt = True
                 continue
             verdict = self._checks.check(running)
             if verdict.packing.fits:
-                for item in running:
-                    plan = slot_plan(self._mip.jobs[item.job], t, verdict.packing.counts[item.job])
-                    plans.setdefault(item.job, []).append(plan)
+                packed[t] = verdict.packing.counts
                 continue
-            fits = False
+            learnt = True
             if verdict.packing.fits is False:
                 self._mip.learn(t, verdict.cut, verdict.conflict)
-                learnt = True
             else:
                 self._mip.reserve[t] = self._mip.reserve.get(t, 0.0) + RELIEF
-                learnt = True
-        return (plans if fits else None), learnt
+        if len(packed) == len(items):
+            return solution(self._instance, schedules(self._instance, items, packed, set())), False
+        left = self._left()
+        until = math.inf if left is None else time.perf_counter() + left
+        self._offer(repaired(self._instance, items, packed, self._price, until).decision())
+        return None, learnt
 
     def _core(self, deadlines: Deadlines, level: Sequence[str]) -> dict[int, int]:
         """Return few of the deadlines, as late as they may be, that cannot be met together."""
@@ -461,3 +468,9 @@ def utility_of(instance: PdOrsInstance, decision: PdOrsSolution) -> float:
     """Return the utility of the completion slots of a decision."""
     jobs = instance.terms.jobs
     return sum(float(jobs[i].utility[t]) for i, t in completion_slots(decision).items())
+
+
+def _schedules(decision: PdOrsSolution | None) -> dict[int, tuple[SlotPlan, ...]]:
+    """Return the schedules of accepted jobs."""
+    found = enumerate(decision.schedules if decision is not None else ())
+    return {i: schedule for i, schedule in found if schedule}

@@ -30,10 +30,11 @@ from .class_pricing import JobPricing
 from .column_generation import generate, pricings
 from .decoding import slot_plan
 from .instance import PdOrsInstance, PdOrsSolution, SlotPlan
-from .kernel import best_plans
 from .pd_ors import pd_ors
+from .placing import Placing
 from .restricted_master import Column, RestrictedMaster
 from .rules import Rule
+from .slot_methods import SlotOptions
 from .slot_packing import Item, Packing, pack
 from .terms import Floats
 
@@ -290,25 +291,16 @@ class _Search:
         """
         instance = self._instance
         price = self._master.price[:, self._master.classes.of_machine]
-        room = np.broadcast_to(instance.terms.capacity, price.shape).copy()
         weight = np.zeros(len(instance.jobs))
         for column, share in zip(columns, shares.tolist(), strict=True):
             weight[column.job] += share * (1 + column.utility)
-        schedules: list[Schedule | None] = [None] * len(instance.jobs)
+        placing = Placing(instance)
         waiting = sorted((job.job for job in self._jobs), key=lambda j: -weight[j.index])
         for least in (0.0, -math.inf):
             for job in waiting:
-                if schedules[job.index] is not None:
-                    continue
-                plans = best_plans(job, price, room, progress="exact").values()
-                useful = [p for p in plans if job.utility[p.completion] > 0]
-                best = max(useful, key=lambda p: job.utility[p.completion] - p.cost, default=None)
-                if best is None or job.utility[best.completion] - best.cost < least:
-                    continue
-                schedules[job.index] = best.slots
-                usage = best.usage
-                np.subtract.at(room, (usage.slots - 1, usage.machines), usage.amounts)
-        self._offer(schedules)
+                if job.index not in placing.placed:
+                    placing.place(job, price, least, progress="exact", options=SlotOptions())
+        self._offer(list(placing.decision().schedules))
 
     def _offer(self, schedules: list[Schedule | None]) -> None:
         """Keep a decision if it is better."""

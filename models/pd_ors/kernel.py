@@ -102,14 +102,19 @@ class Plan:
     @cached_property
     def usage(self) -> Usage:
         """What it takes of which machine in which slot."""
-        entries = [
-            (plan.slot, place.machine, place.workers, place.servers)
-            for plan in self.slots
-            for place in plan.placements
-        ]
-        slots, machines, workers, servers = np.array(entries, dtype=np.int64).T
-        amounts = workers[:, None] * self.job.alpha + servers[:, None] * self.job.beta
-        return Usage(slots, machines, amounts)
+        return usage_of(self.job, self.slots)
+
+
+def usage_of(job: JobTerms, schedule: Sequence[SlotPlan]) -> Usage:
+    """Return what a schedule takes of which machine in which slot."""
+    entries = [
+        (plan.slot, place.machine, place.workers, place.servers)
+        for plan in schedule
+        for place in plan.placements
+    ]
+    slots, machines, workers, servers = np.array(entries, dtype=np.int64).reshape(-1, 4).T
+    amounts = workers[:, None] * job.alpha + servers[:, None] * job.beta
+    return Usage(slots, machines, amounts)
 
 
 def best_plans(

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from .instance import PdOrsInstance, PdOrsSolution, SlotPlan
-from .kernel import Plan, best_plans
+from .instance import PdOrsInstance, PdOrsSolution
+from .kernel import Plan, best_plans, usage_of
 from .online import best_plan
 from .plot import BLUE, GREY, INK, ORANGE, checked
 from .prices import PriceTable, by_arrival, price_range
 from .slot_methods import SlotOptions
-from .terms import Ints, JobTerms
+from .terms import JobTerms
 
 #: ln(U / L) of the second row. The paper's L is often so low that nothing costs anything until
 #: a machine is almost full (reconstructed).
@@ -137,11 +136,11 @@ def payoffs(
                 payoff, plan = best
                 out.append(Payoff(i, False, payoff + plan.cost, plan.cost))
             continue
-        slots, machines, amounts = _usage(job, schedule)
-        cost = float((table.price[slots - 1, machines] * amounts).sum())
+        taken = usage_of(job, schedule)
+        cost = float((table.price[taken.slots - 1, taken.machines] * taken.amounts).sum())
         done = max(plan.slot for plan in schedule if any(p.workers for p in plan.placements))
         out.append(Payoff(i, True, float(job.utility[done]), cost))
-        table.take(slots, machines, amounts)
+        table.take(taken.slots, taken.machines, taken.amounts)
     return out
 
 
@@ -155,15 +154,6 @@ def _cheapest(job: JobTerms, table: PriceTable, last_slot: int) -> dict[int, Pla
         last_slot=last_slot,
         alike=table.alike,
     )
-
-
-def _usage(job: JobTerms, schedule: tuple[SlotPlan, ...]) -> tuple[Ints, Ints, Ints]:
-    """Return slots, machines and amounts of each resource of all that a job takes."""
-    entries = [
-        (plan.slot, p.machine, p.workers, p.servers) for plan in schedule for p in plan.placements
-    ]
-    slots, machines, w, s = np.array(entries, dtype=np.int64).reshape(-1, 4).T
-    return slots, machines, w[:, None] * job.alpha + s[:, None] * job.beta
 
 
 def _hover(p: Payoff) -> str:

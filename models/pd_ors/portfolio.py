@@ -30,8 +30,9 @@ def portfolio(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator)
     (reconstructed).
     """
     began = time.perf_counter()
+    jobs = pricings(instance)
     small = len(instance.machines) * instance.horizon_slots <= FEW_PLACES
-    if not small or not all(job.exact for job in pricings(instance)):
+    if not jobs or not small or not all(job.exact for job in jobs):
         return branch_and_check(instance, limits, rng)
     part = None if limits.time_s is None else PRICE_PART * limits.time_s
     first = branch_and_price(instance, replace(limits, time_s=part), rng)

@@ -21,44 +21,54 @@ from gadgetopt.result import Limits, MethodOutcome, TracePoint
 from .bounds import first_prices
 from .certificate import certificate_of
 from .column_generation import generate, pricings
-from .instance import PdOrsInstance, PdOrsSolution
-from .kernel import Plan, Progress, best_plans
+from .instance import PdOrsInstance
+from .placing import QUANTA, Placing
 from .restricted_master import RestrictedMaster
-from .slot_methods import SlotOptions
-from .terms import Floats, Ints, JobTerms
+from .slot_checks import SlotChecks
+from .slot_packing import Item
+from .slot_repair import repaired
+from .terms import Floats, JobTerms
 
-#: Parts of a job's work, and numbers of workers tried, where exact ones would be many.
-QUANTA = 60
-GRID = 16
 #: Scales of the prices of the first placements.
 FIRST_SCALES = (0.5, 1.0)
-#: Range of the scales in ruin and recreate, and of the exponents of its noise on payoffs.
+#: Range of the scales in ruin and recreate, and how much the order of jobs varies.
 LEAST_SCALE, GREATEST_SCALE = 0.2, 1.3
 NOISE = 0.5
 #: Jobs taken out: at most this part of all, and at least so many.
 REMOVED_PART, FEWEST_REMOVED = 0.3, 2
 #: Relative loss that is accepted at first; it falls to nothing.
 ACCEPTED_LOSS = 0.01
-#: Part of the time for column generation.
-PRICES_PART = 0.4
+#: Part of the time for column generation, and for a choice of columns.
+PRICES_PART, CHOOSING_PART = 0.4, 0.3
+#: Part of that time for the program, at most these seconds, and the gap at which it may stop.
+CHOICE_PART, MOST_CHOICE_S, CHOICE_GAP = 0.4, 30.0, 0.002
+#: Part of all capacities that the choice of columns leaves free, as slots do not pack to the brim.
+RESERVE = 0.03
 
 
 @dataclass(frozen=True)
 class Prices:
-    """What column generation leaves: prices, what each job would earn at them, and their bound.
+    """What column generation leaves.
 
     Attributes
     ----------
     price : array, shape (slots, machines, resources)
         Per unit.
     payoff : array, shape (jobs,)
+        What each job would earn at these prices.
+    earned : array, shape (jobs,)
+        What it earns in the relaxation.
     bound : float
         As computed by column generation; the certificate's is the one to rely on.
+    master : RestrictedMaster
+        With the columns that were generated.
     """
 
     price: Floats
     payoff: Floats
+    earned: Floats
     bound: float
+    master: RestrictedMaster
 
 
 def relaxation_prices(instance: PdOrsInstance, limits: Limits) -> Prices:
@@ -68,70 +78,32 @@ def relaxation_prices(instance: PdOrsInstance, limits: Limits) -> Prices:
     start = first_prices(instance, limits, master)
     done = generate(master, jobs, limits, quanta=(QUANTA,), start=start)
     price = done.price[:, master.classes.of_machine]
-    return Prices(price, np.maximum(master.payoff, 0.0), done.bound)
+    earned = np.zeros(len(instance.jobs))
+    for column, share in zip(master.columns, master.shares.tolist(), strict=False):
+        earned[column.job] += share * column.utility
+    return Prices(price, np.maximum(master.payoff, 0.0), earned, done.bound, master)
 
 
-class Placing:
-    """Jobs placed on machines, and the room that they leave.
+def chosen(instance: PdOrsInstance, prices: Prices, limits: Limits) -> Placing:
+    """Return a placing from an integer choice of the columns, some capacity kept in reserve.
 
-    Attributes
-    ----------
-    plans : dict of job to Plan
-    value : float
-        Total utility.
+    Columns know classes of machines only; where a slot does not pack, jobs are placed anew.
     """
-
-    def __init__(self, instance: PdOrsInstance):
-        shape = (instance.horizon_slots, *instance.terms.capacity.shape)
-        self._room: Ints = np.broadcast_to(instance.terms.capacity, shape).copy()
-        self.plans: dict[int, Plan] = {}
-        self.value = 0.0
-
-    def copy(self) -> Placing:
-        """Return one that can be changed by itself."""
-        other = Placing.__new__(Placing)
-        other._room, other.plans, other.value = self._room.copy(), dict(self.plans), self.value
-        return other
-
-    def place(
-        self, job: JobTerms, price: Floats, least: float, progress: Progress, options: SlotOptions
-    ) -> bool:
-        """Place a job where its utility exceeds the cost most, if by `least`."""
-        if not self._has_volume(job):
-            return False
-        plans = best_plans(
-            job, price, self._room, progress=progress, quanta=QUANTA, options=options
-        ).values()
-        useful = [plan for plan in plans if job.utility[plan.completion] > 0]
-        best = max(useful, key=lambda p: job.utility[p.completion] - p.cost, default=None)
-        if best is None or job.utility[best.completion] - best.cost < least:
-            return False
-        self._charge(best, 1)
-        self.plans[job.index] = best
-        self.value += float(job.utility[best.completion])
-        return True
-
-    def remove(self, i: int) -> None:
-        """Take a job out."""
-        plan = self.plans.pop(i)
-        self._charge(plan, -1)
-        self.value -= float(plan.job.utility[plan.completion])
-
-    def decision(self, jobs: int) -> PdOrsSolution:
-        """Return the schedules of all jobs."""
-        placed = (self.plans.get(i) for i in range(jobs))
-        return PdOrsSolution(schedules=tuple(plan.slots if plan else None for plan in placed))
-
-    def _has_volume(self, job: JobTerms) -> bool:
-        """Say whether the slots in which it earns have room for its work, were they one machine."""
-        n = job.least_worker_slots
-        need = job.alpha * n + job.beta * job.least_server_slots(n)
-        last = int(np.flatnonzero(job.utility > 0)[-1])
-        return bool((need <= self._room[job.arrival - 1 : last].sum(axis=(0, 1))).all())
-
-    def _charge(self, plan: Plan, times: int) -> None:
-        usage = plan.usage
-        np.subtract.at(self._room, (usage.slots - 1, usage.machines), times * usage.amounts)
+    began = time.perf_counter()
+    until = math.inf if limits.time_s is None else began + limits.time_s
+    time_s = MOST_CHOICE_S
+    if limits.time_s is not None:
+        time_s = min(time_s, CHOICE_PART * limits.time_s)
+    columns = prices.master.choice(RESERVE, replace(limits, time_s=time_s, rel_gap=CHOICE_GAP))
+    items: dict[int, list[Item]] = {}
+    for column in columns:
+        for use in column.uses:
+            items.setdefault(use.slot, []).append(Item(column.job, use.internal, use.workers))
+    by_slot = {t: tuple(sorted(items[t])) for t in sorted(items)}
+    checks = SlotChecks(instance.terms, lambda: max(0.0, until - time.perf_counter()))
+    verdicts = {t: checks.check(by_slot[t]).packing for t in by_slot}
+    packed = {t: packing.counts for t, packing in verdicts.items() if packing.fits}
+    return repaired(instance, by_slot, packed, prices.price, until)
 
 
 @dataclass
@@ -144,7 +116,7 @@ class PricedSearch:
     prices : Prices
     rng : numpy.random.Generator
     best : Placing or None
-        The best one so far.
+        The best one so far; one to start from may be given.
     """
 
     instance: PdOrsInstance
@@ -174,29 +146,30 @@ class PricedSearch:
                 for i in order:
                     if time.perf_counter() > until:
                         return False
-                    if i not in placing.plans:
-                        placing.place(jobs[i], price, least, "auto", SlotOptions("auto", grid=GRID))
+                    if i not in placing.placed:
+                        placing.place(jobs[i], price, least)
             return True
 
-        payoff = self.prices.payoff
-        others = 0.1 * float(payoff.mean())
-        first = sorted(jobs, key=lambda i: (-payoff[i], i))
-        current = None
-        for scale in FIRST_SCALES:
-            placing = Placing(self.instance)
-            in_time = recreate(placing, first, scale)
-            if not kept(placing) or not in_time:
-                return not in_time
-            if current is None or placing.value > current.value:
-                current = placing
+        # In what order jobs are placed: by either, with some noise. What has nothing of it comes
+        # late, but not always last.
+        worths = [w + 0.1 * float(w.mean()) for w in (self.prices.payoff, self.prices.earned)]
+        current = self.best
+        for worth in worths:
+            first = sorted(jobs, key=lambda i: (-worth[i], i))
+            for scale in FIRST_SCALES:
+                placing = Placing(self.instance)
+                in_time = recreate(placing, first, scale)
+                if not kept(placing) or not in_time:
+                    return not in_time
+                if current is None or placing.value > current.value:
+                    current = placing
         assert current is not None
         for k in range(rounds):
             placing = current.copy()
             for i in self._removed(placing):
                 placing.remove(i)
-            noise = np.exp(self.rng.normal(0.0, NOISE, len(payoff)))
-            # Jobs without a payoff come late, but not always last.
-            order = sorted(jobs, key=lambda i: (-(payoff[i] + others) * noise[i], i))
+            worth = worths[k % 2] * np.exp(self.rng.normal(0.0, NOISE, len(self.instance.jobs)))
+            order = sorted(jobs, key=lambda i: (-worth[i], i))
             scale = float(self.rng.uniform(LEAST_SCALE, GREATEST_SCALE))
             if not recreate(placing, order, scale):
                 kept(placing)
@@ -210,14 +183,14 @@ class PricedSearch:
 
     def _removed(self, placing: Placing) -> list[int]:
         """Return placed jobs, half of the time only such that run in one slot."""
-        busy = sorted(placing.plans)
+        busy = sorted(placing.placed)
         if not busy:
             return []
         if self.rng.random() < 0.5:
             t = int(self.rng.integers(1, self.instance.horizon_slots + 1))
-            running = [i for i in busy if any(use.slot == t for use in placing.plans[i].uses)]
+            running = [i for i in busy if (placing.placed[i].usage.slots == t).any()]
             busy = running or busy
-        most = max(FEWEST_REMOVED, int(REMOVED_PART * len(placing.plans)))
+        most = max(FEWEST_REMOVED, int(REMOVED_PART * len(placing.placed)))
         number = min(len(busy), int(self.rng.integers(FEWEST_REMOVED, most + 1)))
         chosen = self.rng.choice(len(busy), size=number, replace=False)
         return [busy[k] for k in chosen.tolist()]
@@ -249,14 +222,18 @@ def priced_search(
         for_prices = replace(limits, time_s=PRICES_PART * limits.time_s)
     prices = relaxation_prices(instance, for_prices)
     passed = time.perf_counter() - began
-    left = limits
-    if limits.time_s is not None:
-        left = replace(limits, time_s=max(0.0, limits.time_s - passed))
-    search = PricedSearch(instance, prices, rng)
-    stopped = search.run(left, rounds, prices.bound * (1 - limits.rel_gap))
+
+    def left(part: float = 1.0) -> Limits:
+        if limits.time_s is None:
+            return limits
+        spent = time.perf_counter() - began
+        return replace(limits, time_s=max(0.0, part * (limits.time_s - spent)))
+
+    search = PricedSearch(instance, prices, rng, chosen(instance, prices, left(CHOOSING_PART)))
+    stopped = search.run(left(), rounds, prices.bound * (1 - limits.rel_gap))
     best = search.best or Placing(instance)
     return MethodOutcome(
-        solution=best.decision(len(instance.jobs)),
+        solution=best.decision(),
         claimed_objective=best.value,
         certificate=certificate_of(instance, prices.price),
         limit_hit="time_s" if stopped else None,

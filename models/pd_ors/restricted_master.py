@@ -170,6 +170,20 @@ class RestrictedMaster:
             self._charges = np.maximum(duals[self._rows + self._jobs :], 0.0)
         return status
 
+    def choice(self, reserve: float, limits: Limits) -> list[Column]:
+        """Return the columns of an integer solution that leaves a part of all capacities free.
+
+        It is the best one found; the values of the last solve are lost.
+        """
+        rows = np.arange(self._rows)
+        none = np.full(self._rows, -np.inf)
+        self.lp.change_row_bounds(rows, none, np.full(self._rows, 1.0 - reserve))
+        values = self.lp.solve_in_integers(limits)
+        self.lp.change_row_bounds(rows, none, np.ones(self._rows))
+        if values is None:
+            return []
+        return [self.columns[c] for c in np.flatnonzero(values[self._jobs :] > 0.5).tolist()]
+
     @property
     def shares(self) -> Floats:
         """Value of each column."""

@@ -10,6 +10,7 @@ from gadgetopt.models.pd_ors.certificate import check_bound
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.generate import desk, paper, quickstart
 from gadgetopt.models.pd_ors.priced_search import Placing, PricedSearch, Prices, priced_search
+from gadgetopt.models.pd_ors.restricted_master import RestrictedMaster
 
 from gadgetopt.result import Limits
 from gadgetopt.solvers import solve_model
@@ -32,7 +33,7 @@ def test_value_optimum_and_bound_are_in_order(seed):
 
 
 def test_ruin_and_recreate_improves_on_the_first_placement():
-    instance = desk(np.random.default_rng(4), jobs=14)
+    instance = desk(np.random.default_rng(4), jobs=20)
     found = [
         priced_search(instance, Limits(), np.random.default_rng(1), rounds=rounds).claimed_objective
         for rounds in (0, 60)
@@ -49,12 +50,12 @@ def test_the_same_seed_makes_the_same_decision():
 def test_what_is_taken_out_leaves_its_room():
     instance = quickstart(np.random.default_rng(0))
     prices = np.zeros((instance.horizon_slots, *instance.terms.capacity.shape))
-    search = PricedSearch(
-        instance, Prices(prices, np.ones(len(instance.jobs)), np.inf), np.random.default_rng(0)
-    )
+    one = np.ones(len(instance.jobs))
+    free = Prices(prices, one, one, np.inf, RestrictedMaster(instance))
+    search = PricedSearch(instance, free, np.random.default_rng(0))
     search.run(Limits(), rounds=0)
     placing, empty = search.best.copy(), Placing(instance)
-    for i in list(placing.plans):
+    for i in list(placing.placed):
         placing.remove(i)
     assert placing.value == pytest.approx(0.0, abs=1e-9)
     assert (placing._room == empty._room).all()
