@@ -17,8 +17,9 @@ from gadgetopt.methods import MethodCall, knows, select
 from gadgetopt.ratio import Ratio, cross_examine, ratios
 from gadgetopt.registry import problem
 from gadgetopt.result import Limits, MethodOutcome, Result, Status
+from gadgetopt.rows import StoredRun, run_key
 from gadgetopt.run import judge, solve
-from gadgetopt.store import Store, StoredRun, run_key
+from gadgetopt.store import Store
 from gadgetopt.theorems import Promise, promises, proven_ratio
 
 logger = logging.getLogger(__name__)

@@ -17,8 +17,9 @@ from gadgetopt.data import Certificate, Rational
 from gadgetopt.declaration import Method
 from gadgetopt.errors import InputError
 from gadgetopt.result import Limits, Status, Voucher
+from gadgetopt.rows import StoredRun
 from gadgetopt.run import solve
-from gadgetopt.store import Store, StoredRun
+from gadgetopt.store import Store
 
 
 class Claim(Certificate):

@@ -2,6 +2,9 @@
 
 import json
 import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -11,9 +14,11 @@ from hypothesis import strategies as st
 from gadgetopt.cli.comparing import print_table
 from gadgetopt.comparison import compare
 from gadgetopt.errors import InputError
+from gadgetopt.files import read
 from gadgetopt.report import ratios
 from gadgetopt.result import Limits
-from gadgetopt.store import SCHEMA_VERSION, Store, decode_number, encode_number
+from gadgetopt.rows import decode_number, encode_number, to_row
+from gadgetopt.store import SCHEMA_VERSION, Store
 
 
 @given(st.one_of(st.integers(), st.fractions(), st.floats(allow_nan=False), st.none()))
@@ -124,3 +129,80 @@ def test_a_missing_store_is_not_made_by_reading_it(tmp_path):
     with pytest.raises(InputError, match="no such store"):
         ratios(tmp_path / "none.sqlite")
     assert not (tmp_path / "none.sqlite").exists()
+
+
+def test_a_store_of_the_second_version_is_brought_up_to_date_by_reading_it(tiny, tmp_path):
+    path = tmp_path / "runs.sqlite"
+    before = compare([tiny / "e1_co_locate.json"], ["first_fit"], store=path)
+    with sqlite3.connect(path) as old:
+        old.executescript("DROP TABLE instances; DROP TABLE claims; PRAGMA user_version = 2")
+    assert [e.row() for e in ratios(path)] == [e.row() for e in before]
+    with Store(path, create=False) as store:
+        assert store.instances() == {}
+
+
+def test_a_store_is_read_where_nothing_can_be_written(tiny, tmp_path):
+    folder = tmp_path / "archive"
+    folder.mkdir()
+    table = compare([tiny / "e1_co_locate.json"], ["first_fit"], store=folder / "runs.sqlite")
+    folder.chmod(0o555)
+    try:
+        assert [e.row() for e in ratios(folder / "runs.sqlite")] == [e.row() for e in table]
+    finally:
+        folder.chmod(0o755)
+
+
+def test_instances_come_back_with_their_size_and_data(tiny, tmp_path):
+    document = read(tiny / "e1_co_locate.json")
+    with Store(tmp_path / "runs.sqlite") as store:
+        store.add_instance(document)
+        store.add_instance(document)
+        (known,) = store.instances().values()
+        again = store.instance(known.fingerprint)
+        assert store.instance("of another") is None
+    assert (known.name, known.problem, known.size["jobs"]) == ("e1_co_locate", "sjf_bco", 2)
+    assert (again.data, again.origin) == (document.data, document.origin)
+
+
+def test_without_details_a_run_is_what_a_table_needs(tiny, tmp_path):
+    path = tmp_path / "runs.sqlite"
+    compare([tiny / "e1_co_locate.json"], ["sjf_bco"], store=path)
+    with Store(path, create=False) as store:
+        (whole,), (short,) = store.runs(), store.runs(details=False)
+        assert store.runs_of([whole.key, "of no run"]) == {whole.key: short}
+    assert whole.result.solution is not None
+    assert replace(whole.result, solution=None, evaluation=None, trace=()) == short.result
+
+
+def test_a_claim_keeps_other_clients_away_until_its_client_dies(tmp_path):
+    with Store(tmp_path / "runs.sqlite") as one, Store(tmp_path / "runs.sqlite") as other:
+        living = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+        other._owner = (other._owner[0], living.pid)
+        assert other.claim("run")
+        assert not one.claim("run")
+        living.communicate()
+        assert one.claim("run")
+
+
+def test_a_claim_of_another_host_expires(tmp_path, monkeypatch):
+    with Store(tmp_path / "runs.sqlite") as one, Store(tmp_path / "runs.sqlite") as other:
+        other._owner = ("elsewhere", 1)
+        assert other.claim("run")
+        assert not one.claim("run")
+        monkeypatch.setattr("gadgetopt.store.CLAIM_S", -1.0)
+        other.renew_claims()
+        assert one.claim("run")
+
+
+def test_a_failure_does_not_replace_what_another_client_finished(tiny, tmp_path):
+    path = tmp_path / "runs.sqlite"
+    compare([tiny / "e1_co_locate.json"], ["first_fit"], store=path)
+    with Store(path) as store:
+        (run,) = store.runs()
+        row = to_row(run)
+        store.add_row({**row, "status": "error", "reason": "crashed"}, keep_finished=True)
+        assert store.get(run.key) == run
+        store.add_row({**row, "status": "error", "reason": "crashed"})
+        assert store.get(run.key).result.reason == "crashed"
+        assert store.finished([run.key]) == {run.key}
+        assert store.finished([run.key], retry_errors=True) == set()
