@@ -19,8 +19,8 @@ from gadgetopt.declaration import Problem
 logger = logging.getLogger(__name__)
 
 
-def features_of(problem: Problem, instance: Any) -> dict[str, float | None]:
-    """Return the features of an instance, None where one is no finite number.
+def features_of(problem: Problem, instance: Any) -> dict[str, float]:
+    """Return the features of an instance that are finite numbers.
 
     A system that declares none has none, nor has one whose function fails: a warning says so, since
     a batch of runs is worth more than a column.
@@ -33,7 +33,7 @@ def features_of(problem: Problem, instance: Any) -> dict[str, float | None]:
     except Exception as error:  # a system may be anybody's
         logger.warning("features of %s: %s: %s", problem.name, type(error).__name__, error)
         return {}
-    return {name: value if math.isfinite(value) else None for name, value in found.items()}
+    return {name: value for name, value in found.items() if math.isfinite(value)}
 
 
 def variation(values: Iterable[float]) -> float:

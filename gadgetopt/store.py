@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gadgetopt.errors import InputError
+from gadgetopt.features import features_of
 from gadgetopt.files import Document, document_text, parse
 from gadgetopt.rows import DETAILS, Row, StoredRun, from_row, to_row
 
@@ -314,7 +315,7 @@ class Store:
             problem.name,
             document.name,
             _numbers(problem.size, data, document.name),
-            _numbers(getattr(problem, "features", None), data, document.name),
+            json.dumps(features_of(problem, data)),
             document_text(document),
         )
         with self._clear_errors():

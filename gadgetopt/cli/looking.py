@@ -75,7 +75,7 @@ def show(
     for name, value in declared.size(document.data).items():
         typer.echo(f"{name.replace('_', ' ')}: {value}")
     for name, number in features_of(declared, document.data).items():
-        typer.echo(f"{name.replace('_', ' ')}: {'' if number is None else f'{number:.4g}'}")
+        typer.echo(f"{name.replace('_', ' ')}: {number:.4g}")
     if chosen is not None:
         from gadgetopt.export import written_out
 
