@@ -49,7 +49,7 @@ def ratios(store: Path | str) -> list[Entry]:
         If the file is missing or not a store.
     """
     with Store(Path(store), create=False) as runs:
-        return entries([run for run in runs.runs() if not run.result.refused])
+        return entries([run for run in runs.runs(details=False) if not run.result.refused])
 
 
 def theorem_rows(table: Sequence[Entry]) -> list[dict[str, Any]]:

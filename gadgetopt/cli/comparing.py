@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from gadgetopt.comparison import Entry
     from gadgetopt.result import Result
+    from gadgetopt.store import StoredInstance
 
 
 def compare(
@@ -85,11 +86,14 @@ def ratios(
     theorems: Annotated[
         bool, typer.Option("--theorems", help="One row per run and theorem, with its verdict.")
     ] = False,
+    features: Annotated[
+        bool, typer.Option("--features", help="With size and features of the instances.")
+    ] = False,
     out: Out = None,
     as_json: Json = False,
 ) -> int:
     """Print certified ratios beside the theorems, from a store."""
-    from gadgetopt import comparison, report
+    from gadgetopt import columns, comparison, report
 
     form = "json" if as_json else form
     if form not in report.FORMATS:
@@ -98,6 +102,10 @@ def ratios(
     table = report.ratios(store)
     rows = report.theorem_rows(table) if theorems else [entry.row() for entry in table]
     keys = report.THEOREM_KEYS if theorems else comparison.ROW_KEYS
+    if features and form != "table":
+        solved = [e.result.fingerprint for e in table for _ in (e.promises if theorems else (e,))]
+        of_instance = columns.columns(columns.instances(store))
+        rows, keys = columns.joined(rows, solved, keys, of_instance)
     if form != "table":
         text = report.render(rows, form, out, keys)
         if text is not None:
@@ -108,6 +116,8 @@ def ratios(
         print_rows(rows)
     else:
         print_table(table)
+    if features and form == "table":
+        _print_instances(table, columns.instances(store))
     return 0
 
 
@@ -120,6 +130,14 @@ def print_table(table: list[Entry]) -> None:
     console.print(LEGEND, style="dim", highlight=False)
     for remark in remarks(table):
         console.print(remark, style="bold red", highlight=False, markup=False)
+
+
+def _print_instances(table: list[Entry], known: dict[str, StoredInstance]) -> None:
+    from gadgetopt.columns import instance_rows
+
+    for system, rows in instance_rows((e.result.fingerprint for e in table), known).items():
+        typer.echo(f"\n{system}: size and features")
+        print_rows(rows)
 
 
 def print_rows(rows: list[dict[str, Any]]) -> None:
