@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -34,7 +35,7 @@ class Document:
     origin: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the problem's name and the canonical data."""
         return fingerprint(self.problem.name, self.data)
@@ -325,7 +326,7 @@ def _place(prefix: str, location: Sequence[str | int], data: Any, *, there: bool
         inside = isinstance(data, dict) and step in data
         inside = inside or (isinstance(data, list) and isinstance(step, int) and step < len(data))
         data = data[step] if inside else None
-    return place
+    return place.removeprefix(".")
 
 
 def _shown(value: Any) -> str:
