@@ -14,6 +14,7 @@ import typer
 from gadgetopt.cli.comparing import compare, ratios
 from gadgetopt.cli.looking import list_, schema, show
 from gadgetopt.cli.making import export, generate, import_
+from gadgetopt.cli.reporting import report
 from gadgetopt.cli.solving import plot, solve, verify
 from gadgetopt.errors import InputError, ModelRefused
 
@@ -35,6 +36,7 @@ app.command("verify")(verify)
 app.command("plot")(plot)
 app.command("compare")(compare)
 app.command("ratios")(ratios)
+app.command("report")(report)
 app.command("export")(export)
 app.command("schema")(schema)
 
