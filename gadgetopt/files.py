@@ -305,6 +305,10 @@ def _sentence(detail: Mapping[str, Any], prefix: str, data: Any) -> str:
         return f"{place}: {_shown(given)} is not {rest}"
     if kind == "greater_than_equal":
         return f"{place}: {_shown(given)} is below the least allowed, {context['ge']}"
+    if kind == "less_than":
+        return f"{place}: {_shown(given)} is not less than {context['lt']:g}"
+    if kind == "string_too_short" and not given:
+        return f"{place}: {_shown(given)} is an empty string"
     if kind == "less_than_equal":
         return f"{place}: {_shown(given)} is above the greatest allowed, {context['le']}"
     if kind == "too_short":

@@ -113,6 +113,35 @@ def to_row(run: StoredRun) -> Row:
     }
 
 
+#: Bytes of text in a row beyond which it is refused; SQLite's own limit is a thousand million.
+MOST_BYTES = 200_000_000
+
+
+def checked_row(run: StoredRun) -> Row:
+    """Return a run's row if the store can hold it.
+
+    Raises
+    ------
+    ValueError
+        If a value is none that a table can hold, which only a method's own doing can be.
+    """
+    row, length = to_row(run), 0
+    for name, value in row.items():
+        if isinstance(value, str):
+            try:
+                length += len(value.encode())
+            except UnicodeEncodeError:
+                raise ValueError(f"{name} is not text that can be written in UTF-8") from None
+        elif isinstance(value, int) and not isinstance(value, bool):
+            if abs(value) >= 2**63:
+                raise ValueError(f"{name} is an integer beyond 64 bits")
+        elif value is not None and not isinstance(value, float):
+            raise ValueError(f"{name} is a {type(value).__name__}")
+    if length > MOST_BYTES:
+        raise ValueError(f"it takes {length / 1e6:.0f} MB, more than {MOST_BYTES / 1e6:.0f}")
+    return row
+
+
 def from_row(row: Row) -> StoredRun:
     """Return the run of a row; what of `DETAILS` the row has not got, the run has not either."""
     from gadgetopt.files import record_type

@@ -65,8 +65,16 @@ CREATE TABLE runs (
     phases_s TEXT NOT NULL,
     versions TEXT NOT NULL,
     notes TEXT NOT NULL,
-    finished_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    finished_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    position INTEGER
 ) STRICT
+"""
+
+# Runs are listed in the order in which they were taken on, whichever ended first.
+_ORDER = "CREATE INDEX IF NOT EXISTS runs_by_position ON runs (position)"
+_NEXT = """
+1 + max((SELECT coalesce(max(position), 0) FROM runs),
+        (SELECT coalesce(max(position), 0) FROM claims))
 """
 
 _INSTANCES = """
@@ -85,7 +93,8 @@ CREATE TABLE IF NOT EXISTS claims (
     key TEXT PRIMARY KEY,
     host TEXT NOT NULL,
     pid INTEGER NOT NULL,
-    until REAL NOT NULL
+    until REAL NOT NULL,
+    position INTEGER NOT NULL
 ) STRICT
 """
 
@@ -95,7 +104,13 @@ _MIGRATIONS = {
         "ALTER TABLE runs ADD COLUMN certificate TEXT",
         "ALTER TABLE runs ADD COLUMN refused INTEGER NOT NULL DEFAULT 0",
     ),
-    2: (_INSTANCES, _CLAIMS),
+    2: (
+        _INSTANCES,
+        _CLAIMS,
+        "ALTER TABLE runs ADD COLUMN position INTEGER",
+        "UPDATE runs SET position = rowid",
+        _ORDER,
+    ),
 }
 
 #: SQLite allows 999 values in one statement on its oldest builds.
@@ -182,8 +197,8 @@ class Store:
         # lock; the second finds the work done.
         with self._transaction():
             if execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-                for table in (_RUNS, _INSTANCES, _CLAIMS):
-                    execute(table)
+                for statement in (_RUNS, _INSTANCES, _CLAIMS, _ORDER):
+                    execute(statement)
             else:
                 for step in range(execute("PRAGMA user_version").fetchone()[0], SCHEMA_VERSION):
                     for statement in _MIGRATIONS[step]:
@@ -235,13 +250,14 @@ class Store:
             An interrupted run or an error does not replace a run that came to its end.
         """
         marks = ", ".join(f":{name}" for name in row)
-        verb = "REPLACE"
-        if keep_finished and (row["limit_hit"] == "interrupted" or row["status"] == "error"):
-            verb = "IGNORE"
+        worse = row["limit_hit"] == "interrupted" or row["status"] == "error"
         with self._clear_errors(), self._transaction():
-            self.connection.execute(
-                f"INSERT OR {verb} INTO runs ({', '.join(row)}) VALUES ({marks})", row
-            )
+            if not (keep_finished and worse and self.finished([row["key"]], retry_errors=True)):
+                self.connection.execute(
+                    f"INSERT OR REPLACE INTO runs ({', '.join(row)}, position) VALUES ({marks}, "
+                    f"coalesce((SELECT position FROM claims WHERE key = :key), {_NEXT}))",
+                    row,
+                )
             self.connection.execute("DELETE FROM claims WHERE key = ?", (row["key"],))
 
     def get(self, key: str) -> StoredRun | None:
@@ -252,14 +268,14 @@ class Store:
         return None if row is None else from_row(_named(cursor, row))
 
     def runs(self, details: bool = True) -> list[StoredRun]:
-        """Return all runs in the order in which they were stored.
+        """Return all runs in the order in which they were taken on.
 
         Without `details` they come without solution, certificate, evaluation and trace, which is
         what a table of a million runs has time for.
         """
         with self._clear_errors():
             cursor = self.connection.execute(
-                f"SELECT {', '.join(self._columns(details))} FROM runs ORDER BY rowid"
+                f"SELECT {', '.join(self._columns(details))} FROM runs ORDER BY position"
             )
             return [from_row(_named(cursor, row)) for row in cursor]
 
@@ -355,10 +371,17 @@ class Store:
             free = row is None or self._void(*row)
             if free:
                 self.connection.execute(
-                    "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)",
+                    f"INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, {_NEXT})",
                     (key, *self._owner, time.time() + CLAIM_S),
                 )
         return free
+
+    def release(self, key: str) -> None:
+        """Give a claim of this client up."""
+        with self._clear_errors():
+            self.connection.execute(
+                "DELETE FROM claims WHERE key = ? AND (host, pid) = (?, ?)", (key, *self._owner)
+            )
 
     def renew_claims(self) -> None:
         """Let the claims of this client hold for longer."""

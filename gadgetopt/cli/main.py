@@ -16,7 +16,7 @@ from gadgetopt.cli.looking import list_, schema, show
 from gadgetopt.cli.making import export, generate, import_
 from gadgetopt.cli.reporting import report
 from gadgetopt.cli.solving import plot, solve, verify
-from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
 
 app = typer.Typer(
     name="gadgetopt",
@@ -71,6 +71,9 @@ def _run(arguments: list[str] | None) -> int:
     except (InputError, ModelRefused) as error:
         print(f"gadgetopt: {error}", file=sys.stderr)
         return 2
+    except SchedulerLost as error:
+        print(f"gadgetopt: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("gadgetopt: interrupted", file=sys.stderr)
         return 130
