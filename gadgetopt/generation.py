@@ -41,7 +41,7 @@ class Series(Data):
     def spec(self) -> str:
         """The series as text."""
         parts = [self.system, self.preset, f"count={self.count}", f"seed={self.seed}"]
-        parts += [f"{name}={_written(value)}" for name, value in self.options.items()]
+        parts += _assignments(self)
         return ":".join(re.sub(r"([:\\])", r"\\\1", part) for part in parts)
 
     @property
@@ -69,7 +69,8 @@ def parse_series(spec: str, place: str) -> Series:
         else:
             parts[-1] += token[-1]
     system, *rest = parts
-    given: dict[str, Any] = {"system": system, "options": {}}
+    given: dict[str, Any] = {"system": system}
+    options = []
     if rest and "=" not in rest[0]:
         given["preset"] = rest.pop(0)
     for assignment in rest:
@@ -79,8 +80,8 @@ def parse_series(spec: str, place: str) -> Series:
         if name in ("count", "seed"):
             given[name] = _whole(value, 1 if name == "count" else 0, f"{place}: {name}")
         else:
-            given["options"][name] = value
-    return checked_series(Series(**given), lambda _: place)
+            options.append(assignment)
+    return _with_options(Series(**given), options, lambda _: place)
 
 
 def _whole(text: str, least: int, place: str) -> int:
@@ -98,12 +99,16 @@ def checked_series(series: Series, place_of: Callable[[str], str]) -> Series:
     InputError
         One line that begins with `place_of(field)`.
     """
+    return _with_options(series, _assignments(series), place_of)
+
+
+def _with_options(series: Series, assignments: list[str], place_of: Callable[[str], str]) -> Series:
     try:
         declared = problem(series.system)
     except InputError as error:
         raise InputError(f"{place_of('system')}: {error}") from None
     generator = find_generator(declared, series.preset, place_of("preset"))
-    given = _parameters(series, generator, place_of("options"))
+    given = parse_assignments(assignments, generator.parameters, place_of("options"))
     changed = {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in given.items()
@@ -112,9 +117,8 @@ def checked_series(series: Series, place_of: Callable[[str], str]) -> Series:
     return series.model_copy(update={"options": changed})
 
 
-def _parameters(series: Series, generator: Generator, place: str) -> dict[str, Any]:
-    assignments = [f"{name}={_written(value)}" for name, value in series.options.items()]
-    return parse_assignments(assignments, generator.parameters, place)
+def _assignments(series: Series) -> list[str]:
+    return [f"{name}={_written(value)}" for name, value in series.options.items()]
 
 
 def _written(value: Any) -> str:
@@ -184,7 +188,7 @@ def write_series(series: Series, folder: Path) -> list[Path]:
     """
     declared = problem(series.system)
     generator = find_generator(declared, series.preset, "preset")
-    changed = _parameters(series, generator, series.spec)
+    changed = parse_assignments(_assignments(series), generator.parameters, series.spec)
     files = []
     for index in range(series.count):
         name = f"{series.label}_{index:03d}"

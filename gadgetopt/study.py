@@ -107,13 +107,24 @@ def instance_files(study: Study) -> list[Path]:
     InputError
         If it has none, a path is wrong, or a generated file cannot be written.
     """
+    found = _given_files(study)
+    made = [path for s in study.generate for path in write_series(s, study.generated_folder)]
+    return list(dict.fromkeys([*found, *made]))
+
+
+def check(study: Study) -> None:
+    """Raise an InputError if a study names no instances, or a path or method that is not there."""
+    _given_files(study)
+    for spec in study.methods:
+        _check_method(spec, "--methods")
+
+
+def _given_files(study: Study) -> list[Path]:
     if not study.instances and not study.generate:
         raise InputError(
             "no instances: expected instance files, a study file that names some, or --generate"
         )
-    found = find_instances(study.instances)
-    made = [path for s in study.generate for path in write_series(s, study.generated_folder)]
-    return list(dict.fromkeys([*found, *made]))
+    return find_instances(study.instances)
 
 
 # -- files -----------------------------------------------------------------------------------------
@@ -159,6 +170,9 @@ def write_study(study: Study, path: Path) -> None:
     """
     moved = study.moved(lambda text: _seen_from(text, path.parent))
     plain = moved.model_dump(mode="json", exclude_none=True)
+    for series in plain["generate"]:
+        if not series["options"]:
+            del series["options"]
     text = f"# gadgetopt compare {path.name}\n\n{toml(plain)}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

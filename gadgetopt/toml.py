@@ -16,7 +16,7 @@ def toml(table: Mapping[str, Any], prefix: str = "") -> str:
     text = "".join(f"{_key(name)} = {_value(value)}\n" for name, value in values.items())
     for name, value in table.items():
         path = f"{prefix}{_key(name)}"
-        if _is_table(value) and value:
+        if _is_table(value):
             text += f"\n[{path}]\n{toml(value, f'{path}.')}"
         elif _are_tables(value):
             text += "".join(f"\n[[{path}]]\n{toml(entry, f'{path}.')}" for entry in value)
@@ -24,7 +24,7 @@ def toml(table: Mapping[str, Any], prefix: str = "") -> str:
 
 
 def _is_table(value: Any) -> bool:
-    return isinstance(value, dict)
+    return isinstance(value, dict) and bool(value)
 
 
 def _are_tables(value: Any) -> bool:
