@@ -11,7 +11,7 @@ import os
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -24,6 +24,9 @@ from gadgetopt.methods import find_method, knows
 from gadgetopt.registry import problems
 from gadgetopt.result import Limits
 from gadgetopt.toml import toml
+
+if TYPE_CHECKING:
+    from gadgetopt.comparison import Entry
 
 Text = Annotated[str, Field(min_length=1)]
 
@@ -110,6 +113,37 @@ def instance_files(study: Study) -> list[Path]:
     found = _given_files(study)
     made = [path for s in study.generate for path in write_series(s, study.generated_folder)]
     return list(dict.fromkeys([*found, *made]))
+
+
+def compare_study(study: Study, **how: Any) -> list[Entry]:
+    """Run a study and return its ratio table.
+
+    Parameters
+    ----------
+    study : Study
+    **how
+        What a study does not say: `rerun`, `retry_errors`, `details`, `on_result` and `watch` of
+        `gadgetopt.compare`.
+
+    Raises
+    ------
+    InputError
+        If an instance, method or the scheduler cannot be used.
+    """
+    from gadgetopt.comparison import compare
+
+    return compare(
+        instance_files(study),
+        study.methods,
+        limits=study.run_limits,
+        seeds=study.seeds,
+        first_seed=study.first_seed,
+        store=study.store,
+        scheduler=study.scheduler,
+        workers=study.workers,
+        grace_s=study.grace_s,
+        **how,
+    )
 
 
 def check(study: Study) -> None:

@@ -87,7 +87,7 @@ def compare(
     as_json: Json = False,
 ) -> int:
     """Solve instances by several methods; print ratios beside theorems."""
-    from gadgetopt import comparison, study
+    from gadgetopt import study
 
     wanted = study_of(context)
     if write_study is not None:
@@ -95,22 +95,9 @@ def compare(
         study.write_study(wanted, write_study)
         typer.echo(str(write_study))
         return 0
-    instances = study.instance_files(wanted)
     with _watching() as watch:
-        table = comparison.compare(
-            instances,
-            wanted.methods,
-            limits=wanted.run_limits,
-            seeds=wanted.seeds,
-            first_seed=wanted.first_seed,
-            store=wanted.store,
-            rerun=rerun,
-            scheduler=wanted.scheduler,
-            workers=wanted.workers,
-            grace_s=wanted.grace_s,
-            retry_errors=retry_errors,
-            details=False,
-            watch=watch,
+        table = study.compare_study(
+            wanted, rerun=rerun, retry_errors=retry_errors, details=False, watch=watch
         )
     failed = sum(e.result.status == "error" and not e.result.refused for e in table)
     if failed:

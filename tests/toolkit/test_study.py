@@ -349,3 +349,27 @@ def test_what_another_version_generated_otherwise_is_not_overwritten(tmp_path):
     with pytest.raises(InputError, match="is not what sjf_bco:quickstart:count=1:seed=0 gives"):
         write_series(given, tmp_path)
     assert json.loads(file.read_text()) == plain
+
+
+# -- the page --------------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_page_is_a_study(root, tmp_path):
+    page = (root / "docs" / "studies.md").read_text(encoding="utf-8")
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "traces" / "one.json").write_text("{}")
+    path = tmp_path / "chapter3.toml"
+    path.write_text(page.split("```toml\n")[1].split("```")[0])
+    study = read_study(path)
+    assert [s.label for s in study.generate] == [
+        "sjf_bco_paper_s1",
+        "sjf_bco_mini_paper_s0_jobs=12",  # four servers are the preset's
+    ]
+
+
+def test_the_page_names_every_field(root):
+    page = (root / "docs" / "studies.md").read_text(encoding="utf-8")
+    fields = {*Study.model_fields, *StudyLimits.model_fields, *Series.model_fields}
+    for field in fields - {"limits", "threads", "memory_mb", "rel_gap", "time_s"}:
+        assert f"`{field}`" in page
+    assert "`limits.time_s`, `threads`, `memory_mb`, `rel_gap`" in page
