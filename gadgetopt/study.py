@@ -263,14 +263,15 @@ def _seen_from_here(text: str, folder: Path) -> str:
     """Return a path of a file in a folder as one from the current directory."""
     if _in_library(text, folder):
         return text
-    return os.path.normpath(folder / text)
+    return str(folder / text)
 
 
 def _seen_from(text: str, folder: Path) -> str:
     """Return a path from the current directory as one of a file in a folder."""
     if Path(text).is_absolute() or _in_library(text, Path()):
         return text
-    return Path(os.path.relpath(text, folder)).as_posix()
+    # Upwards from the folder itself, not from a link to it.
+    return Path(os.path.relpath(text, folder.resolve())).as_posix()
 
 
 def _in_library(text: str, folder: Path) -> bool:

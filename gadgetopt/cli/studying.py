@@ -82,7 +82,10 @@ def study_of(context: typer.Context) -> Study:
     limits = {_LIMITS[name]: given[name] for name in _LIMITS if name in given}
     if limits:
         changed["limits"] = study.limits.model_copy(update=limits)
-    return study.model_copy(update=changed)
+    study = study.model_copy(update=changed)
+    if files and not study.instances and not study.generate:
+        raise InputError(f"{files[0]}: instances: missing, expected some, or generate")
+    return study
 
 
 def split_methods(text: str) -> tuple[str, ...]:

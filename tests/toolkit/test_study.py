@@ -49,6 +49,7 @@ def test_a_malformed_study_is_answered_by_its_one_line(path, cli, tmp_path, monk
     ("arguments", "said"),
     [
         ([], "no instances: expected instance files, a study file that names some, or --generate"),
+        (["a.toml"], "a.toml: instances: missing, expected some, or generate"),
         (["none.toml"], "none.toml: cannot be read: No such file or directory"),
         (["a.toml", "b.toml"], "b.toml: a second study file, expected one at most"),
         (["--generate", "sjf"], "--generate 'sjf': 'sjf' is not a known problem"),
@@ -182,7 +183,7 @@ def test_a_study_survives_being_written_and_read(folder, study):
     path = folder / "deeper" / "down" / "study.toml"
     path.unlink(missing_ok=True)
     write_study(study, Path("deeper/down/study.toml"))
-    assert read_study("deeper/down/study.toml") == study
+    assert read_study("deeper/down/study.toml").moved(os.path.normpath) == study
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
@@ -303,6 +304,17 @@ def test_a_study_is_the_same_from_every_directory(study_file, tmp_path, monkeypa
     there = read_study("../study.toml")
     assert there.store == "../runs.sqlite"
     assert Path(there.instances[0]).resolve() == (tmp_path / here.instances[0]).resolve()
+
+
+def test_a_study_behind_a_link_finds_what_it_was_written_for(study_file, tmp_path, monkeypatch):
+    (tmp_path / "real" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "real" / "deep")
+    monkeypatch.chdir(tmp_path)
+    write_study(read_study("study.toml"), Path("link/new.toml"))
+    for way in ("link/new.toml", "real/deep/new.toml"):
+        study = read_study(way)
+        assert Path(study.instances[0]).resolve() == (tmp_path / "mine" / "x=1.json").resolve()
+        assert Path(study.store).resolve() == (tmp_path / "runs.sqlite").resolve()
 
 
 def test_instances_of_the_library_need_no_folder_beside_the_study(tmp_path):
