@@ -129,7 +129,8 @@ def failure(error: BaseException) -> str:
     """Say in one line what was raised, and where."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}:{last.lineno}"
-    return f"{type(error).__name__}: {error} ({where})".replace("\n", " ")
+    said = f"{type(error).__name__}: {str(error)[:2000]} ({where})".replace("\n", " ")
+    return said.encode(errors="backslashreplace").decode()  # any text that a store can hold
 
 
 def judge(

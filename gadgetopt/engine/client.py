@@ -41,6 +41,9 @@ COUNT_S = 5.0
 #: Seconds to wait for a scheduler's first answer.
 CONNECT_S = 10
 
+#: Whose log is silenced: what it says at length is said in a line of ours.
+_TALKATIVE = ("distributed", "tornado", "asyncio")
+
 Job = tuple[Work, Document]
 
 
@@ -266,7 +269,7 @@ class Engine:
             row: Row | Failure = result
             return row
         if future.status != "error":
-            raise SchedulerLost(f"the scheduler at {self.scheduler} dropped the runs")
+            raise SchedulerLost(f"the scheduler at {self.scheduler} went away")
         error = result[1] if isinstance(result, tuple) else result
         if isinstance(error, KilledWorker):
             return Failure(f"the workers that did it died: {' '.join(str(error).split())}")
@@ -305,16 +308,20 @@ def _close(client: Any) -> None:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Keep Dask's own log, which says at length what we say in a line, off the terminal."""
-    log = logging.getLogger("distributed")
-    before = log.level
-    log.setLevel(logging.CRITICAL + 1)
+    """Keep Dask's own log off the terminal."""
+    import distributed  # noqa: F401  (it sets the levels of its loggers when it is imported)
+
+    names = [n for n in logging.root.manager.loggerDict if n.split(".")[0] in _TALKATIVE]
+    levels = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module="distributed")
         try:
             yield
         finally:
-            log.setLevel(before)
+            for name, level in levels.items():
+                logging.getLogger(name).setLevel(level)
 
 
 @contextlib.contextmanager
