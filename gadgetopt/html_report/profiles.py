@@ -46,6 +46,8 @@ def quality_profile(system: System, looks: Mapping[str, Style]) -> Figure:
     ):
         curves = _staircases(system, looks, end)
         values = [x for _, xs, _ in curves for x in xs]
+        if not curves:
+            continue
         axis = {"title": {"text": f"within this factor {said}"}, **ratio_axis(values)}
         variants.append(
             Variant(
@@ -104,6 +106,8 @@ def time_to_target(system: System, looks: Mapping[str, Style]) -> Figure:
     for target in TARGETS:
         curves = _staircases(system, looks, _reaching(system, best, target))
         values = [x for _, xs, _ in curves for x in xs]
+        if not curves:
+            continue
         largest = max(values, default=1.0)
         label = "the best objective known" if target == 0 else f"{100 * target:g} % of it"
         layout = {

@@ -44,7 +44,8 @@ def gap_over_time(system: System, looks: Mapping[str, Style]) -> Figure:
                 "tickformat": ".0%",
             },
         }
-        variants.append(Variant(label, traces, layout))
+        if traces:
+            variants.append(Variant(label, traces, layout))
     caption = (
         "|objective - bound| / |objective| of the solution that a method has at a moment, median "
         "over its runs; 100 % while there is none. From the traces that methods keep, which are "

@@ -92,17 +92,23 @@
     if (!specs.has(name)) specs.set(name, await report.json(`spec-${name}`));
   };
 
-  const redraw = (chosen = () => true) => plots.filter((plot) => "drawn" in plot.dataset && chosen(plot)).forEach((plot) => draw(plot));
+  const seen = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      seen.unobserve(target);
+      Promise.all([report.plotly(), prepared(target)]).then(() => draw(target)).catch(report.failed);
+    }
+  }, { rootMargin: "300px" });
+
+  // What is in view is drawn at once, the rest when it comes into view.
+  const redraw = (chosen = () => true) => plots.filter(chosen).forEach((plot) => {
+    delete plot.dataset.drawn;
+    seen.unobserve(plot);
+    seen.observe(plot);
+  });
 
   report.startFigures = () => {
-    const seen = new IntersectionObserver((entries) => {
-      for (const { isIntersecting, target } of entries) {
-        if (!isIntersecting) continue;
-        seen.unobserve(target);
-        Promise.all([report.plotly(), prepared(target)]).then(() => draw(target)).catch(report.failed);
-      }
-    }, { rootMargin: "300px" });
-    plots.forEach((plot) => seen.observe(plot));
+    redraw();
 
     document.querySelectorAll("select[data-figure]").forEach((select) => {
       const label = () => select.closest("label").setAttribute("data-chosen", ` ${select.selectedOptions[0].text}`);
@@ -140,7 +146,7 @@
       if (document.documentElement.clientWidth === width) return; // a phone's address bar
       width = document.documentElement.clientWidth;
       clearTimeout(waiting);
-      waiting = setTimeout(redraw, 150);
+      waiting = setTimeout(() => redraw(), 150);
     });
     // Printing cannot wait for anything: what it needs is unpacked while nobody looks.
     const idle = window.requestIdleCallback || ((then) => setTimeout(then, 200));

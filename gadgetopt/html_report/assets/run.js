@@ -19,7 +19,7 @@
 
   const theorem = (t) => {
     const said = t.ratio === undefined ? "no finite ratio" : `ratio ${report.number(t.ratio)}`;
-    const failing = t.failing ? `; does not apply here, as it needs: ${t.failing.join("; ")}` : "";
+    const failing = t.failing.length ? `; does not apply here, as it needs: ${t.failing.join("; ")}` : "";
     return make("li", { class: t.verdict === "exceeded" ? "alarm" : null }, `${t.name} (${t.standing}, ${t.reference}): ${said}, ${t.verdict}${failing}`);
   };
 
@@ -29,7 +29,7 @@
     window.Plotly.newPlot(place, traces, report.layout(layout, colours, place.clientWidth), { displaylogo: false });
   };
 
-  const trace = async (row, events) => {
+  const trace = async (section, events) => {
     if (!events || events.length < 2) return;
     const colours = report.colours();
     const curve = (name, k, colour, dash) => ({
@@ -38,22 +38,22 @@
     });
     const traces = [curve("incumbent", 1, "#0072B2", "solid"), curve("dual bound", 2, "#D55E00", "dash")].filter((t) => t.y.some((y) => y !== null));
     const place = make("div", { class: "trace" });
-    inside.append(make("h3", {}, "Trace"), place);
+    section.append(make("h3", {}, "Trace"), place);
     await plotted(place, traces, { height: 260, xaxis: { title: { text: "seconds" } }, yaxis: { title: { text: "objective" } }, legend: { orientation: "h", y: 1.15 } }, colours);
   };
 
   const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-  const picture = async (row, detail) => {
+  const picture = async (section, row, detail) => {
     if (!detail.solved) return;
-    inside.append(make("h3", {}, "Solution"));
+    section.append(make("h3", {}, "Solution"));
     const command = `gadgetopt plot ${quoted(report.data.store)} --run ${row.key} --out picture.html`;
     if (row.picture === null) {
-      inside.append(make("p", {}, detail.no_picture || "Not among the pictures that this page carries. It is drawn by"), make("pre", {}, command));
+      section.append(make("p", {}, detail.no_picture || "Not among the pictures that this page carries. It is drawn by"), make("pre", {}, command));
       return;
     }
     const place = make("div", { class: "sheet picture" });
-    inside.append(place, make("p", { class: "note" }, "The same in a file of its own: ", make("code", {}, command)));
+    section.append(place, make("p", { class: "note" }, "The same in a file of its own: ", make("code", {}, command)));
     const figure = await report.json(`picture-${row.picture}`);
     await report.plotly();
     if (!place.isConnected) return;
@@ -69,6 +69,7 @@
     shown = i;
     const seed = row.seed === null ? "" : ` #${row.seed}`;
     const close = make("button", { type: "button", onclick: () => dialog.close(), autofocus: "" }, "close");
+    const [solution, course] = [make("section"), make("section")];
     const written = (map) => map && Object.entries(map).map(([name, value]) => `${name.replaceAll("_", " ")} ${value}`).join(", ");
     inside.replaceChildren(
       make("div", { class: "top" }, make("h2", { id: "run-title" }, `${row.method}${seed} on ${row.instance}`), close),
@@ -80,7 +81,13 @@
         ["dual bound", row.bound === null ? "" : `${report.number(row.bound)}, ${VOUCHERS[row.voucher]}`],
         ["gap", row.gap === null ? "" : `${(100 * row.gap).toFixed(2)} %`],
         ["ratio", rated(row)],
-        ["time", report.seconds(row.time_s) + (detail.phases_s ? ` (${written(detail.phases_s)})` : "")],
+        ["time", report.seconds(row.time_s) + (detail.phases_s ? ` (${Object.entries(detail.phases_s).map(([name, t]) => `${name.replaceAll("_", " ")} ${report.seconds(Number(t))}`).join(", ")})` : "")],
+      ]),
+      solution,
+      course,
+      detail.theorems ? make("section", {}, make("h3", {}, "Theorems"), make("ul", {}, ...detail.theorems.map(theorem))) : "",
+      make("h3", {}, "Details"),
+      pairs([
         ["parameters", written(detail.parameters)],
         ["parts of the objective", written(detail.components)],
         ["notes", written(detail.notes)],
@@ -92,12 +99,11 @@
         ["key", detail.key],
       ]),
     );
-    if (detail.theorems) inside.append(make("h3", {}, "Theorems"), make("ul", {}, ...detail.theorems.map(theorem)));
     if (!dialog.open) dialog.showModal();
     dialog.scrollTop = 0;
     history.replaceState(null, "", `#run-${row.key}`);
-    await picture(row, detail);
-    await trace(row, detail.trace);
+    await picture(solution, row, detail);
+    await trace(course, detail.trace);
   };
 
   dialog.addEventListener("close", () => {
