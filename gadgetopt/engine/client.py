@@ -17,11 +17,18 @@ import threading
 import time
 import uuid
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from gadgetopt.engine.supervisor import FAREWELL_S, WrongVersions, interrupt, supervise, versions
+from gadgetopt.engine.supervisor import (
+    FAREWELL_S,
+    WrongVersions,
+    interrupt,
+    supervise_all,
+    versions,
+)
 from gadgetopt.engine.work import VERSIONS, Failure, Work
 from gadgetopt.errors import InputError, SchedulerLost
 from gadgetopt.files import Document, document_text
@@ -31,6 +38,10 @@ logger = logging.getLogger(__name__)
 
 #: Runs on their way per thread of the cluster, and at least.
 WINDOW_PER_THREAD, LEAST_WINDOW = 4, 8
+
+#: Seconds that the runs of a bundle should take together, and how many they are at most. Runs that
+#: take milliseconds travel in bundles: Dask needs some milliseconds for whatever it is given.
+BUNDLE_S, BUNDLE_MOST = 0.2, 32
 
 #: Seconds between two looks at the cluster while nothing arrives.
 TICK_S = 0.25
@@ -88,7 +99,9 @@ class Engine:
         self.dashboard: str | None = None
         self.threads = 0
         self.given = 0
-        self.flying: dict[Any, Job] = {}
+        self.flying: dict[Any, list[Job]] = {}
+        self.back: deque[Job] = deque()  # taken from the grid and still to be given to the cluster
+        self.expected_s: dict[tuple[str, str], float] = {}
         self.held: dict[str, _Held] = {}
         self._counted = -COUNT_S
         self._closing = contextlib.ExitStack()
@@ -191,9 +204,9 @@ class Engine:
         more = True
         with _polite_interrupt() as asked:
             while not asked.is_set():
-                if more:
-                    more = self._fill(jobs)
-                if not more and not self.flying:
+                if more or self.back:
+                    more = self._fill(jobs) and more
+                if not more and not self.flying and not self.back:
                     return
                 yield from self._landed(TICK_S)
                 tick()
@@ -211,14 +224,35 @@ class Engine:
             self._count_threads()
         room = max(LEAST_WINDOW, WINDOW_PER_THREAD * self.threads) - len(self.flying)
         for _ in range(room):
-            try:
-                job = next(jobs)
-            except StopIteration:
+            bundle, more = self._bundle(jobs)
+            if bundle:
+                self._submit(bundle)
+            if not more:
                 return False
-            if job is None:
+            if not bundle:
                 return True
-            self._submit(job)
         return True
+
+    def _bundle(self, jobs: Iterator[Job | None]) -> tuple[list[Job], bool]:
+        """Return the next runs that should travel together, and whether there may be more."""
+        bundle: list[Job] = []
+        expected_s = 0.0
+        while len(bundle) < BUNDLE_MOST:
+            try:
+                job = self.back.popleft() if self.back else next(jobs)
+            except StopIteration:
+                return bundle, False
+            if job is None:
+                break
+            work, _ = job
+            # What is not known may take long: it travels alone.
+            expected_s += self.expected_s.get((work.problem, work.spec), BUNDLE_S)
+            same = not bundle or work.fingerprint == bundle[0][0].fingerprint
+            if bundle and (not same or expected_s > BUNDLE_S):
+                self.back.appendleft(job)
+                break
+            bundle.append(job)
+        return bundle, True
 
     def _count_threads(self) -> None:
         before = self.threads
@@ -227,8 +261,8 @@ class Engine:
         if self.threads == 0 and before == 0 and self.flying:
             logger.warning("the scheduler at %s has no workers yet; waiting", self.scheduler)
 
-    def _submit(self, job: Job) -> None:
-        work, document = job
+    def _submit(self, bundle: list[Job]) -> None:
+        work, document = bundle[0]
         self.given += 1
         first_come = -self.given  # without it Dask takes runs in an order of its own
         with self._still_there():
@@ -242,8 +276,11 @@ class Engine:
                 held = self.held[work.fingerprint] = _Held(future)
             held.runs += 1
             key = f"run-{work.key}-{uuid.uuid4().hex[:8]}"
-            future = self.client.submit(supervise, work, held.future, key=key, priority=first_come)
-            self.flying[future] = job
+            works = [each for each, _ in bundle]
+            future = self.client.submit(
+                supervise_all, works, held.future, key=key, priority=first_come
+            )
+            self.flying[future] = bundle
             self.arrived.add(future)
 
     def _release_instances(self) -> None:
@@ -256,26 +293,46 @@ class Engine:
             while True:
                 future, result = self.arrived.queue.get(timeout=patience_s)
                 patience_s = 0.0
-                work, document = self.flying.pop(future)
-                self.held[work.fingerprint].runs -= 1
-                yield work, document, self._outcome(future, result)
+                bundle = self.flying.pop(future)
+                self.held[bundle[0][0].fingerprint].runs -= 1
+                outcomes = self._outcomes(future, result, bundle)
+                self.back.extend(bundle[len(outcomes) :])
+                for (work, document), outcome in zip(bundle, outcomes, strict=False):
+                    self._learn(work, outcome)
+                    yield work, document, outcome
         if self.client.status != "running":
             raise SchedulerLost(f"the scheduler at {self.scheduler} went away")
 
-    def _outcome(self, future: Any, result: Any) -> Row | Failure:
+    def _learn(self, work: Work, outcome: Row | Failure) -> None:
+        """Remember how long a method took; what ended badly is taken for long."""
+        taken_s = BUNDLE_S
+        if not isinstance(outcome, Failure) and outcome["status"] != "error":
+            taken_s = 0.001 + outcome["time_s"]
+        before = self.expected_s.setdefault((work.problem, work.spec), taken_s)
+        self.expected_s[work.problem, work.spec] = max(taken_s, 0.8 * before + 0.2 * taken_s)
+
+    def _outcomes(self, future: Any, result: Any, bundle: list[Job]) -> list[Row | Failure]:
+        """Return what became of the first runs of a bundle, of at least one."""
         from distributed import KilledWorker
 
         if future.status == "finished":
-            row: Row | Failure = result
-            return row
+            rows: list[Row | Failure] = result
+            return rows
         if future.status != "error":
             raise SchedulerLost(f"the scheduler at {self.scheduler} went away")
         error = result[1] if isinstance(result, tuple) else result
+        for work, _ in bundle:  # any of them may have been to blame: they are tried one by one
+            self.expected_s[work.problem, work.spec] = BUNDLE_S
         if isinstance(error, KilledWorker):
-            return Failure(f"the workers that did it died: {' '.join(str(error).split())}")
+            return (
+                []
+                if len(bundle) > 1
+                else [Failure(f"the workers that did it died: {' '.join(str(error).split())}")]
+            )
         if isinstance(error, WrongVersions | ImportError):
             self._refuse(f"its workers cannot run gadgetopt: {error}")
-        return Failure(f"the worker failed: {type(error).__name__}: {error}".replace("\n", " "))
+        reason = f"the worker failed: {type(error).__name__}: {error}".replace("\n", " ")
+        return [] if len(bundle) > 1 else [Failure(reason)]
 
     def _farewell(self) -> Iterator[tuple[Work, Document, Row | Failure]]:
         """Have the runs at work stop, and yield what they hand over."""

@@ -157,12 +157,10 @@ def shuffled(victims):
 @pytest.mark.parametrize(
     ("external", "victims"),
     [
-        (False, shuffled(["client"] * 5 + ["solver"] * 4)),
+        (False, shuffled(["client"] * 4 + ["solver"] * 6)),
         (
             True,
-            shuffled(
-                ["worker", "worker", "solver", "solver"] * 2 + ["scheduler", "scheduler", "client"]
-            ),
+            shuffled(["worker"] * 3 + ["solver"] * 4 + ["scheduler"] * 2 + ["client"]),
         ),
     ],
     ids=["local", "external"],
