@@ -122,20 +122,18 @@ def _marks(
         endless = [k for k, line in enumerate(kept) if not line.certified and not _bounded(line)]
         if endless:
             out.append(
-                points(
-                    method,
-                    look,
-                    [trace["x"][k] for k in endless],
-                    [trace["y"][k] for k in endless],
-                    marker={
-                        "symbol": "arrow-right-open",
-                        "size": 9,
-                        "color": look.colour,
-                        "standoff": -9,
-                    },
-                    hoverinfo="skip",
-                    customdata=[trace["customdata"][k] for k in endless],
-                )
+                {
+                    "type": "scatter",
+                    "mode": "text",
+                    "meta": method,
+                    "name": method,
+                    "x": [trace["x"][k] for k in endless],
+                    "y": [trace["y"][k] for k in endless],
+                    "text": ["  →"] * len(endless),
+                    "textposition": "middle right",
+                    "textfont": {"color": look.colour, "size": 13},
+                    "hoverinfo": "skip",
+                }
             )
     return out
 

@@ -58,8 +58,8 @@ def quality_profile(system: System, looks: Mapping[str, Style]) -> Figure:
         )
     caption = (
         "How often a method is within a factor. Further up is better; where a curve starts is how "
-        "often the method is as good as it gets. What is not proved counts as not reached in the "
-        "second choice."
+        "often the method is as good as it gets. An instance on which a method was not run counts "
+        "as not solved by it, and in the second choice what is not proved as not reached."
     )
     return Figure("quality", "Objective: performance profile", caption, variants, "Factor of the")
 

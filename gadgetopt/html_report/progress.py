@@ -48,7 +48,7 @@ def gap_over_time(system: System, looks: Mapping[str, Style]) -> Figure:
             variants.append(Variant(label, traces, layout))
     caption = (
         "|objective - bound| / |objective| of the solution that a method has at a moment, median "
-        "over its runs; 100 % while there is none. From the traces that methods keep, which are "
+        "over its runs; 100% while there is none. From the traces that methods keep, which are "
         "their own word; a run that is over keeps what it ended with."
     )
     return Figure("gap", "Gap over time", caption, variants, "Against the")

@@ -77,6 +77,7 @@
     const traces = variant.traces.map((trace) => dressed(trace, plot.dataset.system, colours));
     plot.querySelector(".wait")?.remove();
     plot.dataset.drawn = "";
+    plot.dataset.width = width;
     const config = { displaylogo: false, displayModeBar: matchMedia("(hover: hover)").matches ? "hover" : false, responsive: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
     window.Plotly.react(plot, traces, report.layout({ height, ...variant.layout }, colours, width), config);
     if (!plot.dataset.listens) {
@@ -141,13 +142,12 @@
 
     document.addEventListener("theme", () => redraw());
     let waiting = null;
-    let width = document.documentElement.clientWidth;
-    addEventListener("resize", () => {
-      if (document.documentElement.clientWidth === width) return; // a phone's address bar
-      width = document.documentElement.clientWidth;
+    const resized = (plot) => plot.dataset.width && Number(plot.dataset.width) !== plot.clientWidth;
+    const sizes = new ResizeObserver(() => {
       clearTimeout(waiting);
-      waiting = setTimeout(() => redraw(), 150);
+      if (plots.some(resized)) waiting = setTimeout(() => redraw(resized), 150);
     });
+    plots.forEach((plot) => sizes.observe(plot));
     // Printing cannot wait for anything: what it needs is unpacked while nobody looks.
     const idle = window.requestIdleCallback || ((then) => setTimeout(then, 200));
     idle(() => Promise.all([report.plotly(), ...plots.map(prepared)]).then(() => {
