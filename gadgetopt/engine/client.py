@@ -136,7 +136,8 @@ class Engine:
             n_workers=1,
             threads_per_worker=self.workers,
             memory_limit=0,  # the supervisors see to the memory of what they supervise
-            dashboard_address="127.0.0.1:0" if shows else None,
+            dashboard_address="127.0.0.1:0",  # of no other machine's business
+            worker_dashboard_address="127.0.0.1:0",
             silence_logs=False,
         )
         self._closing.enter_context(cluster)

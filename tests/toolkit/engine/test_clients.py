@@ -195,3 +195,45 @@ def test_bad_files_are_refused_before_anything_runs(piles, tmp_path):
         compare([folder], ["greedy"], store=tmp_path / "runs.sqlite")
     assert not (tmp_path / "runs.sqlite").exists()
     assert read(folder / "pile_0.json").problem.name == "torture"
+
+
+def test_runs_whose_workers_died_are_tried_one_by_one_and_then_recorded(piles):
+    from distributed import KilledWorker
+
+    engine = Engine("s", "tcp://elsewhere", 1)
+    (document,) = grid([piles(1)]).documents
+    job = (Work("k", "s", "torture", document.fingerprint, "greedy", Limits(), 0, 5.0), document)
+    died = KilledWorker("run", SimpleNamespace(address="tcp://there"), 3)
+    future = SimpleNamespace(status="error")
+    assert engine._outcomes(future, (KilledWorker, died, None), [job, job]) == []
+    (failure,) = engine._outcomes(future, (KilledWorker, died, None), [job])
+    assert failure.reason.startswith("the workers that did it died: ")
+    assert engine._bundle(iter([job, job]))[0] == [job]
+
+
+def test_ctrl_c_stops_what_a_cluster_is_doing_and_keeps_incumbents(piles, tmp_path, background):
+    from distributed import LocalCluster
+
+    store = tmp_path / "runs.sqlite"
+    with LocalCluster(
+        processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None, protocol="tcp",
+        memory_limit=0,
+    ) as cluster:  # fmt: skip
+        client = background(
+            "gadgetopt", "compare", piles(1), "--methods", "greedy,hands_over,sleeps_deaf",
+            "--store", store, "--scheduler", cluster.scheduler_address, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        deadline = time.monotonic() + 60
+        while not (store.exists() and store.stat().st_size and len(ratios(store)) == 1):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(1.0)  # into the other two
+        client.send_signal(signal.SIGINT)
+        _, err = client.communicate(timeout=60)
+    assert "interrupted: 1 of 3 runs are done\n" in err
+    assert "Traceback" not in err
+    kept = {entry.result.method: entry.result for entry in ratios(store)}
+    assert kept["greedy"].limit_hit is None
+    assert "sleeps_deaf" not in kept
+    # Whoever had begun and listens has handed its incumbent over.
+    assert "hands_over" not in kept or kept["hands_over"].limit_hit == "interrupted"
