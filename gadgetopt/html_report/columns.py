@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gadgetopt.html_report.figure import (
-    MOST_POINTS,
     Figure,
     Trace,
     Variant,
+    fair_share,
     log_axis,
     points,
     ratio_axis,
@@ -30,7 +30,11 @@ def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[s
     """
     measured = [line for line in system.lines if line.low is not None and math.isfinite(line.low)]
     measured.sort(key=lambda line: -(line.low or 0))
-    kept = [measured[i] for i in thinned(range(len(measured)), MOST_POINTS)]
+    most = fair_share(len(measured), len(looks))
+    kept: list[Line] = []
+    for method in looks:
+        own = [line for line in measured if line.label == method]
+        kept += [own[i] for i in thinned(range(len(own)), most)]
     variants = []
     for column in [*column_names(system), TIME]:
         traces: list[Trace] = []
@@ -55,7 +59,7 @@ def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[s
         "a line to its upper end where there is one."
     )
     if len(kept) < len(measured):
-        caption += f" {len(kept)} of {len(measured)} runs, the worst among them."
+        caption += f" {len(kept)} of {len(measured)} runs, each method's worst among them."
     return Figure("columns", "Ratio against the instance", caption, variants, "Against")
 
 

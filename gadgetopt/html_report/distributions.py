@@ -10,6 +10,7 @@ from gadgetopt.html_report.figure import (
     Figure,
     Trace,
     Variant,
+    fair_share,
     points,
     ratio_axis,
     thinned,
@@ -38,8 +39,8 @@ def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str,
     rows = {method: len(methods) - 1 - k for k, method in enumerate(methods)}
     traces: list[Trace] = []
     for method in methods:
-        share = max(1, MOST_POINTS // len(methods))
-        traces += _marks(method, looks[method], by_method[method], rows[method], index, share)
+        most = fair_share(len(system.lines), len(methods))
+        traces += _marks(method, looks[method], by_method[method], rows[method], index, most)
         traces += _promises(method, by_method[method], rows[method])
     shown = [v for t in traces for v in [*t["x"], *_ends(t)]]
     layout = {

@@ -113,6 +113,11 @@ def share_axis(title: str) -> dict[str, Any]:
     return {"title": {"text": title}, "range": [-0.02, 1.03], "tickformat": ".0%"}
 
 
+def fair_share(points: int, methods: int) -> int:
+    """Return how many points each method may draw: all, as long as the figure holds them."""
+    return points if points <= MOST_POINTS else max(1, MOST_POINTS // methods)
+
+
 def thinned(indices: Sequence[int], most: int = MOST_POINTS) -> list[int]:
     """Return at most `most` of some indices, sorted by importance: the first, and some others.
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -100,12 +102,13 @@ class System:
 
 def read_systems(store: Store) -> list[System]:
     """Return the runs of a store by system, without what a method refused to do."""
-    runs = [run for run in store.runs(details=False) if not run.result.refused]
-    extra = dict(_extra(store))
-    measured = {
-        key: Measured(record.name, {**record.size, **record.features})
-        for key, record in store.instances().items()
-    }
+    with _snapshot(store):
+        runs = [run for run in store.runs(details=False) if not run.result.refused]
+        extra = dict(_extra(store))
+        measured = {
+            key: Measured(record.name, {**record.size, **record.features})
+            for key, record in store.instances().items()
+        }
     lines = [
         Line(run.key, entry, entry.result.method, run.limits, run.version, **extra.get(run.key, {}))
         for run, entry in zip(runs, entries(runs), strict=True)
@@ -169,6 +172,17 @@ def find_key(store: Store, start: str) -> str:
         what = "more than one run begins" if found else "no run begins"
         raise InputError(f"--run: {start!r}: {what} so in {store.path}")
     return str(found[0][0])
+
+
+@contextmanager
+def _snapshot(store: Store) -> Iterator[None]:
+    """Read one state of a store that others may be writing to."""
+    try:
+        store.connection.execute("BEGIN")
+        yield
+        store.connection.execute("COMMIT")
+    except sqlite3.DatabaseError as error:
+        raise InputError(f"{store.path}: cannot be used as a store: {error}") from None
 
 
 def _extra(store: Store) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -141,6 +141,19 @@ def test_bad_input_is_one_line(tmp_path, cli):
         assert err.count("\n") == 1
 
 
+def test_a_damaged_store_is_one_line(tmp_path, instance, cli):
+    run = stored(instance, "sjf_bco")
+    runs = [replace(run, key=f"{k:064}") for k in range(40)]
+    store = filled(tmp_path / "runs.sqlite", runs, instance)
+    whole = store.read_bytes()
+    store.write_bytes(whole[: len(whole) // 2] + bytes(len(whole) - len(whole) // 2))
+    code, _, err = cli("report", store, "--out", tmp_path / "report.html")
+    assert code == 2
+    assert err.startswith(f"gadgetopt: {store}: cannot be used as a store")
+    assert err.count("\n") == 1
+    assert not (tmp_path / "report.html").exists()
+
+
 def test_a_page_that_cannot_be_written_is_one_line(tmp_path):
     store = filled(tmp_path / "runs.sqlite", [])
     with pytest.raises(InputError, match="cannot be written"):
