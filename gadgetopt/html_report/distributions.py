@@ -18,6 +18,9 @@ from gadgetopt.html_report.figure import (
 from gadgetopt.html_report.reading import Line, System
 from gadgetopt.html_report.style import Style
 
+#: Promises are shown up to this many times the largest ratio.
+_FAR = 10
+
 #: Where marks lie within a method's row of height one.
 _CERTIFIED, _OPEN, _SPREAD = 0.0, -0.3, 0.09
 
@@ -42,7 +45,11 @@ def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str,
         most = fair_share(len(system.lines), len(methods))
         traces += _marks(method, looks[method], by_method[method], rows[method], index, most)
         traces += _promises(method, by_method[method], rows[method])
-    shown = [v for t in traces for v in [*t["x"], *_ends(t)]]
+    measured = [v for t in traces if "text" not in t for v in [*t["x"], *_ends(t)]]
+    promised = [x for t in traces if "hovertemplate" in t for x in t["x"]]
+    # A promise of a billion must not press all ratios into one line.
+    end = _FAR * max(measured, default=1.0)
+    shown = [*measured, *(x for x in promised if x <= end)]
     layout = {
         "xaxis": {"title": {"text": "approximation ratio (1 is optimal)"}, **ratio_axis(shown)},
         "yaxis": {
@@ -62,6 +69,11 @@ def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str,
         "their right, or anywhere to the right if an arrow ends it. Upright bars are what proven "
         "theorems promise on the instances, crossed ones what is claimed only."
     )
+    far = [x for x in promised if x > end]
+    if far:
+        caption += (
+            f" {len(far)} promised ratios lie beyond the right end, the furthest at {max(far):.4g}."
+        )
     if infinite:
         caption += f" {infinite} runs of infinite ratio (an objective of 0) are not drawn."
     if len(system.lines) > MOST_POINTS:

@@ -104,8 +104,15 @@ def log_axis(least: float, largest: float) -> dict[str, Any]:
         "type": "log",
         "range": [low - room, high + room],
         "tickvals": shown,
-        "ticktext": [f"{x:,.10g}" for x in shown],
+        "ticktext": [_label(x) for x in shown],
     }
+
+
+def _label(x: float) -> str:
+    power = math.log10(x)
+    if power >= 5 and abs(power - round(power)) < 1e-9:
+        return f"10<sup>{round(power)}</sup>"
+    return f"{x:,.10g}"
 
 
 def share_axis(title: str) -> dict[str, Any]:
