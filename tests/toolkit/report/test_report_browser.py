@@ -98,7 +98,7 @@ def draw_all(browser):
 def test_a_thousand_runs_open_within_three_seconds_and_ten_megabytes(fresh, page):
     assert page.stat().st_size < 10e6
     taken = []
-    for _ in range(3):  # on a busy machine the first may wait for others
+    for _ in range(8):  # other tests have the processors too
         opened(fresh, page)
         first = until(fresh, "document.querySelector('.plot[data-drawn]') && performance.now()")
         taken.append(first / 1000)
