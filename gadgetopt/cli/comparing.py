@@ -95,7 +95,7 @@ def compare(
         study.write_study(wanted, write_study)
         typer.echo(str(write_study))
         return 0
-    with _watching() as watch:
+    with _watching(quiet=as_json) as watch:
         table = study.compare_study(
             wanted, rerun=rerun, retry_errors=retry_errors, details=False, watch=watch
         )
@@ -205,12 +205,15 @@ def _print_json(rows: list[dict[str, Any]]) -> None:
 
 
 @contextmanager
-def _watching() -> Iterator[Watch]:
+def _watching(quiet: bool) -> Iterator[Watch]:
     """Show how it goes: a live view on a terminal, plain lines anywhere else."""
     from rich.console import Console
 
-    from gadgetopt.progress import Lines, Live
+    from gadgetopt.progress import Lines, Live, Watch
 
+    if quiet:
+        yield Watch()
+        return
     if not sys.stderr.isatty():
         yield Lines(say)
         return

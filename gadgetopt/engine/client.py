@@ -130,7 +130,6 @@ class Engine:
     def _local(self) -> Any:
         from distributed import Client, LocalCluster
 
-        shows = importlib.util.find_spec("bokeh") is not None
         cluster = LocalCluster(
             processes=False,
             n_workers=1,
@@ -142,7 +141,7 @@ class Engine:
         )
         self._closing.enter_context(cluster)
         client = self._closing.enter_context(Client(cluster, set_as_default=False))
-        self.dashboard = cluster.dashboard_link if shows else None
+        self.dashboard = cluster.dashboard_link if _draws() else None
         return client
 
     def _connected(self) -> Any:
@@ -157,7 +156,7 @@ class Engine:
             ) from None
         self._closing.callback(_close, client)
         with contextlib.suppress(Exception):  # only a convenience
-            if "dashboard" in client.scheduler_info()["services"]:
+            if _draws() and "dashboard" in client.scheduler_info()["services"]:
                 self.dashboard = client.dashboard_link
         return client
 
@@ -352,6 +351,11 @@ class Engine:
             if self.client.status == "running" and not isinstance(error, OSError):
                 raise
             raise SchedulerLost(f"the scheduler at {self.scheduler} went away") from None
+
+
+def _draws() -> bool:
+    """Say whether Dask's dashboard has what it draws with."""
+    return importlib.util.find_spec("bokeh") is not None
 
 
 def _hold(document: str) -> str:

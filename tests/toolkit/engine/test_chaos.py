@@ -61,7 +61,7 @@ class Chaos:
         where = ["--scheduler", self.address] if self.external else ["--workers", 2]
         given = ["--methods", METHODS, "--seeds", SEEDS, "--store", self.store]
         self.client = self.background(
-            "gadgetopt", "compare", self.folder, *given, *where, stderr=subprocess.PIPE
+            "gadgetopt", "compare", self.folder, *given, *where, "--json", stderr=subprocess.PIPE
         )
 
     def start_cluster(self):
