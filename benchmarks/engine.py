@@ -12,7 +12,8 @@ Each way starts with nothing and ends with the last result; what it costs per ru
 
     (workers * seconds from start to end - seconds in methods) / runs
 
-once with the time to get going and once without (from the first result on).
+once with the time to get going and once without (from the first result on). On a machine that has
+other things to do, the processor time per run, methods included, says more.
 
 Run `python benchmarks/engine.py` (`--seeds 2` for a fifth of it). It exits with 1 if ours costs
 more than 10 ms per run, beyond getting going.
@@ -24,10 +25,11 @@ import argparse
 import functools
 import os
 import platform
+import resource
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +66,7 @@ class Taken:
     first_s: float
     methods_s: float
     runs: int
+    cpu_s: float = 0.0
 
     def overhead_ms(self, workers: int, getting_going: bool) -> float:
         """Return what a run costs beyond its method, with or without the time before the first."""
@@ -148,6 +151,19 @@ def dask(documents: list[Document], seeds: int, workers: int) -> Taken:
     return taken(seen, len(seen))
 
 
+def cpu_s() -> float:
+    """Return the processor time of this process and of those it has started that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_utime + u.ru_stime for u in used)
+
+
+def measured(way: Callable[[], Taken]) -> Taken:
+    before = cpu_s()
+    out = way()
+    out.cpu_s = cpu_s() - before
+    return out
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--instances", type=int, default=100)
@@ -158,20 +174,27 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         documents = instances(given.instances, Path(folder) / "instances")
         found = {
-            "ours": ours(
-                Path(folder) / "instances", given.seeds, given.workers, Path(folder) / "s.sqlite"
+            "ours": measured(
+                lambda: ours(
+                    Path(folder) / "instances",
+                    given.seeds,
+                    given.workers,
+                    Path(folder) / "s.sqlite",
+                )
             ),
-            "executor": executor(documents, given.seeds, given.workers),
-            "Dask": dask(documents, given.seeds, given.workers),
+            "executor": measured(lambda: executor(documents, given.seeds, given.workers)),
+            "Dask": measured(lambda: dask(documents, given.seeds, given.workers)),
         }
     print(
         f"{'':10} {'runs':>6} {'wall':>8} {'first':>8} {'methods':>9} {'ms per run':>11} {'all':>8}"
+        f" {'processor':>11}"
     )
     for name, t in found.items():
         beyond, whole = (t.overhead_ms(given.workers, going) for going in (False, True))
         print(
             f"{name:10} {t.runs:6} {t.wall_s:6.1f} s {t.first_s:6.2f} s {t.methods_s:7.1f} s"
             f" {beyond:8.2f} ms {whole:5.2f} ms"
+            f" {1e3 * t.cpu_s / t.runs:8.2f} ms"
         )
     return int(found["ours"].overhead_ms(given.workers, False) > MOST_MS)
 
