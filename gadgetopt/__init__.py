@@ -41,6 +41,7 @@ _HOME = {
     "solve": "run",
     "verify": "run",
     "write": "files",
+    "write_report": "html_report",
 }
 __all__ = [
     "Document",
@@ -56,6 +57,7 @@ __all__ = [
     "solve",
     "verify",
     "write",
+    "write_report",
 ]
 
 

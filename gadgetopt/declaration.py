@@ -191,6 +191,9 @@ class Problem:
         The objective takes integer values only, so dual bounds may be rounded to the next integer.
     size : callable
         `(instance) -> dict` of the numbers by which one judges an instance's size.
+    features : callable or None
+        `(instance) -> dict` of what makes it dense or difficult beyond its size, in time linear in
+        the instance: load, tightness, heterogeneity. Ratios are plotted against these.
     default_method : str
         What `solve` runs when it is not told.
     default_methods : tuple of str
@@ -214,6 +217,7 @@ class Problem:
     solution_type: Callable[..., Any]
     evaluate: Callable[..., Any]
     size: Callable[..., dict[str, int]]
+    features: Callable[..., Mapping[str, float]] | None = None
     integral_objective: bool = False
     generators: tuple[Generator, ...] = ()
     importers: tuple[Importer, ...] = ()

@@ -20,3 +20,7 @@ class ModelRefused(ValueError):
 
     The message names the part and the cause.
     """
+
+
+class SchedulerLost(RuntimeError):
+    """A cluster's scheduler went away in the middle of a comparison; what was done is stored."""

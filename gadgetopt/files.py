@@ -6,7 +6,8 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -34,7 +35,7 @@ class Document:
     origin: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of the problem's name and the canonical data."""
         return fingerprint(self.problem.name, self.data)
@@ -53,6 +54,18 @@ def fingerprint(problem_name: str, data: Data) -> str:
 
 def write(document: Document, path: Path) -> None:
     """Write a document; the file appears whole or not at all."""
+    text = document_text(document)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f".{path.name}.{os.getpid()}.part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def document_text(document: Document) -> str:
+    """Return the text of a document's file."""
     envelope = {
         "gadgetopt": FORMAT_VERSION,
         "problem": document.problem.name,
@@ -61,14 +74,7 @@ def write(document: Document, path: Path) -> None:
         "origin": dict(document.origin),
         "data": document.data.model_dump(mode="json", exclude_none=True),
     }
-    text = json.dumps(envelope, indent=1, allow_nan=False) + "\n"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+    return json.dumps(envelope, indent=1, allow_nan=False) + "\n"
 
 
 def read(path: Path | str) -> Document:
@@ -81,14 +87,18 @@ def read(path: Path | str) -> Document:
     """
     path = Path(path)
     try:
-        envelope = json.loads(
-            path.read_text(encoding="utf-8"),
-            object_pairs_hook=_no_duplicates,
-        )
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
+    return replace(parse(text, str(path)), path=path)
+
+
+def parse(text: str, path: str) -> Document:
+    """Read a document from the text of its file; `path` is what messages call it."""
+    try:
+        envelope = json.loads(text, object_pairs_hook=_no_duplicates)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InputError(f"{path}: not JSON: {error.msg} at {place}") from None
@@ -106,9 +116,8 @@ def read(path: Path | str) -> Document:
         problem=system,
         kind=kind,
         name=envelope["name"],
-        data=validate(record, envelope["data"], str(path)),
+        data=validate(record, envelope["data"], path),
         origin=envelope.get("origin", {}),
-        path=path,
     )
 
 
@@ -206,7 +215,7 @@ def _of_kind(document: Document, kind: Kind) -> Document:
     return document
 
 
-def _check_envelope(path: Path, envelope: Any) -> tuple[Problem, Kind]:
+def _check_envelope(path: str, envelope: Any) -> tuple[Problem, Kind]:
     if not isinstance(envelope, dict):
         raise InputError(f"{path}: {_shown(envelope)} is not an object with a gadgetopt envelope")
     for key in _ENVELOPE:
@@ -296,6 +305,10 @@ def _sentence(detail: Mapping[str, Any], prefix: str, data: Any) -> str:
         return f"{place}: {_shown(given)} is not {rest}"
     if kind == "greater_than_equal":
         return f"{place}: {_shown(given)} is below the least allowed, {context['ge']}"
+    if kind == "less_than":
+        return f"{place}: {_shown(given)} is not less than {context['lt']:g}"
+    if kind == "string_too_short" and not given:
+        return f"{place}: {_shown(given)} is an empty string"
     if kind == "less_than_equal":
         return f"{place}: {_shown(given)} is above the greatest allowed, {context['le']}"
     if kind == "too_short":
@@ -317,7 +330,7 @@ def _place(prefix: str, location: Sequence[str | int], data: Any, *, there: bool
         inside = isinstance(data, dict) and step in data
         inside = inside or (isinstance(data, list) and isinstance(step, int) and step < len(data))
         data = data[step] if inside else None
-    return place
+    return place.removeprefix(".")
 
 
 def _shown(value: Any) -> str:

@@ -6,7 +6,7 @@ import contextlib
 import math
 import time
 import traceback
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from gadgetopt.certificate import certified_bound
 from gadgetopt.declaration import Method, Problem, Reference
 from gadgetopt.errors import InputError, ModelRefused, SolverError
-from gadgetopt.files import Document, fingerprint
+from gadgetopt.files import Document
 from gadgetopt.methods import MethodCall, find_method
 from gadgetopt.numbers import CLOSED_GAP, Number, agrees, exceeds
 from gadgetopt.result import (
@@ -58,24 +58,58 @@ def solve(
     limits = limits or Limits()
     call = find_method(problem, method) if isinstance(method, str) else method
     warm_up(problem, call.method)
+    return conclude(document, call, limits, seed, attempt(document, call, limits, seed))
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What a method did, before anything of it is believed.
+
+    Attributes
+    ----------
+    reason : str or None
+        Why it did not come to its end.
+    refused : bool
+        Whether the reason is that it is not made for the instance.
+    """
+
+    outcome: MethodOutcome
+    time_s: float
+    reason: str | None = None
+    refused: bool = False
+
+
+def attempt(document: Document, call: MethodCall, limits: Limits, seed: int) -> Attempt:
+    """Run a method; whatever it raises is told, not raised."""
     begin = time.perf_counter()
+    outcome, reason, refused = MethodOutcome(), None, False
     try:
-        outcome = call.method.run(
-            document.data, limits, np.random.default_rng(seed), **call.parameters
-        )
+        rng = np.random.default_rng(seed)
+        outcome = call.method.run(document.data, limits, rng, **call.parameters)
     except ModelRefused as error:
-        refused = judge(document, call, MethodOutcome(), limits, seed, 0.0, str(error))
-        return replace(refused, refused=True)
+        return Attempt(outcome, 0.0, str(error), refused=True)
     except (InputError, SolverError) as error:
-        outcome, reason = MethodOutcome(), str(error)
+        reason = str(error)
     except KeyboardInterrupt:
-        outcome, reason = MethodOutcome(limit_hit="interrupted"), None
-    except Exception as error:  # any failure of a method is that run's result
-        outcome, reason = MethodOutcome(), _failure(error)
-    else:
-        reason = None
-    time_s = time.perf_counter() - begin
-    return judge(document, call, outcome, limits, seed, time_s, reason)
+        outcome = MethodOutcome(limit_hit="interrupted")
+    except BaseException as error:  # any failure of a method, even sys.exit, is that run's result
+        reason = failure(error)
+    if not isinstance(outcome, MethodOutcome):
+        reason = f"returned {type(outcome).__name__}, expected MethodOutcome"
+        outcome = MethodOutcome()
+    return Attempt(outcome, time.perf_counter() - begin, reason, refused)
+
+
+def conclude(
+    document: Document, call: MethodCall, limits: Limits, seed: int, made: Attempt
+) -> Result:
+    """Turn an attempt into a result; nothing that a method hands back makes this fail."""
+    try:
+        result = judge(document, call, made.outcome, limits, seed, made.time_s, made.reason)
+    except Exception as error:
+        reason = f"what it returned cannot be judged: {failure(error)}"
+        result = judge(document, call, MethodOutcome(), limits, seed, made.time_s, reason)
+    return replace(result, refused=made.refused)
 
 
 def warm_up(problem: Problem, method: Method) -> None:
@@ -91,10 +125,12 @@ def warm_up(problem: Problem, method: Method) -> None:
             import_backend(method.backend)
 
 
-def _failure(error: Exception) -> str:
+def failure(error: BaseException) -> str:
+    """Say in one line what was raised, and where."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}:{last.lineno}"
-    return f"{type(error).__name__}: {error} ({where})".replace("\n", " ")
+    said = f"{type(error).__name__}: {str(error)[:2000]} ({where})".replace("\n", " ")
+    return said.encode(errors="backslashreplace").decode()  # any text that a store can hold
 
 
 def judge(
@@ -113,7 +149,7 @@ def judge(
         try:
             evaluation = problem.evaluate(document.data, outcome.solution)
         except Exception as error:  # a method may hand back anything
-            reason = f"the solution cannot be evaluated: {_failure(error)}"
+            reason = f"the solution cannot be evaluated: {failure(error)}"
     reason = reason or _nonsense(outcome)
     if reason is None and outcome.certificate is not None:
         reason = _rely_on_certificate(document, outcome)
@@ -127,7 +163,7 @@ def judge(
     return Result(
         problem=problem.name,
         instance=document.name,
-        fingerprint=fingerprint(problem.name, document.data),
+        fingerprint=document.fingerprint,
         method=call.label,
         kind=call.method.kind,
         parameters=call.all_parameters,
@@ -172,7 +208,7 @@ def _rely_on_certificate(document: Document, outcome: MethodOutcome) -> str | No
     try:
         proved = certified_bound(problem, document.data, certificate)
     except Exception as error:  # a method may hand back anything
-        return f"the certificate cannot be checked: {_failure(error)}"
+        return f"the certificate cannot be checked: {failure(error)}"
     claimed = outcome.dual_bound
     if proved is None:
         return "the certificate proves no bound"

@@ -1,28 +1,39 @@
-"""One SQLite file of runs: a row is written the moment its run ends, and found again by its key."""
+"""One SQLite file of runs: a row is written the moment its run ends, and found again by its key.
+
+Any number of readers may query the file while it is being filled, and several writers may fill it:
+SQLite's write-ahead log keeps them apart. A writer says which runs it is working on (a *claim*), so
+that another one takes others; the claims of a writer that died are void.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import json
+import logging
+import os
+import socket
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from fractions import Fraction
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gadgetopt.errors import InputError
-from gadgetopt.methods import MethodCall
-from gadgetopt.numbers import Number
-from gadgetopt.result import Evaluation, Limits, Result, Status, TracePoint, Violation, Voucher
-from gadgetopt.theorems import Promise
+from gadgetopt.features import features_of
+from gadgetopt.files import Document, document_text, parse
+from gadgetopt.rows import DETAILS, Row, StoredRun, from_row, to_row
+
+logger = logging.getLogger(__name__)
 
 #: Marks the file as ours (SQLite's application_id) and versions its tables (user_version).
 APPLICATION_ID = 0x47444F50
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
-_TABLE = """
+#: Seconds for which a claim holds after its writer was last heard of.
+CLAIM_S = 60.0
+
+_RUNS = """
 CREATE TABLE runs (
     key TEXT PRIMARY KEY,
     problem TEXT NOT NULL,
@@ -54,7 +65,36 @@ CREATE TABLE runs (
     phases_s TEXT NOT NULL,
     versions TEXT NOT NULL,
     notes TEXT NOT NULL,
-    finished_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    finished_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    position INTEGER
+) STRICT
+"""
+
+# Runs are listed in the order in which they were taken on, whichever ended first.
+_ORDER = "CREATE INDEX IF NOT EXISTS runs_by_position ON runs (position)"
+_NEXT = """
+1 + max((SELECT coalesce(max(position), 0) FROM runs),
+        (SELECT coalesce(max(position), 0) FROM claims))
+"""
+
+_INSTANCES = """
+CREATE TABLE IF NOT EXISTS instances (
+    fingerprint TEXT PRIMARY KEY,
+    problem TEXT NOT NULL,
+    name TEXT NOT NULL,
+    size TEXT NOT NULL,
+    features TEXT NOT NULL,
+    document TEXT NOT NULL
+) STRICT
+"""
+
+_CLAIMS = """
+CREATE TABLE IF NOT EXISTS claims (
+    key TEXT PRIMARY KEY,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    until REAL NOT NULL,
+    position INTEGER NOT NULL
 ) STRICT
 """
 
@@ -63,38 +103,40 @@ _MIGRATIONS = {
     1: (
         "ALTER TABLE runs ADD COLUMN certificate TEXT",
         "ALTER TABLE runs ADD COLUMN refused INTEGER NOT NULL DEFAULT 0",
-    )
+    ),
+    2: (
+        _INSTANCES,
+        _CLAIMS,
+        "ALTER TABLE runs ADD COLUMN position INTEGER",
+        "UPDATE runs SET position = rowid",
+        _ORDER,
+    ),
 }
+
+#: SQLite allows 999 values in one statement on its oldest builds.
+_CHUNK = 500
 
 
 @dataclass(frozen=True)
-class StoredRun:
-    """A result with the theorems' promises for it and the limits it was obtained under."""
+class StoredInstance:
+    """What the store knows of an instance: its numbers here, its data by `Store.instance`."""
 
-    key: str
-    result: Result
-    promises: tuple[Promise, ...]
-    limits: Limits
-    version: str
-
-
-def run_key(
-    fingerprint: str, call: MethodCall, limits: Limits, seed: int | None, version: str
-) -> str:
-    """Return the key of a run: what was asked of which version of the system."""
-    parts = {
-        "fingerprint": fingerprint,
-        "method": call.method.name,
-        "parameters": call.all_parameters,
-        "limits": asdict(limits),
-        "seed": seed,
-        "version": version,
-    }
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+    fingerprint: str
+    problem: str
+    name: str
+    size: Mapping[str, int]
+    features: Mapping[str, float]
 
 
 class Store:
     """The runs of one file, or of none: `Store(None)` lives in memory.
+
+    Parameters
+    ----------
+    path : Path or None
+    create : bool
+        Whether to write: the file is made if there is none. Otherwise it must be there, and is
+        changed only where an older version of the tables has to be brought up to date.
 
     Raises
     ------
@@ -106,16 +148,34 @@ class Store:
     def __init__(self, path: Path | None, create: bool = True):
         self.path = path
         self.create = create
+        self._owner = (socket.gethostname(), os.getpid())
         if path is not None and not create and not path.exists():
             raise InputError(f"{path}: no such store")
         with self._clear_errors():
-            self.connection = sqlite3.connect(path or ":memory:", timeout=60, isolation_level=None)
+            if path is None or create:
+                self.connection = _connect(path or ":memory:")
+                self._prepare()
+            else:
+                self._open_to_read(path)
+
+    def _open_to_read(self, path: Path) -> None:
+        self.connection = _connect(path, "mode=ro")
+        try:
+            version = self._check()
+        except sqlite3.OperationalError:
+            # Where not even the index of the write-ahead log can be made, nobody can be writing.
+            self.connection = _connect(path, "immutable=1")
+            version = self._check()
+        if version < SCHEMA_VERSION:
+            self.connection.close()
+            self.connection = _connect(path)
             self._prepare()
 
-    def _prepare(self) -> None:
+    def _check(self) -> int:
+        """Return the version of the tables, 0 for a new file; refuse a file that is not ours."""
         execute = self.connection.execute
         ours = execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
-        version = execute("PRAGMA user_version").fetchone()[0]
+        version: int = execute("PRAGMA user_version").fetchone()[0]
         tables = execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if ours and version > SCHEMA_VERSION:
             raise InputError(
@@ -124,24 +184,37 @@ class Store:
             )
         if not ours and (tables or not self.create):
             raise InputError(f"{self.path}: an SQLite file, but not a gadgetopt store")
+        return version if ours else 0
+
+    def _prepare(self) -> None:
+        execute = self.connection.execute
+        version = self._check()
         execute("PRAGMA journal_mode = WAL")
         execute("PRAGMA synchronous = NORMAL")
-        if not ours:
-            # IF NOT EXISTS cannot be used with the marks: two clients that open a new file at the
-            # same time are kept apart by the write lock.
-            execute("BEGIN IMMEDIATE")
+        if version == SCHEMA_VERSION:
+            return
+        # Two clients that open a new or an old file at the same time are kept apart by the write
+        # lock; the second finds the work done.
+        with self._transaction():
             if execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-                execute(_TABLE)
-                execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            execute("COMMIT")
-        elif version < SCHEMA_VERSION:
-            execute("BEGIN IMMEDIATE")
-            for step in range(execute("PRAGMA user_version").fetchone()[0], SCHEMA_VERSION):
-                for statement in _MIGRATIONS[step]:
+                for statement in (_RUNS, _INSTANCES, _CLAIMS, _ORDER):
                     execute(statement)
+            else:
+                for step in range(execute("PRAGMA user_version").fetchone()[0], SCHEMA_VERSION):
+                    for statement in _MIGRATIONS[step]:
+                        execute(statement)
+            execute(f"PRAGMA application_id = {APPLICATION_ID}")
             execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            execute("COMMIT")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self.connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self.connection.execute("ROLLBACK")
+            raise
+        self.connection.execute("COMMIT")
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:
@@ -154,174 +227,209 @@ class Store:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self.create:
+            with suppress(sqlite3.DatabaseError):  # they expire by themselves
+                self.connection.execute(
+                    "DELETE FROM claims WHERE (host, pid) = (?, ?)", self._owner
+                )
         self.connection.close()
+
+    # -- runs --------------------------------------------------------------------------------------
 
     def add(self, run: StoredRun) -> None:
         """Write a run; one already there under the same key is replaced."""
-        row = _to_row(run)
+        self.add_row(to_row(run))
+
+    def add_row(self, row: Row, keep_finished: bool = False) -> None:
+        """Write a run given as its row.
+
+        Parameters
+        ----------
+        row : Row
+        keep_finished : bool
+            An interrupted run or an error does not replace a run that came to its end.
+        """
         marks = ", ".join(f":{name}" for name in row)
-        with self._clear_errors():
-            self.connection.execute(
-                f"INSERT OR REPLACE INTO runs ({', '.join(row)}) VALUES ({marks})", row
-            )
+        worse = row["limit_hit"] == "interrupted" or row["status"] == "error"
+        with self._clear_errors(), self._transaction():
+            if not (keep_finished and worse and self.finished([row["key"]], retry_errors=True)):
+                self.connection.execute(
+                    f"INSERT OR REPLACE INTO runs ({', '.join(row)}, position) VALUES ({marks}, "
+                    f"coalesce((SELECT position FROM claims WHERE key = :key), {_NEXT}))",
+                    row,
+                )
+            self.connection.execute("DELETE FROM claims WHERE key = ?", (row["key"],))
 
     def get(self, key: str) -> StoredRun | None:
         """Return the run stored under a key."""
         with self._clear_errors():
             cursor = self.connection.execute("SELECT * FROM runs WHERE key = ?", (key,))
             row = cursor.fetchone()
-        return None if row is None else _from_row(_named(cursor, row))
+        return None if row is None else from_row(_named(cursor, row))
 
-    def runs(self) -> list[StoredRun]:
-        """Return all runs in the order in which they were stored."""
+    def runs(self, details: bool = True) -> list[StoredRun]:
+        """Return all runs in the order in which they were taken on.
+
+        Without `details` they come without solution, certificate, evaluation and trace, which is
+        what a table of a million runs has time for.
+        """
         with self._clear_errors():
-            cursor = self.connection.execute("SELECT * FROM runs ORDER BY rowid")
-            return [_from_row(_named(cursor, row)) for row in cursor.fetchall()]
+            cursor = self.connection.execute(
+                f"SELECT {', '.join(self._columns(details))} FROM runs ORDER BY position"
+            )
+            return [from_row(_named(cursor, row)) for row in cursor]
+
+    def runs_of(self, keys: Sequence[str], details: bool = False) -> dict[str, StoredRun]:
+        """Return the runs stored under some keys, those that are there."""
+        found = {}
+        columns = ", ".join(self._columns(details))
+        with self._clear_errors():
+            for part, marks in _chunks(keys):
+                cursor = self.connection.execute(
+                    f"SELECT {columns} FROM runs WHERE key IN ({marks})", part
+                )
+                found.update(
+                    {r["key"]: from_row(r) for r in (_named(cursor, row) for row in cursor)}
+                )
+        return found
+
+    def finished(self, keys: Sequence[str], retry_errors: bool = False) -> set[str]:
+        """Return those of some keys whose runs need not be done (again).
+
+        A run that was interrupted is to be done again, and with `retry_errors` one that ended in an
+        error; what a method refused to do it will refuse again.
+        """
+        error = "AND (status <> 'error' OR refused)" if retry_errors else ""
+        done: set[str] = set()
+        with self._clear_errors():
+            for part, marks in _chunks(keys):
+                rows = self.connection.execute(
+                    f"SELECT key FROM runs WHERE key IN ({marks}) "
+                    f"AND coalesce(limit_hit, '') <> 'interrupted' {error}",
+                    part,
+                )
+                done.update(key for (key,) in rows)
+        return done
+
+    def _columns(self, details: bool) -> list[str]:
+        names = [row[1] for row in self.connection.execute("PRAGMA table_info(runs)")]
+        return [name for name in names if details or name not in DETAILS]
+
+    # -- instances ---------------------------------------------------------------------------------
+
+    def add_instance(self, document: Document) -> None:
+        """Write an instance with its size and features, unless it is there."""
+        with self._clear_errors():
+            known = self.connection.execute(
+                "SELECT 1 FROM instances WHERE fingerprint = ?", (document.fingerprint,)
+            )
+            if known.fetchone() is not None:
+                return
+        problem, data = document.problem, document.data
+        row = (
+            document.fingerprint,
+            problem.name,
+            document.name,
+            _numbers(problem.size, data, document.name),
+            json.dumps(features_of(problem, data)),
+            document_text(document),
+        )
+        with self._clear_errors():
+            self.connection.execute(
+                "INSERT OR IGNORE INTO instances VALUES (?, ?, ?, ?, ?, ?)", row
+            )
+
+    def instances(self) -> dict[str, StoredInstance]:
+        """Return what is known of every instance, by fingerprint."""
+        with self._clear_errors():
+            rows = self.connection.execute(
+                "SELECT fingerprint, problem, name, size, features FROM instances ORDER BY rowid"
+            )
+            return {
+                row[0]: StoredInstance(
+                    row[0], row[1], row[2], json.loads(row[3]), json.loads(row[4])
+                )
+                for row in rows
+            }
+
+    def instance(self, fingerprint: str) -> Document | None:
+        """Return an instance with its data."""
+        with self._clear_errors():
+            row = self.connection.execute(
+                "SELECT document FROM instances WHERE fingerprint = ?", (fingerprint,)
+            ).fetchone()
+        return None if row is None else parse(row[0], f"{self.path}: instance {fingerprint[:12]}")
+
+    # -- claims ------------------------------------------------------------------------------------
+
+    def claim(self, key: str) -> bool:
+        """Say whether this client may work on a run: no other client that lives is at it."""
+        with self._clear_errors(), self._transaction():
+            row = self.connection.execute(
+                "SELECT host, pid, until FROM claims WHERE key = ?", (key,)
+            ).fetchone()
+            free = row is None or self._void(*row)
+            if free:
+                self.connection.execute(
+                    f"INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, {_NEXT})",
+                    (key, *self._owner, time.time() + CLAIM_S),
+                )
+        return free
+
+    def release(self, key: str) -> None:
+        """Give a claim of this client up."""
+        with self._clear_errors():
+            self.connection.execute(
+                "DELETE FROM claims WHERE key = ? AND (host, pid) = (?, ?)", (key, *self._owner)
+            )
+
+    def renew_claims(self) -> None:
+        """Let the claims of this client hold for longer."""
+        with self._clear_errors():
+            self.connection.execute(
+                "UPDATE claims SET until = ? WHERE (host, pid) = (?, ?)",
+                (time.time() + CLAIM_S, *self._owner),
+            )
+
+    def _void(self, host: str, pid: int, until: float) -> bool:
+        if (host, pid) == self._owner or until < time.time():
+            return True
+        return host == self._owner[0] and not _alive(pid)
+
+
+def _connect(path: Path | str, how: str | None = None) -> sqlite3.Connection:
+    # A row's transaction is begun and committed by hand, or is a single statement.
+    if how is None:
+        return sqlite3.connect(path, timeout=60, isolation_level=None)
+    uri = f"{Path(path).resolve().as_uri()}?{how}"
+    return sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's process, but a process
+        return True
+    return True
+
+
+def _chunks(keys: Sequence[str]) -> Iterable[tuple[Sequence[str], str]]:
+    for k in range(0, len(keys), _CHUNK):
+        part = keys[k : k + _CHUNK]
+        yield part, ", ".join("?" * len(part))
+
+
+def _numbers(describe: Any, data: Any, name: str) -> str:
+    if describe is None:
+        return "{}"
+    try:
+        return json.dumps(dict(describe(data)), allow_nan=False)
+    except Exception as error:  # a column that cannot be computed is not worth a batch
+        logger.warning("%s: no columns of its own: %s: %s", name, type(error).__name__, error)
+        return "{}"
 
 
 def _named(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> dict[str, Any]:
     return dict(zip((d[0] for d in cursor.description), row, strict=True))
-
-
-# -- exact numbers in text -------------------------------------------------------------------------
-
-
-def encode_number(x: Number | None) -> str | None:
-    """Write a number so that it comes back the same: `5`, `10/3`, `0.25`."""
-    if x is None:
-        return None
-    return repr(float(x)) if isinstance(x, float) else str(Fraction(x))
-
-
-def decode_number(text: str | None) -> Number | None:
-    """Read what `encode_number` wrote."""
-    if text is None:
-        return None
-    if "/" in text:
-        return Fraction(text)
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
-
-
-# -- rows ------------------------------------------------------------------------------------------
-
-
-def _to_row(run: StoredRun) -> dict[str, Any]:
-    r = run.result
-    return {
-        "key": run.key,
-        "problem": r.problem,
-        "instance": r.instance,
-        "fingerprint": r.fingerprint,
-        "method": r.method,
-        "kind": r.kind,
-        "formulation": r.formulation,
-        "backend": r.backend,
-        "parameters": _json(dict(r.parameters)),
-        "seed": r.seed,
-        "limits": _json(asdict(run.limits)),
-        "version": run.version,
-        "status": str(r.status),
-        "objective": encode_number(r.objective),
-        "claimed_objective": encode_number(r.claimed_objective),
-        "bound": encode_number(r.bound),
-        "bound_voucher": None if r.bound_voucher is None else str(r.bound_voucher),
-        "gap": r.gap,
-        "limit_hit": r.limit_hit,
-        "reason": r.reason,
-        "refused": int(r.refused),
-        "time_s": r.time_s,
-        "promises": _json([asdict(p) | {"ratio": encode_number(p.ratio)} for p in run.promises]),
-        "solution": None if r.solution is None else r.solution.model_dump_json(exclude_none=True),
-        "certificate": None
-        if r.certificate is None
-        else r.certificate.model_dump_json(exclude_none=True),
-        "evaluation": _evaluation_json(r.evaluation),
-        "trace": _json(
-            [[p.time_s, encode_number(p.incumbent), encode_number(p.bound)] for p in r.trace]
-        ),
-        "phases_s": _json(dict(r.phases_s)),
-        "versions": _json(dict(r.versions)),
-        "notes": _json(dict(r.notes)),
-    }
-
-
-def _from_row(row: dict[str, Any]) -> StoredRun:
-    from gadgetopt.files import record_type
-    from gadgetopt.registry import problem
-
-    voucher = row["bound_voucher"]
-    records = {}
-    for kind in ("solution", "certificate"):
-        text = row[kind]
-        if text is not None:
-            record = record_type(problem(row["problem"]), kind, json.loads(text))
-            records[kind] = record.model_validate_json(text)
-    result = Result(
-        problem=row["problem"],
-        instance=row["instance"],
-        fingerprint=row["fingerprint"],
-        method=row["method"],
-        kind=row["kind"],
-        parameters=json.loads(row["parameters"]),
-        formulation=row["formulation"],
-        backend=row["backend"],
-        status=Status(row["status"]),
-        objective=decode_number(row["objective"]),
-        claimed_objective=decode_number(row["claimed_objective"]),
-        bound=decode_number(row["bound"]),
-        bound_voucher=None if voucher is None else Voucher(voucher),
-        gap=row["gap"],
-        limit_hit=row["limit_hit"],
-        time_s=row["time_s"],
-        seed=row["seed"],
-        solution=records.get("solution"),
-        certificate=records.get("certificate"),
-        evaluation=_evaluation(row["evaluation"]),
-        reason=row["reason"],
-        refused=bool(row["refused"]),
-        trace=tuple(
-            TracePoint(t, decode_number(i), decode_number(b))
-            for t, i, b in json.loads(row["trace"])
-        ),
-        phases_s=json.loads(row["phases_s"]),
-        versions=json.loads(row["versions"]),
-        notes=json.loads(row["notes"]),
-    )
-    made = tuple(
-        Promise(**{**p, "ratio": decode_number(p["ratio"]), "failing": tuple(p["failing"])})
-        for p in json.loads(row["promises"])
-    )
-    limits = Limits(**json.loads(row["limits"]))
-    return StoredRun(row["key"], result, made, limits, row["version"])
-
-
-def _evaluation_json(evaluation: Evaluation | None) -> str | None:
-    if evaluation is None:
-        return None
-    return _json(
-        {
-            "objective": encode_number(evaluation.objective),
-            "violations": [
-                [v.constraint, v.where, encode_number(v.amount)] for v in evaluation.violations
-            ],
-            "components": {k: encode_number(v) for k, v in evaluation.components.items()},
-        }
-    )
-
-
-def _evaluation(text: str | None) -> Evaluation | None:
-    if text is None:
-        return None
-    plain = json.loads(text)
-    return Evaluation(
-        decode_number(plain["objective"]),
-        tuple(Violation(c, w, decode_number(a) or 0) for c, w, a in plain["violations"]),
-        {k: decode_number(v) or 0 for k, v in plain["components"].items()},
-    )
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, default=str)

@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Gap, Json, Memory, Out, Threads, TimeLimit, count, limits, natural
+from gadgetopt.cli.options import (
+    Gap,
+    Json,
+    Memory,
+    Out,
+    Threads,
+    TimeLimit,
+    count,
+    natural,
+    positive,
+)
+from gadgetopt.cli.studying import Generate, Generated, WriteStudy, study_of
 from gadgetopt.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from gadgetopt.comparison import Entry
-    from gadgetopt.result import Result
+    from gadgetopt.progress import Watch
+    from gadgetopt.store import StoredInstance
 
 
 def compare(
+    context: typer.Context,
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Instance files, directories or globs.")
-    ],
+        list[Path] | None,
+        typer.Argument(
+            metavar="PATH...", help="Instance files, directories or globs; a study file."
+        ),
+    ] = None,
+    generate: Generate = None,
     methods: Annotated[
         str | None,
         typer.Option(help="Names (name:parameter=value), kinds or `all`, separated by commas."),
@@ -40,36 +58,51 @@ def compare(
     memory_mb: Memory = None,
     gap: Gap = 0.0,
     workers: Annotated[
-        int,
+        int | None,
         typer.Option(
-            help="Local processes; 1 solves in this process.", parser=count, metavar="INTEGER"
+            help="Runs at a time on this machine; default as many as its cores allow. 0 does them "
+            "in this process, with nothing enforced.",
+            parser=natural,
+            metavar="INTEGER",
         ),
-    ] = 1,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler that runs the solves.")
     ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler whose workers do the runs.")
+    ] = None,
+    grace: Annotated[
+        float | None,
+        typer.Option(
+            help="Seconds beyond its time limit after which a method is interrupted, and again "
+            "after which it is stopped; default the larger of 5 s and a tenth of the limit.",
+            parser=positive,
+            metavar="S",
+        ),
+    ] = None,
+    generated: Generated = None,
     rerun: Annotated[bool, typer.Option("--rerun", help="Repeat what the store holds.")] = False,
+    retry_errors: Annotated[
+        bool, typer.Option("--retry-errors", help="Repeat what the store holds as errors.")
+    ] = False,
+    write_study: WriteStudy = None,
     as_json: Json = False,
 ) -> int:
     """Solve instances by several methods; print ratios beside theorems."""
-    from gadgetopt import comparison
+    from gadgetopt import study
 
-    wanted = [] if methods is None else [m.strip() for m in methods.split(",") if m.strip()]
-    if methods is not None and not wanted:
-        raise InputError(f"--methods: {methods!r} names no method")
-    with _progress(enabled=not as_json) as on_result:
-        table = comparison.compare(
-            paths,
-            wanted,
-            limits=limits(time_limit, threads, memory_mb, gap),
-            seeds=seeds,
-            first_seed=first_seed,
-            store=store,
-            rerun=rerun,
-            scheduler=scheduler,
-            workers=workers,
-            on_result=on_result,
+    wanted = study_of(context)
+    if write_study is not None:
+        study.check(wanted)
+        study.write_study(wanted, write_study)
+        typer.echo(str(write_study))
+        return 0
+    with _watching(quiet=as_json) as watch:
+        table = study.compare_study(
+            wanted, rerun=rerun, retry_errors=retry_errors, details=False, watch=watch
         )
+    failed = sum(e.result.status == "error" and not e.result.refused for e in table)
+    if failed:
+        runs = "run" if failed == 1 else "runs"
+        say(f"{failed} {runs} ended in an error; --retry-errors repeats them")
     if as_json:
         _print_json([entry.row() for entry in table])
     else:
@@ -85,11 +118,14 @@ def ratios(
     theorems: Annotated[
         bool, typer.Option("--theorems", help="One row per run and theorem, with its verdict.")
     ] = False,
+    features: Annotated[
+        bool, typer.Option("--features", help="With size and features of the instances.")
+    ] = False,
     out: Out = None,
     as_json: Json = False,
 ) -> int:
     """Print certified ratios beside the theorems, from a store."""
-    from gadgetopt import comparison, report
+    from gadgetopt import columns, comparison, report
 
     form = "json" if as_json else form
     if form not in report.FORMATS:
@@ -97,7 +133,11 @@ def ratios(
         raise InputError(f"--format: {form!r} is not one of {known}")
     table = report.ratios(store)
     rows = report.theorem_rows(table) if theorems else [entry.row() for entry in table]
-    keys = report.THEOREM_KEYS if theorems else comparison.ROW_KEYS
+    keys: tuple[str, ...] = report.THEOREM_KEYS if theorems else comparison.ROW_KEYS
+    if features and form != "table":
+        solved = [e.result.fingerprint for e in table for _ in (e.promises if theorems else (e,))]
+        of_instance = columns.columns(columns.instances(store))
+        rows, keys = columns.joined(rows, solved, keys, of_instance)
     if form != "table":
         text = report.render(rows, form, out, keys)
         if text is not None:
@@ -108,6 +148,8 @@ def ratios(
         print_rows(rows)
     else:
         print_table(table)
+    if features and form == "table":
+        _print_instances(table, columns.instances(store))
     return 0
 
 
@@ -120,6 +162,14 @@ def print_table(table: list[Entry]) -> None:
     console.print(LEGEND, style="dim", highlight=False)
     for remark in remarks(table):
         console.print(remark, style="bold red", highlight=False, markup=False)
+
+
+def _print_instances(table: list[Entry], known: dict[str, StoredInstance]) -> None:
+    from gadgetopt.columns import instance_rows
+
+    for system, rows in instance_rows((e.result.fingerprint for e in table), known).items():
+        typer.echo(f"\n{system}: size and features")
+        print_rows(rows)
 
 
 def print_rows(rows: list[dict[str, Any]]) -> None:
@@ -154,27 +204,26 @@ def _print_json(rows: list[dict[str, Any]]) -> None:
     typer.echo(json.dumps(rows, indent=1, allow_nan=False))
 
 
-def _progress(enabled: bool) -> Any:
-    """Return a context manager that yields the callback for finished runs."""
-    from contextlib import contextmanager
+@contextmanager
+def _watching(quiet: bool) -> Iterator[Watch]:
+    """Show how it goes: a live view on a terminal, plain lines anywhere else."""
+    from rich.console import Console
 
-    @contextmanager
-    def live() -> Iterator[Callable[[Result, int, int], None] | None]:
-        if not enabled or not sys.stderr.isatty():
-            yield None
-            return
-        from rich.console import Console
-        from rich.markup import escape
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from gadgetopt.progress import Lines, Live, Watch
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task("solving", total=None)
+    if quiet:
+        yield Watch()
+        return
+    if not sys.stderr.isatty():
+        yield Lines(say)
+        return
+    live = Live(Console(stderr=True))
+    try:
+        yield live
+    finally:
+        live.end()
 
-            def on_result(result: Result, done: int, total: int) -> None:
-                said = escape(f"{result.instance} {result.method}: {result.status}")
-                bar.update(task, completed=done, total=total, description=said)
 
-            yield on_result
-
-    return live()
+def say(line: str) -> None:
+    """Print a line that is not part of the result."""
+    print(f"gadgetopt: {line}", file=sys.stderr, flush=True)

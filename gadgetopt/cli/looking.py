@@ -50,7 +50,8 @@ def show(
     system: System,
     formulation: Annotated[str | None, typer.Argument(metavar="[FORMULATION]")] = None,
     instance: Annotated[
-        Path | None, typer.Option(help="An instance: its size, and the model written out.")
+        Path | None,
+        typer.Option(help="An instance: its size and features, and the model written out."),
     ] = None,
     rows: Annotated[
         int,
@@ -58,6 +59,7 @@ def show(
     ] = 3,
 ) -> None:
     """Show a problem on paper, or a formulation and its model."""
+    from gadgetopt.features import features_of
     from gadgetopt.files import read_instance
     from gadgetopt.methods import find_formulation
     from gadgetopt.registry import problem
@@ -72,6 +74,8 @@ def show(
         raise InputError(f"{instance}: problem: {document.problem.name!r}, expected {system!r}")
     for name, value in declared.size(document.data).items():
         typer.echo(f"{name.replace('_', ' ')}: {value}")
+    for name, number in features_of(declared, document.data).items():
+        typer.echo(f"{name.replace('_', ' ')}: {number:.4g}")
     if chosen is not None:
         from gadgetopt.export import written_out
 

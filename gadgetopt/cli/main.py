@@ -14,8 +14,9 @@ import typer
 from gadgetopt.cli.comparing import compare, ratios
 from gadgetopt.cli.looking import list_, schema, show
 from gadgetopt.cli.making import export, generate, import_
+from gadgetopt.cli.reporting import report
 from gadgetopt.cli.solving import plot, solve, verify
-from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
 
 app = typer.Typer(
     name="gadgetopt",
@@ -35,6 +36,7 @@ app.command("verify")(verify)
 app.command("plot")(plot)
 app.command("compare")(compare)
 app.command("ratios")(ratios)
+app.command("report")(report)
 app.command("export")(export)
 app.command("schema")(schema)
 
@@ -69,6 +71,9 @@ def _run(arguments: list[str] | None) -> int:
     except (InputError, ModelRefused) as error:
         print(f"gadgetopt: {error}", file=sys.stderr)
         return 2
+    except SchedulerLost as error:
+        print(f"gadgetopt: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("gadgetopt: interrupted", file=sys.stderr)
         return 130

@@ -30,34 +30,21 @@ def generate(
     as_json: Json = False,
 ) -> None:
     """Generate instance files from a preset."""
-    import numpy as np
-
-    from gadgetopt import __version__
-    from gadgetopt.files import Document, write
+    from gadgetopt.files import write
+    from gadgetopt.generation import find_generator
+    from gadgetopt.generation import generate as generate_one
     from gadgetopt.methods import parse_assignments
     from gadgetopt.registry import problem
 
     declared = problem(system)
-    presets = {g.name: g for g in declared.generators}
-    if preset not in presets:
-        raise InputError(f"--preset: {preset!r}, expected one of {', '.join(presets)}")
-    generator = presets[preset]
+    generator = find_generator(declared, preset, "--preset")
     changed = parse_assignments(settings or (), generator.parameters, f"--preset {preset}: --set")
     written = []
     for index in range(count):
-        # A stream for each instance: the fifth does not depend on whether the others are made.
-        rng = np.random.default_rng([seed, index])
-        data = _refused_as_input(generator.generate, rng, changed, f"--preset {preset}")
-        origin = {
-            "generator": preset,
-            "parameters": {**generator.parameters, **changed},
-            "seed": seed,
-            "index": index,
-            "version": __version__,
-        }
         name = f"{preset}_s{seed}_{index:0{len(str(count - 1))}d}"
         path = out / f"{name}.json"
-        write(Document(declared, "instance", name, data, origin), path)
+        place = f"--preset {preset}"
+        write(generate_one(declared, generator, changed, seed, index, name, place), path)
         written.append(path)
     _say_written(written, as_json)
 
@@ -133,21 +120,6 @@ def _importer(form: str, system: str | None) -> tuple[Any, Any]:
         names = ", ".join(p.name for p, _ in found)
         raise InputError(f"--system: {form} is read by several, choose one of {names}")
     return found[0]
-
-
-def _refused_as_input(generate_one: Any, rng: Any, changed: dict[str, Any], what: str) -> Any:
-    """Call a generator; a parameter value it cannot work with is bad input."""
-    from pydantic import ValidationError
-
-    try:
-        return generate_one(rng, **changed)
-    except ValidationError as error:
-        detail = error.errors(include_url=False)[0]
-        raise InputError(f"{what}: gives no valid instance: {detail['msg']}") from None
-    except InputError:
-        raise
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what}: {error}") from None
 
 
 def _report_lines(report: dict[Any, Any], indent: str = "") -> list[str]:

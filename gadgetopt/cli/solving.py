@@ -133,18 +133,29 @@ def verify(
 
 
 def plot(
-    instance: Annotated[Path, typer.Argument(metavar="INSTANCE")],
+    instance: Annotated[
+        Path, typer.Argument(metavar="INSTANCE", help="Instance file, or with --run a store.")
+    ],
     solution: Annotated[Path | None, typer.Argument(metavar="[SOLUTION]")] = None,
+    run: Annotated[
+        str | None,
+        typer.Option(metavar="KEY", help="Draw the solution of this run of a store."),
+    ] = None,
     picture: Annotated[
         str | None, typer.Option(help="Which picture; default the system's first, see `list`.")
     ] = None,
     out: Annotated[Path, typer.Option(help="FILE.html or FILE.json.")] = Path("plot.html"),
 ) -> None:
-    """Draw a picture of an instance or of a solution."""
+    """Draw a picture of an instance, of a solution, or of what a run of a store found."""
     from gadgetopt.files import read_instance, read_solution
     from gadgetopt.run import verify as check
 
     _check_suffix("--out", out)
+    if run is not None:
+        if solution is not None:
+            raise InputError(f"--run: {run!r} and the solution {solution}: expected one of the two")
+        _plot_run(instance, run, picture, out)
+        return
     document = read_instance(instance)
     chosen = _picture(document.problem, picture)
     if chosen.of == "instance":
@@ -157,6 +168,19 @@ def plot(
     if not evaluation.feasible:
         raise InputError(f"{solution}: is infeasible: {evaluation.violations[0]}")
     _draw(chosen.draw(document.data, decision.data), out)
+
+
+def _plot_run(store: Path, start: str, picture: str | None, out: Path) -> None:
+    from gadgetopt.html_report.reading import find_key, solved
+    from gadgetopt.store import Store
+
+    with Store(store, create=False) as runs:
+        document, solution = solved(runs, find_key(runs, start))
+    chosen = _picture(document.problem, picture)
+    if chosen.of == "instance":
+        _draw(chosen.draw(document.data), out)
+    else:
+        _draw(chosen.draw(document.data, solution), out)
 
 
 def _verified(

@@ -35,6 +35,7 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     check_bound=part("certificate:certified_bound"),
     size=part("instance:size"),
+    features=part("features:features"),
     default_method="column_generation",
     default_methods=(
         "forest_packing",

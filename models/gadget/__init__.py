@@ -30,6 +30,7 @@ PROBLEM = Problem(
     solution_type=part("instance:GadgetSolution"),
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
+    features=part("features:features"),
     certificate_type=part("certificate:GadgetCertificate"),
     check_bound=part("certificate:check_bound"),
     pictures=(

@@ -32,6 +32,7 @@ PROBLEM = Problem(
     solution_type=part("instance:KnapsackSolution"),
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
+    features=part("features:features"),
     pictures=(Picture("capacities", "what the items take of every capacity", part("plot:plot")),),
     certificate_type=part("certificate:KnapsackCertificate"),
     check_bound=part("certificate:check_bound"),

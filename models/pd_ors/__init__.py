@@ -34,6 +34,7 @@ PROBLEM = Problem(
     solution_type=part("instance:PdOrsSolution"),
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
+    features=part("features:features"),
     pictures=(
         Picture("gantt", "jobs over slots, by mode and number of workers", part("plot:plot")),
         Picture(

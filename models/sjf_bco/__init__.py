@@ -39,6 +39,7 @@ PROBLEM = Problem(
     solution_type=part("instance:SjfBcoSolution"),
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
+    features=part("features:features"),
     pictures=(Picture("gantt", "GPUs over time, spread jobs marked", part("plot:plot")),),
     certificate_type=part("certificate:SjfBcoCertificate"),
     check_bound=part("certificate:check_bound"),

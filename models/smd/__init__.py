@@ -37,6 +37,7 @@ PROBLEM = Problem(
     solution_type=part("instance:SmdSolution"),
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
+    features=part("features:features"),
     pictures=(
         Picture("cluster", "what admitted jobs reserve and use", part("plot:plot")),
         Picture(

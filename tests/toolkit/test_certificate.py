@@ -17,8 +17,9 @@ from gadgetopt.data import Certificate, Rational
 from gadgetopt.declaration import Method
 from gadgetopt.errors import InputError
 from gadgetopt.result import Limits, Status, Voucher
+from gadgetopt.rows import StoredRun
 from gadgetopt.run import solve
-from gadgetopt.store import Store, StoredRun
+from gadgetopt.store import Store
 
 
 class Claim(Certificate):
@@ -110,8 +111,9 @@ def test_a_store_of_the_first_version_is_brought_up_to_date(tmp_path):
     with Store(path) as store:
         store.add(StoredRun("k", result, (), Limits(), "0"))
     with sqlite3.connect(path) as old:
-        old.execute("ALTER TABLE runs DROP COLUMN certificate")
-        old.execute("ALTER TABLE runs DROP COLUMN refused")
+        old.execute("DROP INDEX runs_by_position")
+        for column in ("certificate", "refused", "position"):
+            old.execute(f"ALTER TABLE runs DROP COLUMN {column}")
         old.execute("PRAGMA user_version = 1")
     with Store(path) as store:
         kept = store.get("k").result

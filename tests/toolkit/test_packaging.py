@@ -29,6 +29,8 @@ def test_the_wheel_holds_every_system_and_every_library_instance(wheel, root):
                 assert f"gadgetopt/models/{folder.name}/{path.name}" in names
     for path in (root / "instances").rglob("*.json"):
         assert f"gadgetopt/{path.relative_to(root)}" in names
+    for path in (root / "gadgetopt" / "html_report" / "assets").iterdir():
+        assert f"gadgetopt/html_report/assets/{path.name}" in names
     assert {n.split("/")[0] for n in names} == {
         "gadgetopt",
         next(n for n in names if ".dist-info" in n).split("/")[0],

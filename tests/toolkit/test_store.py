@@ -2,6 +2,9 @@
 
 import json
 import sqlite3
+import subprocess
+import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -11,9 +14,11 @@ from hypothesis import strategies as st
 from gadgetopt.cli.comparing import print_table
 from gadgetopt.comparison import compare
 from gadgetopt.errors import InputError
+from gadgetopt.files import read
 from gadgetopt.report import ratios
 from gadgetopt.result import Limits
-from gadgetopt.store import SCHEMA_VERSION, Store, decode_number, encode_number
+from gadgetopt.rows import decode_number, encode_number, to_row
+from gadgetopt.store import SCHEMA_VERSION, Store
 
 
 @given(st.one_of(st.integers(), st.fractions(), st.floats(allow_nan=False), st.none()))
@@ -32,9 +37,10 @@ def test_what_goes_in_comes_out(tiny, tmp_path):
     table = compare([tiny / "e2_contention_pays.json"], ["sjf_bco", "energetic"], store=store)
     again = ratios(store)
     assert [e.row() for e in again] == [e.row() for e in table]
-    assert [e.result.solution for e in again] == [e.result.solution for e in table]
+    with Store(store, create=False) as kept:
+        assert [r.result.solution for r in kept.runs()] == [e.result.solution for e in table]
+        assert kept.runs()[0].result.evaluation == table[0].result.evaluation
     assert [e.promises for e in again] == [e.promises for e in table]
-    assert again[0].result.evaluation == table[0].result.evaluation
 
 
 def test_a_finished_run_is_not_repeated_and_a_rerun_is(tiny, tmp_path):
@@ -47,12 +53,14 @@ def test_a_finished_run_is_not_repeated_and_a_rerun_is(tiny, tmp_path):
     assert len(done) == len(list(tiny.glob("*.json"))) + 1
 
 
-def test_an_error_is_tried_again(tiny, tmp_path, monkeypatch):
+def test_an_error_is_tried_again_when_that_is_asked_for(tiny, tmp_path, monkeypatch):
     store, path = tmp_path / "runs.sqlite", [tiny / "e1_co_locate.json"]
     with monkeypatch.context() as broken:
         broken.setattr("gadgetopt.models.sjf_bco.algorithms.run", None)
-        assert compare(path, ["sjf_bco"], store=store)[0].result.status == "error"
-    assert compare(path, ["sjf_bco"], store=store)[0].result.objective == 2
+        compare(path, ["sjf_bco"], store=store, workers=0)
+    assert compare(path, ["sjf_bco"], store=store)[0].result.status == "error"
+    (again,) = compare(path, ["sjf_bco"], store=store, retry_errors=True)
+    assert again.result.objective == 2
 
 
 def test_the_same_data_under_two_names_is_solved_once_and_shown_under_both(tiny, tmp_path):
@@ -124,3 +132,83 @@ def test_a_missing_store_is_not_made_by_reading_it(tmp_path):
     with pytest.raises(InputError, match="no such store"):
         ratios(tmp_path / "none.sqlite")
     assert not (tmp_path / "none.sqlite").exists()
+
+
+def test_a_store_of_the_second_version_is_brought_up_to_date_by_reading_it(tiny, tmp_path):
+    path = tmp_path / "runs.sqlite"
+    before = compare([tiny / "e1_co_locate.json"], ["first_fit"], store=path)
+    with sqlite3.connect(path) as old:
+        old.executescript(
+            "DROP TABLE instances; DROP TABLE claims; DROP INDEX runs_by_position;"
+            "ALTER TABLE runs DROP COLUMN position; PRAGMA user_version = 2"
+        )
+    assert [e.row() for e in ratios(path)] == [e.row() for e in before]
+    with Store(path, create=False) as store:
+        assert store.instances() == {}
+
+
+def test_a_store_is_read_where_nothing_can_be_written(tiny, tmp_path):
+    folder = tmp_path / "archive"
+    folder.mkdir()
+    table = compare([tiny / "e1_co_locate.json"], ["first_fit"], store=folder / "runs.sqlite")
+    folder.chmod(0o555)
+    try:
+        assert [e.row() for e in ratios(folder / "runs.sqlite")] == [e.row() for e in table]
+    finally:
+        folder.chmod(0o755)
+
+
+def test_instances_come_back_with_their_size_and_data(tiny, tmp_path):
+    document = read(tiny / "e1_co_locate.json")
+    with Store(tmp_path / "runs.sqlite") as store:
+        store.add_instance(document)
+        store.add_instance(document)
+        (known,) = store.instances().values()
+        again = store.instance(known.fingerprint)
+        assert store.instance("of another") is None
+    assert (known.name, known.problem, known.size["jobs"]) == ("e1_co_locate", "sjf_bco", 2)
+    assert (again.data, again.origin) == (document.data, document.origin)
+
+
+def test_without_details_a_run_is_what_a_table_needs(tiny, tmp_path):
+    path = tmp_path / "runs.sqlite"
+    compare([tiny / "e1_co_locate.json"], ["sjf_bco"], store=path)
+    with Store(path, create=False) as store:
+        (whole,), (short,) = store.runs(), store.runs(details=False)
+        assert store.runs_of([whole.key, "of no run"]) == {whole.key: short}
+    assert whole.result.solution is not None
+    assert replace(whole.result, solution=None, evaluation=None, trace=()) == short.result
+
+
+def test_a_claim_keeps_other_clients_away_until_its_client_dies(tmp_path):
+    with Store(tmp_path / "runs.sqlite") as one, Store(tmp_path / "runs.sqlite") as other:
+        living = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+        other._owner = (other._owner[0], living.pid)
+        assert other.claim("run")
+        assert not one.claim("run")
+        living.communicate()
+        assert one.claim("run")
+
+
+def test_a_claim_of_another_host_expires(tmp_path, monkeypatch):
+    with Store(tmp_path / "runs.sqlite") as one, Store(tmp_path / "runs.sqlite") as other:
+        other._owner = ("elsewhere", 1)
+        assert other.claim("run")
+        assert not one.claim("run")
+        monkeypatch.setattr("gadgetopt.store.CLAIM_S", -1.0)
+        other.renew_claims()
+        assert one.claim("run")
+
+
+def test_a_failure_does_not_replace_what_another_client_finished(tiny, tmp_path):
+    path = tmp_path / "runs.sqlite"
+    compare([tiny / "e1_co_locate.json"], ["first_fit"], store=path)
+    with Store(path) as store:
+        (run,) = store.runs()
+        row = to_row(run)
+        store.add_row({**row, "status": "error", "reason": "crashed"}, keep_finished=True)
+        assert store.get(run.key) == run
+        store.add_row({**row, "status": "error", "reason": "crashed"})
+        assert store.get(run.key).result.reason == "crashed"
+        assert store.finished([run.key]) == {run.key}
+        assert store.finished([run.key], retry_errors=True) == set()

@@ -1,0 +1,69 @@
+"""`report`: a store as one page for the browser."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gadgetopt.cli.options import Json, natural, positive
+from gadgetopt.errors import InputError
+
+
+def report(
+    store: Annotated[Path, typer.Argument(help="SQLite file of runs, finished or being filled.")],
+    out: Annotated[Path, typer.Option("--out", help="FILE.html.")] = Path("report.html"),
+    title: Annotated[str | None, typer.Option(help="Default: the store's name.")] = None,
+    pictures: Annotated[
+        int,
+        typer.Option(
+            help="Solutions drawn at most; the page says how to draw others.",
+            parser=natural,
+            metavar="INTEGER",
+        ),
+    ] = 200,
+    pictures_mb: Annotated[
+        float,
+        typer.Option(help="Size of the pictures at most.", parser=positive, metavar="MB"),
+    ] = 4.0,
+    as_json: Json = False,
+) -> None:
+    """Write a page with ratios, theorems, performance profiles, gaps and pictures of solutions."""
+    from gadgetopt.html_report import write_report
+
+    if out.suffix not in (".html", ".htm"):
+        raise InputError(f"--out: {out}: {out.suffix or 'no suffix'}, expected .html")
+    with _progress() as progress:
+        made = write_report(
+            store, out, title=title, pictures=pictures, pictures_mb=pictures_mb, progress=progress
+        )
+    if as_json:
+        import json
+
+        typer.echo(json.dumps({"report": str(out), **made}))
+    else:
+        typer.echo(
+            f"{out}: {made['runs']} runs, {made['pictures']} pictures, {made['bytes'] / 1e6:.1f} MB"
+        )
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("drawing solutions"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def drawn(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield drawn

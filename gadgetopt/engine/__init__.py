@@ -1,0 +1,7 @@
+"""Thousands of runs that survive anything.
+
+The client (`client.py`, with Dask) hands each run to a *supervisor* (`supervisor.py`), the function
+that a Dask worker's thread executes. The supervisor has a *solver process* (`solver_process.py`) of
+its own do the solve and watches it from outside: whatever a method does to the process it runs in,
+it costs that one run.
+"""

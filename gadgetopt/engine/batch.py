@@ -1,0 +1,118 @@
+"""A grid and a store: which runs are missing, and what becomes of those that end."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import deque
+from collections.abc import Iterator
+
+from gadgetopt.engine.finish import failed_row
+from gadgetopt.engine.work import Failure, Work
+from gadgetopt.files import Document
+from gadgetopt.grid import Grid, Task
+from gadgetopt.rows import Row
+from gadgetopt.store import CLAIM_S, Store
+
+#: Seconds between two looks at the runs that another client is working on.
+_PATIENCE_S = 0.5
+
+
+class Batch:
+    """The runs of a grid that a store has not got.
+
+    Attributes
+    ----------
+    total : int
+        Different runs of the grid; the same data may lie under several names.
+    done : int
+        Those that the store holds.
+    failed : int
+        Those of this session that ended in an error.
+    """
+
+    def __init__(
+        self, runs: Grid, store: Store, grace_s: float, rerun: bool, retry_errors: bool
+    ) -> None:
+        self.grid = runs
+        self.store = store
+        self.grace_s = grace_s
+        self.rerun = rerun
+        self.retry_errors = retry_errors
+        self.session = uuid.uuid4().hex
+        self.failed = 0
+        self._renewed = time.monotonic()
+        keys = list({task.key: None for task in runs})
+        self.total = len(keys)
+        # What was finished before; with `rerun`, what is finished in this session.
+        self._finished = set() if rerun else store.finished(keys, retry_errors)
+        self.done = len(self._finished)
+
+    def jobs(self) -> Iterator[tuple[Work, Document] | None]:
+        """Yield what is to be done; None while only another client's runs are left."""
+        seen: set[str] = set()
+        others: deque[Task] = deque()
+        for task in self.grid:
+            if task.key not in seen and task.key not in self._finished:
+                seen.add(task.key)
+                if self._mine(task):
+                    yield self._job(task)
+                elif task.key not in self._finished:
+                    others.append(task)
+        while others:
+            for _ in range(len(others)):
+                task = others.popleft()
+                if self._mine(task):
+                    yield self._job(task)
+                elif task.key not in self._finished:
+                    others.append(task)
+            asked = time.monotonic()
+            while others and time.monotonic() < asked + _PATIENCE_S:
+                yield None
+
+    def _mine(self, task: Task) -> bool:
+        """Say whether this client is to do a run, which another one may be doing or have done."""
+        claimed = self.store.claim(task.key)
+        if self.rerun or not self.store.finished([task.key], self.retry_errors):
+            return claimed
+        self.store.release(task.key)
+        self._finished.add(task.key)
+        self.done += 1
+        return False
+
+    def _job(self, task: Task) -> tuple[Work, Document]:
+        document = task.document
+        self.store.add_instance(document)
+        return (
+            Work(
+                task.key,
+                self.session,
+                document.problem.name,
+                document.fingerprint,
+                task.spec,
+                task.limits,
+                task.seed,
+                self.grace_s,
+            ),
+            document,
+        )
+
+    def record(self, work: Work, document: Document, outcome: Row | Failure) -> Row | None:
+        """Store what became of a run; None if it was interrupted with nothing to show."""
+        if isinstance(outcome, Failure):
+            if outcome.limit_hit == "interrupted":
+                return None
+            outcome = failed_row(work, document, outcome)
+        self.store.add_row(outcome, keep_finished=not self.rerun)
+        if outcome["limit_hit"] != "interrupted" and work.key not in self._finished:
+            self._finished.add(work.key)
+            self.done += 1
+        if outcome["status"] == "error" and not outcome["refused"]:
+            self.failed += 1
+        return outcome
+
+    def keep_claims(self) -> None:
+        """Tell other clients now and then that this one is alive."""
+        if time.monotonic() > self._renewed + CLAIM_S / 4:
+            self._renewed = time.monotonic()
+            self.store.renew_claims()

@@ -1,0 +1,74 @@
+"""The grid of a comparison: instances x methods x seeds, made as it is walked through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gadgetopt import __version__
+from gadgetopt.declaration import KINDS
+from gadgetopt.files import Document, find_instances, read_instance
+from gadgetopt.methods import knows, select
+from gadgetopt.result import Limits
+from gadgetopt.rows import run_key
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run to be done."""
+
+    document: Document
+    spec: str
+    limits: Limits
+    seed: int
+    named: bool = False  # asked for by its name, not by kind or default
+    key: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The runs that `compare` would do, in order; a grid of a million holds its instances only."""
+
+    documents: tuple[Document, ...]
+    methods: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    seeds: int = 1
+    first_seed: int = 0
+
+    def __iter__(self) -> Iterator[Task]:
+        for document in self.documents:
+            system = document.problem
+            wanted = [s for s in self.methods or system.default_methods if knows(system, s)]
+            by_name = [s for s in self.methods if knows(system, s) and s not in ("all", *KINDS)]
+            named = {call.label for call in select(system, by_name)}
+            for call in select(system, wanted):
+                seeds = self.seeds if call.method.stochastic else 1
+                for seed in range(self.first_seed, self.first_seed + seeds):
+                    key = run_key(document.fingerprint, call, self.limits, seed, __version__)
+                    by_its_name = call.label in named
+                    yield Task(document, call.label, self.limits, seed, by_its_name, key)
+
+
+def grid(
+    paths: Iterable[Path | str],
+    methods: Sequence[str] = (),
+    limits: Limits | None = None,
+    seeds: int = 1,
+    first_seed: int = 0,
+) -> Grid:
+    """Read the instances and return the grid over them.
+
+    Raises
+    ------
+    InputError
+        If a path, file or method name is wrong.
+    """
+    documents = tuple(read_instance(path) for path in find_instances(paths))
+    systems = {d.problem.name: d.problem for d in documents}
+    for spec in methods:
+        if not any(knows(system, spec) for system in systems.values()):
+            select(next(iter(systems.values())), [spec])  # says what is known
+    for system in systems.values():
+        select(system, [s for s in methods if knows(system, s)])  # says what is wrong with a name
+    return Grid(documents, tuple(methods), limits or Limits(), seeds, first_seed)

@@ -1,0 +1,107 @@
+"""How gaps close while methods run: the median over a method's runs at every moment."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+
+from gadgetopt.html_report.figure import Figure, Trace, Variant, lines, log_axis
+from gadgetopt.html_report.profiles import LEAST_S
+from gadgetopt.html_report.reading import Line, System, number
+from gadgetopt.html_report.style import Style
+from gadgetopt.result import Status
+
+#: Moments at which the median is taken, evenly spread on a logarithmic axis.
+_MOMENTS = 60
+
+
+def gap_over_time(system: System, looks: Mapping[str, Style]) -> Figure:
+    """Return the median gap of every method over time, by two readings of what a gap is."""
+    bounds = best_bounds(system)
+    last = max((line.entry.result.time_s for line in system.lines), default=LEAST_S)
+    moments = _moments(max(last, 2 * LEAST_S))
+    readings: tuple[tuple[str, Callable[[Line], list[tuple[float, float]] | None]], ...] = (
+        ("best bound known", lambda line: _gaps(line, bounds.get(line.instance))),
+        ("run's own bound", lambda line: _gaps(line, None) if _bounds(line) else None),
+    )
+    variants = []
+    for label, gaps in readings:
+        traces: list[Trace] = []
+        for method, look in looks.items():
+            own = [gaps(line) for line in system.lines if line.label == method and _sound(line)]
+            curves = [c for c in own if c is not None]
+            if not curves:
+                continue
+            medians = [median([_at(curve, t) for curve in curves]) for t in moments]
+            hover = f"{method}: %{{y:.2%}} after %{{x:.3g}} s<extra>{len(curves)} runs</extra>"
+            traces.append(lines(method, look, moments, medians, hovertemplate=hover))
+        layout = {
+            "xaxis": {"title": {"text": "seconds"}, **log_axis(moments[0], moments[-1])},
+            "yaxis": {
+                "title": {"text": "median gap"},
+                "range": [-0.03, 1.03],
+                "tickformat": ".0%",
+            },
+        }
+        if traces:
+            variants.append(Variant(label, traces, layout))
+    caption = (
+        "|objective - bound| / |objective| of the solution that a method has at a moment, median "
+        "over its runs; 100% while there is none. From the traces that methods keep, which are "
+        "their own word; a run that is over keeps what it ended with."
+    )
+    return Figure("gap", "Gap over time", caption, variants, "Against the")
+
+
+def best_bounds(system: System) -> dict[str, float]:
+    """Return the best dual bound known of every instance that has one."""
+    out: dict[str, float] = {}
+    better = max if system.sense == "min" else min
+    for line in system.lines:
+        bound = number(line.entry.result.bound)
+        if bound is not None and math.isfinite(bound):
+            out[line.instance] = better(bound, out.get(line.instance, bound))
+    return out
+
+
+def gap(incumbent: float | None, bound: float | None) -> float:
+    """Return the relative gap between 0 and 1; 1 where one of the two is unknown."""
+    if incumbent is None or bound is None or not math.isfinite(bound - incumbent):
+        return 1.0
+    return min(1.0, abs(incumbent - bound) / max(abs(incumbent), 1e-10))
+
+
+def median(values: Sequence[float]) -> float:
+    """Return the median; the mean of the two in the middle of an even number."""
+    ordered, half = sorted(values), len(values) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def _sound(line: Line) -> bool:
+    return line.entry.result.status is not Status.ERROR and any(
+        incumbent is not None for _, incumbent, _ in line.events
+    )
+
+
+def _bounds(line: Line) -> bool:
+    return line.entry.result.bound is not None
+
+
+def _gaps(line: Line, bound: float | None) -> list[tuple[float, float]]:
+    """Return the moments at which the gap changes, against a bound or against the run's own."""
+    return [
+        (time_s, gap(incumbent, own if bound is None else bound))
+        for time_s, incumbent, own in sorted(line.events, key=lambda event: event[0])
+    ]
+
+
+def _at(curve: Sequence[tuple[float, float]], time_s: float) -> float:
+    k = bisect_right(curve, time_s, key=lambda point: point[0])
+    return 1.0 if k == 0 else curve[k - 1][1]
+
+
+def _moments(last: float) -> list[float]:
+    """Return moments up to the end of the longest run, which is one of them."""
+    step = math.log(last / LEAST_S) / (_MOMENTS - 1)
+    return [*(LEAST_S * math.exp(step * k) for k in range(_MOMENTS - 1)), last]

@@ -1,0 +1,271 @@
+"""What the report needs of a store: every run with its ratio, its trace and its instance."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sqlite3
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gadgetopt.comparison import Entry, entries
+from gadgetopt.declaration import Sense
+from gadgetopt.errors import InputError
+from gadgetopt.files import Document
+from gadgetopt.numbers import Number, agrees
+from gadgetopt.registry import problem
+from gadgetopt.result import Limits, Voucher
+from gadgetopt.rows import decode_number
+from gadgetopt.store import Store
+
+#: The incumbent and the bound of a run from a moment on.
+Event = tuple[float, float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One run of the report.
+
+    Attributes
+    ----------
+    label : str
+        The method, told apart by limits and version where a system's runs differ in them.
+    rests_on : Voucher or None
+        Who vouches for the bound from which the upper end of the ratio was computed.
+    events : tuple
+        The trace; the last event is what the run ended with.
+    solution_id : str or None
+        Equal for equal solutions of the same instance.
+    """
+
+    key: str
+    entry: Entry
+    label: str
+    limits: Limits
+    version: str
+    rests_on: Voucher | None = None
+    events: tuple[Event, ...] = ()
+    finished_at: str = ""
+    solution_id: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def instance(self) -> str:
+        """The fingerprint of the run's instance."""
+        return self.entry.result.fingerprint
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the ratio."""
+        return None if self.entry.ratio is None else number(self.entry.ratio.low)
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the ratio, None where nothing bounds it."""
+        return None if self.entry.ratio is None else number(self.entry.ratio.high)
+
+    @property
+    def certified(self) -> bool:
+        """Whether the ratio is known to tolerance."""
+        return self.entry.ratio is not None and self.entry.ratio.certified
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is known of an instance beside its runs: numbers to plot ratios against."""
+
+    name: str
+    columns: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class System:
+    """The runs of one system."""
+
+    name: str
+    title: str
+    sense: Sense
+    objective: str
+    lines: tuple[Line, ...]
+    instances: Mapping[str, Measured]
+
+    @property
+    def methods(self) -> list[str]:
+        """The labels of the methods, in the order in which they first ended."""
+        return list(dict.fromkeys(line.label for line in self.lines))
+
+
+def read_systems(store: Store) -> list[System]:
+    """Return the runs of a store by system, without what a method refused to do."""
+    with _snapshot(store):
+        runs = [run for run in store.runs(details=False) if not run.result.refused]
+        extra = dict(_extra(store))
+        measured = {
+            key: Measured(record.name, {**record.size, **record.features})
+            for key, record in store.instances().items()
+        }
+    lines = [
+        Line(run.key, entry, entry.result.method, run.limits, run.version, **extra.get(run.key, {}))
+        for run, entry in zip(runs, entries(runs), strict=True)
+    ]
+    out = []
+    for name in dict.fromkeys(line.entry.result.problem for line in lines):
+        declared = problem(name)
+        own = _told_apart([line for line in lines if line.entry.result.problem == name])
+        own = _vouched(own, declared.sense)
+        seen = {line.instance: Measured(line.entry.result.instance) for line in own}
+        instances = {key: measured.get(key, plain) for key, plain in seen.items()}
+        out.append(
+            System(name, declared.title, declared.sense, declared.objective, tuple(own), instances)
+        )
+    return out
+
+
+def number(x: Number | None) -> float | None:
+    """Return a number as a double; what is beyond doubles is infinite."""
+    if x is None:
+        return None
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+
+
+def solved(store: Store, key: str) -> tuple[Document, Any]:
+    """Return the instance of a run and its solution.
+
+    Raises
+    ------
+    InputError
+        If the store lacks one of the two.
+    """
+    run = store.get(key)
+    if run is None or run.result.solution is None or run.result.objective is None:
+        status = "not there" if run is None else run.result.status
+        raise InputError(f"{store.path}: run {key[:12]}: {status}, has no feasible solution")
+    instance = store.instance(run.result.fingerprint)
+    if instance is None:
+        raise InputError(
+            f"{store.path}: run {key[:12]}: its instance {run.result.instance} is not in the "
+            "store, which an older gadgetopt wrote"
+        )
+    return instance, run.result.solution
+
+
+def find_key(store: Store, start: str) -> str:
+    """Return the key of the one run whose key begins so.
+
+    Raises
+    ------
+    InputError
+        If there is none, or more than one.
+    """
+    found = store.connection.execute(
+        "SELECT key FROM runs WHERE substr(key, 1, ?) = ? LIMIT 2", (len(start), start)
+    ).fetchall()
+    if len(found) != 1:
+        what = "more than one run begins" if found else "no run begins"
+        raise InputError(f"--run: {start!r}: {what} so in {store.path}")
+    return str(found[0][0])
+
+
+@contextmanager
+def _snapshot(store: Store) -> Iterator[None]:
+    """Read one state of a store that others may be writing to."""
+    try:
+        store.connection.execute("BEGIN")
+        yield
+        store.connection.execute("COMMIT")
+    except sqlite3.DatabaseError as error:
+        raise InputError(f"{store.path}: cannot be used as a store: {error}") from None
+
+
+def _extra(store: Store) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Read what a run brings beside its result, without building solutions."""
+    cursor = store.connection.execute(
+        "SELECT key, fingerprint, trace, finished_at, solution, evaluation, phases_s, versions, "
+        "notes FROM runs WHERE NOT refused"
+    )
+    for key, instance, trace, finished_at, solution, evaluation, phases, versions, notes in cursor:
+        told = {"phases_s": phases, "versions": versions, "notes": notes}
+        details = {name: json.loads(text) for name, text in told.items()}
+        if evaluation is not None:
+            details["components"] = json.loads(evaluation)["components"]
+        yield (
+            key,
+            {
+                "events": tuple(
+                    (t, number(decode_number(i)), number(decode_number(b)))
+                    for t, i, b in json.loads(trace)
+                ),
+                "finished_at": finished_at,
+                "solution_id": None if solution is None else _digest(instance, solution),
+                "details": {name: value for name, value in details.items() if value},
+            },
+        )
+
+
+def running(store: Store) -> int:
+    """Return how many runs are being worked on."""
+    row = store.connection.execute("SELECT count(*) FROM claims WHERE until > ?", (time.time(),))
+    return int(row.fetchone()[0])
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+
+
+def _told_apart(lines: Sequence[Line]) -> list[Line]:
+    """Name limits and version beside the method where the runs differ in them."""
+    told: dict[str, dict[str, str]] = {line.key: _conditions(line) for line in lines}
+    values: defaultdict[str, set[str]] = defaultdict(set)
+    for conditions in told.values():
+        for name, value in conditions.items():
+            values[name].add(value)
+    return [
+        replace(
+            line,
+            label=" ".join(
+                [line.label, *(v for n, v in told[line.key].items() if len(values[n]) > 1)]
+            ),
+        )
+        for line in lines
+    ]
+
+
+def _conditions(line: Line) -> dict[str, str]:
+    limits = line.limits
+    return {
+        "time": "no time limit" if limits.time_s is None else f"{limits.time_s:g} s",
+        "threads": f"{limits.threads} threads",
+        "memory": "" if limits.memory_mb is None else f"{limits.memory_mb:g} MB",
+        "gap": f"gap {limits.rel_gap:g}",
+        "version": f"v{line.version}",
+    }
+
+
+def _vouched(lines: Sequence[Line], sense: Sense) -> list[Line]:
+    """Say of each ratio who vouches for the bound that it rests on: the best of its instance."""
+    strength = list(Voucher)
+    best: dict[str, tuple[Number, Voucher]] = {}
+    for line in lines:
+        bound, voucher = line.entry.result.bound, line.entry.result.bound_voucher
+        if bound is None or voucher is None:
+            continue
+        known = best.get(line.instance)
+        if known is not None and agrees(bound, known[0]):
+            stronger = max(voucher, known[1], key=strength.index)
+            best[line.instance] = (known[0], stronger)
+        elif known is None or (bound > known[0] if sense == "min" else bound < known[0]):
+            best[line.instance] = (bound, voucher)
+    return [
+        replace(line, rests_on=best[line.instance][1])
+        if line.high is not None and line.instance in best
+        else line
+        for line in lines
+    ]

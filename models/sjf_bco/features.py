@@ -1,0 +1,53 @@
+"""What makes a batch of gangs dense or difficult to schedule."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gadgetopt.features import mean, variation
+
+from .instance import SjfBcoInstance
+
+
+def features(instance: SjfBcoInstance) -> dict[str, float]:
+    """Return density and difficulty of an instance.
+
+    Durations are the shortest, over all numbers of servers and levels of contention.
+
+    - `load`: GPU slots of all jobs over those of the horizon.
+    - `area_over_longest`: makespan if all GPUs were always busy, over the longest job; below 1 the
+      longest job decides, far above 1 packing does.
+    - `largest_gang_share`: the largest gang over the GPUs of the cluster.
+    - `spread_jobs_share`: part of the jobs that fit on no single server.
+    - `contention_slowdown`: iteration time on one server more than needed, at least two, with every
+      spread job of the cluster on the link, over the shortest; mean over the jobs that can spread.
+    - `gang_variation`, `duration_variation`, `server_variation`: coefficients of variation of gang
+      sizes, durations and GPUs of a server.
+    """
+    rates, gpus = instance.rates, instance.total_gpus
+    gangs = np.array(rates.gpus, dtype=np.float64)
+    duration = rates.exec_min.astype(np.float64)
+    area = float(gangs @ duration)
+    return {
+        "load": area / (gpus * instance.horizon_slots),
+        "area_over_longest": area / gpus / float(duration.max()),
+        "largest_gang_share": float(gangs.max()) / gpus,
+        "spread_jobs_share": mean([float(g > max(instance.server_gpus)) for g in rates.gpus]),
+        "contention_slowdown": mean(_slowdowns(instance)),
+        "gang_variation": variation(gangs),
+        "duration_variation": variation(duration),
+        "server_variation": variation(instance.server_gpus),
+    }
+
+
+def _slowdowns(instance: SjfBcoInstance) -> list[float]:
+    rates = instance.rates
+    found = []
+    for j, gang in enumerate(rates.gpus):
+        fewest = rates.min_servers(gang)
+        spread = max(2, fewest)
+        if spread > min(gang, rates.servers):
+            continue
+        best = rates.iteration_slots(j, fewest, rates.levels(fewest)[0])
+        found.append(float(rates.iteration_slots(j, spread, rates.max_level) / best))
+    return found
