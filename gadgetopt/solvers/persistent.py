@@ -183,6 +183,32 @@ class PersistentLp:
         self.iterations += max(0, info.simplex_iteration_count) + max(0, info.ipm_iteration_count)
         return self._status(interrupted)
 
+    def solve_in_integers(self, limits: Limits) -> Floats | None:
+        """Return the best solution found with all columns integer, as a heuristic; None if none is.
+
+        The program itself, its basis and its values stay what they are.
+        """
+        copy = highspy.Highs()
+        copy.setOptionValue("log_to_console", False)
+        copy.setOptionValue("threads", limits.threads)
+        copy.setOptionValue("mip_rel_gap", limits.rel_gap)
+        if limits.time_s is not None:
+            copy.setOptionValue("time_limit", max(0.0, limits.time_s))
+        program = self._highs.getLp()
+        program.integrality_ = [highspy.HighsVarType.kInteger] * program.num_col_
+        self._check(copy.passModel(program), "the program in integers")
+        copy.HandleUserInterrupt = True
+
+        def run() -> None:
+            copy.run()
+            highspy.Highs.resetGlobalScheduler(True)
+
+        run_interruptibly(run, copy.cancelSolve)
+        feasible = copy.getInfo().primal_solution_status
+        if feasible != int(highspy.SolutionStatus.kSolutionStatusFeasible):
+            return None
+        return np.round(copy.getSolution().col_value)
+
     @property
     def objective(self) -> float:
         """Objective of the last solve's values."""

@@ -161,3 +161,14 @@ def test_ctrl_c_ends_the_solve_and_keeps_the_program():
         check=False,
     )
     assert done.stdout.split() == ["True", "interrupted"], done.stderr
+
+
+def test_the_solution_in_integers_leaves_the_program_as_it_is():
+    lp = PersistentLp("max")
+    lp.add_columns([1, 1], [0, 0], [1, 1])
+    lp.add_rows([-INFINITY], [1.5], [0], [0, 1], [1, 1])
+    assert lp.solve(Limits()) is Status.OPTIMAL
+    assert lp.solve_in_integers(Limits()).sum() == 1
+    assert lp.objective == pytest.approx(1.5)
+    lp.change_row_bounds([0], [1.2], [1.5])
+    assert lp.solve_in_integers(Limits()) is None
