@@ -12,7 +12,7 @@ from gadgetopt.comparison import ROW_KEYS, Entry, entries, plain
 from gadgetopt.errors import InputError
 from gadgetopt.ratio import Ratio
 from gadgetopt.result import Result, Status
-from gadgetopt.run import show
+from gadgetopt.run import show, show_gap
 from gadgetopt.store import Store
 from gadgetopt.theorems import Verdict, proven_ratio, verdict
 
@@ -169,7 +169,7 @@ def ratio_table(table: Sequence[Entry]) -> Table:
             f"[{_STYLE[r.status]}]{status}[/]" if _STYLE[r.status] else status,
             "" if r.objective is None else show(r.objective),
             "" if r.bound is None else f"{show(r.bound)} {_VOUCHER[str(r.bound_voucher)]}",
-            "" if r.gap is None else f"{100 * r.gap:.1f}%",
+            "" if r.gap is None else show_gap(r.gap, 1),
             _interval(entry.ratio),
             _proven(entry),
             _seconds(r.time_s),

@@ -296,6 +296,11 @@ def show(x: Number) -> str:
     return str(int(x)) if x == int(x) else f"{float(x):.6g}"
 
 
+def show_gap(gap: float, digits: int) -> str:
+    """Write a relative gap in percent; `inf` beyond a million, where the incumbent is next to 0."""
+    return "inf" if gap > 1e4 else f"{100 * gap:.{digits}f}%"
+
+
 def verify_bound(instance: Document, certificate: Document) -> Number:
     """Return the dual bound that a certificate proves, without a solver.
 

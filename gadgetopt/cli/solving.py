@@ -108,7 +108,7 @@ def verify(
 ) -> int:
     """Evaluate anyone's solution, and re-check anyone's certificate of a dual bound."""
     from gadgetopt.files import read_certificate, read_instance, read_solution
-    from gadgetopt.run import relative_gap, verify_bound
+    from gadgetopt.run import relative_gap, show_gap, verify_bound
     from gadgetopt.run import verify as check
 
     if solution is None and bound is None:
@@ -127,7 +127,7 @@ def verify(
         if proved is not None:
             lines.append(("dual bound", f"{_exactly(proved)} (verified)"))
         if gap is not None:
-            lines.append(("relative gap", f"{100 * gap:.2f} %"))
+            lines.append(("relative gap", show_gap(gap, 2)))
         _print_pairs(lines)
     return 0 if evaluation is None or evaluation.feasible else 1
 
@@ -258,7 +258,7 @@ def _draw(figure: Any, path: Path) -> None:
 
 
 def _report(objective: str, result: Result) -> None:
-    from gadgetopt.run import show
+    from gadgetopt.run import show, show_gap
 
     lines = [
         ("instance", f"{result.instance} ({result.problem})"),
@@ -277,7 +277,7 @@ def _report(objective: str, result: Result) -> None:
     if result.bound is not None:
         lines.append(("dual bound", f"{_exactly(result.bound)} ({result.bound_voucher})"))
     if result.gap is not None:
-        lines.append(("relative gap", f"{100 * result.gap:.2f} %"))
+        lines.append(("relative gap", show_gap(result.gap, 2)))
     phases = "".join(f", {name} {s:.3f}" for name, s in result.phases_s.items())
     lines.append(("time", f"{result.time_s:.3f} s{phases}"))
     lines += [(key, str(value)) for key, value in result.notes.items()]

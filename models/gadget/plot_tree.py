@@ -29,6 +29,8 @@ _SWITCH, _CORE = 1.6, 2.2
 _FEW_NODES = 60
 #: Loads are written on links of up to this many servers.
 _WRITTEN_SERVERS = 16
+#: A colour's share of its brightness each time the palette begins again.
+_DARKER = 0.7
 
 
 def busiest_slot(instance: GadgetInstance, solution: GadgetSolution) -> int:
@@ -350,5 +352,7 @@ def _aside(a: np.ndarray, b: np.ndarray, shift: float) -> tuple[Point, Point]:
 
 
 def _colour(n: int) -> str:
-    """Return the colour of the n-th ring of the slot."""
-    return PALETTE[n % len(PALETTE)]
+    """Return the colour of the n-th ring of the slot; once the palette is through, it darkens."""
+    shade = _DARKER ** (n // len(PALETTE))
+    channels = [int(PALETTE[n % len(PALETTE)][k : k + 2], 16) for k in (1, 3, 5)]
+    return "#" + "".join(f"{round(shade * x):02x}" for x in channels)

@@ -7,7 +7,7 @@ from toy import DOCUMENT
 
 from gadgetopt.errors import InputError
 from gadgetopt.result import Limits, Status, Voucher
-from gadgetopt.run import relative_gap, solve
+from gadgetopt.run import relative_gap, show_gap, solve
 
 
 @pytest.mark.parametrize("backend", ["highs", "cpsat"])
@@ -122,6 +122,10 @@ def test_relative_gap_is_zero_only_where_objective_and_bound_are_equal():
     assert relative_gap(10, 9) == pytest.approx(0.1)
     assert relative_gap(None, 9) is None
     assert math.isfinite(relative_gap(0, 1))
+
+
+def test_the_gap_of_a_solution_worth_nothing_is_not_written_out():
+    assert (show_gap(0.0046, 2), show_gap(relative_gap(0, 300), 1)) == ("0.46%", "inf")
 
 
 @pytest.mark.parametrize("method", ["nan_bound", "nan_objective", "proves_optimality"])

@@ -35,6 +35,9 @@ const report = {};
     return String(Number(x.toPrecision(6)));
   };
 
+  // In percent; beyond a million the incumbent is next to 0.
+  report.gap = (x, digits) => (x === null ? "" : x > 1e4 ? "∞" : `${(100 * x).toFixed(digits)} %`);
+
   report.seconds = (t) => (t < 0.1 ? `${(1000 * t).toFixed(1)} ms` : t < 100 ? `${t.toFixed(2)} s` : `${t.toFixed(0)} s`);
 
   // An end of a ratio is a number, "∞", or null where nothing is known.

@@ -32,7 +32,7 @@
     ["status", (r) => [`${report.data.signs[r.status]} ${r.status}${r.limit ? `, ${r.limit === "time_s" ? "time limit" : r.limit === "memory_mb" ? "memory limit" : r.limit}` : ""}`], (r) => Object.keys(report.data.signs).indexOf(r.status)],
     ["objective", (r) => [report.number(r.objective)], (r) => r.objective, true],
     ["dual bound", (r) => [report.number(r.bound), voucher(r.voucher)], (r) => r.bound, true],
-    ["gap", (r) => [r.gap === null ? "" : `${(100 * r.gap).toFixed(1)} %`], (r) => r.gap, true],
+    ["gap", (r) => [report.gap(r.gap, 1)], (r) => r.gap, true],
     ["ratio", ratio, (r) => report.value(r.low ?? r.high), true],
     ["proven", proven, (r) => r.proven, true],
     ["time", (r) => [report.seconds(r.time_s)], (r) => r.time_s, true],
