@@ -44,11 +44,11 @@ class SlotChecks:
     ----------
     terms : Terms
     time_left : callable
-        Seconds that are left, or None.
+        Seconds that are left, perhaps infinite.
     """
 
     terms: Terms
-    time_left: Callable[[], float | None]
+    time_left: Callable[[], float]
     _known: dict[Items, SlotVerdict] = field(default_factory=dict)
     _pool: Pool = field(default_factory=dict)
 
@@ -109,5 +109,4 @@ class SlotChecks:
         return pack(self.terms, items, self._limits(CONFLICT_S)).fits is False
 
     def _limits(self, time_s: float) -> Limits:
-        left = self.time_left()
-        return Limits(time_s=time_s if left is None else max(0.0, min(time_s, left)))
+        return Limits(time_s=max(0.0, min(time_s, self.time_left())))
