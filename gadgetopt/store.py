@@ -23,95 +23,18 @@ from gadgetopt.errors import InputError
 from gadgetopt.features import features_of
 from gadgetopt.files import Document, document_text, parse
 from gadgetopt.rows import DETAILS, Row, StoredRun, from_row, to_row
+from gadgetopt.store_tables import APPLICATION_ID, CREATE, MIGRATIONS, SCHEMA_VERSION
 
 logger = logging.getLogger(__name__)
-
-#: Marks the file as ours (SQLite's application_id) and versions its tables (user_version).
-APPLICATION_ID = 0x47444F50
-SCHEMA_VERSION = 3
 
 #: Seconds for which a claim holds after its writer was last heard of.
 CLAIM_S = 60.0
 
-_RUNS = """
-CREATE TABLE runs (
-    key TEXT PRIMARY KEY,
-    problem TEXT NOT NULL,
-    instance TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    method TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    formulation TEXT,
-    backend TEXT,
-    parameters TEXT NOT NULL,
-    seed INTEGER,
-    limits TEXT NOT NULL,
-    version TEXT NOT NULL,
-    status TEXT NOT NULL,
-    objective TEXT,
-    claimed_objective TEXT,
-    bound TEXT,
-    bound_voucher TEXT,
-    gap REAL,
-    limit_hit TEXT,
-    reason TEXT,
-    refused INTEGER NOT NULL DEFAULT 0,
-    time_s REAL NOT NULL,
-    promises TEXT NOT NULL,
-    solution TEXT,
-    certificate TEXT,
-    evaluation TEXT,
-    trace TEXT NOT NULL,
-    phases_s TEXT NOT NULL,
-    versions TEXT NOT NULL,
-    notes TEXT NOT NULL,
-    finished_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
-    position INTEGER
-) STRICT
-"""
-
-# Runs are listed in the order in which they were taken on, whichever ended first.
-_ORDER = "CREATE INDEX IF NOT EXISTS runs_by_position ON runs (position)"
+# The place of a run that is taken on.
 _NEXT = """
 1 + max((SELECT coalesce(max(position), 0) FROM runs),
         (SELECT coalesce(max(position), 0) FROM claims))
 """
-
-_INSTANCES = """
-CREATE TABLE IF NOT EXISTS instances (
-    fingerprint TEXT PRIMARY KEY,
-    problem TEXT NOT NULL,
-    name TEXT NOT NULL,
-    size TEXT NOT NULL,
-    features TEXT NOT NULL,
-    document TEXT NOT NULL
-) STRICT
-"""
-
-_CLAIMS = """
-CREATE TABLE IF NOT EXISTS claims (
-    key TEXT PRIMARY KEY,
-    host TEXT NOT NULL,
-    pid INTEGER NOT NULL,
-    until REAL NOT NULL,
-    position INTEGER NOT NULL
-) STRICT
-"""
-
-#: What turns the tables of each version into those of the next.
-_MIGRATIONS = {
-    1: (
-        "ALTER TABLE runs ADD COLUMN certificate TEXT",
-        "ALTER TABLE runs ADD COLUMN refused INTEGER NOT NULL DEFAULT 0",
-    ),
-    2: (
-        _INSTANCES,
-        _CLAIMS,
-        "ALTER TABLE runs ADD COLUMN position INTEGER",
-        "UPDATE runs SET position = rowid",
-        _ORDER,
-    ),
-}
 
 #: SQLite allows 999 values in one statement on its oldest builds.
 _CHUNK = 500
@@ -197,11 +120,11 @@ class Store:
         # lock; the second finds the work done.
         with self._transaction():
             if execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-                for statement in (_RUNS, _INSTANCES, _CLAIMS, _ORDER):
+                for statement in CREATE:
                     execute(statement)
             else:
                 for step in range(execute("PRAGMA user_version").fetchone()[0], SCHEMA_VERSION):
-                    for statement in _MIGRATIONS[step]:
+                    for statement in MIGRATIONS[step]:
                         execute(statement)
             execute(f"PRAGMA application_id = {APPLICATION_ID}")
             execute(f"PRAGMA user_version = {SCHEMA_VERSION}")

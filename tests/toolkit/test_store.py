@@ -18,7 +18,8 @@ from gadgetopt.files import read
 from gadgetopt.report import ratios
 from gadgetopt.result import Limits
 from gadgetopt.rows import decode_number, encode_number, to_row
-from gadgetopt.store import SCHEMA_VERSION, Store
+from gadgetopt.store import Store
+from gadgetopt.store_tables import SCHEMA_VERSION
 
 
 @given(st.one_of(st.integers(), st.fractions(), st.floats(allow_nan=False), st.none()))

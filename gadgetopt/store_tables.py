@@ -1,0 +1,84 @@
+"""The tables of a store, and how those of older versions become them."""
+
+#: Marks the file as ours (SQLite's application_id) and versions its tables (user_version).
+APPLICATION_ID = 0x47444F50
+SCHEMA_VERSION = 3
+
+_RUNS = """
+CREATE TABLE runs (
+    key TEXT PRIMARY KEY,
+    problem TEXT NOT NULL,
+    instance TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    method TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    formulation TEXT,
+    backend TEXT,
+    parameters TEXT NOT NULL,
+    seed INTEGER,
+    limits TEXT NOT NULL,
+    version TEXT NOT NULL,
+    status TEXT NOT NULL,
+    objective TEXT,
+    claimed_objective TEXT,
+    bound TEXT,
+    bound_voucher TEXT,
+    gap REAL,
+    limit_hit TEXT,
+    reason TEXT,
+    refused INTEGER NOT NULL DEFAULT 0,
+    time_s REAL NOT NULL,
+    promises TEXT NOT NULL,
+    solution TEXT,
+    certificate TEXT,
+    evaluation TEXT,
+    trace TEXT NOT NULL,
+    phases_s TEXT NOT NULL,
+    versions TEXT NOT NULL,
+    notes TEXT NOT NULL,
+    finished_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    position INTEGER
+) STRICT
+"""
+
+# Runs are listed in the order in which they were taken on, whichever ended first.
+_ORDER = "CREATE INDEX IF NOT EXISTS runs_by_position ON runs (position)"
+
+_INSTANCES = """
+CREATE TABLE IF NOT EXISTS instances (
+    fingerprint TEXT PRIMARY KEY,
+    problem TEXT NOT NULL,
+    name TEXT NOT NULL,
+    size TEXT NOT NULL,
+    features TEXT NOT NULL,
+    document TEXT NOT NULL
+) STRICT
+"""
+
+_CLAIMS = """
+CREATE TABLE IF NOT EXISTS claims (
+    key TEXT PRIMARY KEY,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    until REAL NOT NULL,
+    position INTEGER NOT NULL
+) STRICT
+"""
+
+#: What makes the tables in a new file.
+CREATE = (_RUNS, _INSTANCES, _CLAIMS, _ORDER)
+
+#: What turns the tables of each version into those of the next.
+MIGRATIONS = {
+    1: (
+        "ALTER TABLE runs ADD COLUMN certificate TEXT",
+        "ALTER TABLE runs ADD COLUMN refused INTEGER NOT NULL DEFAULT 0",
+    ),
+    2: (
+        _INSTANCES,
+        _CLAIMS,
+        "ALTER TABLE runs ADD COLUMN position INTEGER",
+        "UPDATE runs SET position = rowid",
+        _ORDER,
+    ),
+}
