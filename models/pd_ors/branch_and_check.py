@@ -54,9 +54,9 @@ ONLINE_PART = 0.1
 #: Parts of the time left for prices of the column relaxation, for a choice of its columns, and for
 #: placing jobs at the prices.
 PRICES_PART = 0.25
-CHOICE_PART = 0.2
-PLACING_PART = 0.4
-PLACING_ROUNDS = 300
+CHOICE_PART = 0.6
+PLACING_PART = 0.15
+PLACING_ROUNDS = 30
 #: Part of every slot that is left free in the first search for a decision, and its growth.
 FIRST_RESERVE = 0.03
 GROWTH = 3.0

@@ -32,7 +32,7 @@ from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.solvers.persistent import PersistentLp
 
 from .decoding import Counts
-from .slot_packing import IMPOSSIBLE, UNKNOWN, Item, Packing, place_units
+from .slot_packing import IMPOSSIBLE, UNKNOWN, Item, Packing, fill_with_units, place_units
 from .terms import Floats, Ints, Terms
 
 #: Kinds of units that are no blocks.
@@ -297,18 +297,21 @@ class _PatternSearch:
     def whole_patterns(self, limits: Limits) -> Ints | None:
         """Return a filling of every machine that has all units, shape (machines, kinds), or None.
 
-        Integer numbers of the patterns at hand; what is missing is minimised and has to be nothing.
-        Else the linear program's numbers are rounded down, and CP-SAT packs the few machines that
-        are left.
+        The linear program's numbers are rounded down, and the heuristic fills the few machines that
+        are left. Else integer numbers of the patterns at hand; what is missing is minimised and has
+        to be nothing. Else CP-SAT fills the machines that are left after rounding.
         """
+        shares = np.array(self._lp.values[1:])
+        for scale in (1.0, max(1.0, self.share)):
+            out, free = self._placed(np.floor(shares / scale + 1e-9).astype(np.int64))
+            rest = self.units.asked - out.sum(axis=0)
+            filled = fill_with_units(self.units.demand, rest, self._room[free])
+            if filled is not None:
+                out[free] = filled
+                return out
         numbers = self._whole_numbers(limits)
         if numbers is not None:
             return numbers
-        shares = np.array(self._lp.values[1:])
-        if self.share > 1.0:
-            shares /= self.share
-        out, free = self._placed(np.floor(shares + 1e-9).astype(np.int64))
-        rest = self.units.asked - out.sum(axis=0)
         filled = place_units(self.units.demand, rest, self._room[free], limits)
         if filled is None:
             return None

@@ -41,9 +41,9 @@ ACCEPTED_LOSS = 0.01
 #: Part of the time for column generation, and for a choice of columns.
 PRICES_PART, CHOOSING_PART = 0.4, 0.3
 #: Part of that time for the program, at most these seconds, and the gap at which it may stop.
-CHOICE_PART, MOST_CHOICE_S, CHOICE_GAP = 0.4, 30.0, 0.002
+CHOICE_PART, MOST_CHOICE_S, CHOICE_GAP = 0.7, 30.0, 0.002
 #: Part of all capacities that the choice of columns leaves free, as slots do not pack to the brim.
-RESERVE = 0.03
+RESERVE = 0.01
 
 
 @dataclass(frozen=True)

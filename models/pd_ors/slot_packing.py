@@ -151,17 +151,35 @@ def _place_units(terms: Terms, items: Sequence[Item], room: Ints, placed: Placed
     jobs = [terms.jobs[item.job] for item in spread]
     if not spread:
         return True
-    size = np.maximum(terms.capacity.max(axis=0), 1)
     # Kinds in pairs: workers and servers of each job.
     demand = np.array([row for job in jobs for row in (job.alpha, job.beta)])
-    left = np.array(
+    asked = np.array(
         [[item.workers, job.servers[item.workers]] for item, job in zip(spread, jobs, strict=True)]
     ).ravel()
-    for h in range(len(room)):
+    filled = fill_with_units(demand, asked, room)
+    if filled is None:
+        return False
+    for h, here in enumerate(filled):
+        for item, (w, s) in zip(spread, here.reshape(-1, 2).tolist(), strict=True):
+            if w or s:
+                placed[item.job][h] = (w, s)
+    return True
+
+
+def fill_with_units(demand: Ints, asked: Ints, room: Ints) -> Ints | None:
+    """Return units by machine and kind by the heuristic; None if something is left over.
+
+    Parameters and shapes are those of `place_units`.
+    """
+    size = np.maximum(room.max(axis=0, initial=0), 1)
+    left = asked.copy()
+    out = np.zeros((len(room), len(asked)), dtype=np.int64)
+    for h, here in enumerate(out):
+        if not left.any():
+            break
         space = room[h].copy()
         scarcity = (left @ demand) / np.maximum(room[h:].sum(axis=0), 1)
         pull = demand / size * scarcity / size
-        here = np.zeros(len(left), dtype=np.int64)
         while True:
             fitting = np.flatnonzero((left > 0) & (demand <= space).all(axis=1))
             if not fitting.size:
@@ -170,12 +188,7 @@ def _place_units(terms: Terms, items: Sequence[Item], room: Ints, placed: Placed
             space -= demand[k]
             left[k] -= 1
             here[k] += 1
-        for item, (w, s) in zip(spread, here.reshape(-1, 2).tolist(), strict=True):
-            if w or s:
-                placed[item.job][h] = (w, s)
-        if not left.any():
-            return True
-    return False
+    return None if left.any() else out
 
 
 def place_units(
