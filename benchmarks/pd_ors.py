@@ -259,7 +259,7 @@ def table_row(cells: list[str]) -> None:
 
 SECTIONS = {"ratios": ratios, "exact": exact, "sweep": sweep}
 #: Seeds of instances, and seconds for each bound and search.
-DEFAULTS = {"ratios": ([1], 20.0), "exact": ([1, 2], 40.0), "sweep": ([1, 2], 5.0)}
+DEFAULTS = {"ratios": ([1], 20.0), "exact": ([0, 1, 2, 3, 4, 5], 40.0), "sweep": ([1, 2], 5.0)}
 
 
 def main() -> int:
@@ -269,7 +269,7 @@ def main() -> int:
     parser.add_argument("--time-limit", type=float, help="seconds for each bound and search")
     parser.add_argument("--sizes", type=size_of, nargs="+", help="of ratios: machines,jobs,work")
     parser.add_argument("--work-scale", type=float, default=1.0, help="of sweep")
-    parser.add_argument("--method", default="branch_and_check", help="of exact")
+    parser.add_argument("--method", default="portfolio", help="of exact")
     arguments = parser.parse_args()
     unknown = [name for name in arguments.sections if name not in SECTIONS]
     if unknown:
