@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from gadgetopt.declaration import Sense
 from gadgetopt.numbers import CLOSED_GAP, Number, agrees, exceeds
@@ -54,20 +55,22 @@ def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> l
     out = list(results)
     for indices in _by_instance(out):
         minimise = sense(out[indices[0]].problem) == "min"
-        for i in indices:
-            reason = _refutation(out[i], [out[k] for k in indices], minimise)
-            if reason is not None:
-                out[i] = dataclasses.replace(
-                    out[i],
-                    status=Status.ERROR,
-                    objective=None,
-                    bound=None,
-                    bound_voucher=None,
-                    gap=None,
-                    reason=reason,
-                )
-        confirmed = [i for i in indices if _confirmed(out[i], [out[k] for k in indices], minimise)]
-        for i in confirmed:
+        for strongest in (_solutions, _bounds):  # a bound that a solution refutes refutes nothing
+            witnesses = strongest([out[k] for k in indices], minimise)
+            for i in indices:
+                reason = _refutation(out[i], witnesses, minimise)
+                if reason is not None:
+                    out[i] = dataclasses.replace(
+                        out[i],
+                        status=Status.ERROR,
+                        objective=None,
+                        bound=None,
+                        bound_voucher=None,
+                        gap=None,
+                        reason=reason,
+                    )
+        witnesses = _bounds([out[k] for k in indices], minimise)
+        for i in [i for i in indices if _confirmed(out[i], witnesses, minimise)]:
             out[i] = dataclasses.replace(out[i], bound_voucher=Voucher.CROSS_CHECKED)
     return out
 
@@ -98,9 +101,37 @@ def _best(values: Iterable[Number], minimise: bool) -> Number | None:
     return min(values, default=None) if minimise else max(values, default=None)
 
 
-def _refutation(result: Result, group: Sequence[Result], minimise: bool) -> str | None:
+# There may be a hundred thousand results on an instance: what any of them refutes or confirms, one
+# of the few strongest does.
+
+
+def _solutions(group: Iterable[Result], minimise: bool) -> list[Result]:
+    return _strongest((((), r.objective, r) for r in group), minimise)
+
+
+def _bounds(group: Iterable[Result], minimise: bool) -> list[Result]:
+    origins = (((r.formulation, r.backend, r.bound_voucher), r.bound, r) for r in group)
+    return _strongest(origins, not minimise)
+
+
+def _strongest(
+    results: Iterable[tuple[tuple[Any, ...], Number | None, Result]], least: bool
+) -> list[Result]:
+    """Return the result with the least, or largest, value of each origin."""
+    best: dict[tuple[Any, ...], tuple[Number, Result]] = {}
+    for origin, value, result in results:
+        if value is None:
+            continue
+        # Floats are compared within a tolerance: they do not stand for exact numbers.
+        which = (*origin, isinstance(value, float))
+        if which not in best or (value < best[which][0] if least else value > best[which][0]):
+            best[which] = value, result
+    return [result for _, result in best.values()]
+
+
+def _refutation(result: Result, witnesses: Sequence[Result], minimise: bool) -> str | None:
     """Name the feasible solution that contradicts a result's claim, if there is one."""
-    for other in group:
+    for other in witnesses:
         if result.status is Status.UNBOUNDED and other.bound is not None:
             return f"claimed unbounded, but {other.method} proves a bound of {other.bound}"
         if other.objective is None:
@@ -119,11 +150,11 @@ def _refutation(result: Result, group: Sequence[Result], minimise: bool) -> str 
     return None
 
 
-def _confirmed(result: Result, group: Sequence[Result], minimise: bool) -> bool:
+def _confirmed(result: Result, witnesses: Sequence[Result], minimise: bool) -> bool:
     """Whether an independent result proves at least the bound that only a solver vouches for."""
     if result.bound is None or result.bound_voucher is not Voucher.SOLVER:
         return False
-    for other in group:
+    for other in witnesses:
         if other.bound is None:
             continue
         weaker = (

@@ -1,6 +1,7 @@
 """Ratios are intervals that always contain the truth; claims are held against each other."""
 
 import dataclasses
+import time
 from fractions import Fraction
 
 from hypothesis import given
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 from toy import DOCUMENT, TOY
 
 from gadgetopt.methods import find_method, methods
+from gadgetopt.numbers import exceeds
 from gadgetopt.ratio import Ratio, cross_examine, ratios
 from gadgetopt.result import MethodOutcome, Result, Status, Voucher
 from gadgetopt.run import solve
@@ -79,6 +81,53 @@ def test_a_weaker_bound_does_not_cross_check_a_stronger_one():
 
 def test_a_verified_bound_cross_checks_a_solvers():
     assert examined("plain@highs", "bound_only")[0].bound_voucher is Voucher.CROSS_CHECKED
+
+
+def test_a_refuted_bound_does_not_refute_that_an_instance_is_unbounded():
+    unbounded = dataclasses.replace(row(), status=Status.UNBOUNDED)
+    claims = [row(None, 3), unbounded, row(4), row(None, 5)]
+    told = [r.reason for r in cross_examine(claims[:3], lambda _: "max")]
+    assert told == ["claimed dual bound 3, but m has a solution of 4", None, None]
+    told = [r.reason for r in cross_examine(claims, lambda _: "max")]
+    assert told[1] == "claimed unbounded, but m proves a bound of 5"
+
+
+NUMBER = st.integers(0, 6) | st.fractions(0, 6, max_denominator=3) | st.floats(0, 6)
+CLAIM = st.builds(
+    row,
+    objective=st.none() | NUMBER,
+    bound=st.none() | NUMBER,
+    voucher=st.sampled_from(Voucher),
+    backend=st.sampled_from(["a", "b"]),
+)
+
+
+@given(claims=st.lists(CLAIM, max_size=8), minimise=st.booleans())
+def test_all_results_are_held_against_all_others(claims, minimise):
+    def worse(a, b):
+        return exceeds(a, b) if minimise else exceeds(b, a)
+
+    values = [r.objective for r in claims if r.objective is not None]
+    true = [r.bound is None or not any(worse(r.bound, v) for v in values) for r in claims]
+    bounds = [r for r, kept in zip(claims, true, strict=True) if kept and r.bound is not None]
+    examined = cross_examine(claims, lambda _: "min" if minimise else "max")
+    for before, kept, after in zip(claims, true, examined, strict=True):
+        assert (after.status is Status.ERROR) == (not kept)
+        confirmed = before.bound_voucher is Voucher.SOLVER and any(
+            (r.backend != before.backend or r.bound_voucher is Voucher.VERIFIED)
+            and not worse(before.bound, r.bound)
+            for r in bounds
+        )
+        if kept and before.bound is not None:
+            expected = Voucher.CROSS_CHECKED if confirmed else before.bound_voucher
+            assert after.bound_voucher is expected
+
+
+def test_the_time_to_hold_results_against_each_other_grows_with_their_number():
+    many = [row(k, 10**6) for k in range(20_000)]
+    begin = time.process_time()
+    cross_examine(many, lambda _: "max")
+    assert time.process_time() - begin < 5.0  # each against each takes minutes
 
 
 def test_ratios_are_at_least_one_for_both_senses():
