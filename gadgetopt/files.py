@@ -173,7 +173,12 @@ def find_instances(paths: Iterable[Path | str]) -> list[Path]:
     """
     found: dict[Path, Path] = {}
     for given in paths:
-        matches = _matches(Path(given))
+        try:
+            matches = _matches(Path(given))
+        except OSError as error:
+            raise InputError(f"{given}: cannot be read: {error.strerror}") from None
+        except ValueError as error:  # no pattern
+            raise InputError(f"{given}: {error}") from None
         if not matches:
             what = "holds no instance files" if Path(given).is_dir() else "no such instance file"
             raise InputError(f"{given}: {what}")
@@ -291,6 +296,8 @@ def _sentence(detail: Mapping[str, Any], prefix: str, data: Any) -> str:
         return f"{place}: missing"
     if kind == "extra_forbidden":
         return f"{place}: unknown field"
+    if kind == "json_invalid":  # it was JSON a moment ago, but not for a parser of bounded depth
+        return f"{place}: nested too deeply".removeprefix(": ")
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         tag = context["discriminator"].strip("'")
         if kind == "union_tag_not_found":

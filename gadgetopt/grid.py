@@ -8,10 +8,14 @@ from pathlib import Path
 
 from gadgetopt import __version__
 from gadgetopt.declaration import KINDS
+from gadgetopt.errors import InputError
 from gadgetopt.files import Document, find_instances, read_instance
 from gadgetopt.methods import knows, select
 from gadgetopt.result import Limits
 from gadgetopt.rows import run_key
+
+#: Seeds are below this: integers in SQLite have 64 bits.
+MOST_SEEDS = 2**63
 
 
 @dataclass(frozen=True)
@@ -62,8 +66,10 @@ def grid(
     Raises
     ------
     InputError
-        If a path, file or method name is wrong.
+        If a path, file or method name is wrong, or a seed is too large for a store.
     """
+    if first_seed + seeds > MOST_SEEDS:
+        raise InputError(f"seeds: {seeds} from {first_seed} on, expected all of them below 2^63")
     documents = tuple(read_instance(path) for path in find_instances(paths))
     systems = {d.problem.name: d.problem for d in documents}
     for spec in methods:

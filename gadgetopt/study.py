@@ -28,7 +28,8 @@ from gadgetopt.toml import toml
 if TYPE_CHECKING:
     from gadgetopt.comparison import Entry
 
-Text = Annotated[str, Field(min_length=1)]
+#: No file can have a NUL in its name.
+Text = Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")]
 
 
 class StudyLimits(Data):
@@ -91,11 +92,13 @@ class Study(Data):
         """Where generated instances are written."""
         return Path(self.generated or f"{self.store}.instances")
 
-    def moved(self, move: Callable[[str], str]) -> Study:
-        """Return the study with `move` done to each of its paths."""
+    def moved(
+        self, move: Callable[[str], str], keep: Callable[[str], bool] = lambda _: False
+    ) -> Study:
+        """Return the study with `move` done to its paths, but for the instances to `keep`."""
         return self.model_copy(
             update={
-                "instances": tuple(map(move, self.instances)),
+                "instances": tuple(p if keep(p) else move(p) for p in self.instances),
                 "store": move(self.store),
                 "generated": None if self.generated is None else move(self.generated),
             }
@@ -166,7 +169,7 @@ def _given_files(study: Study) -> list[Path]:
 
 def is_study(path: Path) -> bool:
     """Say whether a path given to `compare` names a study file."""
-    return path.suffix.lower() == ".toml" and not path.is_dir()
+    return path.suffix.lower() == ".toml" and not os.path.isdir(path)
 
 
 def read_study(path: Path | str) -> Study:
@@ -185,7 +188,10 @@ def read_study(path: Path | str) -> Study:
         checked_series(given, _place_in(path, k)) for k, given in enumerate(study.generate)
     )
     study = study.model_copy(update={"generate": series})
-    study = study.moved(lambda text: _seen_from_here(text, path.parent))
+    folder = path.parent
+    study = study.moved(
+        lambda text: str(folder / text), keep=lambda text: _in_library(text, folder)
+    )
     for k, text in enumerate(study.instances):
         try:
             find_instances([text])
@@ -200,9 +206,13 @@ def write_study(study: Study, path: Path) -> None:
     Raises
     ------
     InputError
-        If there is a file of that name, or it cannot be written.
+        If there is a file of that name, it cannot be written, or would not be taken for a study.
     """
-    moved = study.moved(lambda text: _seen_from(text, path.parent))
+    if not is_study(path):
+        raise InputError(f"{path}: {path.suffix or 'no suffix'}, expected .toml")
+    moved = study.moved(
+        lambda text: _seen_from(text, path.parent), keep=lambda text: _in_library(text, Path())
+    )
     plain = moved.model_dump(mode="json", exclude_none=True)
     for series in plain["generate"]:
         if not series["options"]:
@@ -221,16 +231,16 @@ def write_study(study: Study, path: Path) -> None:
 def _parsed(path: Path) -> dict[str, Any]:
     try:
         parsed = tomllib.loads(path.read_bytes().decode("utf-8"))
+        # Dates are a type of TOML alone; as text they are refused like any other text.
+        plain: dict[str, Any] = json.loads(json.dumps(parsed, default=str))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # TOML's own, or that an integer has thousands of digits
         raise InputError(f"{path}: not TOML: {error}".replace("\n", " ")) from None
     except RecursionError:
         raise InputError(f"{path}: not TOML: nested too deeply") from None
-    # Dates are a type of TOML alone; as text they are refused like any other text.
-    plain: dict[str, Any] = json.loads(json.dumps(parsed, default=str))
     return plain
 
 
@@ -259,21 +269,14 @@ def _check_method(spec: str, place: str) -> None:
 # -- paths -----------------------------------------------------------------------------------------
 
 
-def _seen_from_here(text: str, folder: Path) -> str:
-    """Return a path of a file in a folder as one from the current directory."""
-    if _in_library(text, folder):
-        return text
-    return str(folder / text)
-
-
 def _seen_from(text: str, folder: Path) -> str:
     """Return a path from the current directory as one of a file in a folder."""
-    if Path(text).is_absolute() or _in_library(text, Path()):
+    if Path(text).is_absolute():
         return text
     # Upwards from the folder itself, not from a link to it.
     return Path(os.path.relpath(text, folder.resolve())).as_posix()
 
 
 def _in_library(text: str, folder: Path) -> bool:
-    """Say whether a path is looked up in the instance library that is installed with gadgetopt."""
-    return Path(text).parts[:1] == ("instances",) and not (folder / text).exists()
+    """Say whether an instance is looked up in the library that is installed with gadgetopt."""
+    return Path(text).parts[:1] == ("instances",) and not os.path.exists(folder / text)

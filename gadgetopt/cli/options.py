@@ -38,6 +38,13 @@ def _integer(what: str, least: int) -> Callable[[str], int]:
     return parse
 
 
+def text(given: str) -> str:
+    """Refuse a text that is empty, as that of a variable which a shell does not know."""
+    if not given:
+        raise typer.BadParameter("'' is an empty string")
+    return given
+
+
 positive = _number("a positive number", lambda x: x > 0)
 fraction = _number("a number in [0, 1)", lambda x: 0 <= x < 1)
 count = _integer("a positive integer", 1)

@@ -23,6 +23,11 @@ def test_only_stochastic_methods_run_once_per_seed(tiny):
     ]
 
 
+def test_a_seed_that_no_store_can_hold_is_refused(tiny):
+    with pytest.raises(InputError, match=r"seeds: 2 from 9223372036854775807 on, expected all of"):
+        grid([tiny], ["random_placement"], first_seed=2**63 - 1, seeds=2)
+
+
 def test_kinds_and_names_and_all_choose_methods(tiny):
     path = tiny / "e1_co_locate.json"
     chosen = {t.spec for t in grid([path], ["baseline", "sjf_bco", "sjf_bco"])}

@@ -64,6 +64,9 @@ def test_a_malformed_study_is_answered_by_its_one_line(path, cli, tmp_path, monk
             "--methods: 'x' is no",
         ),
         (["--generate", "smd", "--write-study", "full.toml"], "full.toml: is there already"),
+        (["--generate", "smd", "--write-study", "study"], "study: no suffix, expected .toml"),
+        (["--generate", "smd", "--scheduler", ""], "'--scheduler': '' is an empty string"),
+        (["/nowhere/**.json"], "/nowhere/**.json: Invalid pattern: '**' can only be"),
     ],
 )
 def test_bad_options_are_one_line(arguments, said, cli, tmp_path, monkeypatch):
@@ -324,6 +327,17 @@ def test_instances_of_the_library_need_no_folder_beside_the_study(tmp_path):
     assert [read_instance(p).problem.name for p in instance_files(study)] == ["smd"]
     write_study(study, tmp_path / "deeper" / "again.toml")
     assert "instances/quickstart/smd.json" in (tmp_path / "deeper" / "again.toml").read_text()
+
+
+def test_only_instances_are_looked_up_in_the_library(tmp_path, monkeypatch):
+    path = tmp_path / "study.toml"
+    path.write_text('store = "instances/runs.sqlite"\ngenerated = "instances/mine"\n')
+    study = read_study(path)
+    assert study.store == f"{tmp_path}/instances/runs.sqlite"
+    assert study.generated == f"{tmp_path}/instances/mine"
+    monkeypatch.chdir(tmp_path)
+    write_study(study.moved(lambda text: os.path.relpath(text, tmp_path)), Path("deep/study.toml"))
+    assert read_study("deep/study.toml").moved(os.path.abspath) == study
 
 
 # -- generated instances ---------------------------------------------------------------------------
