@@ -49,7 +49,7 @@ def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[s
         layout = {
             "xaxis": {
                 "title": {"text": column.replace("_", " ")},
-                **_axis([x for t in traces for x in t["x"]]),
+                **column_axis([x for t in traces for x in t["x"]]),
             },
             "yaxis": {"title": {"text": "approximation ratio"}, **heights},
         }
@@ -113,8 +113,14 @@ def _cloud(
     return trace
 
 
-def _axis(values: Sequence[float]) -> dict[str, Any]:
-    """Return a logarithmic axis where positive values differ by two orders of magnitude."""
+def column_axis(values: Sequence[float]) -> dict[str, Any]:
+    """Return an axis for a column.
+
+    It is logarithmic where positive values differ by two orders of magnitude, and has no labels
+    between integers that are close together.
+    """
+    if values and max(values) - min(values) < 10 and all(x == int(x) for x in values):
+        return {"dtick": 1}
     if not values or min(values) <= 0 or max(values) <= 100 * min(values):
         return {}
     return log_axis(min(values), max(values))

@@ -15,6 +15,7 @@ from gadgetopt.html_report.figure import (
     ratio_axis,
     thinned,
 )
+from gadgetopt.html_report.progress import median
 from gadgetopt.html_report.reading import Line, System
 from gadgetopt.html_report.style import Style
 
@@ -38,7 +39,7 @@ def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str,
     """
     by_method = {m: [x for x in system.lines if x.label == m] for m in looks}
     methods = [m for m in looks if any(line.low is not None for line in by_method[m])]
-    methods.sort(key=lambda m: _median([x.low for x in by_method[m] if x.low is not None]))
+    methods.sort(key=lambda m: median([x.low for x in by_method[m] if x.low is not None]))
     rows = {method: len(methods) - 1 - k for k, method in enumerate(methods)}
     traces: list[Trace] = []
     for method in methods:
@@ -197,8 +198,3 @@ def _ends(trace: Trace) -> list[float]:
     if "error_x" not in trace:
         return []
     return [x + w for x, w in zip(trace["x"], trace["error_x"]["array"], strict=True)]
-
-
-def _median(values: Sequence[float]) -> float:
-    ordered = sorted(values)
-    return ordered[len(ordered) // 2]

@@ -7,10 +7,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 
 from gadgetopt.html_report.figure import Figure, Trace, Variant, lines, log_axis
-from gadgetopt.html_report.profiles import LEAST_S
+from gadgetopt.html_report.profiles import LEAST_S, best_objectives
 from gadgetopt.html_report.reading import Line, System, number
 from gadgetopt.html_report.style import Style
 from gadgetopt.result import Status
+
+#: A gap from a moment on.
+Curve = list[tuple[float, float]]
 
 #: Moments at which the median is taken, evenly spread on a logarithmic axis.
 _MOMENTS = 60
@@ -18,21 +21,26 @@ _MOMENTS = 60
 
 def gap_over_time(system: System, looks: Mapping[str, Style]) -> Figure:
     """Return the median gap of every method over time, by two readings of what a gap is."""
-    bounds = best_bounds(system)
+    bounds, solvable = best_bounds(system), best_objectives(system)
     last = max((line.entry.result.time_s for line in system.lines), default=LEAST_S)
     moments = _moments(max(last, 2 * LEAST_S))
-    readings: tuple[tuple[str, Callable[[Line], list[tuple[float, float]] | None]], ...] = (
-        ("best bound known", lambda line: _gaps(line, bounds.get(line.instance))),
-        ("run's own bound", lambda line: _gaps(line, None) if _bounds(line) else None),
+    # Beside the curve of a run: what a method must have somewhere for its curve to say anything.
+    readings: tuple[tuple[str, Callable[[Line], Curve], Callable[[Line], bool]], ...] = (
+        ("best bound known", lambda line: _gaps(line, bounds.get(line.instance)), _solves),
+        ("run's own bound", lambda line: _gaps(line, None), _bounds),
     )
     variants = []
-    for label, gaps in readings:
+    for label, gaps, says in readings:
         traces: list[Trace] = []
         for method, look in looks.items():
-            own = [gaps(line) for line in system.lines if line.label == method and _sound(line)]
-            curves = [c for c in own if c is not None]
-            if not curves:
+            own = [
+                line
+                for line in system.lines
+                if line.label == method and line.instance in solvable and not _failed(line)
+            ]
+            if not any(says(line) and _solves(line) for line in own):
                 continue
+            curves = [gaps(line) for line in own]
             medians = [median([_at(curve, t) for curve in curves]) for t in moments]
             hover = f"{method}: %{{y:.2%}} after %{{x:.3g}} s<extra>{len(curves)} runs</extra>"
             traces.append(lines(method, look, moments, medians, hovertemplate=hover))
@@ -48,8 +56,8 @@ def gap_over_time(system: System, looks: Mapping[str, Style]) -> Figure:
             variants.append(Variant(label, traces, layout))
     caption = (
         "|objective - bound| / |objective| of the solution that a method has at a moment, median "
-        "over its runs; 100% while there is none. From the traces that methods keep, which are "
-        "their own word; a run that is over keeps what it ended with."
+        "over its runs without an error; 100% while there is none. From the traces that methods "
+        "keep, which are their own word; a run that is over keeps what it ended with."
     )
     return Figure("gap", "Gap over time", caption, variants, "Against the")
 
@@ -78,17 +86,19 @@ def median(values: Sequence[float]) -> float:
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
-def _sound(line: Line) -> bool:
-    return line.entry.result.status is not Status.ERROR and any(
-        incumbent is not None for _, incumbent, _ in line.events
-    )
+def _failed(line: Line) -> bool:
+    return line.entry.result.status is Status.ERROR
+
+
+def _solves(line: Line) -> bool:
+    return any(incumbent is not None for _, incumbent, _ in line.events)
 
 
 def _bounds(line: Line) -> bool:
     return line.entry.result.bound is not None
 
 
-def _gaps(line: Line, bound: float | None) -> list[tuple[float, float]]:
+def _gaps(line: Line, bound: float | None) -> Curve:
     """Return the moments at which the gap changes, against a bound or against the run's own."""
     return [
         (time_s, gap(incumbent, own if bound is None else bound))

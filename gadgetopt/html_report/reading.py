@@ -243,7 +243,7 @@ def _conditions(line: Line) -> dict[str, str]:
     return {
         "time": "no time limit" if limits.time_s is None else f"{limits.time_s:g} s",
         "threads": f"{limits.threads} threads",
-        "memory": "" if limits.memory_mb is None else f"{limits.memory_mb:g} MB",
+        "memory": "no memory limit" if limits.memory_mb is None else f"{limits.memory_mb:g} MB",
         "gap": f"gap {limits.rel_gap:g}",
         "version": f"v{line.version}",
     }

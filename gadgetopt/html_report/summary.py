@@ -139,6 +139,11 @@ def exceeded(lines: Sequence[Line]) -> list[tuple[Line, str, str, str]]:
     return [(line, *theorem, promised) for theorem, (line, promised) in worst.items()]
 
 
+def counted(count: int, noun: str) -> str:
+    """Write how many of something there are."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def interval(low: float | None, high: float | None) -> str:
     """Write a ratio: one number where it is certified to three decimals, else both ends."""
     if low is None:

@@ -7,11 +7,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gadgetopt.comparison import plain
 from gadgetopt.html_report.figure import thinned
 from gadgetopt.html_report.pictures import Album, packed
-from gadgetopt.html_report.reading import Line, System
+from gadgetopt.html_report.reading import Line, System, number
 from gadgetopt.html_report.summary import state
+from gadgetopt.numbers import Number
 from gadgetopt.theorems import Verdict, proven_ratio, verdict
 
 #: Runs whose details are packed together.
@@ -49,18 +49,16 @@ def columns(lines: Sequence[Line], album: Album) -> dict[str, list[Any]]:
                 "seed": r.seed,
                 "status": state(line),
                 "limit": r.limit_hit,
-                "objective": _finite(plain(r.objective)),
-                "bound": _finite(plain(r.bound)),
+                "objective": _finite(r.objective),
+                "bound": _finite(r.bound),
                 "voucher": None if r.bound_voucher is None else str(r.bound_voucher),
-                "gap": r.gap,
+                "gap": _finite(r.gap),
                 "low": _end(line.low),
                 "high": _end(line.high),
                 "certified": line.certified,
                 "rests_on": None if line.rests_on is None else str(line.rests_on),
-                "proven": _finite(plain(proven_ratio(line.entry.promises))),
-                "exceeded": any(
-                    verdict(p, line.entry.ratio) is Verdict.EXCEEDED for p in line.entry.promises
-                ),
+                "proven": _finite(proven_ratio(line.entry.promises)),
+                "exceeded": _exceeded(line),
                 "time_s": float(f"{r.time_s:.6g}"),
                 "picture": album.of_run.get(line.key),
             }
@@ -84,7 +82,7 @@ def _detail(line: Line, album: Album) -> dict[str, Any]:
         "parameters": _texts(r.parameters),
         "formulation": r.formulation,
         "backend": r.backend,
-        "claimed": _finite(plain(r.claimed_objective)),
+        "claimed": _finite(r.claimed_objective),
         "limits": _texts(
             {
                 "time limit": f"{line.limits.time_s:g} s" if line.limits.time_s else None,
@@ -102,7 +100,7 @@ def _detail(line: Line, album: Album) -> dict[str, Any]:
                 "name": p.theorem,
                 "reference": p.reference,
                 "standing": p.standing,
-                "ratio": _finite(plain(p.ratio)),
+                "ratio": _finite(p.ratio),
                 "failing": list(p.failing),
                 "verdict": str(verdict(p, line.entry.ratio)),
             }
@@ -112,6 +110,14 @@ def _detail(line: Line, album: Album) -> dict[str, Any]:
         **{name: _texts(value) for name, value in line.details.items()},
     }
     return {name: value for name, value in all_of_it.items() if value not in (None, [], {})}
+
+
+def _exceeded(line: Line) -> str | None:
+    """Return the standing of the theorem that a run exceeds; proven if one of several is."""
+    standings = {
+        p.standing for p in line.entry.promises if verdict(p, line.entry.ratio) is Verdict.EXCEEDED
+    }
+    return "proven" if "proven" in standings else min(standings, default=None)
 
 
 def _kept(events: int) -> list[int]:
@@ -134,11 +140,10 @@ def _short(x: float | None) -> float | None:
     return None if x is None or not math.isfinite(x) else float(f"{x:.7g}")
 
 
-def _finite(x: int | float | None) -> int | float | None:
-    """Return a number that JSON and a browser can hold; integers beyond doubles become text."""
-    if isinstance(x, int):
-        return x if abs(x) < 2**53 else float(x) if abs(x) < 10**300 else None
-    return x if x is None or math.isfinite(x) else None
+def _finite(x: Number | None) -> float | None:
+    """Return a number as JSON and a browser hold it, None where doubles do not reach."""
+    near = number(x)
+    return near if near is not None and math.isfinite(near) else None
 
 
 def _end(x: float | None) -> float | str | None:

@@ -20,8 +20,9 @@
   };
 
   const proven = (row) => {
-    if (row.exceeded) return [make("b", { class: "alarm" }, `⚠ ${report.number(row.proven)} exceeded`)];
-    return [row.proven === null ? "" : row.proven.toFixed(3)];
+    const most = row.proven === null ? "" : report.ratio(row.proven, row.proven);
+    if (row.exceeded === "proven") return [make("b", { class: "alarm" }, `⚠ ${most} exceeded`)];
+    return [most, row.exceeded && make("small", {}, " claim exceeded")];
   };
 
   // name, what a cell shows, what it is sorted by, whether it is a number
@@ -97,7 +98,7 @@
     body.replaceChildren();
     append(BATCH);
     const all = report.data.columns.key.length;
-    document.getElementById("count").textContent = order.length === all ? `${all} runs` : `${order.length} of ${all} runs`;
+    document.getElementById("count").textContent = order.length === all ? `${all} run${all === 1 ? "" : "s"}` : `${order.length} of ${all} runs`;
     for (const th of document.querySelectorAll("#table thead th")) {
       if (th.dataset.name !== sorting.name) th.removeAttribute("aria-sort");
       else th.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");

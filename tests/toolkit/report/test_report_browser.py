@@ -184,6 +184,15 @@ def test_filters_leave_the_rows_that_fit(shown, page):
     assert {(row[0], row[2]) for row in rows(shown)} == {("e1_co_locate", "first_fit")}
 
 
+def test_a_refuted_claim_is_no_alarm(shown, page):
+    columns = unpacked(page, "data")["columns"]
+    assert set(columns["exceeded"]) == {None, "claimed"}  # the theorem that two instances refute
+    choose(shown, "ratio", "exceeded")
+    said = {row[-3] for row in rows(shown)}
+    assert said
+    assert all("claim exceeded" in cell and "⚠" not in cell for cell in said)
+
+
 def test_sorting_by_time_sorts_by_time_in_both_directions(shown, page):
     columns = unpacked(page, "data")["columns"]
     for descending in (False, True):

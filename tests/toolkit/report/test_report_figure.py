@@ -5,6 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gadgetopt.html_report.columns import column_axis
 from gadgetopt.html_report.figure import fair_share, log_axis, ratio_axis, thinned
 from gadgetopt.html_report.style import style
 
@@ -36,6 +37,13 @@ def test_an_axis_of_ratios_holds_one_and_every_finite_ratio():
     assert ratio_axis([1.0, 1.2, math.inf])["range"][1] > 1.2
     assert ratio_axis([1.0, 50.0])["type"] == "log"
     assert ratio_axis([])["range"][0] < 1
+
+
+def test_a_column_of_few_integers_has_labels_at_integers_alone():
+    assert column_axis([3.0, 4.0, 5.0]) == {"dtick": 1}
+    assert column_axis([7.0]) == {"dtick": 1}
+    assert column_axis([0.5, 1.0]) == column_axis([3.0, 40.0]) == column_axis([]) == {}
+    assert column_axis([1.0, 1000.0])["type"] == "log"
 
 
 def test_the_first_two_dozen_methods_differ_in_colour_and_dash_together():

@@ -1,6 +1,7 @@
 """Reports of stores that are not what one hopes for: empty, old, being filled, full of errors."""
 
 import json
+import math
 import sqlite3
 from dataclasses import replace
 
@@ -9,7 +10,9 @@ import pytest
 import gadgetopt
 from gadgetopt.errors import InputError
 from gadgetopt.html_report import write_report
+from gadgetopt.result import Status, TracePoint
 from gadgetopt.store import Store
+from gadgetopt.theorems import Promise
 
 from .conftest import failed, stored, unpacked
 
@@ -84,6 +87,56 @@ def test_runs_under_other_limits_are_other_methods_of_the_report(tmp_path, insta
     write_report(store, tmp_path / "report.html")
     columns = unpacked(tmp_path / "report.html", "data")["columns"]
     assert columns["method"] == ["sjf_bco 1 s", "sjf_bco 2 s"]
+
+
+def test_a_limit_of_memory_is_told_from_none(tmp_path, instance):
+    limits = [gadgetopt.Limits(time_s=1.0, memory_mb=memory) for memory in (None, 500.0)]
+    runs = [stored(instance, "sjf_bco", limits=each) for each in limits]
+    store = filled(tmp_path / "runs.sqlite", runs, instance)
+    write_report(store, tmp_path / "report.html")
+    columns = unpacked(tmp_path / "report.html", "data")["columns"]
+    assert columns["method"] == ["sjf_bco no memory limit", "sjf_bco 500 MB"]
+
+
+def test_a_refuted_claim_is_not_held_against_the_proven_theorem(tmp_path, instance):
+    run = stored(instance, "sjf_bco")
+    claimed = Promise("as printed", "Theorem 1", "claimed", 0.5)
+    proven = Promise("repaired", "Theorem 2", "proven", 0.75)
+    holds = replace(proven, ratio=2)
+    runs = [
+        replace(run, key=f"{k:064}", promises=made)
+        for k, made in enumerate([(claimed, holds), (claimed, proven), (holds,)])
+    ]
+    store = filled(tmp_path / "runs.sqlite", runs, instance)
+    write_report(store, tmp_path / "report.html")
+    columns = unpacked(tmp_path / "report.html", "data")["columns"]
+    assert columns["exceeded"] == ["claimed", "proven", None]
+    assert columns["proven"] == [2, 0.75, 2]
+
+
+def test_numbers_beyond_what_a_browser_holds_are_left_out(tmp_path, instance):
+    run = stored(instance, "sjf_bco")
+    huge = replace(run, result=replace(run.result, gap=math.inf, objective=10**400))
+    store = filled(tmp_path / "runs.sqlite", [huge], instance)
+    write_report(store, tmp_path / "report.html")
+    columns = unpacked(tmp_path / "report.html", "data")["columns"]
+    assert columns["gap"] == columns["objective"] == [None]
+    assert columns["low"] == [1]
+
+
+def test_a_run_that_found_nothing_counts_in_the_median_gap(tmp_path, instance):
+    run = stored(instance, "sjf_bco")
+    closed = (TracePoint(0.5, run.result.objective, run.result.objective),)
+    found = replace(run.result, trace=closed, time_s=0.5)
+    nothing = replace(
+        found, objective=None, solution=None, status=Status.NO_SOLUTION, trace=(), time_s=1.0
+    )
+    runs = [replace(run, key=f"{k:064}", result=r) for k, r in enumerate([nothing, found, nothing])]
+    store = filled(tmp_path / "runs.sqlite", runs, instance)
+    write_report(store, tmp_path / "report.html")
+    for variant in unpacked(tmp_path / "report.html", "spec-sjf_bco-gap")["variants"]:
+        (curve,) = variant["traces"]
+        assert set(curve["y"]) == {1.0}
 
 
 def test_equal_solutions_share_a_picture_and_the_budget_is_kept(tmp_path, instance):
