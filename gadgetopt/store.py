@@ -30,6 +30,9 @@ logger = logging.getLogger(__name__)
 #: Seconds for which a claim holds after its writer was last heard of.
 CLAIM_S = 60.0
 
+#: Seconds to wait for others that write.
+PATIENCE_S = 60.0
+
 # The place of a run that is taken on.
 _NEXT = """
 1 + max((SELECT coalesce(max(position), 0) FROM runs),
@@ -97,9 +100,13 @@ class Store:
     def _check(self) -> int:
         """Return the version of the tables, 0 for a new file; refuse a file that is not ours."""
         execute = self.connection.execute
-        ours = execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
-        version: int = execute("PRAGMA user_version").fetchone()[0]
-        tables = execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        execute("BEGIN")  # one state of a file that another client may be making
+        try:
+            ours = execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+            version: int = execute("PRAGMA user_version").fetchone()[0]
+            tables = execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        finally:
+            execute("ROLLBACK")
         if ours and version > SCHEMA_VERSION:
             raise InputError(
                 f"{self.path}: store of version {version}, expected at most {SCHEMA_VERSION} "
@@ -111,11 +118,21 @@ class Store:
 
     def _prepare(self) -> None:
         execute = self.connection.execute
-        version = self._check()
-        execute("PRAGMA journal_mode = WAL")
+        if self._check() < SCHEMA_VERSION:
+            self._bring_up_to_date()
+        until = time.monotonic() + PATIENCE_S
+        while True:  # SQLite does not wait by itself for the lock that this takes on a new file
+            try:
+                execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
         execute("PRAGMA synchronous = NORMAL")
-        if version == SCHEMA_VERSION:
-            return
+
+    def _bring_up_to_date(self) -> None:
+        execute = self.connection.execute
         # Two clients that open a new or an old file at the same time are kept apart by the write
         # lock; the second finds the work done.
         with self._transaction():
@@ -170,12 +187,13 @@ class Store:
         ----------
         row : Row
         keep_finished : bool
-            An interrupted run or an error does not replace a run that came to its end.
+            An error does not replace a run that came to its end; one that was interrupted never
+            does.
         """
         marks = ", ".join(f":{name}" for name in row)
-        worse = row["limit_hit"] == "interrupted" or row["status"] == "error"
+        worse = row["limit_hit"] == "interrupted" or (keep_finished and row["status"] == "error")
         with self._clear_errors(), self._transaction():
-            if not (keep_finished and worse and self.finished([row["key"]], retry_errors=True)):
+            if not (worse and self.finished([row["key"]], retry_errors=True)):
                 self.connection.execute(
                     f"INSERT OR REPLACE INTO runs ({', '.join(row)}, position) VALUES ({marks}, "
                     f"coalesce((SELECT position FROM claims WHERE key = :key), {_NEXT}))",
@@ -188,7 +206,7 @@ class Store:
         with self._clear_errors():
             cursor = self.connection.execute("SELECT * FROM runs WHERE key = ?", (key,))
             row = cursor.fetchone()
-        return None if row is None else from_row(_named(cursor, row))
+        return None if row is None else self._run(_named(cursor, row))
 
     def runs(self, details: bool = True) -> list[StoredRun]:
         """Return all runs in the order in which they were taken on.
@@ -200,20 +218,19 @@ class Store:
             cursor = self.connection.execute(
                 f"SELECT {', '.join(self._columns(details))} FROM runs ORDER BY position"
             )
-            return [from_row(_named(cursor, row)) for row in cursor]
+            return [self._run(_named(cursor, row)) for row in cursor]
 
     def runs_of(self, keys: Sequence[str], details: bool = False) -> dict[str, StoredRun]:
         """Return the runs stored under some keys, those that are there."""
-        found = {}
+        found: dict[str, StoredRun] = {}
         columns = ", ".join(self._columns(details))
         with self._clear_errors():
             for part, marks in _chunks(keys):
                 cursor = self.connection.execute(
                     f"SELECT {columns} FROM runs WHERE key IN ({marks})", part
                 )
-                found.update(
-                    {r["key"]: from_row(r) for r in (_named(cursor, row) for row in cursor)}
-                )
+                runs = (self._run(_named(cursor, row)) for row in cursor)
+                found.update({run.key: run for run in runs})
         return found
 
     def finished(self, keys: Sequence[str], retry_errors: bool = False) -> set[str]:
@@ -233,6 +250,13 @@ class Store:
                 )
                 done.update(key for (key,) in rows)
         return done
+
+    def _run(self, row: Row) -> StoredRun:
+        try:
+            return from_row(row)
+        except (KeyError, TypeError, ValueError) as error:
+            why = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise InputError(f"{self.path}: run {row['key'][:12]}: cannot be read: {why}") from None
 
     def _columns(self, details: bool) -> list[str]:
         names = [row[1] for row in self.connection.execute("PRAGMA table_info(runs)")]
@@ -323,9 +347,9 @@ class Store:
 def _connect(path: Path | str, how: str | None = None) -> sqlite3.Connection:
     # A row's transaction is begun and committed by hand, or is a single statement.
     if how is None:
-        return sqlite3.connect(path, timeout=60, isolation_level=None)
+        return sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None)
     uri = f"{Path(path).resolve().as_uri()}?{how}"
-    return sqlite3.connect(uri, uri=True, timeout=60, isolation_level=None)
+    return sqlite3.connect(uri, uri=True, timeout=PATIENCE_S, isolation_level=None)
 
 
 def _alive(pid: int) -> bool:

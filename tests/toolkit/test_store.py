@@ -4,6 +4,8 @@ import json
 import sqlite3
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
 
@@ -129,6 +131,40 @@ def test_a_store_of_a_newer_version_is_refused(tmp_path):
         Store(path)
 
 
+def test_clients_that_make_one_store_at_the_same_moment_do_not_trip_over_each_other(tmp_path):
+    barrier = threading.Barrier(6)
+
+    def open_together(k):
+        barrier.wait()
+        with Store(tmp_path / f"{k}.sqlite") as store:
+            return store.finished(["run"])
+
+    with ThreadPoolExecutor(6) as clients:
+        opened = clients.map(open_together, [k for k in range(40) for _ in range(6)])
+        assert list(opened) == [set()] * 240
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("status = 'bogus'", "ValueError: 'bogus' is not a valid Status"),
+        ("parameters = '{'", "JSONDecodeError: Expecting property name"),
+        ("promises = '[1]'", "TypeError: "),
+        ("solution = '{\"a\": 1}'", "ValidationError: "),
+    ],
+)
+def test_a_run_that_cannot_be_read_is_one_line(tiny, tmp_path, change, said):
+    path = tmp_path / "runs.sqlite"
+    compare([tiny / "e1_co_locate.json"], ["sjf_bco"], store=path)
+    with Store(path) as store:
+        store.connection.execute(f"UPDATE runs SET {change}")
+    with Store(path) as store, pytest.raises(InputError) as refused:
+        store.runs()
+    assert str(refused.value).startswith(f"{path}: run ")
+    assert f": cannot be read: {said}" in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1
+
+
 def test_a_missing_store_is_not_made_by_reading_it(tmp_path):
     with pytest.raises(InputError, match="no such store"):
         ratios(tmp_path / "none.sqlite")
@@ -213,3 +249,11 @@ def test_a_failure_does_not_replace_what_another_client_finished(tiny, tmp_path)
         assert store.get(run.key).result.reason == "crashed"
         assert store.finished([run.key]) == {run.key}
         assert store.finished([run.key], retry_errors=True) == set()
+
+
+def test_what_was_interrupted_does_not_replace_what_was_finished(tiny, tmp_path):
+    with Store(tmp_path / "runs.sqlite") as store:
+        compare([tiny / "e1_co_locate.json"], ["first_fit"], store=store.path)
+        (run,) = store.runs()
+        store.add_row({**to_row(run), "limit_hit": "interrupted", "objective": "100"})
+        assert store.get(run.key) == run
