@@ -315,7 +315,7 @@ class Engine:
         """Return what became of the first runs of a bundle, of at least one."""
         from distributed import KilledWorker
 
-        if future.status == "finished":
+        if isinstance(result, list):  # it is here, though the worker that had it may be gone
             rows: list[Row | Failure] = result
             return rows
         if future.status != "error":

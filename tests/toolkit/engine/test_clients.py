@@ -211,6 +211,11 @@ def test_runs_whose_workers_died_are_tried_one_by_one_and_then_recorded(piles):
     assert engine._bundle(iter([job, job]))[0] == [job]
 
 
+def test_what_has_arrived_counts_though_its_worker_died_since():
+    engine, rows = Engine("s", "tcp://elsewhere", 1), [{"key": "k"}]
+    assert engine._outcomes(SimpleNamespace(status="lost"), rows, []) == rows
+
+
 def test_ctrl_c_stops_what_a_cluster_is_doing_and_keeps_incumbents(piles, tmp_path, background):
     from distributed import LocalCluster
 
