@@ -165,6 +165,7 @@ def compare(
             ) from None
         if batch.done < batch.total:
             logger.warning("interrupted: %d of %d runs are done", batch.done, batch.total)
+            watch.interrupted(batch)
         return _table(runs, kept, details)
 
 

@@ -19,7 +19,15 @@ LINE_S = 10.0
 
 
 class Watch:
-    """What a comparison tells of itself as it goes; this one keeps it to itself."""
+    """What a comparison tells of itself as it goes; this one keeps it to itself.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether the comparison was not ended early.
+    """
+
+    complete = True
 
     def begin(self, batch: Batch, dashboard: str | None) -> None:
         """Take note that runs are about to start."""
@@ -29,6 +37,10 @@ class Watch:
 
     def tick(self, batch: Batch, running: int) -> None:
         """Take note of the time, several times a second."""
+
+    def interrupted(self, batch: Batch) -> None:
+        """Take note that Ctrl-C has ended it."""
+        self.complete = False
 
 
 @dataclass(frozen=True)

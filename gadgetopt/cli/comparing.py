@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gadgetopt.cli import INTERRUPTED
 from gadgetopt.cli.options import (
     Gap,
     Json,
@@ -19,6 +20,7 @@ from gadgetopt.cli.options import (
     count,
     natural,
     positive,
+    text,
 )
 from gadgetopt.cli.studying import Generate, Generated, WriteStudy, study_of
 from gadgetopt.errors import InputError
@@ -67,7 +69,12 @@ def compare(
         ),
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler whose workers do the runs.")
+        str | None,
+        typer.Option(
+            help="Address of a Dask scheduler whose workers do the runs.",
+            parser=text,
+            metavar="TEXT",
+        ),
     ] = None,
     grace: Annotated[
         float | None,
@@ -107,6 +114,8 @@ def compare(
         _print_json([entry.row() for entry in table])
     else:
         print_table(table)
+    if not watch.complete:
+        return INTERRUPTED
     return 1 if any(entry.result.status == "error" for entry in table) else 0
 
 

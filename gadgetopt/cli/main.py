@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from gadgetopt.cli import INTERRUPTED
 from gadgetopt.cli.comparing import compare, ratios
 from gadgetopt.cli.looking import list_, schema, show
 from gadgetopt.cli.making import export, generate, import_
@@ -59,7 +60,11 @@ def _options(
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 done, 1 a requested solve failed, 2 bad input."""
+    """Run the command line and exit.
+
+    The exit code is 0 if all was done, 1 if a requested solve failed, 2 for bad input, 130 after
+    Ctrl-C.
+    """
     sys.exit(_run(arguments))
 
 
@@ -76,7 +81,7 @@ def _run(arguments: list[str] | None) -> int:
         return 1
     except KeyboardInterrupt:
         print("gadgetopt: interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone (`gadgetopt list | head`): that is its right.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

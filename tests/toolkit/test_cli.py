@@ -296,6 +296,7 @@ def test_ctrl_c_during_compare_keeps_and_prints_what_is_finished(tiny, tmp_path)
     assert "e1_co_locate" in out
     assert "Traceback" not in out + err
     assert "interrupted: 4 of 6 runs are done" in err
+    assert process.returncode == 130
     rows = json.loads(run("ratios", store, "--json", cwd=tmp_path).stdout)
     assert [row["limit_hit"] for row in rows] == [None] * 4 + ["interrupted"]
 
