@@ -47,11 +47,10 @@ class Grid:
             by_name = [s for s in self.methods if knows(system, s) and s not in ("all", *KINDS)]
             named = {call.label for call in select(system, by_name)}
             for call in select(system, wanted):
-                seeds = self.seeds if call.method.stochastic else 1
+                label, seeds = call.label, self.seeds if call.method.stochastic else 1
                 for seed in range(self.first_seed, self.first_seed + seeds):
                     key = run_key(document.fingerprint, call, self.limits, seed, __version__)
-                    by_its_name = call.label in named
-                    yield Task(document, call.label, self.limits, seed, by_its_name, key)
+                    yield Task(document, label, self.limits, seed, label in named, key)
 
 
 def grid(
