@@ -26,11 +26,14 @@ from gadgetopt.cli.studying import Generate, Generated, WriteStudy, study_of
 from gadgetopt.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from gadgetopt.comparison import Entry
     from gadgetopt.progress import Watch
     from gadgetopt.store import StoredInstance
+
+#: Rows of a table that are printed: a hundred thousand take minutes, and who would read them?
+MOST_ROWS = 2000
 
 
 def compare(
@@ -167,10 +170,18 @@ def print_table(table: list[Entry]) -> None:
     from gadgetopt.report import LEGEND, ratio_table, remarks
 
     console = _console()
-    console.print(ratio_table(table))
+    console.print(ratio_table(table[:MOST_ROWS]))
     console.print(LEGEND, style="dim", highlight=False)
-    for remark in remarks(table):
+    shouted = remarks(table)
+    for remark in shouted[:MOST_ROWS]:
         console.print(remark, style="bold red", highlight=False, markup=False)
+    _tell_of_more(table, "rows")
+    _tell_of_more(shouted, "remarks")
+
+
+def _tell_of_more(lines: Sequence[Any], what: str) -> None:
+    if len(lines) > MOST_ROWS:
+        say(f"{len(lines) - MOST_ROWS} more {what}; `gadgetopt ratios --format csv` has all runs")
 
 
 def _print_instances(table: list[Entry], known: dict[str, StoredInstance]) -> None:
@@ -190,7 +201,7 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
     out = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for key in rows[0] if rows else ():
         out.add_column(key.replace("_", " "), overflow="fold")
-    for row in rows:
+    for row in rows[:MOST_ROWS]:
         out.add_row(
             *(
                 "" if v is None else f"{v:g}" if isinstance(v, float) else escape(str(v))
@@ -198,6 +209,7 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
             )
         )
     _console().print(out)
+    _tell_of_more(rows, "rows")
 
 
 def _console() -> Any:

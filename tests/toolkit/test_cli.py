@@ -154,6 +154,17 @@ def test_compare_prints_the_table_people_look_at(cli, tiny, tmp_path):
     assert "EXCEEDED e4a_three_jobs, sjf_bco: measured ratio >= 1.5" in out
 
 
+def test_a_long_table_is_cut_and_says_so(cli, tiny, tmp_path, monkeypatch):
+    store = tmp_path / "runs.sqlite"
+    cli("compare", tiny, "--methods", "first_fit", "--store", store)
+    rows = len(json.loads(cli("ratios", store, "--json")[1]))
+    monkeypatch.setattr("gadgetopt.cli.comparing.MOST_ROWS", 3)
+    code, out, err = cli("ratios", store)
+    assert (code, out.count("first_fit")) == (0, 3)
+    more = f"gadgetopt: {rows - 3} more rows; `gadgetopt ratios --format csv` has all runs\n"
+    assert err == more
+
+
 @pytest.mark.parametrize("form", ["csv", "latex"])
 def test_ratios_speak_other_formats(cli, tiny, tmp_path, form):
     store = tmp_path / "runs.sqlite"
