@@ -3,7 +3,7 @@
 `certified`: settings of the paper on large clusters; utility, bound and time of `offline`.
 
 `tight`: 10 servers, 20 slots, 60 jobs, links narrower than many a hop and jobs in a hurry, five
-seeds. What each step of `offline` adds: the gap of the relaxation with the constructor alone; with
+seeds; `--link-factor` makes them narrower still. What each step of `offline` adds: the gap of the relaxation with the constructor alone; with
 rings exchanged; with cuts and further totals; with CP-SAT deciding which totals can be reached.
 
 `online`: ALG / OPT of Algorithm 1 and of the baselines against optima that are certified, mean and
@@ -95,11 +95,12 @@ def certified(arguments: argparse.Namespace) -> None:
 
 
 def narrow(arguments: argparse.Namespace) -> None:
-    print(f"\n### 10 servers, 20 slots, 60 jobs, narrow links {NARROW}; gap, % (s)\n")
+    narrow_links = {**NARROW, "link_factor": arguments.link_factor}
+    print(f"\n### 10 servers, 20 slots, 60 jobs, narrow links {narrow_links}; gap, % (s)\n")
     print("| seed | " + " | ".join(STEPS) + " | utility | cuts | ruled out |")
     print("|---" * (len(STEPS) + 4) + "|")
     for seed in range(arguments.seeds):
-        instance = tight(np.random.default_rng(seed), **NARROW)
+        instance = tight(np.random.default_rng(seed), **narrow_links)
         cells = []
         for options in STEPS.values():
             value, gap, seconds, outcome = solved(instance, arguments.limit_s, **options)
@@ -150,6 +151,7 @@ def main() -> None:
     parser.add_argument("sections", nargs="*", help=f"some of {', '.join(SECTIONS)}; default all")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--limit-s", type=float, default=60.0)
+    parser.add_argument("--link-factor", type=float, default=NARROW["link_factor"], help="of tight")
     parser.add_argument("--literal", action="store_true", help="with Algorithm 2 on every slot")
     arguments = parser.parse_args()
     for name in arguments.sections or SECTIONS:
