@@ -3,8 +3,9 @@
 `certified`: settings of the paper on large clusters; utility, bound and time of `offline`.
 
 `tight`: 10 servers, 20 slots, 60 jobs, links narrower than many a hop and jobs in a hurry, five
-seeds; `--link-factor` makes them narrower still. What each step of `offline` adds: the gap of the relaxation with the constructor alone; with
-rings exchanged; with cuts and further totals; with CP-SAT deciding which totals can be reached.
+seeds; `--link-factor` makes them narrower still. What each step of `offline` adds: the gap of the
+relaxation with the constructor alone; with rings exchanged; with cuts and further totals; with
+CP-SAT deciding which totals can be reached.
 
 `online`: ALG / OPT of Algorithm 1 and of the baselines against optima that are certified, mean and
 least over the seeds. With `--literal` Algorithm 2 solves the slots too, which takes minutes.
