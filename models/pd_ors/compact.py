@@ -145,6 +145,20 @@ def _last(job: JobTerms) -> int:
     return completions(job)[-1]
 
 
+def refuse_too_many(triples: int) -> None:
+    """Refuse a model of so many triples of job, machine and slot.
+
+    Raises
+    ------
+    ModelRefused
+        If there are more than `MOST_TRIPLES`.
+    """
+    if triples > MOST_TRIPLES:
+        raise ModelRefused(
+            f"{triples} triples of job, machine and slot are too many for a model of all of them"
+        )
+
+
 def _time_indexed(
     instance: PdOrsInstance, jobs: dict[int, JobTerms], slots: dict[int, tuple[int, ...]]
 ) -> pyo.ConcreteModel:
@@ -153,11 +167,7 @@ def _time_indexed(
     M = {i: internal_machines(job) for i, job in jobs.items()}
     spread = [i for i, job in jobs.items() if job.most_external]
     active = {i: range(job.arrival, _last(job) + 1) for i, job in jobs.items()}
-    triples = len(C) * sum(map(len, active.values()))
-    if triples > MOST_TRIPLES:
-        raise ModelRefused(
-            f"{triples} triples of job, machine and slot are too many for a model of all of them"
-        )
+    refuse_too_many(len(C) * sum(map(len, active.values())))
 
     m = pyo.ConcreteModel("compact")
     m.I = pyo.Set(initialize=list(jobs))

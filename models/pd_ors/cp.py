@@ -24,7 +24,7 @@ from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.solvers.outcome import SolverOutcome
 
 from .aggregated import completions, useful_jobs
-from .compact import internal_machines
+from .compact import internal_machines, refuse_too_many
 from .decoding import slot_plan, solution
 from .instance import PdOrsInstance, PdOrsSolution
 from .terms import JobTerms
@@ -88,14 +88,20 @@ class HorizonModel:
         Those that can complete while they are worth something.
     deadline : float or None
         Moment of `time.perf_counter` after which building raises `TimeoutError`.
+
+    Raises
+    ------
+    ModelRefused
+        If there are too many triples of job, machine and slot, as for `compact`.
     """
 
     def __init__(self, instance: PdOrsInstance, jobs: list[JobTerms], deadline: float | None):
         self.instance, self.jobs, self.deadline = instance, jobs, deadline
         self.H = range(len(instance.machines))
         self.D = {job.index: completions(job) for job in jobs}
-        self.work = {job.index: whole_work(job) for job in jobs}
         self.slots = {job.index: range(job.arrival, self.D[job.index][-1] + 1) for job in jobs}
+        refuse_too_many(len(self.H) * sum(map(len, self.slots.values())))
+        self.work = {job.index: whole_work(job) for job in jobs}
         self.model = cp_model.CpModel()
         new = self.model.new_bool_var
         self.y = {(i, t): new(f"y[{i},{t}]") for i in self.D for t in self.D[i]}
@@ -295,7 +301,8 @@ def cpsat(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> 
     Raises
     ------
     ModelRefused
-        If the work of a job has no condition in whole numbers of reasonable size.
+        If the model is too large, or the work of a job has no condition in whole numbers of
+        reasonable size.
     """
     begun = time.perf_counter()
     seed = int(rng.integers(2**31 - 1))

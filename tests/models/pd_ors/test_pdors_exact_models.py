@@ -209,7 +209,13 @@ def test_a_job_with_too_many_placements_is_refused():
         columns.build(cluster([30] * 6, 2, wide))
 
 
-@pytest.mark.parametrize("build", [compact.build, compact.build_plain, nonconvex.build])
+def solve_in_cp(instance):
+    return cpsat(instance, LIMITS, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    "build", [compact.build, compact.build_plain, nonconvex.build, solve_in_cp]
+)
 def test_models_of_the_whole_horizon_refuse_the_scale_they_are_not_made_for(build):
     with pytest.raises(ModelRefused, match="are too many"):
         build(paper(np.random.default_rng(0), jobs=100, work_scale=0.05))
