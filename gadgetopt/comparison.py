@@ -218,7 +218,12 @@ def _table(runs: Grid, store: Store, details: bool) -> list[Entry]:
         logger.warning("left out where they do not apply: %s", ", ".join(left_out))
     kept = [(t, run) for t, run in kept if t.named or not run.result.refused]
     # A row speaks of the file that was asked for, whatever name its data had when solved.
-    named = [replace(r, result=replace(r.result, instance=t.document.name)) for t, r in kept]
+    named = [
+        run
+        if run.result.instance == t.document.name
+        else replace(run, result=replace(run.result, instance=t.document.name))
+        for t, run in kept
+    ]
     return entries(named)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -155,12 +157,12 @@ def from_row(row: Row) -> StoredRun:
             record = record_type(problem(row["problem"]), kind, json.loads(text))
             records[kind] = record.model_validate_json(text)
     result = Result(
-        problem=row["problem"],
-        instance=row["instance"],
-        fingerprint=row["fingerprint"],
-        method=row["method"],
-        kind=row["kind"],
-        parameters=json.loads(row["parameters"]),
+        problem=sys.intern(row["problem"]),
+        instance=sys.intern(row["instance"]),
+        fingerprint=sys.intern(row["fingerprint"]),
+        method=sys.intern(row["method"]),
+        kind=sys.intern(row["kind"]),
+        parameters=_mapping(row["parameters"]),
         formulation=row["formulation"],
         backend=row["backend"],
         status=Status(row["status"]),
@@ -182,14 +184,20 @@ def from_row(row: Row) -> StoredRun:
             for t, i, b in json.loads(row.get("trace", "[]"))
         ),
         phases_s=json.loads(row["phases_s"]),
-        versions=json.loads(row["versions"]),
+        versions=_mapping(row["versions"]),
         notes=json.loads(row["notes"]),
     )
     made, limits = _promises(row["promises"]), _limits(row["limits"])
-    return StoredRun(row["key"], result, made, limits, row["version"])
+    return StoredRun(row["key"], result, made, limits, sys.intern(row["version"]))
 
 
-# Frozen, and the same few texts in all the rows of a batch.
+# The same few texts in all the rows of a batch; a table of a million runs holds each once.
+@lru_cache(maxsize=10_000)
+def _mapping(text: str) -> Mapping[str, Any]:
+    plain: dict[str, Any] = json.loads(text)
+    return plain
+
+
 @lru_cache(maxsize=10_000)
 def _promises(text: str) -> tuple[Promise, ...]:
     return tuple(

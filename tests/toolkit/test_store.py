@@ -217,6 +217,15 @@ def test_without_details_a_run_is_what_a_table_needs(tiny, tmp_path):
     assert replace(whole.result, solution=None, evaluation=None, trace=()) == short.result
 
 
+def test_what_runs_have_in_common_is_held_once(tiny, tmp_path):
+    path = tmp_path / "runs.sqlite"
+    compare([tiny / "e1_co_locate.json"], ["random_placement"], seeds=2, store=path)
+    with Store(path, create=False) as store:
+        one, other = (run.result for run in store.runs(details=False))
+    shared = ("problem", "instance", "fingerprint", "method", "kind", "parameters", "versions")
+    assert all(getattr(one, name) is getattr(other, name) for name in shared)
+
+
 def test_a_claim_keeps_other_clients_away_until_its_client_dies(tmp_path):
     with Store(tmp_path / "runs.sqlite") as one, Store(tmp_path / "runs.sqlite") as other:
         living = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
