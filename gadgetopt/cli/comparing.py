@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -246,5 +246,6 @@ def _watching(quiet: bool) -> Iterator[Watch]:
 
 
 def say(line: str) -> None:
-    """Print a line that is not part of the result."""
-    print(f"gadgetopt: {line}", file=sys.stderr, flush=True)
+    """Print a line that is not part of the result, if anybody reads it: a batch goes on without."""
+    with suppress(OSError):
+        print(f"gadgetopt: {line}", file=sys.stderr, flush=True)

@@ -1,5 +1,6 @@
 """The command line: its outputs, its exit codes, and one line for every mistake."""
 
+import io
 import json
 import os
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from gadgetopt.cli.comparing import say
 from gadgetopt.comparison import ROW_KEYS
 
 
@@ -163,6 +165,15 @@ def test_a_long_table_is_cut_and_says_so(cli, tiny, tmp_path, monkeypatch):
     assert (code, out.count("first_fit")) == (0, 3)
     more = f"gadgetopt: {rows - 3} more rows; `gadgetopt ratios --format csv` has all runs\n"
     assert err == more
+
+
+def test_a_batch_goes_on_when_nobody_reads_its_progress(monkeypatch):
+    class Nobody(io.StringIO):
+        def write(self, _):
+            raise BrokenPipeError
+
+    monkeypatch.setattr("sys.stderr", Nobody())
+    say("1 of 2 runs done")
 
 
 @pytest.mark.parametrize("form", ["csv", "latex"])
