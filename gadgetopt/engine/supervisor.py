@@ -319,10 +319,11 @@ def _environment(threads: int) -> dict[str, str]:
 
 
 def _stop(popen: subprocess.Popen[bytes]) -> None:
-    """End a solver process and whatever it has started."""
-    with contextlib.suppress(OSError):
-        if popen.poll() is None and os.name == "posix":
+    """End a solver process and whatever it has started, which may have outlived it."""
+    if os.name == "posix":
+        with contextlib.suppress(OSError):
             os.killpg(popen.pid, signal.SIGKILL)
+    with contextlib.suppress(OSError):
         popen.kill()
     popen.wait()
     assert popen.stdin is not None

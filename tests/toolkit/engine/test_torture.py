@@ -2,7 +2,9 @@
 
 import itertools
 import re
+from contextlib import suppress
 
+import psutil
 import pytest
 
 from gadgetopt.comparison import compare
@@ -102,6 +104,16 @@ def work(piles):
 def test_a_crash_is_tried_once_more(work, tmp_path):
     row = work(f"crashes_once:mark={tmp_path / 'mark'}")
     assert from_row(row).result.status == "feasible"
+
+
+def test_what_a_crashed_method_had_started_ends_with_it(work, tmp_path):
+    failure = work(f"leaves_a_child:mark={tmp_path / 'mark'}")
+    assert failure.reason.startswith("crashed twice: killed by SIGABRT")
+    children = [int(line) for line in (tmp_path / "mark").read_text().split()]
+    assert len(children) == 2
+    for child in children:
+        with suppress(psutil.NoSuchProcess):
+            psutil.Process(child).wait(timeout=10)
 
 
 def test_a_run_that_cannot_begin_says_why(work):

@@ -8,6 +8,7 @@ import ctypes
 import itertools
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -106,6 +107,13 @@ def crashes_once(pile, limits, rng, *, mark=""):
     return greedy(pile, limits, rng)
 
 
+def leaves_a_child(pile, limits, rng, *, mark=""):
+    child = subprocess.Popen(["sleep", "1000"], stderr=subprocess.DEVNULL)
+    with Path(mark).open("a") as file:
+        file.write(f"{child.pid}\n")
+    os.abort()
+
+
 def sleeps(pile, limits, rng):
     time.sleep(1000)
 
@@ -189,6 +197,7 @@ PROBLEM = Problem(
         method(shuffled, stochastic=True, parameters={"pause_s": 0.0}),
         method(exact, "exact"),
         method(crashes_once, parameters={"mark": ""}),
+        method(leaves_a_child, parameters={"mark": ""}),
         *map(
             method,
             (
