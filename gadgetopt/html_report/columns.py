@@ -26,7 +26,7 @@ TIME = "time of the run (s)"
 def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> Figure:
     """Return the ratio of every run against a column of its instance, a variant per column.
 
-    Columns that are the same for all instances say nothing and come last.
+    What tells instances apart comes first, then time, then what is the same for all instances.
     """
     measured = [line for line in system.lines if line.low is not None and math.isfinite(line.low)]
     measured.sort(key=lambda line: -(line.low or 0))
@@ -36,7 +36,7 @@ def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[s
         own = [line for line in measured if line.label == method]
         kept += [own[i] for i in thinned(range(len(own)), most)]
     variants = []
-    for column in [*column_names(system), TIME]:
+    for column in column_names(system):
         traces: list[Trace] = []
         for method, look in looks.items():
             own = [x for x in kept if x.label == method and value(system, x, column) is not None]
@@ -64,13 +64,14 @@ def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[s
 
 
 def column_names(system: System) -> list[str]:
-    """Return the columns that some instance has, those that tell instances apart first."""
+    """Return the columns that some instance has, and time before those that are constant."""
     names = dict.fromkeys(c for measured in system.instances.values() for c in measured.columns)
 
     def constant(name: str) -> bool:
         return len({m.columns.get(name) for m in system.instances.values()}) == 1
 
-    return sorted(names, key=constant)
+    telling = [name for name in names if not constant(name)]
+    return [*telling, TIME, *(name for name in names if constant(name))]
 
 
 def value(system: System, line: Line, column: str) -> float | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from gadgetopt.html_report.figure import (
     Figure,
@@ -48,11 +49,11 @@ def quality_profile(system: System, looks: Mapping[str, Style]) -> Figure:
         values = [x for _, xs, _ in curves for x in xs]
         if not curves:
             continue
-        axis = {"title": {"text": f"within this factor {said}"}, **ratio_axis(values)}
+        axis = {"title": {"text": f"factor {said}"}, **ratio_axis(values)}
         variants.append(
             Variant(
                 label,
-                _drawn(curves, looks, start=1.0, stop=max(values, default=1.0)),
+                _drawn(curves, looks, 1.0, axis),
                 {"xaxis": axis, "yaxis": share_axis("share of instances")},
             )
         )
@@ -78,14 +79,11 @@ def time_profile(system: System, looks: Mapping[str, Style]) -> Figure:
 
     curves = _staircases(system, looks, factor)
     values = [x for _, xs, _ in curves for x in xs]
-    largest = max(values, default=1.0)
-    layout = {
-        "xaxis": {
-            "title": {"text": "within this factor of the fastest proof"},
-            **log_axis(1.0, max(largest, 2.0)),
-        },
-        "yaxis": share_axis("share of instances"),
+    axis = {
+        "title": {"text": "factor of the fastest proof"},
+        **log_axis(1.0, max([*values, 2.0])),
     }
+    layout = {"xaxis": axis, "yaxis": share_axis("share of instances")}
     caption = (
         "How often a method proves its own solution optimal, and how fast beside the fastest on "
         f"the same instance. Times below {1000 * LEAST_S:g} ms count as that. Methods that prove "
@@ -95,7 +93,7 @@ def time_profile(system: System, looks: Mapping[str, Style]) -> Figure:
         "time",
         "Time to proven optimality: performance profile",
         caption,
-        [Variant("", _drawn(curves, looks, 1.0, largest), layout)],
+        [Variant("", _drawn(curves, looks, 1.0, axis), layout)],
     )
 
 
@@ -108,16 +106,10 @@ def time_to_target(system: System, looks: Mapping[str, Style]) -> Figure:
         values = [x for _, xs, _ in curves for x in xs]
         if not curves:
             continue
-        largest = max(values, default=1.0)
         label = "the best objective known" if target == 0 else f"{100 * target:g} % of it"
-        layout = {
-            "xaxis": {
-                "title": {"text": "seconds"},
-                **log_axis(LEAST_S, max(largest, 2 * LEAST_S)),
-            },
-            "yaxis": share_axis("share of instances"),
-        }
-        variants.append(Variant(label, _drawn(curves, looks, LEAST_S, largest), layout))
+        axis = {"title": {"text": "seconds"}, **log_axis(LEAST_S, max([*values, 2 * LEAST_S]))}
+        layout = {"xaxis": axis, "yaxis": share_axis("share of instances")}
+        variants.append(Variant(label, _drawn(curves, looks, LEAST_S, axis), layout))
     caption = (
         "How soon a method has a solution as good as the target. Solutions on the way are the "
         "method's own word; the one it ended with was re-evaluated."
@@ -202,20 +194,19 @@ def _drawn(
     curves: Sequence[tuple[str, list[float], list[float]]],
     looks: Mapping[str, Style],
     start: float,
-    stop: float,
+    axis: Mapping[str, Any],
 ) -> list[Trace]:
-    """Return the staircases as curves, from the left end of the axis to the right one."""
+    """Return the staircases as curves, to the right end of the axis, beyond the last of all steps.
+
+    A curve that ended at its last step would look as if it never got there.
+    """
     out = []
+    end = axis["range"][1]
+    stop = 10**end if axis.get("type") == "log" else end
     for method, x, y in curves:
         before = [(start, 0.0)] if x[0] > start else []
-        after = [(stop, y[-1])] if x[-1] < stop else []
-        steps = [*before, *zip(x, y, strict=True), *after]
+        steps = [*before, *zip(x, y, strict=True), (stop, y[-1])]
         xs, ys = [a for a, _ in steps], [b for _, b in steps]
         hover = f"{method}: %{{y:.1%}} within %{{x:.4g}}<extra></extra>"
-        # A curve that jumps at its first point has no line to be seen by.
-        mode = "lines" if len(xs) > 1 else "markers"
-        marker = {"symbol": looks[method].symbol, "color": looks[method].colour, "size": 8}
-        out.append(
-            lines(method, looks[method], xs, ys, hovertemplate=hover, mode=mode, marker=marker)
-        )
+        out.append(lines(method, looks[method], xs, ys, hovertemplate=hover))
     return out

@@ -98,7 +98,7 @@ def findings(system: System) -> list[Finding]:
         proven = float(proven_ratio(worst.entry.promises) or 0)
         out.append(
             Finding(
-                f"worst ratio of a method with a theorem: {interval(worst.low, worst.high)} "
+                f"worst ratio where a theorem applies: {interval(worst.low, worst.high)} "
                 f"({worst.label} on {worst.entry.result.instance}, where at most {proven:.4g} is "
                 "proven)",
                 run=worst.key,

@@ -121,10 +121,14 @@
     });
 
     const boxes = [...document.querySelectorAll("input[data-method]")];
+    const legend = [...document.querySelectorAll(".legend li")];
     const toggle = (box) => {
       const name = `${box.dataset.system}\n${box.dataset.method}`;
       if (box.checked) hidden.delete(name);
       else hidden.add(name);
+      for (const item of legend) {
+        if (item.dataset.system === box.dataset.system && item.dataset.method === box.dataset.method) item.hidden = !box.checked;
+      }
     };
     boxes.forEach((box) => {
       toggle(box);

@@ -180,6 +180,18 @@ def test_time_profiles_count_the_proofs_of_the_store(page, runs):
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
+def test_the_last_step_of_a_curve_is_inside_the_axis(page, system):
+    for name in ("quality", "target"):
+        for variant in unpacked(page, f"spec-{system}-{name}")["variants"]:
+            axis = variant["layout"]["xaxis"]
+            end = 10 ** axis["range"][1] if axis.get("type") == "log" else axis["range"][1]
+            for trace in variant["traces"]:
+                assert trace["x"][-1] == pytest.approx(end)
+                assert trace["x"][-2] < end
+                assert trace["y"][-1] == trace["y"][-2]
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
 def test_times_to_target_are_those_of_the_traces(page, runs, system):
     variants = unpacked(page, f"spec-{system}-target")["variants"]
     for variant, target in zip(variants, (0, 0.01, 0.05, 0.1), strict=True):

@@ -46,6 +46,14 @@ def test_one_run_makes_a_page(tmp_path, instance):
     assert unpacked(tmp_path / "report.html", "data")["columns"]["method"] == ["sjf_bco"]
 
 
+def test_of_one_instance_ratios_stand_above_what_differs(tmp_path, instance):
+    store = filled(tmp_path / "runs.sqlite", [stored(instance, "sjf_bco")], instance)
+    write_report(store, tmp_path / "report.html")
+    first, *others = unpacked(tmp_path / "report.html", "spec-sjf_bco-columns")["variants"]
+    assert first["label"] == "time of the run (s)"
+    assert others
+
+
 def test_a_store_of_errors_alone_makes_a_page_with_their_reasons(tmp_path, instance):
     runs = [failed(stored(instance, "random_placement", s), "<b>no</b> luck") for s in range(3)]
     store = filled(tmp_path / "runs.sqlite", runs, instance)
