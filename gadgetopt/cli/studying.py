@@ -56,6 +56,8 @@ def study_of(context: typer.Context) -> Study:
     Each option replaces its field of the file. Instances that are given, as files or to be
     generated, replace all instances of the file.
     """
+    from pydantic import ValidationError
+
     from gadgetopt.generation import parse_series
     from gadgetopt.study import Study, is_study, read_study
 
@@ -82,7 +84,11 @@ def study_of(context: typer.Context) -> Study:
     limits = {_LIMITS[name]: given[name] for name in _LIMITS if name in given}
     if limits:
         changed["limits"] = study.limits.model_copy(update=limits)
-    study = study.model_copy(update=changed)
+    try:
+        study = study.model_copy(update=changed)
+    except ValidationError as error:  # a name of bytes that are no text, which no study could hold
+        detail = error.errors(include_url=False)[0]
+        raise InputError(f"{detail['loc'][0]}: {detail['input']!r}: {detail['msg']}") from None
     if files and not study.instances and not study.generate:
         raise InputError(f"{files[0]}: instances: missing, expected some, or generate")
     return study

@@ -66,6 +66,10 @@ def test_a_malformed_study_is_answered_by_its_one_line(path, cli, tmp_path, monk
         (["--generate", "smd", "--write-study", "full.toml"], "full.toml: is there already"),
         (["--generate", "smd", "--write-study", "study"], "study: no suffix, expected .toml"),
         (["--generate", "smd", "--scheduler", ""], "'--scheduler': '' is an empty string"),
+        (
+            ["/nowhere/\udcff.json"],
+            "instances: '/nowhere/\\udcff.json': Input should be a valid string",
+        ),
         (["/nowhere/**.json"], "/nowhere/**.json: Invalid pattern: '**' can only be"),
     ],
 )
