@@ -22,7 +22,7 @@ from gadgetopt.html_report.style import Style
 #: Promises are shown up to this many times the largest ratio.
 _FAR = 10
 
-#: Where marks lie within a method's row of height one.
+#: Where marks lie within a method's row of height one; a row of one kind has it in the middle.
 _CERTIFIED, _OPEN, _SPREAD = 0.0, -0.3, 0.09
 
 
@@ -111,7 +111,7 @@ def _marks(
                 "fillcolor": look.colour + "22",
             }
         )
-    for group, place in ((closed, _CERTIFIED), (unclosed, _OPEN)):
+    for group, place in ((closed, _CERTIFIED), (unclosed, _OPEN if closed else _CERTIFIED)):
         kept = [group[i] for i in thinned(range(len(group)), most)]
         if not kept:
             continue

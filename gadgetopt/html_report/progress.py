@@ -22,12 +22,17 @@ _MOMENTS = 60
 def gap_over_time(system: System, looks: Mapping[str, Style]) -> Figure:
     """Return the median gap of every method over time, by two readings of what a gap is."""
     bounds, solvable = best_bounds(system), best_objectives(system)
+    least = system.sense == "min"
     last = max((line.entry.result.time_s for line in system.lines), default=LEAST_S)
     moments = _moments(max(last, 2 * LEAST_S))
     # Beside the curve of a run: what a method must have somewhere for its curve to say anything.
     readings: tuple[tuple[str, Callable[[Line], Curve], Callable[[Line], bool]], ...] = (
-        ("best bound known", lambda line: _gaps(line, bounds.get(line.instance)), _solves),
-        ("run's own bound", lambda line: _gaps(line, None), _bounds),
+        (
+            "best bound known",
+            lambda line: _gaps(line, bounds.get(line.instance), least),
+            _solves,
+        ),
+        ("run's own bound", lambda line: _gaps(line, None, least), _bounds),
     )
     variants = []
     for label, gaps, says in readings:
@@ -98,12 +103,27 @@ def _bounds(line: Line) -> bool:
     return line.entry.result.bound is not None
 
 
-def _gaps(line: Line, bound: float | None) -> Curve:
-    """Return the moments at which the gap changes, against a bound or against the run's own."""
-    return [
-        (time_s, gap(incumbent, own if bound is None else bound))
-        for time_s, incumbent, own in sorted(line.events, key=lambda event: event[0])
-    ]
+def _gaps(line: Line, bound: float | None, least: bool) -> Curve:
+    """Return the moments at which the gap changes, against a bound or against the run's own.
+
+    A method of several parts may begin a part with nothing in hand; what it had counts. What it
+    ended with was checked, and counts as it is.
+    """
+    events = sorted(line.events, key=lambda event: event[0])
+    out: Curve = []
+    best: float | None = None
+    proved: float | None = None
+    for k, (time_s, incumbent, own) in enumerate(events, start=1):
+        last = k == len(events)
+        best = incumbent if last else _better(best, incumbent, least)
+        proved = own if last else _better(proved, own, not least)
+        out.append((time_s, gap(best, proved if bound is None else bound)))
+    return out
+
+
+def _better(a: float | None, b: float | None, least: bool) -> float | None:
+    known = [x for x in (a, b) if x is not None]
+    return (min if least else max)(known, default=None)
 
 
 def _at(curve: Sequence[tuple[float, float]], time_s: float) -> float:

@@ -194,4 +194,4 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _ratio(x: float) -> str:
-    return "∞" if math.isinf(x) else f"{x:.3f}" if x < 1000 else f"{x:.4g}"
+    return "∞" if math.isinf(x) else f"{x:.3f}" if x < 1000 else f"{float(f'{x:.4g}'):.10g}"

@@ -29,6 +29,9 @@ const report = {};
     return element;
   };
 
+  // A name, as pieces between which a line may break.
+  report.breakable = (name) => name.split(/(?<=[_:])/).flatMap((piece, k) => (k ? [report.make("wbr"), piece] : [piece]));
+
   report.number = (x) => {
     if (x === null || x === undefined) return "";
     if (Number.isInteger(x) && Math.abs(x) < 1e15) return String(x);

@@ -18,6 +18,9 @@
     return loaded;
   };
 
+  // Nothing of this page is sent anywhere: the library's own button to share a chart uploads it.
+  report.config = { displaylogo: false, showSendToCloud: false, plotlyServerURL: "", modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+
   // Plotly reads tags in texts; names of instances are nobody's tags.
   const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;");
 
@@ -78,7 +81,7 @@
     plot.querySelector(".wait")?.remove();
     plot.dataset.drawn = "";
     plot.dataset.width = width;
-    const config = { displaylogo: false, displayModeBar: matchMedia("(hover: hover)").matches ? "hover" : false, responsive: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+    const config = { ...report.config, displayModeBar: matchMedia("(hover: hover)").matches ? "hover" : false };
     window.Plotly.react(plot, traces, report.layout({ height, ...variant.layout }, colours, width), config);
     if (!plot.dataset.listens) {
       plot.dataset.listens = "";

@@ -18,7 +18,7 @@
   };
 
   const theorem = (t) => {
-    const said = t.ratio === undefined ? "no finite ratio" : `ratio ${report.number(t.ratio)}`;
+    const said = t.ratio === null ? "no finite ratio" : `ratio ${report.number(t.ratio)}`;
     const failing = t.failing.length ? `; does not apply here, as it needs: ${t.failing.join("; ")}` : "";
     return make("li", { class: t.verdict === "exceeded" ? "alarm" : null }, `${t.name} (${t.standing}, ${t.reference}): ${said}, ${t.verdict}${failing}`);
   };
@@ -26,7 +26,7 @@
   const plotted = async (place, traces, layout, colours) => {
     await report.plotly();
     if (!place.isConnected) return;
-    window.Plotly.newPlot(place, traces, report.layout(layout, colours, place.clientWidth), { displaylogo: false });
+    window.Plotly.newPlot(place, traces, report.layout(layout, colours, place.clientWidth), report.config);
   };
 
   const trace = async (section, events) => {
@@ -59,7 +59,7 @@
     if (!place.isConnected) return;
     const layout = { paper_bgcolor: "#fff", plot_bgcolor: "#fff", font: { color: "#222" }, ...figure.layout };
     layout.width = Math.max(place.clientWidth, Math.min(layout.width || 0, 2400), 520);
-    await window.Plotly.newPlot(place, figure.data, layout, { displaylogo: false });
+    await window.Plotly.newPlot(place, figure.data, layout, report.config);
     place.dataset.drawn = "";
   };
 
@@ -94,7 +94,7 @@
         ["rests on", [detail.formulation, detail.backend].filter(Boolean).join(" by ")],
         ["limits", written(detail.limits)],
         ["versions", [`gadgetopt ${detail.version}`, written(detail.versions)].filter(Boolean).join(", ")],
-        ["finished", detail.finished_at.replace("T", " ").slice(0, 19)],
+        ["finished", `${detail.finished_at.replace("T", " ").slice(0, 19)} UTC`],
         ["system", row.system],
         ["key", detail.key],
       ]),

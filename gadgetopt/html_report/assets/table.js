@@ -27,9 +27,9 @@
 
   // name, what a cell shows, what it is sorted by, whether it is a number
   const COLUMNS = [
-    ["instance", (r, i) => [make("button", { type: "button", class: "link", onclick: () => report.open(i).catch(report.failed) }, r.instance)], (r) => r.instance],
+    ["instance", (r, i) => [make("button", { type: "button", class: "link", onclick: () => report.open(i).catch(report.failed) }, ...report.breakable(r.instance))], (r) => r.instance],
     ["system", (r) => [r.system], (r) => r.system],
-    ["method", (r) => [r.method + (r.seed === null ? "" : ` #${r.seed}`)], (r) => r.method],
+    ["method", (r) => report.breakable(r.method + (r.seed === null ? "" : ` #${r.seed}`)), (r) => r.method],
     ["status", (r) => [`${report.data.signs[r.status]} ${r.status}${r.limit ? `, ${r.limit === "time_s" ? "time limit" : r.limit === "memory_mb" ? "memory limit" : r.limit}` : ""}`], (r) => Object.keys(report.data.signs).indexOf(r.status)],
     ["objective", (r) => [report.number(r.objective)], (r) => r.objective, true],
     ["dual bound", (r) => [report.number(r.bound), voucher(r.voucher)], (r) => r.bound, true],

@@ -6,10 +6,16 @@ Most tests look at one page that stays open, with every figure drawn, and clear 
 import base64
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
-from .conftest import HOSTILE, unpacked
+import gadgetopt
+from gadgetopt.html_report import write_report
+from gadgetopt.store import Store
+from gadgetopt.theorems import Promise
+
+from .conftest import HOSTILE, stored, unpacked
 
 pytest.importorskip("selenium")
 
@@ -241,6 +247,14 @@ def test_a_picture_opens_and_closes_by_keyboard(shown, page):
     assert shown.current_url.endswith(f"#run-{key}")
     said = shown.execute_script("return document.querySelector('dialog').textContent")
     assert f"--run {key}" in said
+    shared = "(plot) => plot._context.showSendToCloud || plot._context.plotlyServerURL"
+    plots = "[...document.querySelectorAll('.js-plotly-plot')]"
+    assert shown.execute_script(f"return {plots}.length") > 1
+    assert not shown.execute_script(f"return {plots}.some({shared})")
+    buttons = "[...document.querySelectorAll('.modebar-btn')].map((b) => b.dataset.title)"
+    titles = shown.execute_script(f"return {buttons}")
+    assert "Download plot as a PNG" in titles
+    assert not [title for title in titles if "Share" in title]
     shown.switch_to.active_element.send_keys(Keys.ESCAPE)
     until(shown, "!document.querySelector('dialog').open")
 
@@ -274,6 +288,18 @@ def test_an_address_with_a_run_opens_that_run(fresh, page):
     until(fresh, "document.querySelector('dialog[open] pre')")
     command = fresh.execute_script("return document.querySelector('dialog pre').textContent")
     assert f"gadgetopt plot {columns and unpacked(page, 'data')['store']}" in command
+
+
+def test_a_theorem_without_a_finite_ratio_says_so(fresh, tmp_path, tiny):
+    document = gadgetopt.read(tiny / "e2_contention_pays.json")
+    endless = Promise("unbounded", "Theorem 1", "claimed", None)
+    run = replace(stored(document, "sjf_bco"), promises=(endless,))
+    with Store(tmp_path / "runs.sqlite") as store:
+        store.add(run)
+    write_report(tmp_path / "runs.sqlite", tmp_path / "report.html")
+    opened(fresh, tmp_path / "report.html", f"#run-{run.key[:10]}")
+    said = until(fresh, "document.querySelector('dialog[open] li')?.textContent")
+    assert said == "unbounded (claimed, Theorem 1): no finite ratio, not applicable"
 
 
 def test_a_phone_scrolls_only_downwards(fresh, page):

@@ -147,6 +147,19 @@ def test_a_run_that_found_nothing_counts_in_the_median_gap(tmp_path, instance):
         assert set(curve["y"]) == {1.0}
 
 
+def test_a_gap_does_not_open_again_where_a_method_begins_its_next_part(tmp_path, instance):
+    run = stored(instance, "sjf_bco")
+    best = run.result.objective
+    trace = ((0.1, 2 * best, best), (0.2, None, None), (0.3, 3 * best, best / 2), (0.4, best, best))
+    told = replace(run.result, trace=tuple(TracePoint(*point) for point in trace), time_s=0.4)
+    store = filled(tmp_path / "runs.sqlite", [replace(run, result=told)], instance)
+    write_report(store, tmp_path / "report.html")
+    for variant in unpacked(tmp_path / "report.html", "spec-sjf_bco-gap")["variants"]:
+        (curve,) = variant["traces"]
+        assert {y for x, y in zip(curve["x"], curve["y"], strict=True) if 0.1 < x < 0.4} == {0.5}
+        assert curve["y"][-1] == 0
+
+
 def test_equal_solutions_share_a_picture_and_the_budget_is_kept(tmp_path, instance):
     runs = [stored(instance, spec) for spec in ("sjf_bco", "first_fit", "list_scheduling")]
     again = replace(runs[0], key="f" * 64, result=replace(runs[0].result, method="same"))
