@@ -74,7 +74,8 @@ def _run(arguments: list[str] | None) -> int:
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except (InputError, ModelRefused) as error:
-        print(f"gadgetopt: {error}", file=sys.stderr)
+        # Names that it quotes may hold line breaks.
+        print(f"gadgetopt: {' '.join(str(error).splitlines())}", file=sys.stderr)
         return 2
     except SchedulerLost as error:
         print(f"gadgetopt: {error}", file=sys.stderr)
