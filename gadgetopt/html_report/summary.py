@@ -145,7 +145,12 @@ def counted(count: int, noun: str) -> str:
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Write a ratio: one number where it is certified to three decimals, else both ends."""
+    """Write a ratio: one number where it is certified to three decimals, else both ends.
+
+    Above an infinite lower end there is nothing.
+    """
+    if low == math.inf:
+        return _ratio(low)
     if low is None:
         return "?" if high is None else f"≤ {_ratio(high)}"
     if high is None:
@@ -183,7 +188,7 @@ def seconds(time_s: float) -> str:
 
 
 def _known(low: float, high: float) -> str:
-    return interval(low, None if math.isinf(high) and not math.isinf(low) else high)
+    return interval(low, None if math.isinf(high) else high)
 
 
 def _range(values: Sequence[float]) -> str:

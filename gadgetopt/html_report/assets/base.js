@@ -47,6 +47,7 @@ const report = {};
   const end = (x) => (x === "∞" ? x : x < 1000 ? x.toFixed(3) : String(Number(x.toPrecision(4))));
   report.ratio = (low, high) => {
     if (low === null) return high === null ? "" : `≤ ${end(high)}`;
+    if (low === "∞") return low;
     if (high === null) return `≥ ${end(low)}`;
     return end(low) === end(high) ? end(low) : `${end(low)} – ${end(high)}`;
   };

@@ -57,8 +57,9 @@
       ...given, width,
       xaxis: axis(given.xaxis, colours), yaxis: axis(given.yaxis, colours),
     };
-    if (layout.meta === "rows" && width < narrow) {
-      // On a phone the names of the methods stand above their rows, not beside them.
+    const longest = layout.meta === "rows" ? Math.max(...layout.yaxis.ticktext.map((text) => text.length)) : 0;
+    if (layout.meta === "rows" && (width < narrow || longest > width / 20)) {
+      // On a phone, and where they are long, the names of the methods stand above their rows.
       const { ticktext, tickvals } = layout.yaxis;
       layout.annotations = ticktext.map((text, k) => ({
         text: escaped(text), xref: "paper", x: 0, xanchor: "left", y: tickvals[k] + 0.46, yanchor: "middle", showarrow: false, font: { size: 10.5 },

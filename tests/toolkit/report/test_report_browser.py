@@ -290,14 +290,36 @@ def test_an_address_with_a_run_opens_that_run(fresh, page):
     assert f"gadgetopt plot {columns and unpacked(page, 'data')['store']}" in command
 
 
+def reported(folder, *runs):
+    with Store(folder / "runs.sqlite") as store:
+        for run in runs:
+            store.add(run)
+    write_report(folder / "runs.sqlite", folder / "report.html")
+    return folder / "report.html"
+
+
+def test_long_names_and_refuted_theorems_leave_room(fresh, tmp_path, tiny):
+    run = stored(gadgetopt.read(tiny / "e2_contention_pays.json"), "sjf_bco")
+    refuted = Promise("wrong", "Theorem 1", "proven", 0.5)
+    named = replace(run.result, method="a:" + 20 * "parameter=value:")
+    page = reported(tmp_path, replace(run, result=named, promises=(refuted,)))
+    opened(fresh, page)
+    draw_all(fresh)
+    left = "document.querySelector('.plot .bglayer, .plot .cartesianlayer').getBoundingClientRect()"
+    assert fresh.execute_script(f"return {left}.width") > 700
+    fresh.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True},
+    )
+    opened(fresh, page)
+    assert fresh.execute_script("return document.documentElement.scrollWidth") == 390
+
+
 def test_a_theorem_without_a_finite_ratio_says_so(fresh, tmp_path, tiny):
     document = gadgetopt.read(tiny / "e2_contention_pays.json")
     endless = Promise("unbounded", "Theorem 1", "claimed", None)
     run = replace(stored(document, "sjf_bco"), promises=(endless,))
-    with Store(tmp_path / "runs.sqlite") as store:
-        store.add(run)
-    write_report(tmp_path / "runs.sqlite", tmp_path / "report.html")
-    opened(fresh, tmp_path / "report.html", f"#run-{run.key[:10]}")
+    opened(fresh, reported(tmp_path, run), f"#run-{run.key[:10]}")
     said = until(fresh, "document.querySelector('dialog[open] li')?.textContent")
     assert said == "unbounded (claimed, Theorem 1): no finite ratio, not applicable"
 

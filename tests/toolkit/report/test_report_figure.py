@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from gadgetopt.html_report.columns import column_axis
 from gadgetopt.html_report.figure import fair_share, log_axis, ratio_axis, thinned
 from gadgetopt.html_report.style import style
+from gadgetopt.html_report.summary import interval
 
 
 @given(st.integers(0, 500), st.integers(1, 100))
@@ -44,6 +45,14 @@ def test_a_column_of_few_integers_has_labels_at_integers_alone():
     assert column_axis([7.0]) == {"dtick": 1}
     assert column_axis([0.5, 1.0]) == column_axis([3.0, 40.0]) == column_axis([]) == {}
     assert column_axis([1.0, 1000.0])["type"] == "log"
+
+
+def test_a_ratio_is_written_as_what_is_known_of_it():
+    assert interval(1.5, 1.5) == "1.500"
+    assert interval(1.0, 1.25) == "1.000 – 1.250"
+    assert interval(2.0, None) == "≥ 2.000"
+    assert interval(math.inf, math.inf) == interval(math.inf, None) == "∞"
+    assert interval(1e6, 1e6) == "1000000"
 
 
 def test_the_first_two_dozen_methods_differ_in_colour_and_dash_together():
