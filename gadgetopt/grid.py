@@ -46,9 +46,11 @@ class Grid:
             wanted = [s for s in self.methods or system.default_methods if knows(system, s)]
             by_name = [s for s in self.methods if knows(system, s) and s not in ("all", *KINDS)]
             named = {call.label for call in select(system, by_name)}
+            seeds = range(self.first_seed, self.first_seed + self.seeds)
             for call in select(system, wanted):
-                label, seeds = call.label, self.seeds if call.method.stochastic else 1
-                for seed in range(self.first_seed, self.first_seed + seeds):
+                label = call.label
+                # What depends on no seed is the same run whatever the first seed is.
+                for seed in seeds if call.method.stochastic else (0,):
                     key = run_key(document.fingerprint, call, self.limits, seed, __version__)
                     yield Task(document, label, self.limits, seed, label in named, key)
 

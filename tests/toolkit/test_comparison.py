@@ -23,6 +23,16 @@ def test_only_stochastic_methods_run_once_per_seed(tiny):
     ]
 
 
+def test_further_seeds_repeat_no_method_that_has_none(tiny):
+    def keys(first_seed):
+        methods = ["first_fit", "random_placement"]
+        return [t.key for t in grid([tiny / "e1_co_locate.json"], methods, first_seed=first_seed)]
+
+    (once, drawn), (again, drawn_again) = keys(0), keys(5)
+    assert once == again
+    assert drawn != drawn_again
+
+
 def test_a_seed_that_no_store_can_hold_is_refused(tiny):
     with pytest.raises(InputError, match=r"seeds: 2 from 9223372036854775807 on, expected all of"):
         grid([tiny], ["random_placement"], first_seed=2**63 - 1, seeds=2)
