@@ -104,6 +104,7 @@ class Engine:
         self.expected_s: dict[tuple[str, str], float] = {}
         self.held: dict[str, _Held] = {}
         self._counted = -COUNT_S
+        self._without = 0  # counts in a row that found no threads
         self._closing = contextlib.ExitStack()
 
     # -- the cluster -------------------------------------------------------------------------------
@@ -255,11 +256,11 @@ class Engine:
         return bundle, True
 
     def _count_threads(self) -> None:
-        before = self.threads
         with self._still_there():
             self.threads = sum(self.client.nthreads().values())
-        if self.threads == 0 and before == 0 and self.flying:
-            logger.warning("the scheduler at %s has no workers yet; waiting", self.scheduler)
+        self._without = self._without + 1 if self.threads == 0 and self.flying else 0
+        if self._without == 2:  # told once: a queue may take a night to start workers
+            logger.warning("the scheduler at %s has no workers; waiting", self.scheduler)
 
     def _submit(self, bundle: list[Job]) -> None:
         work, document = bundle[0]

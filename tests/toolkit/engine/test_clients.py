@@ -211,6 +211,16 @@ def test_runs_whose_workers_died_are_tried_one_by_one_and_then_recorded(piles):
     assert engine._bundle(iter([job, job]))[0] == [job]
 
 
+def test_that_there_are_no_workers_is_said_once_each_time(caplog):
+    engine, threads = Engine("s", "tcp://elsewhere", 1), {}
+    engine.client = SimpleNamespace(nthreads=lambda: threads)
+    engine.flying = {"future": []}
+    for now in ({}, {}, {}, {"tcp://there": 2}, {}, {"tcp://there": 2}, {}, {}):
+        threads = now
+        engine._count_threads()
+    assert caplog.messages == ["the scheduler at tcp://elsewhere has no workers; waiting"] * 2
+
+
 def test_what_has_arrived_counts_though_its_worker_died_since():
     engine, rows = Engine("s", "tcp://elsewhere", 1), [{"key": "k"}]
     assert engine._outcomes(SimpleNamespace(status="lost"), rows, []) == rows
