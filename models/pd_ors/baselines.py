@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -213,14 +214,18 @@ def drf(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> Me
     return finished(instance, courses, limit_hit)
 
 
-def fair_shares(instance: PdOrsInstance, active: list[int]) -> dict[int, Counts]:
-    """Return what DRF gives the active jobs in an empty cluster, of each that gets something.
+def fair_shares(
+    instance: PdOrsInstance, active: Sequence[int], running: Mapping[int, Counts] | None = None
+) -> dict[int, Counts]:
+    """Return what DRF gives the active jobs, of each that gets something.
 
     Parameters
     ----------
     instance : PdOrsInstance
-    active : list of int
+    active : sequence of int
         In order of arrival.
+    running : mapping, optional
+        What other jobs hold, and keep; nothing by default.
 
     Returns
     -------
@@ -229,6 +234,9 @@ def fair_shares(instance: PdOrsInstance, active: list[int]) -> dict[int, Counts]
     """
     terms = instance.terms
     cluster = Cluster(terms.capacity)
+    for i, kept in (running or {}).items():
+        for h, (w, s) in kept.items():
+            cluster.room[h] -= w * terms.jobs[i].alpha + s * terms.jobs[i].beta
     total = terms.capacity.sum(axis=0).astype(float)
     held: dict[int, Counts] = {}
     workers = dict.fromkeys(active, 0)

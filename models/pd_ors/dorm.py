@@ -55,9 +55,9 @@ def dorm(
 ) -> MethodOutcome:
     r"""Return the schedule of Dorm.
 
-    Between events jobs keep what they hold. Where (D5) leaves no solution it is left out; where the
-    solver finds nothing in time, running jobs keep what they hold and new ones wait for the next
-    event (both reconstructed).
+    Between events jobs keep what they hold. Where (D5) leaves no solution it is left out. The
+    solver starts from running jobs as they are and fair shares of what is left for the new ones;
+    where it has nothing in time, this is what they get (all reconstructed).
 
     Parameters
     ----------
@@ -69,7 +69,8 @@ def dorm(
     unfairness, changes : float
         theta_1 and theta_2.
     event_time_s : float
-        Limit of each MILP: what the cluster does then depends on the machine this runs on.
+        Limit of the solver for each MILP. What is found by then depends on the machine this runs
+        on; `events_stopped` in the notes counts how often it was not enough.
 
     Raises
     ------
@@ -97,11 +98,8 @@ def dorm(
         if active and (arrived or completed):
             events += 1
             of_event = Limits(min(left, event_time_s), limits.threads, rel_gap=limits.rel_gap)
-            found, in_time = _allocation(
-                instance, active, held, unfairness, changes, of_event, seed
-            )
+            held, in_time = _allocation(instance, active, held, unfairness, changes, of_event, seed)
             stopped += not in_time
-            held = held if found is None else found
         for i, counts in held.items():
             courses[i].train(t, counts)
     outcome = finished(instance, courses, limit_hit)
@@ -118,7 +116,7 @@ def build(
     changes: float = 0.1,
     fair: bool = True,
 ) -> pyo.ConcreteModel:
-    """Build (D1)-(D6) for one event.
+    """Build (D1)-(D6) for one event, with values from which a solver can start.
 
     Parameters
     ----------
@@ -137,6 +135,7 @@ def build(
     total = terms.capacity.sum(axis=0).tolist()
     used = [r for r, amount in enumerate(total) if amount]
     running = [i for i in active if i in held]
+    start = _start(instance, active, held)
     many = len(instance.resources)
 
     m = pyo.ConcreteModel("Dorm")
@@ -149,16 +148,16 @@ def build(
         m.H,
         domain=pyo.NonNegativeIntegers,
         bounds=lambda m, i, h: (0, int(jobs[i].most_workers_on[h])),
-        initialize=lambda m, i, h: held.get(i, {}).get(h, (0, 0))[0],
+        initialize=lambda m, i, h: start.get(i, {}).get(h, (0, 0))[0],
     )
     m.s = pyo.Var(
         m.A,
         m.H,
         domain=pyo.NonNegativeIntegers,
         bounds=lambda m, i, h: (0, int(jobs[i].most_servers_on[h])),
-        initialize=lambda m, i, h: held.get(i, {}).get(h, (0, 0))[1],
+        initialize=lambda m, i, h: start.get(i, {}).get(h, (0, 0))[1],
     )
-    m.a = pyo.Var(m.A, domain=pyo.Binary, initialize=lambda m, i: int(i in held))
+    m.a = pyo.Var(m.A, domain=pyo.Binary, initialize=lambda m, i: int(i in start))
     m.c = pyo.Var(m.G, domain=pyo.Binary, initialize=0, doc="what the job holds changes")
 
     def workers(i: int) -> Any:
@@ -267,22 +266,22 @@ def _allocation(
     changes: float,
     limits: Limits,
     seed: int,
-) -> tuple[Held | None, bool]:
+) -> tuple[Held, bool]:
     """Return what the active jobs hold after an event, and whether the solver came to its end."""
-    begin = time.perf_counter()
     for fair in (True, False):
         m = build(instance, active, held, unfairness=unfairness, changes=changes, fair=fair)
-        rest = max(0.0, (limits.time_s or 0.0) - (time.perf_counter() - begin))
-        if rest == 0:
-            return None, False
-        solved = solve_model(
-            m, "highs", Limits(rest, limits.threads, rel_gap=limits.rel_gap), seed, warm_start=True
-        )
+        solved = solve_model(m, "highs", limits, seed, warm_start=True)
         if solved.status in (Status.OPTIMAL, Status.FEASIBLE):
             return _read(m), solved.status is Status.OPTIMAL
         if solved.status is not Status.INFEASIBLE:
             break
-    return None, False
+    return _start(instance, active, held), False
+
+
+def _start(instance: PdOrsInstance, active: Sequence[int], held: Mapping[int, Counts]) -> Held:
+    """Return what running jobs hold, and fair shares of what is left for the others."""
+    new = [i for i in active if i not in held]
+    return {**held, **fair_shares(instance, new, held)}
 
 
 def _read(m: pyo.ConcreteModel) -> Held:

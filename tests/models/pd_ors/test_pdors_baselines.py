@@ -205,6 +205,15 @@ def test_drf_equal_jobs_get_equal_shares():
     assert {i: sum(w for w, _ in mine.values()) for i, mine in held.items()} == {0: 4, 1: 4, 2: 4}
 
 
+def test_drf_shares_out_what_running_jobs_leave():
+    instance = cluster([job(global_batch=10)] * 3, [(6,), (6,), (6,)], 1)
+
+    held = fair_shares(instance, [1, 2], {0: {0: [4, 2]}})
+
+    assert {i: sum(w for w, _ in mine.values()) for i, mine in held.items()} == {1: 4, 2: 4}
+    assert all(h != 0 for mine in held.values() for h in mine)
+
+
 # -- Dorm ------------------------------------------------------------------------------------------
 
 
@@ -238,6 +247,15 @@ def test_dorm_changes_no_more_running_jobs_than_allowed():
     )
 
     assert changed <= 1  # ceil(0.1 * 3)
+
+
+def test_dorm_serves_new_jobs_even_if_the_solver_has_no_time():
+    instance = cluster([job(global_batch=8)] * 3, [(6,), (6,)], 4)
+
+    value, outcome = run(dorm, instance, event_time_s=0.0)
+
+    assert outcome.notes["started"] == 3
+    assert value == run(dorm, instance)[0]
 
 
 @pytest.mark.parametrize("seed", range(3))
