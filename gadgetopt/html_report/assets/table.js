@@ -22,7 +22,7 @@
   const proven = (row) => {
     const most = row.proven === null ? "" : report.ratio(row.proven, row.proven);
     if (row.exceeded === "proven") return [make("b", { class: "alarm" }, `⚠ ${most} exceeded`)];
-    return [most, row.exceeded && make("small", {}, " claim exceeded")];
+    return [most, row.exceeded && make("small", {}, "claim exceeded")];
   };
 
   // name, what a cell shows, what it is sorted by, whether it is a number

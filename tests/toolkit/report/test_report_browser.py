@@ -324,7 +324,7 @@ def test_a_theorem_without_a_finite_ratio_says_so(fresh, tmp_path, tiny):
     assert said == "unbounded (claimed, Theorem 1): no finite ratio, not applicable"
 
 
-def test_a_phone_scrolls_only_downwards(fresh, page):
+def test_a_phone_and_a_tablet_scroll_only_downwards(fresh, page):
     def turn(width):
         fresh.execute_cdp_cmd(
             "Emulation.setDeviceMetricsOverride",
@@ -336,8 +336,9 @@ def test_a_phone_scrolls_only_downwards(fresh, page):
     opened(fresh, page)
     draw_all(fresh)
     assert fresh.execute_script(page_width) == 390
-    turn(320)
-    assert fresh.execute_script(page_width) == 320
+    for width in (1261, 1024, 961, 768, 320):
+        turn(width)
+        assert fresh.execute_script(page_width) == width
     fresh.execute_script("report.open(0)")
     until(fresh, "document.querySelector('dialog[open] dl')")
     assert fresh.execute_script(page_width) == 320
