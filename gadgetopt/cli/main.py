@@ -6,6 +6,7 @@ Everything heavy is imported inside the commands, so that `--help` answers at on
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from typing import Any
 
@@ -63,8 +64,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit.
 
     The exit code is 0 if all was done, 1 if a requested solve failed, 2 for bad input, 130 after
-    Ctrl-C.
+    Ctrl-C or SIGTERM, by which batch systems announce the end of a job.
     """
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     sys.exit(_run(arguments))
 
 

@@ -226,7 +226,10 @@ def test_what_has_arrived_counts_though_its_worker_died_since():
     assert engine._outcomes(SimpleNamespace(status="lost"), rows, []) == rows
 
 
-def test_ctrl_c_stops_what_a_cluster_is_doing_and_keeps_incumbents(piles, tmp_path, background):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_stops_what_a_cluster_is_doing_and_keeps_incumbents(
+    piles, tmp_path, background, how
+):
     from distributed import LocalCluster
 
     store = tmp_path / "runs.sqlite"
@@ -243,7 +246,7 @@ def test_ctrl_c_stops_what_a_cluster_is_doing_and_keeps_incumbents(piles, tmp_pa
             assert time.monotonic() < deadline
             time.sleep(0.05)
         time.sleep(1.0)  # into the other two
-        client.send_signal(signal.SIGINT)
+        client.send_signal(how)
         _, err = client.communicate(timeout=60)
     assert "interrupted: 1 of 3 runs are done\n" in err
     assert "Traceback" not in err
