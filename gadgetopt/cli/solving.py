@@ -250,7 +250,9 @@ def _check_suffix(option: str, path: Path | None) -> None:
 def _draw(figure: Any, path: Path) -> None:
     try:
         if path.suffix == ".html":
-            figure.write_html(path, include_plotlyjs=True)
+            # Without the library's own button to share a chart, which uploads it.
+            here = {"showSendToCloud": False, "plotlyServerURL": ""}
+            figure.write_html(path, include_plotlyjs=True, config=here)
         else:
             figure.write_json(path)
     except OSError as error:

@@ -129,7 +129,7 @@ def plot(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
     total = float(evaluation.objective or 0)
     figure.update_layout(
         title={
-            "text": f"Utility {total:.6g} of {jobs} jobs in {T} slots",
+            "text": f"Utility {total:.6g} of {jobs} job{'s' * (jobs > 1)} in {T} slot{'s' * (T > 1)}",
             "subtitle": {"text": f"the more workers, up to {largest}, the higher the bar"},
         },
         barmode="overlay",
@@ -138,7 +138,12 @@ def plot(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
         height=190 + (max(120, 30 * jobs) if few else min(1_400, max(700, 6 * jobs))),
         legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 1, "xanchor": "right"},
         margin={"t": 120},
-        xaxis={"title": {"text": "slot"}, "range": [0.4, T + 0.6], "zeroline": False},
+        xaxis={
+            "title": {"text": "slot"},
+            "range": [0.4, T + 0.6],
+            "dtick": 1 if T <= FEW_TICKS else None,
+            "zeroline": False,
+        },
         yaxis={
             "range": [jobs - 0.4, -0.6],
             "tickvals": list(range(jobs)) if few else None,

@@ -34,6 +34,8 @@ _HUES = dict(zip(MODES, (BLUE, ORANGE, GREY), strict=True))
 
 #: Up to this many jobs each one has its own label and numbers on its bars.
 _LABELLED_JOBS = 60
+#: Up to this many slots each has its number on the axis.
+FEW_TICKS = 30
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def plot(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
         xaxis={
             "title": {"text": "slot"},
             "range": [0.4, instance.horizon_slots + 0.6],
-            "dtick": 1 if instance.horizon_slots <= 30 else None,
+            "dtick": 1 if instance.horizon_slots <= FEW_TICKS else None,
             "zeroline": False,
         },
         yaxis={

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from .instance import PdOrsInstance, PdOrsSolution
-from .plot import checked
+from .plot import FEW_TICKS, checked
 from .prices import PriceTable, price_range, replay
 from .terms import Floats, Ints
 
@@ -84,7 +84,8 @@ def heat_map(
             }
         ],
     )
-    figure.update_xaxes(title_text="slot")
+    few = instance.horizon_slots <= FEW_TICKS
+    figure.update_xaxes(title_text="slot", dtick=1 if few else None)
     figure.update_yaxes(title_text="machine", autorange="reversed", type="category", col=1)
     return figure
 

@@ -9,7 +9,7 @@ from plotly.subplots import make_subplots
 
 from .evaluate import courses
 from .instance import PdOrsInstance, PdOrsSolution
-from .plot import BLUE, GREY, MINT, ORANGE, PEAR, PINK, YELLOW, checked
+from .plot import BLUE, FEW_TICKS, GREY, MINT, ORANGE, PEAR, PINK, YELLOW, checked
 
 _LINES = (BLUE, ORANGE, MINT, PINK, PEAR, YELLOW)
 _DASHES = ("solid", "dash", "dot", "dashdot")
@@ -70,6 +70,7 @@ def over_time(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
     )
     figure.update_yaxes(title_text="% of the capacity", range=[0, 103], row=1, col=1)
     figure.update_yaxes(title_text="jobs", rangemode="tozero", row=2, col=1)
+    figure.update_xaxes(dtick=1 if T <= FEW_TICKS else None)
     figure.update_xaxes(title_text="slot", range=[0.4, T + 0.6], row=2, col=1)
     return figure
 

@@ -30,6 +30,8 @@ _COLUMNS = ["job", "server", "first_gpu", "gpus", "row", "start", "end", "level"
 
 #: Up to this many GPUs each one has its own label; beyond, each server has one.
 _LABELLED_GPUS = 32
+#: Every slot has its number on the axis up to this makespan.
+_FEW_TICKS = 20
 
 
 def assign_gpus(instance: SjfBcoInstance, solution: SjfBcoSolution) -> SjfBcoSolution:
@@ -207,7 +209,12 @@ def _lay_out(figure: go.Figure, instance: SjfBcoInstance, *, makespan: int, few:
         margin={"l": 130, "r": 30, "t": 110, "b": 60},
         legend={"title": {"text": "contention level"}, "traceorder": "normal"},
         uniformtext={"minsize": 8, "mode": "hide"},
-        xaxis={"title": {"text": "slot"}, "range": [0, makespan * 1.04], "zeroline": False},
+        xaxis={
+            "title": {"text": "slot"},
+            "range": [0, makespan * 1.04],
+            "dtick": 1 if makespan <= _FEW_TICKS else None,
+            "zeroline": False,
+        },
         yaxis={
             "range": [total - 0.5, -0.5],
             "tickvals": ticks,

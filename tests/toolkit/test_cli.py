@@ -380,7 +380,9 @@ def test_pictures_are_drawn_by_name(tiny, tmp_path, cli, solution):
     picture = tmp_path / "gantt.html"
     instance = tiny / "e1_co_locate.json"
     assert cli("plot", instance, solution, "--picture", "gantt", "--out", picture)[0] == 0
-    assert "plotly" in picture.read_text()[:10000].lower()
+    page = picture.read_text()
+    assert "plotly" in page[:10000].lower()
+    assert '"showSendToCloud": false' in page
 
 
 @pytest.mark.parametrize(
