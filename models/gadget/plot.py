@@ -127,9 +127,10 @@ def plot(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
         name="arrival",
     )
     total = float(evaluation.objective or 0)
+    size = f"{jobs} job{'s' * (jobs > 1)} in {T} slot{'s' * (T > 1)}"
     figure.update_layout(
         title={
-            "text": f"Utility {total:.6g} of {jobs} job{'s' * (jobs > 1)} in {T} slot{'s' * (T > 1)}",
+            "text": f"Utility {total:.6g} of {size}",
             "subtitle": {"text": f"the more workers, up to {largest}, the higher the bar"},
         },
         barmode="overlay",

@@ -41,7 +41,7 @@ def test_hand_checked_solutions_are_drawn(name):
     figure = plot(tiny(name), BEST[name])
     widths = [sum(trace.x) for trace in figure.data if trace.type == "bar"]
     assert sum(widths) == len(BEST[name].rings)
-    assert f"{len(tiny(name).jobs)} jobs" in figure.layout.title.text
+    assert f"of {len(tiny(name).jobs)} job" in figure.layout.title.text
     assert plot_tree(tiny(name), BEST[name]).data
 
 
