@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from gadgetopt.numbers import agrees
 from gadgetopt.result import Limits, TracePoint
 
 from .aggregated_mip import completion_slots
@@ -42,11 +43,11 @@ class Standing:
         value = utility_of(self._instance, found)
         if value > self.value:
             self.best, self.value = found, value
-            self._note(max(self.bound, value))
+            self._note(self._not_below(self.bound))
 
     def lower(self, bound: float) -> None:
-        """Take a bound over if it is better; it is not below the incumbent."""
-        bound = max(bound, self.value)
+        """Take a bound over if it is better."""
+        bound = self._not_below(bound)
         if bound < self.bound:
             self._note(bound)
 
@@ -89,6 +90,10 @@ class Standing:
             yield
         finally:
             self.phases_s[name] += time.perf_counter() - begun
+
+    def _not_below(self, bound: float) -> float:
+        """Lift a bound to the incumbent over rounding only: one that is refuted has to show."""
+        return max(bound, self.value) if agrees(bound, self.value) else bound
 
     def _note(self, bound: float) -> None:
         self.bound = bound
