@@ -38,24 +38,30 @@ def portfolio(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator)
     first = branch_and_price(instance, replace(limits, time_s=part), rng)
     first.formulation = "schedule_columns"
     value, bound = _ends(instance, first)
-    if bound - value <= max(limits.rel_gap, CLOSED_GAP) * max(abs(value), 1e-10):
+    if _closed(value, bound, limits):
         return first
     passed = time.perf_counter() - began
     left = None if limits.time_s is None else max(0.0, limits.time_s - passed)
     second = branch_and_check(instance, replace(limits, time_s=left), rng)
-    lower = second if _ends(instance, second)[1] < bound else first
-    better = second if _ends(instance, second)[0] > value else first
+    other_value, other_bound = _ends(instance, second)
+    lower = second if other_bound < bound else first
+    better = second if other_value > value else first
+    closed = _closed(max(value, other_value), min(bound, other_bound), limits)
     return MethodOutcome(
         solution=better.solution,
         claimed_objective=better.claimed_objective,
         dual_bound=lower.dual_bound,
         certificate=lower.certificate,
-        limit_hit=second.limit_hit or first.limit_hit,
+        limit_hit=None if closed else second.limit_hit,
         formulation="schedule_columns" if lower is first else None,
         trace=(*first.trace, *(replace(p, time_s=p.time_s + passed) for p in second.trace)),
         phases_s={"branch_and_price": passed, **second.phases_s},
         notes={**first.notes, **second.notes},
     )
+
+
+def _closed(value: float, bound: float, limits: Limits) -> bool:
+    return bound - value <= max(limits.rel_gap, CLOSED_GAP) * max(abs(value), 1e-10)
 
 
 def _ends(instance: PdOrsInstance, outcome: MethodOutcome) -> tuple[float, float]:

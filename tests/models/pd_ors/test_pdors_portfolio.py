@@ -8,9 +8,10 @@ from gadgetopt.models.pd_ors.branch_and_check import branch_and_check
 from gadgetopt.models.pd_ors.certificate import check_bound
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.generate import desk, paper, quickstart
+from gadgetopt.models.pd_ors.instance import PdOrsSolution
 from gadgetopt.models.pd_ors.portfolio import portfolio
 
-from gadgetopt.result import Limits
+from gadgetopt.result import Limits, MethodOutcome
 
 
 def ends(instance, outcome):
@@ -40,3 +41,16 @@ def test_out_of_time_both_ends_are_the_better_ones():
     value, bound = ends(instance, outcome)
     assert 0 <= value <= bound * (1 + 1e-9)
     assert bound <= sum(float(job.utility.max()) for job in instance.terms.jobs) * (1 + 1e-9)
+
+
+def test_what_the_second_part_closes_hit_no_limit(monkeypatch):
+    instance = desk(np.random.default_rng(1), jobs=5)
+
+    def out_of_time(instance, limits, rng):
+        return MethodOutcome(PdOrsSolution(schedules=(None,) * 5), 0.0, 1e9, limit_hit="time_s")
+
+    monkeypatch.setattr("gadgetopt.models.pd_ors.portfolio.branch_and_price", out_of_time)
+    outcome = portfolio(instance, Limits(time_s=60.0), np.random.default_rng(0))
+    value, bound = ends(instance, outcome)
+    assert value == pytest.approx(bound, rel=1e-6)
+    assert outcome.limit_hit is None
