@@ -40,8 +40,8 @@ def count_slices(knapsack: Knapsack, around: float, value: float, deadline: floa
     """Return the slices of single items, by their number, whose bound exceeds a value.
 
     The bound is concave in the number of items, which is why the search ends on either side at the
-    first that does not exceed it. That more items than those of the last slice do not fit, not even
-    parts of them, is HiGHS's word.
+    first that does not exceed it. That no more items fit, not even parts of them, is re-proved from
+    the multipliers by which HiGHS shows it.
 
     Raises
     ------
@@ -89,11 +89,9 @@ def _count_slice(
     rows = len(knapsack.capacity)
     lp.change_row_bounds([rows], [count], [count])
     status = lp.solve(Limits(time_s=max(0.0, deadline - time.perf_counter())))
-    if status is Status.INFEASIBLE:
-        return None
     if lp.limit_hit == "interrupted":
         raise KeyboardInterrupt
-    if status is not Status.OPTIMAL:
+    if status not in (Status.OPTIMAL, Status.INFEASIBLE):
         raise TimeoutError
     fixed = replace(
         knapsack,
@@ -102,7 +100,22 @@ def _count_slice(
         ),
         capacity=np.concatenate([knapsack.capacity, [count, -count]]),
     )
-    of_count = lp.row_duals[rows] * small.profit_divisor
-    duals = np.concatenate([small.duals(lp.row_duals[:rows]), [of_count, -of_count]])
-    duals = np.maximum(duals, 0.0)
+    if status is Status.OPTIMAL:
+        duals = _duals(lp.row_duals, small)
+        return Slice(fixed, duals, lagrangian_bound(fixed, duals), count)
+    ray = lp.infeasibility_ray
+    if ray is not None:
+        nothing_earned = replace(fixed, profit=np.zeros(knapsack.num_items))
+        for multipliers in (ray, -ray):
+            if lagrangian_bound(nothing_earned, _duals(multipliers, small)) < 0:
+                return None  # every choice costs more than the capacities are worth
+    duals = np.zeros(rows + 2)
     return Slice(fixed, duals, lagrangian_bound(fixed, duals), count)
+
+
+def _duals(multipliers: Floats, small: Moderate) -> Floats:
+    """Return prices of the slice's rows from multipliers of the program's, which are scaled."""
+    rows = len(multipliers) - 1
+    of_count = multipliers[rows] * small.profit_divisor
+    duals = np.concatenate([small.duals(multipliers[:rows]), [of_count, -of_count]])
+    return np.asarray(np.maximum(duals, 0.0))

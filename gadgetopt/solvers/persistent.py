@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, Literal
 
 import highspy
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csc_array, csr_array
 
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.result import Limits, Status
@@ -32,6 +34,9 @@ ALGORITHMS: dict[str, tuple[str, int]] = {
 Algorithm = Literal["choose", "dual", "primal", "interior_point"]
 
 INFINITY = math.inf
+
+#: Relative difference of the primal and the dual objective at which an optimum is believed.
+OBJECTIVES_AGREE = 1e-6
 
 
 class PersistentLp:
@@ -63,6 +68,8 @@ class PersistentLp:
         self.limit_hit: str | None = None
         #: Simplex and interior-point iterations of all solves.
         self.iterations = 0
+        #: Solves from the last basis that failed and were done once more without it.
+        self.cold_restarts = 0
 
     @property
     def num_columns(self) -> int:
@@ -149,7 +156,8 @@ class PersistentLp:
         """Solve from the last basis and return what is then known.
 
         `OPTIMAL`; `FEASIBLE` or `NO_SOLUTION` if a limit was hit (`limit_hit` names it), with or
-        without values; `INFEASIBLE`; `UNBOUNDED`. The time limit is this solve's own.
+        without values; `INFEASIBLE`; `UNBOUNDED`. The time limit is this solve's own. A solve that
+        fails from the last basis is done once more without it.
 
         Parameters
         ----------
@@ -162,7 +170,7 @@ class PersistentLp:
         Raises
         ------
         SolverError
-            If HiGHS ends in any other way.
+            If HiGHS ends in any other way without a basis, too.
         """
         solver, strategy = ALGORITHMS[algorithm]
         self._set("solver", solver)
@@ -171,6 +179,16 @@ class PersistentLp:
         # HiGHS's clock runs through all solves of a model.
         time_s = math.inf if limits.time_s is None else max(0.0, limits.time_s)
         self._set("time_limit", self._highs.getRunTime() + time_s)
+        interrupted = self._run()
+        if not interrupted and self._failed():
+            # HiGHS may fail from a basis and succeed without it.
+            self._highs.clearSolver()
+            self.cold_restarts += 1
+            interrupted = self._run()
+        return self._status(interrupted)
+
+    def _run(self) -> bool:
+        """Run HiGHS; return True if it was interrupted."""
 
         def run() -> None:
             self._highs.run()
@@ -181,7 +199,16 @@ class PersistentLp:
         info = self._highs.getInfo()
         # The counts are -1 where that solver did not run.
         self.iterations += max(0, info.simplex_iteration_count) + max(0, info.ipm_iteration_count)
-        return self._status(interrupted)
+        return interrupted
+
+    def _failed(self) -> bool:
+        """Return True if HiGHS has no answer, or an optimum that its own duals contradict."""
+        ends = highspy.HighsModelStatus
+        end = self._highs.getModelStatus()
+        if end == ends.kOptimal:
+            return not self._highs.getInfo().primal_dual_objective_error <= OBJECTIVES_AGREE
+        known = (ends.kModelEmpty, ends.kInfeasible, ends.kUnbounded)
+        return end not in (*known, ends.kTimeLimit, ends.kInterrupt)
 
     def solve_in_integers(self, limits: Limits) -> Floats | None:
         """Return the best solution found with all columns integer, as a heuristic; None if none is.
@@ -229,13 +256,53 @@ class PersistentLp:
         """Gain of the objective per unit of every column, shape (columns,)."""
         return np.array(self._highs.getSolution().col_dual)
 
+    @property
+    def dual_bound(self) -> float:
+        """Bound on the optimum that the row duals prove, rounded outward; it believes no basis.
+
+        Infinite where a column without a finite bound has a reduced cost of the wrong sign.
+        """
+        program = self._highs.getLp()
+        sign = 1.0 if program.sense_ == highspy.ObjSense.kMaximize else -1.0
+        matrix = _matrix_of(program)
+        duals = sign * self.row_duals
+        lower, upper = np.array(program.row_lower_), np.array(program.row_upper_)
+        # Rows of the wrong sign prove nothing.
+        sides = np.where(duals > 0, upper, lower)
+        duals = np.where(np.isfinite(sides), duals, 0.0)
+        sides = np.where(np.isfinite(sides), sides, 0.0)
+        cost = sign * np.array(program.col_cost_)
+        reduced = cost - matrix.T @ duals
+        sizes = np.abs(cost) + abs(matrix).T @ np.abs(duals)
+        unit = 2.0**-52
+        slack = unit * (np.diff(matrix.indptr) + 2) * sizes
+        least, most = reduced - slack, reduced + slack
+        col_lower, col_upper = np.array(program.col_lower_), np.array(program.col_upper_)
+        free = np.isinf(col_lower) | np.isinf(col_upper)
+        for j in np.flatnonzero(free & (least <= 0) & (most >= 0)).tolist():
+            least[j] = most[j] = _exact_reduced_cost(cost[j], matrix, j, duals)
+        at_upper = _largest_product(least, most, col_upper)
+        at_lower = _largest_product(-most, -least, -col_lower)
+        best = np.maximum(at_upper, at_lower)
+        terms = np.concatenate([duals * sides, np.where(best == -math.inf, 0.0, best)])
+        if not np.isfinite(terms).all():
+            return sign * math.inf
+        total = math.fsum(terms.tolist()) + unit * float(np.abs(terms).sum())
+        return sign * float(total + unit * abs(total))
+
+    @property
+    def infeasibility_ray(self) -> Floats | None:
+        """Row multipliers that prove the last solve's `INFEASIBLE`, shape (rows,), if known."""
+        status, known, ray = self._highs.getDualRay()
+        return np.array(ray) if known and status != highspy.HighsStatus.kError else None
+
     def _status(self, interrupted: bool) -> Status:
         ends = highspy.HighsModelStatus
         end = self._highs.getModelStatus()
         self.limit_hit = None
-        if end == ends.kOptimal:
-            return Status.OPTIMAL
-        if end == ends.kModelEmpty:
+        if end in (ends.kOptimal, ends.kModelEmpty):
+            if self._failed():
+                raise SolverError("HiGHS ended with an optimum that its own duals contradict")
             return Status.OPTIMAL
         if end == ends.kInfeasible:
             return Status.INFEASIBLE
@@ -273,6 +340,31 @@ class PersistentLp:
                 f"HiGHS does not take {what}: an index is unknown or twice in a row or column, a "
                 "coefficient is 1e15 or more, or bounds are not sane"
             )
+
+
+def _matrix_of(program: Any) -> csc_array:
+    matrix = program.a_matrix_
+    shape = (program.num_row_, program.num_col_)
+    kind = csc_array if matrix.format_ == highspy.MatrixFormat.kColwise else csr_array
+    entries = np.array(matrix.value_), np.array(matrix.index_), np.array(matrix.start_)
+    return csc_array(kind(entries, shape=shape))
+
+
+def _exact_reduced_cost(cost: float, matrix: csc_array, j: int, duals: Floats) -> float:
+    """Return the reduced cost of a column; only its sign is sure."""
+    entries = slice(matrix.indptr[j], matrix.indptr[j + 1])
+    rows, values = matrix.indices[entries].tolist(), matrix.data[entries].tolist()
+    charged = sum(Fraction(a) * Fraction(duals[i]) for i, a in zip(rows, values, strict=True))
+    reduced = Fraction(cost) - charged
+    return math.copysign(max(abs(float(reduced)), math.ulp(0.0)), reduced) if reduced else 0.0
+
+
+def _largest_product(least: Floats, most: Floats, upper: Floats) -> Floats:
+    """Return the largest slope * x at x = upper with slopes in a range; -inf where x never is."""
+    finite = np.isfinite(upper)
+    x = np.where(finite, upper, 0.0)
+    at_infinity = np.where((upper == math.inf) & (most > 0), math.inf, -math.inf)
+    return np.where(finite, np.maximum(least * x, most * x), at_infinity)
 
 
 def _f(values: Array) -> Floats:

@@ -32,15 +32,16 @@ class RingSelection:
 
     Attributes
     ----------
-    value : float
-        Of the linear relaxation, an upper bound on the slot's optimum.
+    bound : float
+        Upper bound on the slot's optimum: the value of the linear relaxation, re-proved from its
+        duals and rounded outward where it was solved by HiGHS.
     shares : tuple of dict
         chi-bar of each job's sizes, where positive.
     sizes : tuple of int
         kappa_i of each job; 0 where it is dropped for the slot.
     """
 
-    value: float
+    bound: float
     shares: tuple[dict[int, float], ...]
     sizes: tuple[int, ...]
 
@@ -56,12 +57,12 @@ def select_rings(problem: SlotProblem, limits: Limits) -> RingSelection:
     TimeoutError
         If a limit is hit first.
     """
-    value, shares = _relaxation(problem, limits)
+    bound, shares = _relaxation(problem, limits)
     sizes = []
     for x, share in zip(problem.jobs, shares, strict=True):
         ranked = [(-x.gain[k] * part, k) for k, part in share.items()]
         sizes.append(min(ranked)[1] if ranked else 0)
-    return RingSelection(value, shares, tuple(sizes))
+    return RingSelection(bound, shares, tuple(sizes))
 
 
 def _relaxation(problem: SlotProblem, limits: Limits) -> tuple[float, tuple[dict[int, float], ...]]:
@@ -96,4 +97,4 @@ def _relaxation(problem: SlotProblem, limits: Limits) -> tuple[float, tuple[dict
     for (j, size), part in zip(names, lp.values.tolist(), strict=True):
         if part > ZERO:
             shares[j][size] = shares[j].get(size, 0.0) + part
-    return lp.objective, tuple(shares)
+    return lp.dual_bound, tuple(shares)

@@ -64,7 +64,7 @@ def ring_relaxation(
     """
     problem, idle = one_slot(instance, alone=False)
     try:
-        return MethodOutcome(dual_bound=idle + select_rings(problem, limits).value)
+        return MethodOutcome(dual_bound=idle + select_rings(problem, limits).bound)
     except TimeoutError:
         return MethodOutcome(limit_hit="time_s")
 

@@ -103,7 +103,7 @@ def test_lemma_7_the_selected_sizes_keep_their_part_of_the_relaxation(seed):
         for x, share in zip(problem.jobs, selection.shares, strict=True)
     )
     gamma = max(x.most for x in problem.jobs)
-    assert kept >= selection.value / gamma - 1e-9
+    assert kept >= selection.bound / gamma - 1e-9
     # With all servers and links the augmented program has at least what was kept (P3).
     assert relax(problem, Limits(), leave_out=False).value >= kept - 1e-6
 

@@ -9,7 +9,9 @@ import textwrap
 import numpy as np
 import pytest
 
+import gadgetopt
 from gadgetopt.errors import ModelRefused
+from gadgetopt.generation import find_generator, generate
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 
@@ -172,3 +174,50 @@ def test_the_solution_in_integers_leaves_the_program_as_it_is():
     assert lp.objective == pytest.approx(1.5)
     lp.change_row_bounds([0], [1.2], [1.5])
     assert lp.solve_in_integers(Limits()) is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_dual_bound_is_never_below_a_maximum_and_meets_it(seed):
+    rng = np.random.default_rng(seed)
+    lp = dense_lp(12, seed)
+    lp.change_column_bounds(range(12), -rng.random(12), rng.random(12) * 3)
+    assert lp.solve(Limits()) is Status.OPTIMAL
+    assert lp.dual_bound == pytest.approx(lp.objective, rel=1e-9)
+    x = lp.values * (1 - 1e-12)
+    assert lp.dual_bound >= float(x @ np.random.default_rng(seed).random(12)) - 1e-9
+
+
+def test_the_dual_bound_of_a_minimum_is_below_it():
+    lp = PersistentLp("min")
+    lp.add_columns([3, 2], [0, 0], [INFINITY, INFINITY])
+    lp.add_rows([1.1], [INFINITY], [0], [0, 1], [1, 1])
+    assert lp.solve(Limits()) is Status.OPTIMAL
+    assert lp.dual_bound <= 2.2
+    assert lp.dual_bound == pytest.approx(2.2)
+
+
+def test_the_dual_bound_is_infinite_where_the_duals_prove_nothing():
+    lp = small_lp()
+    lp.solve(Limits())
+    lp.add_columns([1], [0], [INFINITY])  # unbounded, and not solved again
+    assert lp.dual_bound == INFINITY
+
+
+def test_a_ray_proves_infeasibility():
+    lp = small_lp()
+    lp.change_row_bounds([0], [5], [6])
+    lp.change_column_bounds([0, 1], [0, 0], [1, 1])
+    assert lp.solve(Limits()) is Status.INFEASIBLE
+    ray = lp.infeasibility_ray
+    assert ray is not None
+    assert abs(ray[0]) > 0
+
+
+def test_a_failure_from_the_last_basis_is_solved_again_without_it():
+    # The program of this instance ends as "Unknown" in a warm start of HiGHS 1.14.
+    problem = gadgetopt.problem("knapsack")
+    paper = find_generator(problem, "paper", "preset")
+    document = generate(problem, paper, {"items": 60}, 0, 45, "paper_s0_45", "paper")
+    result = gadgetopt.solve(document, "frieze_clarke")
+    assert result.status == "feasible"
+    assert result.objective == 13186
