@@ -126,7 +126,7 @@ def test_somebody_elses_database_is_refused(tmp_path):
 def test_a_store_of_a_newer_version_is_refused(tmp_path):
     path = tmp_path / "runs.sqlite"
     with Store(path) as store:
-        store.connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+        store._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     with pytest.raises(InputError, match="newer gadgetopt"):
         Store(path)
 
@@ -153,16 +153,20 @@ def test_clients_that_make_one_store_at_the_same_moment_do_not_trip_over_each_ot
         ("solution = '{\"a\": 1}'", "ValidationError: "),
     ],
 )
-def test_a_run_that_cannot_be_read_is_one_line(tiny, tmp_path, change, said):
+def test_a_run_that_cannot_be_read_is_one_line(tiny, tmp_path, caplog, change, said):
     path = tmp_path / "runs.sqlite"
     compare([tiny / "e1_co_locate.json"], ["sjf_bco"], store=path)
     with Store(path) as store:
-        store.connection.execute(f"UPDATE runs SET {change}")
-    with Store(path) as store, pytest.raises(InputError) as refused:
-        store.runs()
-    assert str(refused.value).startswith(f"{path}: run ")
-    assert f": cannot be read: {said}" in str(refused.value)
-    assert len(str(refused.value).splitlines()) == 1
+        (key,) = store.find_keys("")
+        store._connection.execute(f"UPDATE runs SET {change}")
+    with Store(path) as store:
+        assert store.runs() == []
+        with pytest.raises(InputError) as refused:
+            store.get(key)
+    (line,) = caplog.messages
+    assert line == f"{refused.value}; left out"
+    assert line.startswith(f"{path}: run {key[:12]}: cannot be read: {said}")
+    assert len(line.splitlines()) == 1
 
 
 def test_a_missing_store_is_not_made_by_reading_it(tmp_path):
@@ -177,7 +181,8 @@ def test_a_store_of_the_second_version_is_brought_up_to_date_by_reading_it(tiny,
     with sqlite3.connect(path) as old:
         old.executescript(
             "DROP TABLE instances; DROP TABLE claims; DROP INDEX runs_by_position;"
-            "ALTER TABLE runs DROP COLUMN position; PRAGMA user_version = 2"
+            "ALTER TABLE runs DROP COLUMN position; ALTER TABLE runs DROP COLUMN code;"
+            "PRAGMA user_version = 2"
         )
     assert [e.row() for e in ratios(path)] == [e.row() for e in before]
     with Store(path, create=False) as store:
