@@ -87,11 +87,11 @@ def decode_number(text: str | None) -> Number | None:
             return Fraction(text)
         return int(text)
     except ZeroDivisionError:
-        raise ValueError(f"{text!r} is not a number") from None
+        raise ValueError(f"{text[:20]!r} is not a number") from None
     except ValueError:
         number = float(text)
-    if math.isnan(number):
-        raise ValueError(f"{text!r} is not a number")
+    if math.isnan(number) or (math.isinf(number) and text not in ("inf", "-inf")):
+        raise ValueError(f"{text[:20]!r} is not a number")
     return number
 
 
@@ -184,8 +184,6 @@ def from_row(row: Row) -> StoredRun:
 
     check_texts(row)
     system, voucher = problem(row["problem"]), row["bound_voucher"]
-    if (voucher is None) != (row["bound"] is None):
-        raise ValueError("expected both of bound and bound_voucher, or neither")
     records = {}
     for kind in ("solution", "certificate"):
         text = row.get(kind)
@@ -220,6 +218,8 @@ def from_row(row: Row) -> StoredRun:
         versions=_mapping(row["versions"]),
         notes=_object(row["notes"]),
     )
+    if (voucher is None) != (result.bound is None):
+        raise ValueError("expected both of bound and bound_voucher, or neither")
     made, limits = _promises(row["promises"]), _limits(row["limits"])
     code = None if row["code"] is None else sys.intern(row["code"])
     return StoredRun(row["key"], result, made, limits, sys.intern(row["version"]), code)
