@@ -221,7 +221,8 @@ def from_row(row: Row) -> StoredRun:
     if (voucher is None) != (result.bound is None):
         raise ValueError("expected both of bound and bound_voucher, or neither")
     made, limits = _promises(row["promises"]), _limits(row["limits"])
-    code = None if row["code"] is None else sys.intern(row["code"])
+    code = row.get("code")  # older tables have no such column
+    code = None if code is None else sys.intern(code)
     return StoredRun(row["key"], result, made, limits, sys.intern(row["version"]), code)
 
 

@@ -63,10 +63,10 @@ def damage(path, dice):
         columns = [row[1] for row in store.execute(f"PRAGMA table_info({table})")]
         column, value = dice.choice(columns), dice.choice(GARBAGE)
         rows = [row for (row,) in store.execute(f"SELECT rowid FROM {table}")]
-        text = isinstance(value, bytes)  # bytes that SQLite takes for text
+        mark = "CAST(? AS TEXT)" if isinstance(value, bytes) else "?"
         try:
             store.execute(
-                f"UPDATE {table} SET {column} = {'CAST(? AS TEXT)' if text else '?'} WHERE rowid = ?",
+                f"UPDATE {table} SET {column} = {mark} WHERE rowid = ?",
                 (value, dice.choice(rows)),
             )
         except (sqlite3.IntegrityError, OverflowError):

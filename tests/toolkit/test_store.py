@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
@@ -249,6 +250,32 @@ def test_a_claim_of_another_host_expires(tmp_path, monkeypatch):
         monkeypatch.setattr("gadgetopt.store.CLAIM_S", -1.0)
         other.renew_claims()
         assert one.claim("run")
+
+
+def test_a_claim_of_another_host_that_lies_in_the_future_is_void(tmp_path, monkeypatch):
+    with Store(tmp_path / "runs.sqlite") as one, Store(tmp_path / "runs.sqlite") as other:
+        other._owner = ("elsewhere", 1)
+        assert other.claim("run")
+        # Clocks that differ by seconds do no harm.
+        now = time.time()
+        monkeypatch.setattr("gadgetopt.store.time.time", lambda: now - 30.0)
+        assert not one.claim("run")
+        assert one.running() == 1
+        # A claim made while a clock was a day ahead does not hold for a day.
+        monkeypatch.setattr("gadgetopt.store.time.time", lambda: now - 86_400.0)
+        assert one.running() == 0
+        assert one.claim("run")
+
+
+@pytest.mark.parametrize("pid", [2**62, -(2**62), 2**31])
+def test_a_claim_of_a_process_that_cannot_be_is_void(tmp_path, pid):
+    with Store(tmp_path / "runs.sqlite") as store:
+        host, _ = store._owner
+        until = time.time() + 30.0
+        store._connection.execute(
+            "INSERT INTO claims VALUES ('run', ?, ?, ?, 1)", (host, pid, until)
+        )
+        assert store.claim("run")
 
 
 def test_a_failure_does_not_replace_what_another_client_finished(tiny, tmp_path):
