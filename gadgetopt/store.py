@@ -174,30 +174,28 @@ class Store(StoreFile):
         A run that was interrupted is to be done again, and with `retry_errors` one that ended in an
         error; what a method refused to do it will refuse again.
         """
+        return self.taken(keys, retry_errors)[0]
+
+    def taken(
+        self, keys: Sequence[str], retry_errors: bool = False
+    ) -> tuple[set[str], float | None]:
+        """Return what `finished` does, and how many days ago the oldest of these runs ended."""
         error = "AND (status <> 'error' OR refused)" if retry_errors else ""
         done: set[str] = set()
+        oldest: float | None = None
         with self._clear_errors():
             for part, marks in _chunks(keys):
                 rows = self._connection.execute(
-                    f"SELECT key FROM runs WHERE key IN ({marks}) "
+                    "SELECT key, julianday('now') - julianday(finished_at) FROM runs "
+                    f"WHERE key IN ({marks}) "
                     f"AND coalesce(limit_hit, '') <> 'interrupted' {error}",
                     part,
                 )
-                done.update(key for (key,) in rows)
-        return done
-
-    def age_days(self, keys: Sequence[str]) -> float | None:
-        """Return how many days ago the oldest of some runs ended; None if none says."""
-        ages: list[float | None] = []
-        with self._clear_errors():
-            for part, marks in _chunks(keys):
-                oldest = self._connection.execute(
-                    "SELECT julianday('now') - min(julianday(finished_at)) FROM runs "
-                    f"WHERE key IN ({marks})",
-                    part,
-                )
-                ages.append(oldest.fetchone()[0])
-        return max((age for age in ages if age is not None), default=None)
+                for key, age_days in rows:
+                    done.add(key)
+                    if age_days is not None and (oldest is None or age_days > oldest):
+                        oldest = age_days
+        return done, oldest
 
     def of_other_code(self, fingerprints: Container[str], codes: Mapping[Call, str]) -> int:
         """Return how many runs of some methods on some instances were made by other code.

@@ -56,9 +56,8 @@ class Batch:
         keys = list(found)
         self.total = len(keys)
         # What was finished before; with `rerun`, what is finished in this session.
-        self._finished = set() if rerun else store.finished(keys, retry_errors)
+        self._finished, self.age_days = store.taken([] if rerun else keys, retry_errors)
         self.done = self.taken = len(self._finished)
-        self.age_days = store.age_days(list(self._finished))
         self.of_other_code = 0
         if self.done < self.total:
             fingerprints = {document.fingerprint for document in runs.documents}
