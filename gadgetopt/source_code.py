@@ -18,6 +18,7 @@ from typing import Any
 
 from gadgetopt import __version__
 from gadgetopt.declaration import Method, Problem, Reference
+from gadgetopt.errors import InputError
 from gadgetopt.registry import declared_in
 
 LIBRARY = "gadgetopt"
@@ -189,8 +190,12 @@ def _digest(package: str) -> str:
     digest = hashlib.sha256()
     for path in files:
         name = path.name if path == place else path.relative_to(place).as_posix()
-        digest.update(f"{name}\n{path.stat().st_size}\n".encode())
-        digest.update(path.read_bytes())
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        digest.update(f"{name}\n{len(content)}\n".encode(errors="surrogateescape"))
+        digest.update(content)
     return digest.hexdigest()[:_DIGITS]
 
 

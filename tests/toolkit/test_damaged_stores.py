@@ -84,7 +84,7 @@ def damaged(whole, path, seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_ratios_of_a_damaged_store_end_without_a_traceback(whole, tmp_path, cli, seed):
     path = tmp_path / "runs.sqlite"
-    for part in range(20):
+    for part in range(10):
         done = damaged(whole, path, 1000 * seed + part)
         for form in random.Random(part).sample(FORMS, 2):
             code, out, err = cli("ratios", path, *form)
