@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -65,7 +66,7 @@ class Entry:
             plain(r.objective),
             plain(r.bound),
             None if r.bound_voucher is None else str(r.bound_voucher),
-            r.gap,
+            plain(r.gap),
             plain(self.ratio.low) if self.ratio else None,
             plain(self.ratio.high) if self.ratio else None,
             plain(proven),
@@ -78,7 +79,7 @@ class Entry:
 
 def plain(x: Any) -> int | float | None:
     """Return an exact number as JSON holds it: an int where it is one, else a float."""
-    if x is None or (isinstance(x, float) and x in (float("inf"), float("-inf"))):
+    if x is None or abs(x) > sys.float_info.max:  # which other programs do not read
         return None
     return int(x) if x == int(x) and not isinstance(x, float) else float(x)
 
@@ -174,8 +175,10 @@ def _execute(
 ) -> Iterator[Row]:
     """Do the missing runs of a batch; yield the row of each when it is stored."""
     if batch.done == batch.total:
+        watch.opened(batch)
         return
     if workers == 0 and scheduler is None:
+        watch.opened(batch)
         watch.begin(batch, None)
         for job in batch.jobs():
             if job is None:
@@ -192,6 +195,7 @@ def _execute(
     if workers is None:
         workers = local_workers(batch.grid.limits.threads)
     with Engine(batch.session, scheduler, workers) as engine:
+        watch.opened(batch)
         watch.begin(batch, engine.dashboard)
 
         def tick() -> None:

@@ -11,6 +11,20 @@ class InputError(ValueError):
     """
 
 
+class OtherCode(InputError):
+    """A process that should do a run has not the source code that the run is asked of."""
+
+    def __init__(self, wanted: str, here: str):
+        super().__init__(wanted, here)
+        self.wanted, self.here = wanted, here
+
+    def __str__(self) -> str:
+        return (
+            f"the source code has changed: now {self.here}, at the beginning {self.wanted}; what "
+            "was done is stored, the same command begins anew with the code as it is"
+        )
+
+
 class SolverError(RuntimeError):
     """A solver ended in a way that allows no conclusion; the message is its reason."""
 

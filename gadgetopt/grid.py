@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gadgetopt import __version__
 from gadgetopt.declaration import KINDS
 from gadgetopt.errors import InputError
 from gadgetopt.files import Document, find_instances, read_instance
 from gadgetopt.methods import knows, select
 from gadgetopt.result import Limits
 from gadgetopt.rows import run_key
+from gadgetopt.source_code import SourceCode
 
 #: Seeds are below this: integers in SQLite have 64 bits.
 MOST_SEEDS = 2**63
@@ -28,17 +28,22 @@ class Task:
     seed: int
     named: bool = False  # asked for by its name, not by kind or default
     key: str = field(default="", compare=False)
+    code: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The runs that `compare` would do, in order; a grid of a million holds its instances only."""
+    """The runs that `compare` would do, in order; a grid of a million holds its instances only.
+
+    Its methods are those of the source code as it is when the grid is first walked through.
+    """
 
     documents: tuple[Document, ...]
     methods: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     seeds: int = 1
     first_seed: int = 0
+    source: SourceCode = field(default_factory=SourceCode, compare=False, repr=False)
 
     def __iter__(self) -> Iterator[Task]:
         for document in self.documents:
@@ -48,11 +53,11 @@ class Grid:
             named = {call.label for call in select(system, by_name)}
             seeds = range(self.first_seed, self.first_seed + self.seeds)
             for call in select(system, wanted):
-                label = call.label
+                label, code = call.label, self.source.of(system, call.method)
                 # What depends on no seed is the same run whatever the first seed is.
                 for seed in seeds if call.method.stochastic else (0,):
-                    key = run_key(document.fingerprint, call, self.limits, seed, __version__)
-                    yield Task(document, label, self.limits, seed, label in named, key)
+                    key = run_key(document.fingerprint, call, self.limits, seed, code)
+                    yield Task(document, label, self.limits, seed, label in named, key, code)
 
 
 def grid(

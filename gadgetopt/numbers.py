@@ -59,12 +59,21 @@ def simplest_rational(x: Number) -> Fraction:
         rest = 1 / (rest - a)
 
 
+def as_double(x: Number) -> float:
+    """Return a number as a double; what is beyond doubles is infinite."""
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf if x > 0 else -math.inf
+
+
 def exceeds(a: Number, b: Number) -> bool:
     """Say whether `a > b` beyond doubt: exactly for exact numbers, else beyond `TOLERANCE`."""
     if isinstance(a, float) or isinstance(b, float):
-        if math.isinf(a) or math.isinf(b):
+        x, y = as_double(a), as_double(b)
+        if math.isinf(x) or math.isinf(y):
             return a > b
-        return float(a) - float(b) > TOLERANCE * max(1.0, abs(float(a)), abs(float(b)))
+        return x - y > TOLERANCE * max(1.0, abs(x), abs(y))
     return a > b
 
 

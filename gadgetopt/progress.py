@@ -29,6 +29,9 @@ class Watch:
 
     complete = True
 
+    def opened(self, batch: Batch) -> None:
+        """Take note of what the store holds."""
+
     def begin(self, batch: Batch, dashboard: str | None) -> None:
         """Take note that runs are about to start."""
 
@@ -121,6 +124,26 @@ def duration(seconds: float | None) -> str:
     return f"{minutes} min {whole % 60:02d} s" if minutes else f"{whole} s"
 
 
+def of_store(batch: Batch) -> list[str]:
+    """Say in lines which store is used, what is taken from it and what is not."""
+    store = batch.store
+    if store.path is None:
+        return []
+    if store.new:
+        return [f"new store {store.path}"]
+    age = "" if batch.age_days is None else f" (oldest {days(batch.age_days)})"
+    lines = [f"{batch.taken} of {batch.total} runs taken from {store.path}{age}"]
+    if batch.of_other_code:
+        runs = "1 run" if batch.of_other_code == 1 else f"{batch.of_other_code} runs"
+        lines.append(f"{runs} in {store.path} by other or unknown code: not taken, to be run again")
+    return lines
+
+
+def days(count: float) -> str:
+    """Write how old something is, in days from two days on."""
+    return f"{count:.0f} days" if count >= 2 else duration(max(0.0, 86_400 * count))
+
+
 class Lines(Watch):
     """A line every ten seconds."""
 
@@ -129,6 +152,11 @@ class Lines(Watch):
         self.every_s = every_s
         self.link: str | None = None
         self.worst = WorstRatio()
+
+    def opened(self, batch: Batch) -> None:
+        """Say what the store holds."""
+        for line in of_store(batch):
+            self.write(line)
 
     def begin(self, batch: Batch, dashboard: str | None) -> None:
         """Take note of where it begins; what takes no time needs no lines."""
@@ -170,6 +198,11 @@ class Live(Watch):
         self.worst = WorstRatio()
         self.bar: Any = None
         self.dashboard: str | None = None
+
+    def opened(self, batch: Batch) -> None:
+        """Say what the store holds."""
+        for line in of_store(batch):
+            self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
     def begin(self, batch: Batch, dashboard: str | None) -> None:
         """Show the view."""

@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from gadgetopt.declaration import Sense
-from gadgetopt.numbers import CLOSED_GAP, Number, agrees, exceeds
+from gadgetopt.numbers import CLOSED_GAP, Number, agrees, as_double, exceeds
 from gadgetopt.result import Result, Status, Voucher
 
 
@@ -36,7 +36,10 @@ class Ratio:
         """Whether the interval is closed to tolerance."""
         if self.low is None or self.high is None:
             return False
-        return agrees(self.low, self.high) or self.high <= self.low * (1 + CLOSED_GAP)
+        if agrees(self.low, self.high):
+            return True
+        low, high = as_double(self.low), as_double(self.high)
+        return math.isfinite(high) and high <= low * (1 + CLOSED_GAP)
 
 
 def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> list[Result]:
@@ -185,5 +188,8 @@ def _quotient(a: Number | None, b: Number | None) -> Number | None:
     if b == 0:
         return 1 if a == 0 else math.inf
     if isinstance(a, float) or isinstance(b, float):
-        return float(a) / float(b)
+        x, y = as_double(a), as_double(b)
+        if (math.isinf(x) and math.isinf(y)) or (x == 0 and y == 0):
+            return None
+        return x / y if y else math.inf
     return Fraction(a) / Fraction(b)

@@ -42,3 +42,9 @@ def problem(name: str) -> Problem:
 def problems() -> list[Problem]:
     """Return all installed problems, sorted by name."""
     return [problem(name) for name in problem_names()]
+
+
+def declared_in(name: str) -> str | None:
+    """Return the module that declares a problem; None for a problem that is not installed."""
+    entry = _entries().get(name)
+    return None if entry is None else entry.module

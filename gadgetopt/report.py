@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from gadgetopt.comparison import ROW_KEYS, Entry, entries, plain
 from gadgetopt.errors import InputError
+from gadgetopt.numbers import as_double
 from gadgetopt.ratio import Ratio
 from gadgetopt.result import Result, Status
+from gadgetopt.rows import StoredRun
 from gadgetopt.run import show, show_gap
 from gadgetopt.store import Store
 from gadgetopt.theorems import Verdict, proven_ratio, verdict
@@ -19,6 +22,8 @@ from gadgetopt.theorems import Verdict, proven_ratio, verdict
 if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
+
+logger = logging.getLogger(__name__)
 
 Format = Literal["table", "csv", "json", "parquet", "latex"]
 FORMATS: tuple[Format, ...] = ("table", "csv", "json", "parquet", "latex")
@@ -50,11 +55,25 @@ def ratios(store: Path | str) -> list[Entry]:
     """
     with Store(Path(store), create=False) as runs:
         kept = [run for run in runs.runs(details=False) if not run.result.refused]
+    _tell_of_code(Path(store), kept)
     # Two clients that fill one store take turns; a table shows an instance in one piece.
     first: dict[str, int] = {}
     for run in kept:
         first.setdefault(run.result.fingerprint, len(first))
     return entries(sorted(kept, key=lambda run: first[run.result.fingerprint]))
+
+
+def _tell_of_code(path: Path, runs: Sequence[StoredRun]) -> None:
+    """Warn where a table holds runs of which it is not known, or not one, what made them."""
+    unknown = sum(run.code is None for run in runs)
+    if unknown:
+        logger.warning("%s: the code that made %d of %d runs is unknown", path, unknown, len(runs))
+    codes: dict[tuple[str, str], set[str | None]] = {}
+    for run in runs:
+        codes.setdefault((run.result.problem, run.result.method), set()).add(run.code)
+    mixed = sorted({method for (_, method), made in codes.items() if len(made) > 1})
+    if mixed:
+        logger.warning("%s: runs made by more than one code: %s", path, ", ".join(mixed))
 
 
 def theorem_rows(table: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -162,7 +181,7 @@ def ratio_table(table: Sequence[Entry]) -> Table:
         r = entry.result
         if last is not None and last != r.instance:
             out.add_section()
-        status = _state(r) + (f" ({_limit(r.limit_hit)})" if r.limit_hit else "")
+        status = _state(r) + (f" ({escape(_limit(r.limit_hit))})" if r.limit_hit else "")
         out.add_row(
             escape(r.instance) if r.instance != last else "",
             escape(r.method) + ("" if r.seed is None else f" #{r.seed}"),
@@ -217,9 +236,9 @@ def _interval(ratio: Ratio | None) -> str:
     if ratio is None or (ratio.low is None and ratio.high is None):
         return ""
     if ratio.certified and ratio.low is not None:
-        return f"{float(ratio.low):.3f}"
-    low = "?" if ratio.low is None else f"{float(ratio.low):.3f}"
-    high = "?" if ratio.high is None else f"{float(ratio.high):.3f}"
+        return f"{as_double(ratio.low):.3f}"
+    low = "?" if ratio.low is None else f"{as_double(ratio.low):.3f}"
+    high = "?" if ratio.high is None else f"{as_double(ratio.high):.3f}"
     return f"{low}..{high}"
 
 
@@ -231,7 +250,8 @@ def _proven(entry: Entry) -> str:
         p.standing == "proven" and verdict(p, entry.ratio) is Verdict.EXCEEDED
         for p in entry.promises
     )
-    return f"[bold red]{float(proven):.3f} EXCEEDED[/]" if broken else f"{float(proven):.3f}"
+    text = f"{as_double(proven):.3f}"
+    return f"[bold red]{text} EXCEEDED[/]" if broken else text
 
 
 def _seconds(time_s: float) -> str:

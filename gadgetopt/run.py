@@ -16,7 +16,7 @@ from gadgetopt.declaration import Method, Problem, Reference
 from gadgetopt.errors import InputError, ModelRefused, SolverError
 from gadgetopt.files import Document
 from gadgetopt.methods import MethodCall, find_method
-from gadgetopt.numbers import CLOSED_GAP, Number, agrees, exceeds
+from gadgetopt.numbers import CLOSED_GAP, Number, agrees, as_double, exceeds
 from gadgetopt.result import (
     Evaluation,
     Limits,
@@ -293,6 +293,8 @@ def show(x: Number) -> str:
     """Write a number as a person would: integers plain, others with six significant digits."""
     if isinstance(x, float) and not math.isfinite(x):
         return str(x)
+    if math.isinf(as_double(x)):
+        return "beyond 1.8e308" if x > 0 else "below -1.8e308"
     return str(int(x)) if x == int(x) else f"{float(x):.6g}"
 
 

@@ -10,28 +10,42 @@ from __future__ import annotations
 import json
 import logging
 import os
-import socket
-import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gadgetopt.errors import InputError
 from gadgetopt.features import features_of
 from gadgetopt.files import Document, document_text, parse
-from gadgetopt.rows import DETAILS, Row, StoredRun, from_row, to_row
-from gadgetopt.store_tables import APPLICATION_ID, CREATE, MIGRATIONS, SCHEMA_VERSION
+from gadgetopt.rows import (
+    DETAILS,
+    Row,
+    RunExtras,
+    StoredRun,
+    check_texts,
+    extras_of,
+    from_row,
+    numbers_of,
+    to_row,
+)
+from gadgetopt.store_file import StoreFile
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+#: A method of a system: the problem's name and the method's label.
+Call = tuple[str, str]
 
 #: Seconds for which a claim holds after its writer was last heard of.
 CLAIM_S = 60.0
 
-#: Seconds to wait for others that write.
-PATIENCE_S = 60.0
+#: Seconds by which the clocks of two hosts may differ before their claims are void.
+CLOCKS_DIFFER_S = 60.0
+
+#: Damaged rows that are told one by one.
+MOST_TOLD = 20
 
 # The place of a run that is taken on.
 _NEXT = """
@@ -50,11 +64,11 @@ class StoredInstance:
     fingerprint: str
     problem: str
     name: str
-    size: Mapping[str, int]
+    size: Mapping[str, float]
     features: Mapping[str, float]
 
 
-class Store:
+class Store(StoreFile):
     """The runs of one file, or of none: `Store(None)` lives in memory.
 
     Parameters
@@ -71,108 +85,7 @@ class Store:
         as it is.
     """
 
-    def __init__(self, path: Path | None, create: bool = True):
-        self.path = path
-        self.create = create
-        self._owner = (socket.gethostname(), os.getpid())
-        if path is not None and not create and not path.exists():
-            raise InputError(f"{path}: no such store")
-        with self._clear_errors():
-            if path is None or create:
-                self.connection = _connect(path or ":memory:")
-                self._prepare()
-            else:
-                self._open_to_read(path)
-
-    def _open_to_read(self, path: Path) -> None:
-        self.connection = _connect(path, "mode=ro")
-        try:
-            version = self._check()
-        except sqlite3.OperationalError:
-            # Where not even the index of the write-ahead log can be made, nobody can be writing.
-            self.connection = _connect(path, "immutable=1")
-            version = self._check()
-        if version < SCHEMA_VERSION:
-            self.connection.close()
-            self.connection = _connect(path)
-            self._prepare()
-
-    def _check(self) -> int:
-        """Return the version of the tables, 0 for a new file; refuse a file that is not ours."""
-        execute = self.connection.execute
-        execute("BEGIN")  # one state of a file that another client may be making
-        try:
-            ours = execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
-            version: int = execute("PRAGMA user_version").fetchone()[0]
-            tables = execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        finally:
-            execute("ROLLBACK")
-        if ours and version > SCHEMA_VERSION:
-            raise InputError(
-                f"{self.path}: store of version {version}, expected at most {SCHEMA_VERSION} "
-                "(written by a newer gadgetopt)"
-            )
-        if not ours and (tables or not self.create):
-            raise InputError(f"{self.path}: an SQLite file, but not a gadgetopt store")
-        return version if ours else 0
-
-    def _prepare(self) -> None:
-        execute = self.connection.execute
-        if self._check() < SCHEMA_VERSION:
-            self._bring_up_to_date()
-        until = time.monotonic() + PATIENCE_S
-        while True:  # SQLite does not wait by itself for the lock that this takes on a new file
-            try:
-                execute("PRAGMA journal_mode = WAL")
-                break
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
-                    raise
-                time.sleep(0.01)
-        execute("PRAGMA synchronous = NORMAL")
-
-    def _bring_up_to_date(self) -> None:
-        execute = self.connection.execute
-        # Two clients that open a new or an old file at the same time are kept apart by the write
-        # lock; the second finds the work done.
-        with self._transaction():
-            if execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-                for statement in CREATE:
-                    execute(statement)
-            else:
-                for step in range(execute("PRAGMA user_version").fetchone()[0], SCHEMA_VERSION):
-                    for statement in MIGRATIONS[step]:
-                        execute(statement)
-            execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self.connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self.connection.execute("ROLLBACK")
-            raise
-        self.connection.execute("COMMIT")
-
-    @contextmanager
-    def _clear_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            raise InputError(f"{self.path}: cannot be used as a store: {error}") from None
-
-    def __enter__(self) -> Store:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.create:
-            with suppress(sqlite3.DatabaseError):  # they expire by themselves
-                self.connection.execute(
-                    "DELETE FROM claims WHERE (host, pid) = (?, ?)", self._owner
-                )
-        self.connection.close()
+    _told = 0  # damaged rows so far
 
     # -- runs --------------------------------------------------------------------------------------
 
@@ -194,44 +107,66 @@ class Store:
         worse = row["limit_hit"] == "interrupted" or (keep_finished and row["status"] == "error")
         with self._clear_errors(), self._transaction():
             if not (worse and self.finished([row["key"]], retry_errors=True)):
-                self.connection.execute(
+                self._connection.execute(
                     f"INSERT OR REPLACE INTO runs ({', '.join(row)}, position) VALUES ({marks}, "
                     f"coalesce((SELECT position FROM claims WHERE key = :key), {_NEXT}))",
                     row,
                 )
-            self.connection.execute("DELETE FROM claims WHERE key = ?", (row["key"],))
+            self._connection.execute("DELETE FROM claims WHERE key = ?", (row["key"],))
 
     def get(self, key: str) -> StoredRun | None:
-        """Return the run stored under a key."""
+        """Return the run stored under a key.
+
+        Raises
+        ------
+        InputError
+            If its row is damaged.
+        """
         with self._clear_errors():
-            cursor = self.connection.execute("SELECT * FROM runs WHERE key = ?", (key,))
-            row = cursor.fetchone()
-        return None if row is None else self._run(_named(cursor, row))
+            row = next(self._rows("SELECT * FROM runs WHERE key = ?", (key,)), None)
+        try:
+            return None if row is None else from_row(row)
+        except Exception as error:  # whatever is in a damaged row
+            raise InputError(self._damage("run", key, error)) from None
 
     def runs(self, details: bool = True) -> list[StoredRun]:
-        """Return all runs in the order in which they were taken on.
+        """Return all runs in the order in which they were taken on, without those that are damaged.
 
         Without `details` they come without solution, certificate, evaluation and trace, which is
         what a table of a million runs has time for.
         """
         with self._clear_errors():
-            cursor = self.connection.execute(
+            rows = self._rows(
                 f"SELECT {', '.join(self._columns(details))} FROM runs ORDER BY position"
             )
-            return [self._run(_named(cursor, row)) for row in cursor]
+            return [run for _, run in self._readable(rows, "run", "key", from_row)]
 
     def runs_of(self, keys: Sequence[str], details: bool = False) -> dict[str, StoredRun]:
-        """Return the runs stored under some keys, those that are there."""
+        """Return the runs stored under some keys, those that are there and not damaged."""
         found: dict[str, StoredRun] = {}
         columns = ", ".join(self._columns(details))
         with self._clear_errors():
             for part, marks in _chunks(keys):
-                cursor = self.connection.execute(
-                    f"SELECT {columns} FROM runs WHERE key IN ({marks})", part
-                )
-                runs = (self._run(_named(cursor, row)) for row in cursor)
-                found.update({run.key: run for run in runs})
+                rows = self._rows(f"SELECT {columns} FROM runs WHERE key IN ({marks})", part)
+                found.update(self._readable(rows, "run", "key", from_row))
         return found
+
+    def extras(self, keys: Container[str]) -> dict[str, RunExtras]:
+        """Return what some runs bring beside their results, without those that are damaged."""
+        with self._clear_errors():
+            rows = self._rows(
+                "SELECT key, fingerprint, trace, evaluation, solution, finished_at FROM runs"
+            )
+            wanted = (row for row in rows if row["key"] in keys)
+            return dict(self._readable(wanted, "run", "key", extras_of))
+
+    def find_keys(self, start: str) -> list[str]:
+        """Return the first two keys that begin so."""
+        with self._clear_errors():
+            found = self._connection.execute(
+                "SELECT key FROM runs WHERE substr(key, 1, ?) = ? LIMIT 2", (len(start), start)
+            )
+            return [key for (key,) in found]
 
     def finished(self, keys: Sequence[str], retry_errors: bool = False) -> set[str]:
         """Return those of some keys whose runs need not be done (again).
@@ -239,27 +174,76 @@ class Store:
         A run that was interrupted is to be done again, and with `retry_errors` one that ended in an
         error; what a method refused to do it will refuse again.
         """
+        return self.taken(keys, retry_errors)[0]
+
+    def taken(
+        self, keys: Sequence[str], retry_errors: bool = False
+    ) -> tuple[set[str], float | None]:
+        """Return what `finished` does, and how many days ago the oldest of these runs ended."""
         error = "AND (status <> 'error' OR refused)" if retry_errors else ""
         done: set[str] = set()
+        oldest: float | None = None
         with self._clear_errors():
             for part, marks in _chunks(keys):
-                rows = self.connection.execute(
-                    f"SELECT key FROM runs WHERE key IN ({marks}) "
+                rows = self._connection.execute(
+                    "SELECT key, julianday('now') - julianday(finished_at) FROM runs "
+                    f"WHERE key IN ({marks}) "
                     f"AND coalesce(limit_hit, '') <> 'interrupted' {error}",
                     part,
                 )
-                done.update(key for (key,) in rows)
-        return done
+                for key, age_days in rows:
+                    done.add(key)
+                    if age_days is not None and (oldest is None or age_days > oldest):
+                        oldest = age_days
+        return done, oldest
 
-    def _run(self, row: Row) -> StoredRun:
-        try:
-            return from_row(row)
-        except (KeyError, TypeError, ValueError) as error:
-            why = f"{type(error).__name__}: {error}".splitlines()[0]
-            raise InputError(f"{self.path}: run {row['key'][:12]}: cannot be read: {why}") from None
+    def of_other_code(self, fingerprints: Container[str], codes: Mapping[Call, str]) -> int:
+        """Return how many runs of some methods on some instances were made by other code.
+
+        Parameters
+        ----------
+        fingerprints : container of str
+        codes : mapping of (problem, method) to str
+            What would make the runs of the methods now.
+        """
+        with self._clear_errors():
+            rows = self._connection.execute(
+                "SELECT problem, method, fingerprint, code, count(*) FROM runs GROUP BY 1, 2, 3, 4"
+            )
+            return sum(
+                count
+                for problem, method, fingerprint, code, count in rows
+                if fingerprint in fingerprints and codes.get((problem, method), code) != code
+            )
+
+    def _rows(self, query: str, values: Sequence[Any] = ()) -> Iterator[Row]:
+        cursor = self._connection.execute(query, values)
+        names = [column[0] for column in cursor.description]
+        return (dict(zip(names, row, strict=True)) for row in cursor)
+
+    def _readable(
+        self, rows: Iterable[Row], what: str, named: str, read: Callable[[Row], T]
+    ) -> Iterator[tuple[str, T]]:
+        """Yield name and contents of rows; one that is damaged is a line of warning instead."""
+        for row in rows:
+            try:
+                yield row[named], read(row)
+            except Exception as error:  # whatever is in a damaged row
+                self._told += 1
+                if self._told <= MOST_TOLD:
+                    logger.warning("%s; left out", self._damage(what, row[named], error))
+                elif self._told == MOST_TOLD + 1:
+                    logger.warning("%s: more rows cannot be read and are left out", self.path)
+
+    def _damage(self, what: str, name: str, error: Exception) -> str:
+        """Say in one line of printable text which row cannot be read, and why."""
+        said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        said = said.splitlines()[0][:300]
+        line = f"{self.path}: {what} {name[:12]}: cannot be read: {said}"
+        return "".join(c if c.isprintable() else "?" for c in line)
 
     def _columns(self, details: bool) -> list[str]:
-        names = [row[1] for row in self.connection.execute("PRAGMA table_info(runs)")]
+        names = [row[1] for row in self._connection.execute("PRAGMA table_info(runs)")]
         return [name for name in names if details or name not in DETAILS]
 
     # -- instances ---------------------------------------------------------------------------------
@@ -267,7 +251,7 @@ class Store:
     def add_instance(self, document: Document) -> None:
         """Write an instance with its size and features, unless it is there."""
         with self._clear_errors():
-            known = self.connection.execute(
+            known = self._connection.execute(
                 "SELECT 1 FROM instances WHERE fingerprint = ?", (document.fingerprint,)
             )
             if known.fetchone() is not None:
@@ -282,42 +266,49 @@ class Store:
             document_text(document),
         )
         with self._clear_errors():
-            self.connection.execute(
+            self._connection.execute(
                 "INSERT OR IGNORE INTO instances VALUES (?, ?, ?, ?, ?, ?)", row
             )
 
     def instances(self) -> dict[str, StoredInstance]:
-        """Return what is known of every instance, by fingerprint."""
+        """Return what is known of every instance, by fingerprint; a damaged one is left out."""
         with self._clear_errors():
-            rows = self.connection.execute(
+            rows = self._rows(
                 "SELECT fingerprint, problem, name, size, features FROM instances ORDER BY rowid"
             )
-            return {
-                row[0]: StoredInstance(
-                    row[0], row[1], row[2], json.loads(row[3]), json.loads(row[4])
-                )
-                for row in rows
-            }
+            return dict(self._readable(rows, "instance", "fingerprint", _stored_instance))
 
     def instance(self, fingerprint: str) -> Document | None:
-        """Return an instance with its data."""
+        """Return an instance with its data.
+
+        Raises
+        ------
+        InputError
+            If what is stored is not that instance.
+        """
         with self._clear_errors():
-            row = self.connection.execute(
+            row = self._connection.execute(
                 "SELECT document FROM instances WHERE fingerprint = ?", (fingerprint,)
             ).fetchone()
-        return None if row is None else parse(row[0], f"{self.path}: instance {fingerprint[:12]}")
+        if row is None:
+            return None
+        what = f"{self.path}: instance {fingerprint[:12]}"
+        document = parse(row[0], what)
+        if document.kind != "instance" or document.fingerprint != fingerprint:
+            raise InputError(f"{what}: is damaged: not the data that its fingerprint is of")
+        return document
 
     # -- claims ------------------------------------------------------------------------------------
 
     def claim(self, key: str) -> bool:
         """Say whether this client may work on a run: no other client that lives is at it."""
         with self._clear_errors(), self._transaction():
-            row = self.connection.execute(
+            row = self._connection.execute(
                 "SELECT host, pid, until FROM claims WHERE key = ?", (key,)
             ).fetchone()
             free = row is None or self._void(*row)
             if free:
-                self.connection.execute(
+                self._connection.execute(
                     f"INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?, {_NEXT})",
                     (key, *self._owner, time.time() + CLAIM_S),
                 )
@@ -326,36 +317,40 @@ class Store:
     def release(self, key: str) -> None:
         """Give a claim of this client up."""
         with self._clear_errors():
-            self.connection.execute(
+            self._connection.execute(
                 "DELETE FROM claims WHERE key = ? AND (host, pid) = (?, ?)", (key, *self._owner)
             )
 
     def renew_claims(self) -> None:
         """Let the claims of this client hold for longer."""
         with self._clear_errors():
-            self.connection.execute(
+            self._connection.execute(
                 "UPDATE claims SET until = ? WHERE (host, pid) = (?, ?)",
                 (time.time() + CLAIM_S, *self._owner),
             )
 
+    def running(self) -> int:
+        """Return how many runs are being worked on."""
+        with self._clear_errors():
+            row = self._connection.execute(
+                "SELECT count(*) FROM claims WHERE until > ? AND until < ?",
+                (time.time(), time.time() + CLAIM_S + CLOCKS_DIFFER_S),
+            ).fetchone()
+        return int(row[0])
+
     def _void(self, host: str, pid: int, until: float) -> bool:
         if (host, pid) == self._owner or until < time.time():
             return True
-        return host == self._owner[0] and not _alive(pid)
-
-
-def _connect(path: Path | str, how: str | None = None) -> sqlite3.Connection:
-    # A row's transaction is begun and committed by hand, or is a single statement.
-    if how is None:
-        return sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None)
-    uri = f"{Path(path).resolve().as_uri()}?{how}"
-    return sqlite3.connect(uri, uri=True, timeout=PATIENCE_S, isolation_level=None)
+        if host == self._owner[0]:
+            return not _alive(pid)
+        # One that lies in the future was made while a clock was wrong.
+        return until > time.time() + CLAIM_S + CLOCKS_DIFFER_S
 
 
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:  # somebody else's process, but a process
         return True
@@ -378,5 +373,7 @@ def _numbers(describe: Any, data: Any, name: str) -> str:
         return "{}"
 
 
-def _named(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> dict[str, Any]:
-    return dict(zip((d[0] for d in cursor.description), row, strict=True))
+def _stored_instance(row: Row) -> StoredInstance:
+    check_texts(row)
+    size, features = numbers_of(row["size"]), numbers_of(row["features"])
+    return StoredInstance(row["fingerprint"], row["problem"], row["name"], size, features)

@@ -2,7 +2,10 @@
 
 #: Marks the file as ours (SQLite's application_id) and versions its tables (user_version).
 APPLICATION_ID = 0x47444F50
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
+
+#: Versions from this one on are read as they are; nothing but `code` is missing.
+READABLE_VERSION = 3
 
 _RUNS = """
 CREATE TABLE runs (
@@ -18,6 +21,7 @@ CREATE TABLE runs (
     seed INTEGER,
     limits TEXT NOT NULL,
     version TEXT NOT NULL,
+    code TEXT,
     status TEXT NOT NULL,
     objective TEXT,
     claimed_objective TEXT,
@@ -81,4 +85,6 @@ MIGRATIONS = {
         "UPDATE runs SET position = rowid",
         _ORDER,
     ),
+    # What made the runs so far is not known.
+    3: ("ALTER TABLE runs ADD COLUMN code TEXT",),
 }

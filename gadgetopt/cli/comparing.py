@@ -230,10 +230,10 @@ def _watching(quiet: bool) -> Iterator[Watch]:
     """Show how it goes: a live view on a terminal, plain lines anywhere else."""
     from rich.console import Console
 
-    from gadgetopt.progress import Lines, Live, Watch
+    from gadgetopt.progress import Lines, Live
 
     if quiet:
-        yield Watch()
+        yield Lines(say, every_s=float("inf"))  # which store it is, and no more
         return
     if not sys.stderr.isatty():
         yield Lines(say)

@@ -12,7 +12,7 @@ from gadgetopt.engine.work import Failure, Work
 from gadgetopt.files import Document
 from gadgetopt.grid import Grid, Task
 from gadgetopt.rows import Row
-from gadgetopt.store import CLAIM_S, Store
+from gadgetopt.store import CLAIM_S, Call, Store
 
 #: Seconds between two looks at the runs that another client is working on.
 _PATIENCE_S = 0.5
@@ -29,6 +29,12 @@ class Batch:
         Those that the store holds.
     failed : int
         Those of this session that ended in an error.
+    taken : int
+        Those that were in the store before.
+    age_days : float or None
+        How many days ago the oldest of them ended, where the store says.
+    of_other_code : int
+        Runs in the store that were made by other or unknown code, and are not taken for that.
     """
 
     def __init__(
@@ -42,11 +48,20 @@ class Batch:
         self.session = uuid.uuid4().hex
         self.failed = 0
         self._renewed = time.monotonic()
-        keys = list({task.key: None for task in runs})
+        found: dict[str, None] = {}
+        codes: dict[Call, str] = {}
+        for task in runs:
+            found[task.key] = None
+            codes[task.document.problem.name, task.spec] = task.code
+        keys = list(found)
         self.total = len(keys)
         # What was finished before; with `rerun`, what is finished in this session.
-        self._finished = set() if rerun else store.finished(keys, retry_errors)
-        self.done = len(self._finished)
+        self._finished, self.age_days = store.taken([] if rerun else keys, retry_errors)
+        self.done = self.taken = len(self._finished)
+        self.of_other_code = 0
+        if self.done < self.total:
+            fingerprints = {document.fingerprint for document in runs.documents}
+            self.of_other_code = store.of_other_code(fingerprints, codes)
 
     def jobs(self) -> Iterator[tuple[Work, Document] | None]:
         """Yield what is to be done; None while only another client's runs are left."""
@@ -93,6 +108,7 @@ class Batch:
                 task.limits,
                 task.seed,
                 self.grace_s,
+                code=task.code,
             ),
             document,
         )

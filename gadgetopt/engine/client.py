@@ -20,7 +20,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from gadgetopt.engine.supervisor import (
     FAREWELL_S,
@@ -30,7 +30,7 @@ from gadgetopt.engine.supervisor import (
     versions,
 )
 from gadgetopt.engine.work import VERSIONS, Failure, Work
-from gadgetopt.errors import InputError, SchedulerLost
+from gadgetopt.errors import InputError, OtherCode, SchedulerLost
 from gadgetopt.files import Document, document_text
 from gadgetopt.rows import Row
 
@@ -170,8 +170,13 @@ class Engine:
             if found != VERSIONS:
                 self._refuse(str(WrongVersions(VERSIONS, found)))
 
-    def _refuse(self, reason: str) -> None:
+    def _refuse(self, reason: str) -> NoReturn:
         raise InputError(f"--scheduler: {self.scheduler}: {' '.join(reason.split())}")
+
+    def _refuse_code(self, error: OtherCode) -> NoReturn:
+        if self.scheduler is not None:
+            self._refuse(f"its workers have other code: {error.here}, expected {error.wanted}")
+        raise error
 
     def _cancel(self) -> None:
         with contextlib.suppress(Exception):  # the cluster may be gone
@@ -330,6 +335,8 @@ class Engine:
                 if len(bundle) > 1
                 else [Failure(f"the workers that did it died: {' '.join(str(error).split())}")]
             )
+        if isinstance(error, OtherCode):
+            self._refuse_code(error)
         if isinstance(error, WrongVersions | ImportError):
             self._refuse(f"its workers cannot run gadgetopt: {error}")
         reason = f"the worker failed: {type(error).__name__}: {error}".replace("\n", " ")

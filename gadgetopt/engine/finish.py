@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from gadgetopt import __version__
+from gadgetopt.declaration import Method, Problem
 from gadgetopt.engine.work import Failure, Work
+from gadgetopt.errors import OtherCode
 from gadgetopt.files import Document
 from gadgetopt.methods import MethodCall, find_method
 from gadgetopt.result import MethodOutcome, Result
 from gadgetopt.rows import Row, StoredRun, checked_row
 from gadgetopt.run import Attempt, attempt, conclude, failure, warm_up
+from gadgetopt.source_code import loaded_code
 from gadgetopt.theorems import promises
 
 
 def run_here(work: Work, document: Document) -> Row:
     """Do a run in this very process and return its row."""
     call = find_method(document.problem, work.spec)
+    check_code(work, document.problem, call.method)
     warm_up(document.problem, call.method)
     made = attempt(document, call, work.limits, work.seed)
     return finished_row(work, document, call, made)
+
+
+def check_code(work: Work, problem: Problem, method: Method) -> None:
+    """Raise OtherCode if this process has not the code that is to make a run."""
+    here = loaded_code(problem, method)
+    if work.code is not None and work.code != here:
+        raise OtherCode(work.code, here)
 
 
 def finished_row(work: Work, document: Document, call: MethodCall, made: Attempt) -> Row:
@@ -42,7 +53,7 @@ def failed_row(work: Work, document: Document, failed: Failure) -> Row:
 
 def _row(work: Work, document: Document, call: MethodCall, result: Result) -> Row:
     promised = promises(document.problem, document.data, call, result)
-    return checked_row(StoredRun(work.key, result, promised, work.limits, __version__))
+    return checked_row(StoredRun(work.key, result, promised, work.limits, __version__, work.code))
 
 
 def _printable(text: str) -> str:

@@ -2,8 +2,9 @@
 
 Orders come in on what was its standard input, messages go out on what was its standard output:
 ("begun",) when the method is about to run, ("ended",) when it is over, ("row", row) when its result
-is judged, or ("failed", reason). Nothing else can get into that channel: a method that prints,
-prints into the void; what it writes to standard error is its last words if it dies.
+is judged, ("failed", reason), or ("other code", code) if it has not the source code that the run is
+asked of. Nothing else can get into that channel: a method that prints, prints into the void; what
+it writes to standard error is its last words if it dies.
 
     python -m gadgetopt.engine.solver_process
 """
@@ -18,6 +19,8 @@ import sys
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
+
+from gadgetopt.errors import OtherCode
 
 if TYPE_CHECKING:
     from gadgetopt.engine.work import Order
@@ -69,6 +72,8 @@ def main() -> None:
             instances.pop(fingerprint, None)
         try:
             say("row", _solve(order, instances, interrupts, say))
+        except OtherCode as error:
+            say("other code", error.here)
         except MemoryError:
             instances.clear()
             say("failed", "ran out of memory")
@@ -81,7 +86,7 @@ def main() -> None:
 def _solve(
     order: Order, instances: dict[str, Document], interrupts: _Interrupts, say: Callable[..., None]
 ) -> Row:
-    from gadgetopt.engine.finish import finished_row
+    from gadgetopt.engine.finish import check_code, finished_row
     from gadgetopt.files import parse
     from gadgetopt.methods import find_method
     from gadgetopt.run import attempt, warm_up
@@ -91,6 +96,7 @@ def _solve(
         instances[work.fingerprint] = parse(order.document, f"instance {work.fingerprint[:12]}")
     document = instances[work.fingerprint]
     call = find_method(document.problem, work.spec)
+    check_code(work, document.problem, call.method)
     warm_up(document.problem, call.method)
     say("begun")
     interrupts.wanted = True

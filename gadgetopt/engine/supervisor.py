@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 import psutil
 
 from gadgetopt.engine.work import VERSIONS, Failure, Order, Work, receive, send
-from gadgetopt.errors import InputError
+from gadgetopt.errors import InputError, OtherCode
 from gadgetopt.rows import Row
 
 #: Seconds between two looks at a solver process.
@@ -97,6 +97,10 @@ def supervise(work: Work, document: str) -> Row | Failure:
             return watch.run(document)
         except EndedIdle:
             continue
+        except OtherCode:
+            if process.orders == 1:
+                raise
+            # It was loaded for an earlier run, and the code has changed since: a new one has it.
         except Crash as crash:
             crashes.append(str(crash))
         finally:
@@ -166,6 +170,9 @@ class _Watch:
                 case ("failed", reason):
                     self.spent = True
                     return Failure(str(reason), time_s=self.elapsed)
+                case ("other code", here):
+                    self.spent = True
+                    raise OtherCode(self.work.code or "unknown", str(here))
 
     def _finish(self, row: Row) -> Row:
         # A method that was interrupted may have left threads behind, one that took much memory may

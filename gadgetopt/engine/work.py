@@ -30,6 +30,8 @@ class Work:
     grace_s : float
         Seconds after the time limit at which the method is interrupted, and again at which it is
         stopped.
+    code : str or None
+        What is to make the run, see `gadgetopt.source_code`; None if that is not to be checked.
     """
 
     key: str
@@ -41,6 +43,7 @@ class Work:
     seed: int
     grace_s: float
     versions: tuple[str, str] = VERSIONS
+    code: str | None = None
 
 
 @dataclass(frozen=True)

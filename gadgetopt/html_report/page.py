@@ -19,7 +19,7 @@ from gadgetopt.html_report.figure import Figure
 from gadgetopt.html_report.pictures import Album, Progress, draw, packed
 from gadgetopt.html_report.profiles import quality_profile, time_profile, time_to_target
 from gadgetopt.html_report.progress import gap_over_time
-from gadgetopt.html_report.reading import System, read_systems, running
+from gadgetopt.html_report.reading import System, read_systems
 from gadgetopt.html_report.style import Style, style
 from gadgetopt.store import Store
 
@@ -64,7 +64,7 @@ def write_report(
     with Store(store, create=False) as runs:
         systems = read_systems(runs)
         album = draw(runs, systems, pictures, round(pictures_mb * 1e6), progress)
-        at_work = running(runs)
+        at_work = runs.running()
     text = page(systems, album, store=str(store), title=title or store.stem, at_work=at_work)
     part = out.with_name(f".{out.name}.part")
     try:

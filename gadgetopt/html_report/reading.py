@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import math
-import sqlite3
-import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,10 +12,10 @@ from gadgetopt.comparison import Entry, entries
 from gadgetopt.declaration import Sense
 from gadgetopt.errors import InputError
 from gadgetopt.files import Document
-from gadgetopt.numbers import Number, agrees
+from gadgetopt.numbers import Number, agrees, as_double
 from gadgetopt.registry import problem
 from gadgetopt.result import Limits, Voucher
-from gadgetopt.rows import decode_number
+from gadgetopt.rows import RunExtras, StoredRun, encode_number
 from gadgetopt.store import Store
 
 #: The incumbent and the bound of a run from a moment on.
@@ -34,7 +29,8 @@ class Line:
     Attributes
     ----------
     label : str
-        The method, told apart by limits and version where a system's runs differ in them.
+        The method, told apart by limits and version where a system's runs differ in them, and by
+        code where the method's own do.
     rests_on : Voucher or None
         Who vouches for the bound from which the upper end of the ratio was computed.
     events : tuple
@@ -48,6 +44,7 @@ class Line:
     label: str
     limits: Limits
     version: str
+    code: str | None = None
     rests_on: Voucher | None = None
     events: tuple[Event, ...] = ()
     finished_at: str = ""
@@ -102,16 +99,16 @@ class System:
 
 def read_systems(store: Store) -> list[System]:
     """Return the runs of a store by system, without what a method refused to do."""
-    with _snapshot(store):
+    with store.snapshot():
         runs = [run for run in store.runs(details=False) if not run.result.refused]
-        extra = dict(_extra(store))
+        extras = store.extras({run.key for run in runs})
         measured = {
             key: Measured(record.name, {**record.size, **record.features})
             for key, record in store.instances().items()
         }
+    runs = [run for run in runs if run.key in extras]
     lines = [
-        Line(run.key, entry, entry.result.method, run.limits, run.version, **extra.get(run.key, {}))
-        for run, entry in zip(runs, entries(runs), strict=True)
+        _line(run, entry, extras[run.key]) for run, entry in zip(runs, entries(runs), strict=True)
     ]
     out = []
     for name in dict.fromkeys(line.entry.result.problem for line in lines):
@@ -126,14 +123,31 @@ def read_systems(store: Store) -> list[System]:
     return out
 
 
+def _line(run: StoredRun, entry: Entry, extras: RunExtras) -> Line:
+    result = run.result
+    details = {
+        "phases_s": result.phases_s,
+        "versions": result.versions,
+        "notes": result.notes,
+        "components": {name: encode_number(x) for name, x in extras.components.items()},
+    }
+    return Line(
+        run.key,
+        entry,
+        result.method,
+        run.limits,
+        run.version,
+        code=run.code,
+        events=tuple((p.time_s, number(p.incumbent), number(p.bound)) for p in extras.trace),
+        finished_at=extras.finished_at,
+        solution_id=extras.solution_digest,
+        details={name: value for name, value in details.items() if value},
+    )
+
+
 def number(x: Number | None) -> float | None:
     """Return a number as a double; what is beyond doubles is infinite."""
-    if x is None:
-        return None
-    try:
-        return float(x)
-    except OverflowError:
-        return math.inf if x > 0 else -math.inf
+    return None if x is None else as_double(x)
 
 
 def solved(store: Store, key: str) -> tuple[Document, Any]:
@@ -165,77 +179,36 @@ def find_key(store: Store, start: str) -> str:
     InputError
         If there is none, or more than one.
     """
-    found = store.connection.execute(
-        "SELECT key FROM runs WHERE substr(key, 1, ?) = ? LIMIT 2", (len(start), start)
-    ).fetchall()
+    found = store.find_keys(start)
     if len(found) != 1:
         what = "more than one run begins" if found else "no run begins"
         raise InputError(f"--run: {start!r}: {what} so in {store.path}")
-    return str(found[0][0])
-
-
-@contextmanager
-def _snapshot(store: Store) -> Iterator[None]:
-    """Read one state of a store that others may be writing to."""
-    try:
-        store.connection.execute("BEGIN")
-        yield
-        store.connection.execute("COMMIT")
-    except sqlite3.DatabaseError as error:
-        raise InputError(f"{store.path}: cannot be used as a store: {error}") from None
-
-
-def _extra(store: Store) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Read what a run brings beside its result, without building solutions."""
-    cursor = store.connection.execute(
-        "SELECT key, fingerprint, trace, finished_at, solution, evaluation, phases_s, versions, "
-        "notes FROM runs WHERE NOT refused"
-    )
-    for key, instance, trace, finished_at, solution, evaluation, phases, versions, notes in cursor:
-        told = {"phases_s": phases, "versions": versions, "notes": notes}
-        details = {name: json.loads(text) for name, text in told.items()}
-        if evaluation is not None:
-            details["components"] = json.loads(evaluation)["components"]
-        yield (
-            key,
-            {
-                "events": tuple(
-                    (t, number(decode_number(i)), number(decode_number(b)))
-                    for t, i, b in json.loads(trace)
-                ),
-                "finished_at": finished_at,
-                "solution_id": None if solution is None else _digest(instance, solution),
-                "details": {name: value for name, value in details.items() if value},
-            },
-        )
-
-
-def running(store: Store) -> int:
-    """Return how many runs are being worked on."""
-    row = store.connection.execute("SELECT count(*) FROM claims WHERE until > ?", (time.time(),))
-    return int(row.fetchone()[0])
-
-
-def _digest(*texts: str) -> str:
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+    return found[0]
 
 
 def _told_apart(lines: Sequence[Line]) -> list[Line]:
-    """Name limits and version beside the method where the runs differ in them."""
+    """Name limits, version and code beside the method where the runs differ in them."""
     told: dict[str, dict[str, str]] = {line.key: _conditions(line) for line in lines}
     values: defaultdict[str, set[str]] = defaultdict(set)
-    for conditions in told.values():
-        for name, value in conditions.items():
+    codes: defaultdict[str, set[str]] = defaultdict(set)  # by method: each may have its own
+    for line in lines:
+        codes[line.label].add(_short_code(line.code))
+        for name, value in told[line.key].items():
             values[name].add(value)
-    return [
-        replace(
-            line,
-            label=" ".join(
-                [line.label, *(v for n, v in told[line.key].items() if len(values[n]) > 1)]
-            ),
-        )
-        for line in lines
-    ]
+    named = []
+    for line in lines:
+        parts = [line.label, *(v for n, v in told[line.key].items() if len(values[n]) > 1)]
+        if len(codes[line.label]) > 1:
+            parts.append(_short_code(line.code))
+        named.append(replace(line, label=" ".join(parts)))
+    return named
+
+
+def _short_code(code: str | None) -> str:
+    """Name the code of a run in a word that tells it from others."""
+    return (
+        "code unknown" if code is None else f"code {hashlib.sha256(code.encode()).hexdigest()[:8]}"
+    )
 
 
 def _conditions(line: Line) -> dict[str, str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from gadgetopt.html_report.progress import median
 from gadgetopt.html_report.reading import Line, System
+from gadgetopt.numbers import as_double
 from gadgetopt.result import Status, Voucher
 from gadgetopt.theorems import Verdict, proven_ratio, verdict
 
@@ -95,7 +96,7 @@ def findings(system: System) -> list[Finding]:
         out.append(Finding(share))
     worst = worst_promised(system)
     if worst is not None:
-        proven = float(proven_ratio(worst.entry.promises) or 0)
+        proven = as_double(proven_ratio(worst.entry.promises) or 0)
         out.append(
             Finding(
                 f"worst ratio where a theorem applies: {interval(worst.low, worst.high)} "
@@ -135,7 +136,7 @@ def exceeded(lines: Sequence[Line]) -> list[tuple[Line, str, str, str]]:
                 key = (promise.theorem, promise.standing)
                 known = worst.get(key)
                 if known is None or (line.low or 0) > (known[0].low or 0):
-                    worst[key] = (line, f"{float(promise.ratio or 0):.4g}")
+                    worst[key] = (line, f"{as_double(promise.ratio or 0):.4g}")
     return [(line, *theorem, promised) for theorem, (line, promised) in worst.items()]
 
 
@@ -164,7 +165,7 @@ def _method_row(method: str, lines: Sequence[Line]) -> MethodRow:
     rated = [line for line in lines if line.low is not None]
     lows = [line.low or 0.0 for line in rated]
     highs = [math.inf if line.high is None else line.high for line in rated]
-    promised = [float(p) for x in lines if (p := proven_ratio(x.entry.promises)) is not None]
+    promised = [as_double(p) for x in lines if (p := proven_ratio(x.entry.promises)) is not None]
     return MethodRow(
         label=method,
         kind=lines[0].entry.result.kind,

@@ -92,6 +92,7 @@ def _detail(line: Line, album: Album) -> dict[str, Any]:
             }
         ),
         "version": line.version,
+        "code": line.code or "unknown",
         "finished_at": line.finished_at,
         "solved": line.solution_id is not None and r.objective is not None,
         "no_picture": album.missing.get(line.key),

@@ -133,7 +133,7 @@ def test_compare_json_has_the_promised_keys_and_ends_with_ratios(cli, tiny, tmp_
     )
     rows = json.loads(out)
     assert code == 0
-    assert err == ""
+    assert err == f"gadgetopt: new store {store}\n"
     assert all(tuple(row) == ROW_KEYS for row in rows)
     assert all(row["ratio_low"] >= 1 for row in rows if row["objective"] is not None)
     assert json.loads(cli("ratios", store, "--json")[1]) == rows

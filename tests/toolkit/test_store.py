@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
@@ -126,7 +127,7 @@ def test_somebody_elses_database_is_refused(tmp_path):
 def test_a_store_of_a_newer_version_is_refused(tmp_path):
     path = tmp_path / "runs.sqlite"
     with Store(path) as store:
-        store.connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+        store._connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     with pytest.raises(InputError, match="newer gadgetopt"):
         Store(path)
 
@@ -153,16 +154,20 @@ def test_clients_that_make_one_store_at_the_same_moment_do_not_trip_over_each_ot
         ("solution = '{\"a\": 1}'", "ValidationError: "),
     ],
 )
-def test_a_run_that_cannot_be_read_is_one_line(tiny, tmp_path, change, said):
+def test_a_run_that_cannot_be_read_is_one_line(tiny, tmp_path, caplog, change, said):
     path = tmp_path / "runs.sqlite"
     compare([tiny / "e1_co_locate.json"], ["sjf_bco"], store=path)
     with Store(path) as store:
-        store.connection.execute(f"UPDATE runs SET {change}")
-    with Store(path) as store, pytest.raises(InputError) as refused:
-        store.runs()
-    assert str(refused.value).startswith(f"{path}: run ")
-    assert f": cannot be read: {said}" in str(refused.value)
-    assert len(str(refused.value).splitlines()) == 1
+        (key,) = store.find_keys("")
+        store._connection.execute(f"UPDATE runs SET {change}")
+    with Store(path) as store:
+        assert store.runs() == []
+        with pytest.raises(InputError) as refused:
+            store.get(key)
+    (line,) = caplog.messages
+    assert line == f"{refused.value}; left out"
+    assert line.startswith(f"{path}: run {key[:12]}: cannot be read: {said}")
+    assert len(line.splitlines()) == 1
 
 
 def test_a_missing_store_is_not_made_by_reading_it(tmp_path):
@@ -177,7 +182,8 @@ def test_a_store_of_the_second_version_is_brought_up_to_date_by_reading_it(tiny,
     with sqlite3.connect(path) as old:
         old.executescript(
             "DROP TABLE instances; DROP TABLE claims; DROP INDEX runs_by_position;"
-            "ALTER TABLE runs DROP COLUMN position; PRAGMA user_version = 2"
+            "ALTER TABLE runs DROP COLUMN position; ALTER TABLE runs DROP COLUMN code;"
+            "PRAGMA user_version = 2"
         )
     assert [e.row() for e in ratios(path)] == [e.row() for e in before]
     with Store(path, create=False) as store:
@@ -244,6 +250,32 @@ def test_a_claim_of_another_host_expires(tmp_path, monkeypatch):
         monkeypatch.setattr("gadgetopt.store.CLAIM_S", -1.0)
         other.renew_claims()
         assert one.claim("run")
+
+
+def test_a_claim_of_another_host_that_lies_in_the_future_is_void(tmp_path, monkeypatch):
+    with Store(tmp_path / "runs.sqlite") as one, Store(tmp_path / "runs.sqlite") as other:
+        other._owner = ("elsewhere", 1)
+        assert other.claim("run")
+        # Clocks that differ by seconds do no harm.
+        now = time.time()
+        monkeypatch.setattr("gadgetopt.store.time.time", lambda: now - 30.0)
+        assert not one.claim("run")
+        assert one.running() == 1
+        # A claim made while a clock was a day ahead does not hold for a day.
+        monkeypatch.setattr("gadgetopt.store.time.time", lambda: now - 86_400.0)
+        assert one.running() == 0
+        assert one.claim("run")
+
+
+@pytest.mark.parametrize("pid", [2**62, -(2**62), 2**31])
+def test_a_claim_of_a_process_that_cannot_be_is_void(tmp_path, pid):
+    with Store(tmp_path / "runs.sqlite") as store:
+        host, _ = store._owner
+        until = time.time() + 30.0
+        store._connection.execute(
+            "INSERT INTO claims VALUES ('run', ?, ?, ?, 1)", (host, pid, until)
+        )
+        assert store.claim("run")
 
 
 def test_a_failure_does_not_replace_what_another_client_finished(tiny, tmp_path):

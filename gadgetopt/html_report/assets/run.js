@@ -93,6 +93,7 @@
         ["notes", written(detail.notes)],
         ["rests on", [detail.formulation, detail.backend].filter(Boolean).join(" by ")],
         ["limits", written(detail.limits)],
+        ["source code", detail.code],
         ["versions", [`gadgetopt ${detail.version}`, written(detail.versions)].filter(Boolean).join(", ")],
         ["finished", `${detail.finished_at.replace("T", " ").slice(0, 19)} UTC`],
         ["system", row.system],

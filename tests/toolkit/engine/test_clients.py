@@ -44,14 +44,16 @@ def test_two_clients_on_one_store_share_the_work(piles, tmp_path, background):
             assert all(entry.result.status != "error" for entry in ratios(store))
     said = [client.communicate() for client in clients]
     assert [client.returncode for client in clients] == [0, 0], said
-    assert {err for _, err in said} == {""}
+    told = [line for _, err in said for line in err.splitlines()]
+    assert len(told) == 2
+    assert all(f"new store {store}" in line or f"taken from {store}" in line for line in told)
     alone = compare([folder], methods.split(","), limits=Limits(time_s=60.0), seeds=15, workers=0)
     order = lambda row: (row["instance"], row["method"], row["seed"] or 0)  # noqa: E731
     assert sorted(without_times(ratios(store)), key=order) == sorted(
         without_times(alone), key=order
     )
     with Store(store, create=False) as kept:
-        assert kept.connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+        assert kept._connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "tcp://127.0.0.1"])
