@@ -257,7 +257,9 @@ class Problem(Checked):
             "formulations": [f.name for f in self.formulations],
             "methods": [m.name for m in self.methods],
             # One theorem may hold for two methods under assumptions of their own.
-            "guarantees": [f"{g.name} of {method}" for g in self.guarantees for method in g.methods],
+            "guarantees": [
+                f"{g.name} of {method}" for g in self.guarantees for method in g.methods
+            ],
             "generators": [g.name for g in self.generators],
             "importers": [i.format for i in self.importers],
             "pictures": [p.name for p in self.pictures],

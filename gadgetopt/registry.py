@@ -6,16 +6,13 @@ that of the distribution whose name comes first in the alphabet. A warning names
 
 from __future__ import annotations
 
-import logging
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from gadgetopt.declaration import Problem
-from gadgetopt.errors import InputError
+from gadgetopt.errors import InputError, warn
 
 GROUP = "gadgetopt.problems"
-
-logger = logging.getLogger(__name__)
 
 
 def _distribution(entry: EntryPoint) -> str:
@@ -35,9 +32,10 @@ def _entries() -> dict[str, EntryPoint]:
         )
         chosen[name] = used
         for other in others:
-            logger.warning(
-                "system %r is declared by %s and by %s; that of %s is used",
-                *(name, _distribution(used), _distribution(other), _distribution(used)),
+            ours = _distribution(used)
+            warn(
+                f"system {name!r} is declared by {ours} and by {_distribution(other)}; "
+                f"that of {ours} is used"
             )
     return chosen
 
@@ -85,12 +83,12 @@ def problem(name: str) -> Problem:
 
 
 def problems() -> list[Problem]:
-    """Return all installed problems, sorted by name; a warning names those that cannot be loaded."""
+    """Return all installed problems, sorted by name; a warning names what cannot be loaded."""
     found = []
     for name in problem_names():
         declared = _loaded(name)
         if isinstance(declared, Problem):
             found.append(declared)
         else:
-            logger.warning("skipped: %s", declared)
+            warn(f"skipped: {declared}")
     return found

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from gadgetopt.comparison import ROW_KEYS, Entry, entries, plain
 from gadgetopt.errors import InputError
+from gadgetopt.output import whole_file, write_text
 from gadgetopt.ratio import Ratio
 from gadgetopt.result import Result, Status
 from gadgetopt.run import show, show_gap
@@ -101,21 +102,17 @@ def render(
         if out is None:
             raise InputError("--format parquet: is binary, expected --out FILE")
         try:
-            frame(rows, keys).to_parquet(out)
+            with whole_file(out) as part:
+                frame(rows, keys).to_parquet(part)
         except ImportError:
             raise InputError(
                 "--format parquet: needs pyarrow: pip install 'gadgetopt[parquet]'"
             ) from None
-        except OSError as error:
-            raise InputError(f"{out}: cannot be written: {error.strerror}") from None
         return None
     text = _text(rows, form, keys)
     if out is None:
         return text
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror}") from None
+    write_text(out, text)
     return None
 
 

@@ -248,15 +248,15 @@ def _check_suffix(option: str, path: Path | None) -> None:
 
 
 def _draw(figure: Any, path: Path) -> None:
-    try:
+    from gadgetopt.output import whole_file
+
+    with whole_file(path) as part:
         if path.suffix == ".html":
             # Without the library's own button to share a chart, which uploads it.
             here = {"showSendToCloud": False, "plotlyServerURL": ""}
-            figure.write_html(path, include_plotlyjs=True, config=here)
+            figure.write_html(part, include_plotlyjs=True, config=here)
         else:
-            figure.write_json(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+            figure.write_json(part)
 
 
 def _report(objective: str, result: Result) -> None:

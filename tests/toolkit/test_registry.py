@@ -12,6 +12,7 @@ from gadgetopt.declaration import Formulation, Guarantee, Method, Picture
 from gadgetopt.errors import InputError
 from gadgetopt.registry import problem_names
 
+
 @pytest.fixture
 def installed(tmp_path):
     """Install a distribution with entry points, and return a function that runs a command."""
