@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Generic, Literal, get_args
 
 from pydantic import ValidationError
+from typing_extensions import TypeVar
 
 from gadgetopt.certificate import LpDuals
 from gadgetopt.data import Data
@@ -28,14 +29,19 @@ _HEADER = (
 )
 
 
+#: The record in a document. Which it is only the file says, so that `read` leaves it open; a type
+#: checker is told by `instance: Document[SjfBcoInstance] = gadgetopt.read(...)`.
+Record = TypeVar("Record", bound=Data, covariant=True, default=Any)
+
+
 @dataclass(frozen=True)
-class Document:
+class Document(Generic[Record]):
     """An instance, solution or certificate with its name, its problem and where it came from."""
 
     problem: Problem
     kind: Kind
     name: str
-    data: Any
+    data: Record
     origin: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
 
