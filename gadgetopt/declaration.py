@@ -101,7 +101,10 @@ class Generator:
 
 @dataclass(frozen=True)
 class Importer:
-    """Turns real data into instances: `(files, rng, **options) -> ImportOutcome`."""
+    """Turns real data into instances: `(files, rng, **options) -> ImportOutcome`.
+
+    `help` explains options that do not explain themselves; `list SYSTEM` prints it.
+    """
 
     format: str
     summary: str

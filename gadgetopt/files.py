@@ -31,17 +31,17 @@ _HEADER = (
 
 #: The record in a document. Which it is only the file says, so that `read` leaves it open; a type
 #: checker is told by `instance: Document[SjfBcoInstance] = gadgetopt.read(...)`.
-Record = TypeVar("Record", bound=Data, covariant=True, default=Any)
+Record_co = TypeVar("Record_co", bound=Data, covariant=True, default=Any)
 
 
 @dataclass(frozen=True)
-class Document(Generic[Record]):
+class Document(Generic[Record_co]):
     """An instance, solution or certificate with its name, its problem and where it came from."""
 
     problem: Problem
     kind: Kind
     name: str
-    data: Record
+    data: Record_co
     origin: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
 

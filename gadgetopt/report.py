@@ -12,7 +12,7 @@ from gadgetopt.comparison import ROW_KEYS, Entry, entries, plain
 from gadgetopt.errors import InputError
 from gadgetopt.output import whole_file, write_text
 from gadgetopt.ratio import Ratio
-from gadgetopt.result import Result, Status
+from gadgetopt.result import Status
 from gadgetopt.run import show, show_gap
 from gadgetopt.store import Store
 from gadgetopt.theorems import Verdict, proven_ratio, verdict
@@ -121,13 +121,28 @@ def _text(rows: Sequence[dict[str, Any]], form: Format, keys: Sequence[str]) -> 
         return json.dumps(list(rows), indent=1, allow_nan=False) + "\n"
     if form == "csv":
         buffer = io.StringIO()
-        frame(rows, keys).to_csv(buffer, index=False)
+        frame([_unrun(row) for row in rows], keys).to_csv(buffer, index=False)
         return buffer.getvalue()
     if form == "latex":
         return str(
             frame(rows, keys).to_latex(index=False, escape=True, na_rep="", float_format="%.4g")
         )
     raise ValueError(f"{form} is not a text format")
+
+
+#: What a spreadsheet takes for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\n")
+
+
+def _unrun(row: dict[str, Any]) -> dict[str, Any]:
+    """Put an apostrophe before texts that a spreadsheet would run; numbers stay what they are."""
+    return {key: _text_cell(x) if isinstance(x, str) else x for key, x in row.items()}
+
+
+def _text_cell(text: str) -> str:
+    # A lone carriage return ends a row for some readers, and Python's writer does not quote it.
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 # -- the terminal ----------------------------------------------------------------------------------
@@ -159,7 +174,7 @@ def ratio_table(table: Sequence[Entry]) -> Table:
         r = entry.result
         if last is not None and last != r.instance:
             out.add_section()
-        status = _state(r) + (f" ({_limit(r.limit_hit)})" if r.limit_hit else "")
+        status = r.state + (f" ({_limit(r.limit_hit)})" if r.limit_hit else "")
         out.add_row(
             escape(r.instance) if r.instance != last else "",
             escape(r.method) + ("" if r.seed is None else f" #{r.seed}"),
@@ -198,12 +213,6 @@ def remarks(table: Sequence[Entry]) -> list[str]:
                     f"{promise.theorem} ({promise.standing}) says <= {show(promise.ratio or 0)}"
                 )
     return out
-
-
-def _state(r: Result) -> str:
-    # A relaxation that did what it is for has no solution to show.
-    bounded = r.status is Status.NO_SOLUTION and r.bound is not None
-    return "bound only" if bounded else str(r.status)
 
 
 def _limit(name: str) -> str:

@@ -11,6 +11,7 @@ import typer
 
 from gadgetopt.cli.options import Json, Seed, System
 from gadgetopt.cli.options import count as positive_count
+from gadgetopt.cli.words import in_words, spaced
 from gadgetopt.errors import InputError
 
 OutDir = Annotated[Path, typer.Option("--out", help="Directory for the files.")]
@@ -133,18 +134,18 @@ def _importer(form: str, system: str | None) -> tuple[Any, Any]:
 def _report_lines(report: dict[Any, Any], indent: str = "") -> list[str]:
     lines = []
     for name, value in report.items():
-        key = str(name)
+        key = spaced(name)
         if isinstance(value, dict):
-            lines.append(f"{indent}{key.replace('_', ' ')}:")
+            lines.append(f"{indent}{key}:")
             lines += _report_lines(value, indent + "  ")
         elif isinstance(value, list) and value and isinstance(value[0], dict):
-            lines.append(f"{indent}{key.replace('_', ' ')}:")
+            lines.append(f"{indent}{key}:")
             for entry in value:
                 first, *rest = _report_lines(entry)
                 lines.append(f"{indent}  - {first}")
                 lines += [f"{indent}    {line}" for line in rest]
         else:
-            lines.append(f"{indent}{key.replace('_', ' ')}: {value}")
+            lines.append(f"{indent}{key}: {in_words(value)}")
     return lines
 
 

@@ -45,6 +45,13 @@ def text(given: str) -> str:
     return given
 
 
+def system_names(begun: str) -> list[str]:
+    """Return the systems whose name begins so, for the shell to complete."""
+    from gadgetopt.registry import problem_names
+
+    return [name for name in problem_names() if name.startswith(begun)]
+
+
 positive = _number("a positive number", lambda x: x > 0)
 fraction = _number("a number in [0, 1)", lambda x: 0 <= x < 1)
 count = _integer("a positive integer", 1)
@@ -78,7 +85,12 @@ Gap = Annotated[
         "--gap", help="Relative gap at which a solve may stop.", parser=fraction, metavar="GAP"
     ),
 ]
-System = Annotated[str, typer.Argument(metavar="SYSTEM", help="Name of a system, see `list`.")]
+System = Annotated[
+    str,
+    typer.Argument(
+        metavar="SYSTEM", help="Name of a system, see `list`.", autocompletion=system_names
+    ),
+]
 Out = Annotated[Path | None, typer.Option("--out", help="Write to this file.")]
 
 

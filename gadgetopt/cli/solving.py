@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadgetopt.cli.options import Gap, Json, Memory, Out, Seed, Threads, TimeLimit, limits
+from gadgetopt.cli.words import lines_of, quantity, spaced
 from gadgetopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -267,13 +268,13 @@ def _report(objective: str, result: Result) -> None:
         ("method", f"{result.method} ({result.kind})"),
         (
             "status",
-            str(result.status) + (f", stopped by {result.limit_hit}" if result.limit_hit else ""),
+            result.state + (f", stopped by {result.limit_hit}" if result.limit_hit else ""),
         ),
     ]
     if result.reason is not None:
         lines.append(("reason", result.reason))
     if result.objective is not None:
-        lines.append((objective, _exactly(result.objective)))
+        lines.append((quantity(objective), _exactly(result.objective)))
     if result.claimed_objective is not None:
         lines.append(("claimed by the method", show(result.claimed_objective)))
     if result.bound is not None:
@@ -282,7 +283,8 @@ def _report(objective: str, result: Result) -> None:
         lines.append(("relative gap", show_gap(result.gap, 2)))
     phases = "".join(f", {name} {s:.3f}" for name, s in result.phases_s.items())
     lines.append(("time", f"{result.time_s:.3f} s{phases}"))
-    lines += [(key, str(value)) for key, value in result.notes.items()]
+    for key, value in result.notes.items():
+        lines += [(key if k == 0 else "", line) for k, line in enumerate(lines_of(value))]
     if result.evaluation is not None:
         lines += [(k, show(v)) for k, v in result.evaluation.components.items()]
     _print_pairs(lines)
@@ -293,7 +295,7 @@ def _lines(objective: str, evaluation: Evaluation) -> list[tuple[str, str]]:
 
     lines = [("feasible", "yes" if evaluation.feasible else "no")]
     if evaluation.objective is not None:
-        lines.append((objective, _exactly(evaluation.objective)))
+        lines.append((quantity(objective), _exactly(evaluation.objective)))
     lines += [("violation", str(v)) for v in evaluation.violations]
     return lines + [(k, show(v)) for k, v in evaluation.components.items()]
 
@@ -301,4 +303,4 @@ def _lines(objective: str, evaluation: Evaluation) -> list[tuple[str, str]]:
 def _print_pairs(lines: list[tuple[str, str]]) -> None:
     width = max(len(name) for name, _ in lines)
     for name, value in lines:
-        typer.echo(f"{name.replace('_', ' '):<{width}}  {value}")
+        typer.echo(f"{spaced(name):<{width}}  {value}")
