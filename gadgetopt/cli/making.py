@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Json, Seed, System
+from gadgetopt.cli.options import Json, Seed, System, check_outputs
 from gadgetopt.cli.options import count as positive_count
 from gadgetopt.cli.words import in_words, spaced
 from gadgetopt.errors import InputError
@@ -113,6 +113,7 @@ def export(
     chosen = find_formulation(instance.problem, formulation)
     safe = re.sub(r"[^\w.=+-]+", "_", instance.name)  # a name may hold slashes
     path = out or Path(f"{safe}.{formulation}.{FORMATS[form]}")
+    check_outputs(path, read=file)
     write_model(chosen.build(instance.data), form, path)
     typer.echo(str(path))
 

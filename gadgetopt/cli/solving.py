@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Gap, Json, Memory, Out, Seed, Threads, TimeLimit, limits
+from gadgetopt.cli.options import (
+    Gap,
+    Json,
+    Memory,
+    Out,
+    Seed,
+    Threads,
+    TimeLimit,
+    check_outputs,
+    limits,
+)
 from gadgetopt.cli.words import lines_of, quantity, spaced
 from gadgetopt.errors import InputError
 
@@ -56,9 +66,7 @@ def solve(
     call = _call(instance, method)
     picture = None if plot is None else _picture(system, None)
     _check_suffix("--plot", plot)
-    for path in (out, plot, certificate):
-        if path is not None and path.is_dir():
-            raise InputError(f"{path}: is a directory, expected a file")
+    check_outputs(out, plot, certificate, read=paths[0])
     if log:
         _print_solver_log()
     result = run(instance, call, limits(time_limit, threads, memory_mb, gap), seed)
@@ -152,6 +160,9 @@ def plot(
     from gadgetopt.run import verify as check
 
     _check_suffix("--out", out)
+    check_outputs(out, read=instance)
+    if solution is not None:
+        check_outputs(out, read=solution)
     if run is not None:
         if solution is not None:
             raise InputError(f"--run: {run!r} and the solution {solution}: expected one of the two")

@@ -11,7 +11,7 @@ from toy import TOY, Knapsack
 
 from gadgetopt.declaration import Generator
 from gadgetopt.errors import InputError
-from gadgetopt.files import read_instance
+from gadgetopt.files import read, read_instance
 from gadgetopt.generation import generate
 from gadgetopt.output import whole_file, write_text
 
@@ -179,3 +179,40 @@ def test_an_export_by_name_stays_in_the_folder(cli, tiny, tmp_path, monkeypatch)
     code, out, _ = cli("export", tmp_path / "in.json", *arguments)
     assert (code, out) == (0, ".._up_x.time_indexed.mps\n")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["here", "in.json"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("solve", "IN", "--method", "first_fit", "--out", "IN"),
+        ("solve", "IN", "--method", "first_fit", "--certificate", "LINK"),
+        ("solve", "IN", "--method", "first_fit", "--plot", "IN"),
+        ("export", "IN", "--formulation", "time_indexed", "--format", "mps", "--out", "IN"),
+        ("ratios", "IN", "--format", "csv", "--out", "IN"),
+        ("plot", "IN", "IN", "--out", "IN"),
+    ],
+)
+def test_no_command_writes_over_what_it_reads(arguments, cli, tiny, tmp_path):
+    path, link = tmp_path / "in.json", tmp_path / "link.json"
+    path.write_text((tiny / "e1_co_locate.json").read_text())
+    link.symlink_to(path)
+    before = path.read_bytes()
+    given = [{"IN": path, "LINK": link}.get(a, a) for a in arguments]
+    code, out, err = cli(*given)
+    assert (code, out) == (2, "")
+    assert err.endswith("is the file that is read, expected another file to write to\n")
+    assert path.read_bytes() == before
+
+
+def test_a_solution_and_a_picture_are_not_written_over_one_another(cli, tiny, tmp_path):
+    same = tmp_path / "same.json"
+    code, _, err = cli("solve", tiny / "e1_co_locate.json", "--out", same, "--plot", same)
+    assert code == 2
+    assert err == f"gadgetopt: {same}: is given twice, expected another file to write to\n"
+
+
+def test_an_output_that_is_named_replaces_the_last_one(cli, tiny, tmp_path):
+    out = tmp_path / "solution.json"
+    for name in ("e1_co_locate", "e2_contention_pays"):
+        assert cli("solve", tiny / f"{name}.json", "--method", "first_fit", "--out", out)[0] == 0
+        assert read(out).name == name
