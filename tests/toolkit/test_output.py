@@ -81,13 +81,14 @@ def test_a_folder_in_the_place_of_the_file_is_one_line(tmp_path):
 
 
 @pytest.mark.parametrize("form", ["lp", "mps", "nl", "cpsat"])
-def test_an_export_says_its_file_and_nothing_else(cli, tiny, tmp_path, form):
+def test_an_export_says_its_file_and_nothing_else(tiny, tmp_path, form):
     path = tmp_path / f"model.{form}"
-    code, out, err = cli(
-        "export", tiny / "e1_co_locate.json", "--formulation", "time_indexed", "--format", form,
-        "--out", path,
+    done = subprocess.run(
+        [sys.executable, "-m", "gadgetopt", "export", tiny / "e1_co_locate.json",
+         "--formulation", "time_indexed", "--format", form, "--out", path],
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert (code, out, err) == (0, f"{path}\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{path}\n", "")
     beside = {"model.col", "model.row"} if form == "nl" else set()
     assert {p.name for p in tmp_path.iterdir()} == {path.name} | beside
 
