@@ -167,7 +167,7 @@ def test_enumeration_of_too_many_schedules_is_refused(backend, root):
     instance = read(root / "instances/quickstart/sjf_bco.json")
     made = run_method(instance, f"schedule_selection@{backend}")
     assert made.refused
-    assert "expected at most 200,000" in made.reason
+    assert "expected at most" in made.reason
 
 
 @pytest.mark.slow

@@ -165,7 +165,15 @@ def test_the_origin_of_a_file_is_what_its_generator_was_called_with():
     def draw(rng, *, items=2):
         return Knapsack(capacity=3, weight=(1,) * items, value=(1,) * items)
 
-    made = generate(TOY, Generator("preset", "-", draw, {"items": 5}), {}, 0, 0, "name", "here")
+    made = generate(
+        TOY,
+        Generator("preset", summary="-", generate=draw, parameters={"items": 5}),
+        {},
+        0,
+        0,
+        "name",
+        "here",
+    )
     assert made.origin["parameters"] == {"items": 5}
     assert len(made.data.weight) == 5
 

@@ -6,9 +6,9 @@ import sys
 from dataclasses import replace
 
 import pytest
-from toy import TOY, build, decode
+from toy import TOY
 
-from gadgetopt.declaration import Formulation, Guarantee, Method, Picture
+from gadgetopt.declaration import Method, Picture
 from gadgetopt.errors import InputError
 from gadgetopt.registry import problem_names
 
@@ -86,7 +86,8 @@ def test_between_two_third_parties_the_first_of_the_alphabet_is_used(installed):
 
 def test_an_ill_declared_method_is_refused_at_loading_in_one_line(installed):
     install, run = installed
-    code = "from gadgetopt.declaration import Method\nMethod('mine', 'foo', '-', '-', print)\n"
+    method = "Method('mine', kind='foo', summary='-', reference='-', run=print)"
+    code = f"from gadgetopt.declaration import Method\n{method}\n"
     install("clash", "clashpkg", code, mine="PROBLEM")
     done = run("list", "mine")
     assert done.returncode == 2
@@ -94,24 +95,19 @@ def test_an_ill_declared_method_is_refused_at_loading_in_one_line(installed):
     assert "Method 'mine': kind: 'foo', expected one of 'exact', 'relaxation'" in done.stderr
 
 
+def formulation(**fields):
+    return replace(TOY.formulations[0], **fields)
+
+
 @pytest.mark.parametrize(
     ("declare", "said"),
     [
-        (lambda: Method("m", "foo", "-", "-", print), "kind: 'foo'"),
-        (
-            lambda: Formulation("f", "QP", "exact", "-", "-", build, decode, ("highs",)),
-            "model_class: 'QP'",
-        ),
-        (
-            lambda: Formulation("f", "LP", "loose", "-", "-", build, decode, ("highs",)),
-            "strength: 'loose'",
-        ),
-        (
-            lambda: Formulation("f", "LP", "exact", "-", "-", build, decode, "highs"),
-            "backends: 'highs', expected a tuple",
-        ),
-        (lambda: Guarantee("g", "-", "-", "hoped", ("best",), print), "standing: 'hoped'"),
-        (lambda: Picture("p", "-", print, "method"), "of: 'method'"),
+        (lambda: Method("m", kind="foo", summary="-", reference="-", run=print), "kind: 'foo'"),
+        (lambda: formulation(model_class="QP"), "model_class: 'QP'"),
+        (lambda: formulation(strength="loose"), "strength: 'loose'"),
+        (lambda: formulation(backends="highs"), "backends: 'highs', expected a tuple"),
+        (lambda: replace(TOY.guarantees[0], standing="hoped"), "standing: 'hoped'"),
+        (lambda: Picture("p", summary="-", draw=print, of="method"), "of: 'method'"),
     ],
 )
 def test_a_part_with_a_value_that_is_not_allowed_is_refused(declare, said):
