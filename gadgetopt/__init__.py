@@ -1,14 +1,32 @@
 """Models, certified bounds and the papers' own algorithms for distributed deep learning.
 
-The verbs are those of the command line: `read`, `solve`, `verify`, `compare`, `ratios`, `problem`,
-`problems`. Nothing is imported before it is used.
+The verbs are those of the command line:
+
+read(path)
+    Read an instance, solution or certificate file as a `Document`.
+write(document, path)
+    Write a `Document` to a file.
+solve(instance, method, limits, seed)
+    Run a method on an instance; return a `Result`, with a `Status`. `Limits` says what it may use.
+verify(instance, solution)
+    Evaluate anyone's solution of an instance.
+compare(paths, methods, ...)
+    Run methods on instances; return the ratio table.
+ratios(store)
+    Return the ratio table of a store.
+write_report(store, out)
+    Write a store as one page for the browser.
+problem(name), problems()
+    Return a system's declaration, or those of all systems.
+
+What cannot be used raises an `InputError` of one line. Nothing is imported before it is used.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
@@ -17,15 +35,6 @@ __version__ = "0.1.0"
 _checkout = Path(__file__).parent.parent
 if (_checkout / "models" / "sjf_bco").is_dir() and (_checkout / "pyproject.toml").is_file():
     __path__.append(str(_checkout))
-
-if TYPE_CHECKING:
-    from gadgetopt.comparison import compare
-    from gadgetopt.errors import InputError
-    from gadgetopt.files import Document, read, write
-    from gadgetopt.registry import problem, problems
-    from gadgetopt.report import ratios
-    from gadgetopt.result import Limits, Result, Status
-    from gadgetopt.run import solve, verify
 
 _HOME = {
     "Document": "files",
@@ -60,10 +69,24 @@ __all__ = [
     "write_report",
 ]
 
+if TYPE_CHECKING:
+    from gadgetopt.comparison import compare
+    from gadgetopt.errors import InputError
+    from gadgetopt.files import Document, read, write
+    from gadgetopt.html_report import write_report
+    from gadgetopt.registry import problem, problems
+    from gadgetopt.report import ratios
+    from gadgetopt.result import Limits, Result, Status
+    from gadgetopt.run import solve, verify
+else:  # hidden from type checkers, to which it would give every name that is asked for
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'gadgetopt' has no attribute {name!r}")
-    value = getattr(import_module(f"gadgetopt.{_HOME[name]}"), name)
-    globals()[name] = value  # the next access needs no detour
-    return value
+    def __getattr__(name):
+        if name not in _HOME:
+            raise AttributeError(f"module 'gadgetopt' has no attribute {name!r}")
+        value = getattr(import_module(f"gadgetopt.{_HOME[name]}"), name)
+        globals()[name] = value  # the next access needs no detour
+        return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from gadgetopt.errors import InputError
 
 Sense = Literal["min", "max"]
 ModelClass = Literal["LP", "ILP", "MILP", "MINLP", "GDP"]
@@ -56,6 +59,24 @@ class Parts:
         return Reference(self.package, target)
 
 
+class Checked:
+    """A part whose fields of a few allowed values hold one of them, and whose tuples are tuples."""
+
+    def __post_init__(self) -> None:
+        for name, hint in get_type_hints(type(self)).items():
+            value = getattr(self, name)
+            allowed = get_args(hint) if get_origin(hint) is Literal else ()
+            if allowed and value not in allowed:
+                known = ", ".join(map(repr, allowed))
+                raise InputError(f"{self._label}: {name}: {value!r}, expected one of {known}")
+            if get_origin(hint) is tuple and not isinstance(value, tuple):
+                raise InputError(f"{self._label}: {name}: {value!r}, expected a tuple")
+
+    @property
+    def _label(self) -> str:
+        return f"{type(self).__name__} {getattr(self, 'name', '')!r}"
+
+
 @dataclass(frozen=True)
 class Citation:
     """Where a system comes from."""
@@ -80,7 +101,10 @@ class Generator:
 
 @dataclass(frozen=True)
 class Importer:
-    """Turns real data into instances: `(files, rng, **options) -> ImportOutcome`."""
+    """Turns real data into instances: `(files, rng, **options) -> ImportOutcome`.
+
+    `help` explains options that do not explain themselves; `list SYSTEM` prints it.
+    """
 
     format: str
     summary: str
@@ -90,7 +114,7 @@ class Importer:
 
 
 @dataclass(frozen=True)
-class Formulation:
+class Formulation(Checked):
     """A Pyomo model of a problem.
 
     Attributes
@@ -119,7 +143,7 @@ class Formulation:
 
 
 @dataclass(frozen=True)
-class Method:
+class Method(Checked):
     """A function `(instance, limits, rng, **parameters) -> MethodOutcome` and what is known of it.
 
     `choices` lists the values of parameters that name one of a few. `formulation` and `backend` say
@@ -148,7 +172,7 @@ class Assumption:
 
 
 @dataclass(frozen=True)
-class Guarantee:
+class Guarantee(Checked):
     """A theorem about methods: the ratio it promises as a function of the instance.
 
     Attributes
@@ -172,7 +196,7 @@ class Guarantee:
 
 
 @dataclass(frozen=True)
-class Picture:
+class Picture(Checked):
     """A plotly figure of a solution, `draw(instance, solution)`, or of an instance alone."""
 
     name: str
@@ -182,7 +206,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Problem:
+class Problem(Checked):
     """One system: everything the toolkit needs to know of it.
 
     Attributes
@@ -229,3 +253,21 @@ class Problem:
     certificate_type: Callable[..., Any] | None = None
     check_bound: Callable[..., Any] | None = None
     pictures: tuple[Picture, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        names = {
+            "formulations": [f.name for f in self.formulations],
+            "methods": [m.name for m in self.methods],
+            # One theorem may hold for two methods under assumptions of their own.
+            "guarantees": [
+                f"{g.name} of {method}" for g in self.guarantees for method in g.methods
+            ],
+            "generators": [g.name for g in self.generators],
+            "importers": [i.format for i in self.importers],
+            "pictures": [p.name for p in self.pictures],
+        }
+        for part, given in names.items():
+            for name, times in Counter(given).items():
+                if times > 1:
+                    raise InputError(f"{self._label}: {part}: {name!r} is declared {times} times")

@@ -1,6 +1,11 @@
-"""The two ways in which a request can be turned down before it is solved."""
+"""How a request is turned down before it is solved, and warnings of what was passed over."""
 
 from __future__ import annotations
+
+import logging
+from functools import cache
+
+logger = logging.getLogger(__name__)
 
 
 class InputError(ValueError):
@@ -38,3 +43,9 @@ class ModelRefused(ValueError):
 
 class SchedulerLost(RuntimeError):
     """A cluster's scheduler went away in the middle of a comparison; what was done is stored."""
+
+
+@cache
+def warn(line: str) -> None:
+    """Warn of what is passed over, once per process; the command line prints it on stderr."""
+    logger.warning("%s", line)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.errors import ModelRefused
+from gadgetopt.output import whole_file
 
 #: Format to file suffix.
 FORMATS = {"mps": "mps", "lp": "lp", "nl": "nl", "cpsat": "pbtxt"}
@@ -21,18 +22,20 @@ def write_model(model: Any, form: str, path: Path) -> None:
     InputError
         If the file cannot be written.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if form == "cpsat":
-            path.write_text(_cpsat_text(model), encoding="utf-8")
-        else:
-            model.write(str(path), format=form, io_options={"symbolic_solver_labels": True})
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
-    except (ValueError, RuntimeError) as error:
-        if isinstance(error, ModelRefused):
-            raise
-        raise ModelRefused(f"--format {form}: {str(error).splitlines()[0]}") from None
+    from pyomo.opt import ProblemFormat
+
+    with whole_file(path) as part:
+        try:
+            if form == "cpsat":
+                part.write_text(_cpsat_text(model), encoding="utf-8")
+            else:
+                pyomo_format = ProblemFormat.cpxlp if form == "lp" else ProblemFormat(form)
+                labels = {"symbolic_solver_labels": True}
+                model.write(str(part), format=pyomo_format, io_options=labels)
+        except (ValueError, RuntimeError) as error:
+            if isinstance(error, ModelRefused):
+                raise
+            raise ModelRefused(f"--format {form}: {str(error).splitlines()[0]}") from None
 
 
 def _cpsat_text(model: Any) -> str:

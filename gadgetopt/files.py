@@ -4,34 +4,44 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Generic, Literal, get_args
 
 from pydantic import ValidationError
+from typing_extensions import TypeVar
 
 from gadgetopt.certificate import LpDuals
 from gadgetopt.data import Data
 from gadgetopt.declaration import Problem, Reference
-from gadgetopt.errors import InputError
+from gadgetopt.errors import InputError, warn
+from gadgetopt.output import write_text
 from gadgetopt.registry import problem, problem_names
 
 FORMAT_VERSION = 1
 Kind = Literal["instance", "solution", "certificate"]
 _ENVELOPE = ("gadgetopt", "problem", "kind", "name", "data")
+_HEADER = (
+    '{"gadgetopt": 1, "problem": ..., "kind": "instance" (or "solution", "certificate"), '
+    '"name": ..., "data": {...}}'
+)
+
+
+#: The record in a document. Which it is only the file says, so that `read` leaves it open; a type
+#: checker is told by `instance: Document[SjfBcoInstance] = gadgetopt.read(...)`.
+Record_co = TypeVar("Record_co", bound=Data, covariant=True, default=Any)
 
 
 @dataclass(frozen=True)
-class Document:
+class Document(Generic[Record_co]):
     """An instance, solution or certificate with its name, its problem and where it came from."""
 
     problem: Problem
     kind: Kind
     name: str
-    data: Any
+    data: Record_co
     origin: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
 
@@ -54,14 +64,29 @@ def fingerprint(problem_name: str, data: Data) -> str:
 
 def write(document: Document, path: Path) -> None:
     """Write a document; the file appears whole or not at all."""
-    text = document_text(document)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+    write_text(path, document_text(document))
+
+
+def write_new(document: Document, path: Path, *, force: bool = False) -> None:
+    """Write an instance unless the file is there and holds anything else than this instance.
+
+    Raises
+    ------
+    InputError
+        If it does and `force` is not set, or the file cannot be written.
+    """
+    if path.exists() and not force:
+        try:
+            there = read(path)
+        except InputError:
+            there = None
+        if there is None or _identity(there) != _identity(document):
+            raise InputError(f"{path}: is there already with other content; --force replaces it")
+    write(document, path)
+
+
+def _identity(document: Document) -> tuple[str, str, str]:
+    return document.kind, document.name, document.fingerprint
 
 
 def document_text(document: Document) -> str:
@@ -163,8 +188,9 @@ def read_certificate(path: Path | str) -> Document:
 def find_instances(paths: Iterable[Path | str]) -> list[Path]:
     """Expand files, directories and globs into instance files, in a fixed order, each once.
 
-    Solutions and certificates found in a directory are passed over. A path below `instances/` that
-    does not exist here is looked up in the instance library installed with gadgetopt.
+    Solutions and certificates found in a directory are passed over, and with a warning what is no
+    file of gadgetopt. A path below `instances/` that does not exist here is looked up in the
+    instance library installed with gadgetopt.
 
     Raises
     ------
@@ -202,16 +228,29 @@ def _matches(path: Path) -> list[Path]:
     if not path.exists() and path.parts[:1] == ("instances",):
         path = library().joinpath(*path.parts[1:])
     if path.is_dir():
-        return sorted(p for p in path.rglob("*.json") if not _is_answer(p))
+        return _instances_in(path)
     return [path] if path.exists() else []
 
 
-def _is_answer(path: Path) -> bool:
-    try:
-        envelope = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False  # reading it as an instance will say what is wrong with it
-    return isinstance(envelope, dict) and envelope.get("kind") in ("solution", "certificate")
+def _instances_in(folder: Path) -> list[Path]:
+    found, foreign = [], []
+    for path in sorted(folder.rglob("*.json")):
+        try:
+            envelope = json.loads(path.read_text(encoding="utf-8"))
+        except OSError:
+            found.append(path)  # reading it as an instance will say what is wrong with it
+            continue
+        except (ValueError, RecursionError):
+            envelope = None
+        if not isinstance(envelope, dict) or "gadgetopt" not in envelope:
+            foreign.append(path)
+        elif envelope.get("kind") not in ("solution", "certificate"):
+            found.append(path)
+    if foreign:
+        names = ", ".join(str(path.relative_to(folder)) for path in foreign[:3])
+        more = f" and {len(foreign) - 3} more" if len(foreign) > 3 else ""
+        warn(f"{folder}: skipped, no files of gadgetopt: {names}{more}")
+    return found
 
 
 def _of_kind(document: Document, kind: Kind) -> Document:
@@ -223,12 +262,14 @@ def _of_kind(document: Document, kind: Kind) -> Document:
 def _check_envelope(path: str, envelope: Any) -> tuple[Problem, Kind]:
     if not isinstance(envelope, dict):
         raise InputError(f"{path}: {_shown(envelope)} is not an object with a gadgetopt envelope")
+    if "gadgetopt" not in envelope:
+        raise InputError(f"{path}: no header, expected {_HEADER}")
     for key in _ENVELOPE:
         if key not in envelope:
             raise InputError(f"{path}: {key}: missing")
     for key in envelope:
         if key not in (*_ENVELOPE, "origin"):
-            raise InputError(f"{path}: {key}: unknown field")
+            raise InputError(f"{path}: {_short(key)}: unknown field")
     if envelope["gadgetopt"] != FORMAT_VERSION or isinstance(envelope["gadgetopt"], bool):
         shown = _shown(envelope["gadgetopt"])
         raise InputError(f"{path}: gadgetopt: format version {shown}, expected {FORMAT_VERSION}")
@@ -252,7 +293,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for key, value in pairs:
         if key in out:
-            raise ValueError(f"{key}: given twice in one object")
+            raise ValueError(f"{_short(key)}: given twice in one object")
         out[key] = value
     return out
 
@@ -333,7 +374,7 @@ def _place(prefix: str, location: Sequence[str | int], data: Any, *, there: bool
             continue
         if isinstance(data, dict) and step not in data and (there or k + 1 < len(location)):
             continue  # the kind of record that one of several was taken for
-        place += f"[{step}]" if isinstance(step, int) else f".{step}"
+        place += f"[{step}]" if isinstance(step, int) else f".{_short(step)}"
         inside = isinstance(data, dict) and step in data
         inside = inside or (isinstance(data, list) and isinstance(step, int) and step < len(data))
         data = data[step] if inside else None
@@ -342,5 +383,8 @@ def _place(prefix: str, location: Sequence[str | int], data: Any, *, there: bool
 
 def _shown(value: Any) -> str:
     """Return a value as JSON, shortened to fit a line."""
-    text = json.dumps(value, default=str)
+    return _short(json.dumps(value, default=str))
+
+
+def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -47,11 +47,16 @@ class Series(Data):
     @property
     def label(self) -> str:
         """What the names of its instances begin with; equal only for equal instances."""
-        options = "".join(f"_{k}={_written(v)}" for k, v in sorted(self.options.items()))
-        clean = re.sub(r"[^A-Za-z0-9.=+-]+", "_", options)[:_LONGEST_LABEL]
-        if clean != options:
-            clean += "_" + hashlib.sha256(options.encode()).hexdigest()[:8]
-        return f"{self.system}_{self.preset}_s{self.seed}{clean}"
+        return f"{self.system}_{self.preset}_s{self.seed}{options_label(self.options)}"
+
+
+def options_label(options: Mapping[str, Any]) -> str:
+    """Return what the name of an instance says of changed options; equal only for equal ones."""
+    label = "".join(f"_{k}={_written(v)}" for k, v in sorted(options.items()))
+    clean = re.sub(r"[^A-Za-z0-9.=+-]+", "_", label)[:_LONGEST_LABEL]
+    if clean != label:
+        clean += "_" + hashlib.sha256(label.encode()).hexdigest()[:8]
+    return clean
 
 
 def parse_series(spec: str, place: str) -> Series:
@@ -109,12 +114,16 @@ def _with_options(series: Series, assignments: list[str], place_of: Callable[[st
         raise InputError(f"{place_of('system')}: {error}") from None
     generator = find_generator(declared, series.preset, place_of("preset"))
     given = parse_assignments(assignments, generator.parameters, place_of("options"))
-    changed = {
+    return series.model_copy(update={"options": changed_options(generator, given)})
+
+
+def changed_options(generator: Generator, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that differ from a generator's defaults, as JSON holds them."""
+    return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in given.items()
         if value != generator.parameters[name]
     }
-    return series.model_copy(update={"options": changed})
 
 
 def _assignments(series: Series) -> list[str]:
@@ -159,8 +168,10 @@ def generate(
     """
     # A stream for each instance: the fifth does not depend on whether the others are made.
     rng = np.random.default_rng([seed, index])
+    # What the file says of its origin is what the generator is called with.
+    parameters = {**generator.parameters, **changed}
     try:
-        data = generator.generate(rng, **changed)
+        data = generator.generate(rng, **parameters)
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         raise InputError(f"{place}: gives no valid instance: {detail['msg']}") from None
@@ -168,15 +179,15 @@ def generate(
         raise
     except (TypeError, ValueError) as error:
         raise InputError(f"{place}: {error}") from None
-    return Document(declared, "instance", name, data, _origin(generator, changed, seed, index))
+    return Document(declared, "instance", name, data, _origin(generator, parameters, seed, index))
 
 
 def _origin(
-    generator: Generator, changed: Mapping[str, Any], seed: int, index: int
+    generator: Generator, parameters: Mapping[str, Any], seed: int, index: int
 ) -> dict[str, Any]:
     return {
         "generator": generator.name,
-        "parameters": {**generator.parameters, **changed},
+        "parameters": dict(parameters),
         "seed": seed,
         "index": index,
         "version": __version__,
@@ -200,7 +211,8 @@ def write_series(series: Series, folder: Path) -> list[Path]:
         path = folder / f"{name}.json"
         files.append(path)
         there = read_instance(path) if path.exists() else None
-        origin = json.loads(json.dumps(_origin(generator, changed, series.seed, index)))
+        parameters = {**generator.parameters, **changed}
+        origin = json.loads(json.dumps(_origin(generator, parameters, series.seed, index)))
         if there and there.problem.name == declared.name and there.origin == origin:
             continue
         made = generate(declared, generator, changed, series.seed, index, name, series.spec)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from gadgetopt.comparison import ROW_KEYS, Entry, entries, plain
 from gadgetopt.errors import InputError
 from gadgetopt.numbers import as_double
+from gadgetopt.output import whole_file, write_text
 from gadgetopt.ratio import Ratio
-from gadgetopt.result import Result, Status
+from gadgetopt.result import Status
 from gadgetopt.rows import StoredRun
 from gadgetopt.run import show, show_gap
 from gadgetopt.store import Store
@@ -120,21 +121,17 @@ def render(
         if out is None:
             raise InputError("--format parquet: is binary, expected --out FILE")
         try:
-            frame(rows, keys).to_parquet(out)
+            with whole_file(out) as part:
+                frame(rows, keys).to_parquet(part)
         except ImportError:
             raise InputError(
                 "--format parquet: needs pyarrow: pip install 'gadgetopt[parquet]'"
             ) from None
-        except OSError as error:
-            raise InputError(f"{out}: cannot be written: {error.strerror}") from None
         return None
     text = _text(rows, form, keys)
     if out is None:
         return text
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror}") from None
+    write_text(out, text)
     return None
 
 
@@ -143,13 +140,28 @@ def _text(rows: Sequence[dict[str, Any]], form: Format, keys: Sequence[str]) -> 
         return json.dumps(list(rows), indent=1, allow_nan=False) + "\n"
     if form == "csv":
         buffer = io.StringIO()
-        frame(rows, keys).to_csv(buffer, index=False)
+        frame([_unrun(row) for row in rows], keys).to_csv(buffer, index=False)
         return buffer.getvalue()
     if form == "latex":
         return str(
             frame(rows, keys).to_latex(index=False, escape=True, na_rep="", float_format="%.4g")
         )
     raise ValueError(f"{form} is not a text format")
+
+
+#: What a spreadsheet takes for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\n")
+
+
+def _unrun(row: dict[str, Any]) -> dict[str, Any]:
+    """Put an apostrophe before texts that a spreadsheet would run; numbers stay what they are."""
+    return {key: _text_cell(x) if isinstance(x, str) else x for key, x in row.items()}
+
+
+def _text_cell(text: str) -> str:
+    # A lone carriage return ends a row for some readers, and Python's writer does not quote it.
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 # -- the terminal ----------------------------------------------------------------------------------
@@ -181,7 +193,7 @@ def ratio_table(table: Sequence[Entry]) -> Table:
         r = entry.result
         if last is not None and last != r.instance:
             out.add_section()
-        status = _state(r) + (f" ({escape(_limit(r.limit_hit))})" if r.limit_hit else "")
+        status = r.state + (f" ({escape(_limit(r.limit_hit))})" if r.limit_hit else "")
         out.add_row(
             escape(r.instance) if r.instance != last else "",
             escape(r.method) + ("" if r.seed is None else f" #{r.seed}"),
@@ -220,12 +232,6 @@ def remarks(table: Sequence[Entry]) -> list[str]:
                     f"{promise.theorem} ({promise.standing}) says <= {show(promise.ratio or 0)}"
                 )
     return out
-
-
-def _state(r: Result) -> str:
-    # A relaxation that did what it is for has no solution to show.
-    bounded = r.status is Status.NO_SOLUTION and r.bound is not None
-    return "bound only" if bounded else str(r.status)
 
 
 def _limit(name: str) -> str:

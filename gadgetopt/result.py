@@ -193,3 +193,10 @@ class Result:
     phases_s: Mapping[str, float] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def state(self) -> str:
+        """The status in words; "bound only" of a relaxation that gave the bound it is for."""
+        if self.status is Status.NO_SOLUTION and self.bound is not None:
+            return "bound only"
+        return str(self.status).replace("_", " ")

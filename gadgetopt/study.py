@@ -21,6 +21,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.files import find_instances, validate
 from gadgetopt.generation import Series, checked_series, write_series
 from gadgetopt.methods import find_method, knows
+from gadgetopt.output import write_text
 from gadgetopt.registry import problems
 from gadgetopt.result import Limits
 from gadgetopt.toml import toml
@@ -218,14 +219,9 @@ def write_study(study: Study, path: Path) -> None:
         if not series["options"]:
             del series["options"]
     text = f"# gadgetopt compare {path.name}\n\n{toml(plain)}"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise InputError(f"{path}: is there already, expected a new file") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be written: {error}") from None
+    if os.path.lexists(path):
+        raise InputError(f"{path}: is there already, expected a new file")
+    write_text(path, text)
 
 
 def _parsed(path: Path) -> dict[str, Any]:

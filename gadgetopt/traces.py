@@ -98,6 +98,12 @@ class ImportOutcome:
     origin_of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
+def drawn_name(stem: str, rng: np.random.Generator, index: int) -> str:
+    """Return the name of an instance drawn from data: it says the seed of `rng` and the index."""
+    seeds: Any = rng.bit_generator.seed_seq
+    return f"{stem}_s{seeds.entropy}_{index}"
+
+
 @dataclass(frozen=True)
 class _Column:
     """A column of a file: what it becomes, the values it may take, and the factor to our unit."""

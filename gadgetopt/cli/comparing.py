@@ -17,6 +17,7 @@ from gadgetopt.cli.options import (
     Out,
     Threads,
     TimeLimit,
+    check_outputs,
     count,
     natural,
     positive,
@@ -143,6 +144,7 @@ def ratios(
     if form not in report.FORMATS:
         known = ", ".join(report.FORMATS)
         raise InputError(f"--format: {form!r} is not one of {known}")
+    check_outputs(out, read=store)
     table = report.ratios(store)
     rows = report.theorem_rows(table) if theorems else [entry.row() for entry in table]
     keys: tuple[str, ...] = report.THEOREM_KEYS if theorems else comparison.ROW_KEYS

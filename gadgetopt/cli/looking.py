@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Json, System, natural
+from gadgetopt.cli.options import Json, System, natural, system_names
+from gadgetopt.cli.words import quantity, spaced
 from gadgetopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,30 +21,40 @@ _PARTS = ("formulations", "methods", "guarantees", "generators", "importers", "p
 
 def list_(
     system: Annotated[
-        str | None, typer.Argument(metavar="[SYSTEM]", help="Only this one, with parameters.")
+        str | None,
+        typer.Argument(metavar="[SYSTEM]", help="All about this one.", autocompletion=system_names),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """List systems with their formulations, methods and guarantees."""
+    """List the systems, or what a system has: formulations, methods, guarantees, generators."""
     from gadgetopt.registry import problem, problems
 
     chosen = problems() if system is None else [problem(system)]
     described = [_described(p) for p in chosen]
     if as_json:
         typer.echo(json.dumps(described, indent=1, default=str))
-        return
-    for p in described:
-        typer.echo(f"{p['name']}: {p['title']}\n  {p['citation']}")
-        typer.echo(f"  {p['sense']}imise {p['objective'].replace('_', ' ')}")
-        for part in _PARTS:
-            if p[part]:
-                typer.echo(f"  {part}")
-                width = max(len(entry["name"]) for entry in p[part])
-                for entry in p[part]:
-                    typer.echo(f"    {entry['name']:<{width}}  {_line(entry)}")
-                    if system is not None and entry.get("parameters"):
-                        pairs = (f"{k}={_shown(v)}" for k, v in entry["parameters"].items())
-                        typer.echo(f"    {'':<{width}}  parameters: {', '.join(pairs)}")
+    elif system is None:
+        width = max((len(p["name"]) for p in described), default=0)
+        for p in described:
+            typer.echo(
+                f"{p['name']:<{width}}  {p['title']}; {p['sense']}imise {quantity(p['objective'])}"
+            )
+        typer.echo("\n`gadgetopt list SYSTEM` lists its formulations, methods and all the rest.")
+    else:
+        _list_one(described[0])
+
+
+def _list_one(p: dict[str, Any]) -> None:
+    typer.echo(f"{p['name']}: {p['title']}\n  {p['citation']}")
+    typer.echo(f"  {p['sense']}imise {quantity(p['objective'])}")
+    for part in _PARTS:
+        if p[part]:
+            typer.echo(f"  {part}")
+        width = max((len(entry["name"]) for entry in p[part]), default=0)
+        for entry in p[part]:
+            typer.echo(f"    {entry['name']:<{width}}  {_line(entry)}")
+            for line in _more(entry):
+                typer.echo(f"    {'':<{width}}  {line}")
 
 
 def show(
@@ -73,9 +84,9 @@ def show(
     if document.problem.name != declared.name:
         raise InputError(f"{instance}: problem: {document.problem.name!r}, expected {system!r}")
     for name, value in declared.size(document.data).items():
-        typer.echo(f"{name.replace('_', ' ')}: {value}")
+        typer.echo(f"{spaced(name)}: {value}")
     for name, number in features_of(declared, document.data).items():
-        typer.echo(f"{name.replace('_', ' ')}: {number:.4g}")
+        typer.echo(f"{spaced(name)}: {number:.4g}")
     if chosen is not None:
         from gadgetopt.export import written_out
 
@@ -138,6 +149,7 @@ def _described(p: Problem) -> dict[str, Any]:
                 "reference": m.reference,
                 "stochastic": m.stochastic,
                 "parameters": dict(m.parameters),
+                "choices": dict(m.choices),
             }
             for m in methods(p)
         ],
@@ -161,7 +173,12 @@ def _described(p: Problem) -> dict[str, Any]:
             for picture in p.pictures
         ],
         "importers": [
-            {"name": i.format, "summary": i.summary, "parameters": dict(i.parameters)}
+            {
+                "name": i.format,
+                "summary": i.summary,
+                "parameters": dict(i.parameters),
+                "help": dict(i.help),
+            }
             for i in p.importers
         ],
     }
@@ -171,6 +188,22 @@ def _line(entry: dict[str, Any]) -> str:
     labels = (entry.get("class"), entry.get("strength"), entry.get("kind"), entry.get("standing"))
     tags = ", ".join(label for label in labels if label)
     return f"[{tags}] {entry['summary']}" if tags else str(entry["summary"])
+
+
+def _more(entry: dict[str, Any]) -> list[str]:
+    """Return what there is to say beyond the line of a part: theorems' methods, parameters."""
+    lines = []
+    if "assumptions" in entry:
+        lines.append(f"of {', '.join(entry['methods'])}")
+        lines += [f"if {assumption}" for assumption in entry["assumptions"]]
+    if entry.get("parameters"):
+        choices = entry.get("choices", {})
+        pairs = (
+            f"{k}={_shown(v)}" + (f" ({' or '.join(choices[k])})" if k in choices else "")
+            for k, v in entry["parameters"].items()
+        )
+        lines.append(f"parameters: {', '.join(pairs)}")
+    return lines + [f"{name}: {text}" for name, text in entry.get("help", {}).items()]
 
 
 def _shown(value: Any) -> str:

@@ -5,26 +5,30 @@ Everything heavy is imported inside the commands, so that `--help` answers at on
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from gadgetopt.cli import INTERRUPTED
-from gadgetopt.cli.comparing import compare, ratios
+from gadgetopt.cli.comparing import compare, ratios, say
 from gadgetopt.cli.looking import list_, schema, show
 from gadgetopt.cli.making import export, generate, import_
 from gadgetopt.cli.reporting import report
 from gadgetopt.cli.solving import plot, solve, verify
 from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
 
+#: What a write to the output fails with where its disk or file can take no more.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
+
 app = typer.Typer(
     name="gadgetopt",
     help="How far from optimal are the algorithms for the problems of distributed training?",
-    no_args_is_help=True,
-    add_completion=False,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -53,47 +57,64 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
+    context: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit.
 
-    The exit code is 0 if all was done, 1 if a requested solve failed, 2 for bad input, 130 after
-    Ctrl-C or SIGTERM, by which batch systems announce the end of a job.
+    The exit code is 0 if all was done, 1 if a requested solve failed, 2 for bad input or output
+    that cannot be written, 130 after Ctrl-C or SIGTERM, by which batch systems announce the end of
+    a job.
     """
+    # Of a closed descriptor Python makes no stream at all.
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     sys.exit(_run(arguments))
 
 
 def _run(arguments: list[str] | None) -> int:
     try:
-        code: Any = app(args=arguments, standalone_mode=False)
+        code: Any = app(args=arguments, prog_name="gadgetopt", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except (InputError, ModelRefused) as error:
         # Names that it quotes may hold line breaks.
-        print(f"gadgetopt: {' '.join(str(error).splitlines())}", file=sys.stderr)
+        say(" ".join(str(error).splitlines()))
         return 2
     except SchedulerLost as error:
-        print(f"gadgetopt: {error}", file=sys.stderr)
+        say(str(error))
         return 1
     except KeyboardInterrupt:
-        print("gadgetopt: interrupted", file=sys.stderr)
+        say("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone (`gadgetopt list | head`): that is its right.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:
+        if error.filename is not None or error.errno not in _FULL:
+            raise
+        _drop_output()
+        say(f"output: cannot be written: {error.strerror}")
+        return 2
     except Exception as error:
         # Usage errors carry their own sentence; anything else is a defect and shows its traceback.
         if not hasattr(error, "format_message"):
             raise
         message = " ".join(error.format_message().split())
         if message:
-            print(f"gadgetopt: {message}", file=sys.stderr)
+            say(message)
         return 2
+
+
+def _drop_output() -> None:
+    """Send what is left of the output nowhere, so that Python's own exit does not fail on it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

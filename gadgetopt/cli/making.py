@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Json, Seed, System
+from gadgetopt.cli.options import Json, Seed, System, check_outputs
 from gadgetopt.cli.options import count as positive_count
+from gadgetopt.cli.words import in_words, spaced
 from gadgetopt.errors import InputError
 
 OutDir = Annotated[Path, typer.Option("--out", help="Directory for the files.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that hold other instances.")]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="name=value, repeatable; see `list SYSTEM`.")
 ]
@@ -27,11 +30,12 @@ def generate(
     seed: Seed = 0,
     out: OutDir = Path(),
     settings: Settings = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Generate instance files from a preset."""
-    from gadgetopt.files import write
-    from gadgetopt.generation import find_generator
+    from gadgetopt.files import write_new
+    from gadgetopt.generation import changed_options, find_generator, options_label
     from gadgetopt.generation import generate as generate_one
     from gadgetopt.methods import parse_assignments
     from gadgetopt.registry import problem
@@ -39,12 +43,14 @@ def generate(
     declared = problem(system)
     generator = find_generator(declared, preset, "--preset")
     changed = parse_assignments(settings or (), generator.parameters, f"--preset {preset}: --set")
+    label = f"{preset}_s{seed}{options_label(changed_options(generator, changed))}"
     written = []
     for index in range(count):
-        name = f"{preset}_s{seed}_{index:0{len(str(count - 1))}d}"
+        name = f"{label}_{index:0{len(str(count - 1))}d}"
         path = out / f"{name}.json"
         place = f"--preset {preset}"
-        write(generate_one(declared, generator, changed, seed, index, name, place), path)
+        made = generate_one(declared, generator, changed, seed, index, name, place)
+        write_new(made, path, force=force)
         written.append(path)
     _say_written(written, as_json)
 
@@ -58,6 +64,7 @@ def import_(
     seed: Seed = 0,
     out: OutDir = Path(),
     settings: Settings = None,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Turn real data into instance files."""
@@ -66,18 +73,19 @@ def import_(
     import numpy as np
 
     from gadgetopt import __version__
-    from gadgetopt.files import Document, write
+    from gadgetopt.files import Document, write_new
     from gadgetopt.methods import parse_assignments
 
     declared, importer = _importer(form, system)
     changed = parse_assignments(settings or (), importer.parameters, f"import {form}: --set")
-    outcome = importer.read(files, np.random.default_rng(seed), **changed)
+    parameters = {**importer.parameters, **changed}
+    outcome = importer.read(files, np.random.default_rng(seed), **parameters)
     written = []
     for name, data in outcome.instances:
         own = outcome.origin_of.get(name, {})
         origin = {**outcome.origin, **own, "seed": seed, "version": __version__}
         path = out / f"{name}.json"
-        write(Document(declared, "instance", name, data, origin), path)
+        write_new(Document(declared, "instance", name, data, origin), path, force=force)
         written.append(path)
     if as_json:
         report = {"files": [str(p) for p in written], "report": outcome.report}
@@ -103,7 +111,9 @@ def export(
         raise InputError(f"--format: {form!r}, expected one of {', '.join(FORMATS)}")
     instance = read_instance(file)
     chosen = find_formulation(instance.problem, formulation)
-    path = out or Path(f"{instance.name}.{formulation}.{FORMATS[form]}")
+    safe = re.sub(r"[^\w.=+-]+", "_", instance.name)  # a name may hold slashes
+    path = out or Path(f"{safe}.{formulation}.{FORMATS[form]}")
+    check_outputs(path, read=file)
     write_model(chosen.build(instance.data), form, path)
     typer.echo(str(path))
 
@@ -125,18 +135,18 @@ def _importer(form: str, system: str | None) -> tuple[Any, Any]:
 def _report_lines(report: dict[Any, Any], indent: str = "") -> list[str]:
     lines = []
     for name, value in report.items():
-        key = str(name)
+        key = spaced(name)
         if isinstance(value, dict):
-            lines.append(f"{indent}{key.replace('_', ' ')}:")
+            lines.append(f"{indent}{key}:")
             lines += _report_lines(value, indent + "  ")
         elif isinstance(value, list) and value and isinstance(value[0], dict):
-            lines.append(f"{indent}{key.replace('_', ' ')}:")
+            lines.append(f"{indent}{key}:")
             for entry in value:
                 first, *rest = _report_lines(entry)
                 lines.append(f"{indent}  - {first}")
                 lines += [f"{indent}    {line}" for line in rest]
         else:
-            lines.append(f"{indent}{key.replace('_', ' ')}: {value}")
+            lines.append(f"{indent}{key}: {in_words(value)}")
     return lines
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from gadgetopt.errors import InputError
 from gadgetopt.result import Limits
 
 
@@ -45,6 +47,13 @@ def text(given: str) -> str:
     return given
 
 
+def system_names(begun: str) -> list[str]:
+    """Return the systems whose name begins so, for the shell to complete."""
+    from gadgetopt.registry import problem_names
+
+    return [name for name in problem_names() if name.startswith(begun)]
+
+
 positive = _number("a positive number", lambda x: x > 0)
 fraction = _number("a number in [0, 1)", lambda x: 0 <= x < 1)
 count = _integer("a positive integer", 1)
@@ -78,8 +87,32 @@ Gap = Annotated[
         "--gap", help="Relative gap at which a solve may stop.", parser=fraction, metavar="GAP"
     ),
 ]
-System = Annotated[str, typer.Argument(metavar="SYSTEM", help="Name of a system, see `list`.")]
+System = Annotated[
+    str,
+    typer.Argument(
+        metavar="SYSTEM", help="Name of a system, see `list`.", autocompletion=system_names
+    ),
+]
 Out = Annotated[Path | None, typer.Option("--out", help="Write to this file.")]
+
+
+def check_outputs(*outputs: Path | None, read: Path) -> None:
+    """Refuse output files that are folders, the file that is read, or one another.
+
+    Any other file that an option names is replaced: who names it expects that.
+    """
+    taken = [read]
+    for path in (path for path in outputs if path is not None):
+        if path.is_dir():
+            raise InputError(f"{path}: is a directory, expected a file")
+        if any(_same(path, other) for other in taken):
+            what = "is the file that is read" if _same(path, read) else "is given twice"
+            raise InputError(f"{path}: {what}, expected another file to write to")
+        taken.append(path)
+
+
+def _same(path: Path, other: Path) -> bool:
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def limits(time_s: float | None, threads: int, memory_mb: float | None, rel_gap: float) -> Limits:

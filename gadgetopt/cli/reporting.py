@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from gadgetopt.cli.options import Json, natural, positive
+from gadgetopt.cli.options import Json, check_outputs, natural, positive
 from gadgetopt.errors import InputError
 
 
@@ -37,6 +37,7 @@ def report(
 
     if out.suffix not in (".html", ".htm"):
         raise InputError(f"--out: {out}: {out.suffix or 'no suffix'}, expected .html")
+    check_outputs(out, read=store)
     with _progress() as progress:
         made = write_report(
             store, out, title=title, pictures=pictures, pictures_mb=pictures_mb, progress=progress

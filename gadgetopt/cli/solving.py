@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Gap, Json, Memory, Out, Seed, Threads, TimeLimit, limits
+from gadgetopt.cli.options import (
+    Gap,
+    Json,
+    Memory,
+    Out,
+    Seed,
+    Threads,
+    TimeLimit,
+    check_outputs,
+    limits,
+)
+from gadgetopt.cli.words import lines_of, quantity, spaced
 from gadgetopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,9 +66,7 @@ def solve(
     call = _call(instance, method)
     picture = None if plot is None else _picture(system, None)
     _check_suffix("--plot", plot)
-    for path in (out, plot, certificate):
-        if path is not None and path.is_dir():
-            raise InputError(f"{path}: is a directory, expected a file")
+    check_outputs(out, plot, certificate, read=paths[0])
     if log:
         _print_solver_log()
     result = run(instance, call, limits(time_limit, threads, memory_mb, gap), seed)
@@ -151,6 +160,9 @@ def plot(
     from gadgetopt.run import verify as check
 
     _check_suffix("--out", out)
+    check_outputs(out, read=instance)
+    if solution is not None:
+        check_outputs(out, read=solution)
     if run is not None:
         if solution is not None:
             raise InputError(f"--run: {run!r} and the solution {solution}: expected one of the two")
@@ -248,15 +260,15 @@ def _check_suffix(option: str, path: Path | None) -> None:
 
 
 def _draw(figure: Any, path: Path) -> None:
-    try:
+    from gadgetopt.output import whole_file
+
+    with whole_file(path) as part:
         if path.suffix == ".html":
             # Without the library's own button to share a chart, which uploads it.
             here = {"showSendToCloud": False, "plotlyServerURL": ""}
-            figure.write_html(path, include_plotlyjs=True, config=here)
+            figure.write_html(part, include_plotlyjs=True, config=here)
         else:
-            figure.write_json(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+            figure.write_json(part)
 
 
 def _report(objective: str, result: Result) -> None:
@@ -267,13 +279,13 @@ def _report(objective: str, result: Result) -> None:
         ("method", f"{result.method} ({result.kind})"),
         (
             "status",
-            str(result.status) + (f", stopped by {result.limit_hit}" if result.limit_hit else ""),
+            result.state + (f", stopped by {result.limit_hit}" if result.limit_hit else ""),
         ),
     ]
     if result.reason is not None:
         lines.append(("reason", result.reason))
     if result.objective is not None:
-        lines.append((objective, _exactly(result.objective)))
+        lines.append((quantity(objective), _exactly(result.objective)))
     if result.claimed_objective is not None:
         lines.append(("claimed by the method", show(result.claimed_objective)))
     if result.bound is not None:
@@ -282,7 +294,8 @@ def _report(objective: str, result: Result) -> None:
         lines.append(("relative gap", show_gap(result.gap, 2)))
     phases = "".join(f", {name} {s:.3f}" for name, s in result.phases_s.items())
     lines.append(("time", f"{result.time_s:.3f} s{phases}"))
-    lines += [(key, str(value)) for key, value in result.notes.items()]
+    for key, value in result.notes.items():
+        lines += [(key if k == 0 else "", line) for k, line in enumerate(lines_of(value))]
     if result.evaluation is not None:
         lines += [(k, show(v)) for k, v in result.evaluation.components.items()]
     _print_pairs(lines)
@@ -293,7 +306,7 @@ def _lines(objective: str, evaluation: Evaluation) -> list[tuple[str, str]]:
 
     lines = [("feasible", "yes" if evaluation.feasible else "no")]
     if evaluation.objective is not None:
-        lines.append((objective, _exactly(evaluation.objective)))
+        lines.append((quantity(objective), _exactly(evaluation.objective)))
     lines += [("violation", str(v)) for v in evaluation.violations]
     return lines + [(k, show(v)) for k, v in evaluation.components.items()]
 
@@ -301,4 +314,4 @@ def _lines(objective: str, evaluation: Evaluation) -> list[tuple[str, str]]:
 def _print_pairs(lines: list[tuple[str, str]]) -> None:
     width = max(len(name) for name, _ in lines)
     for name, value in lines:
-        typer.echo(f"{name.replace('_', ' '):<{width}}  {value}")
+        typer.echo(f"{spaced(name):<{width}}  {value}")

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from gadgetopt import __version__
-from gadgetopt.errors import InputError
 from gadgetopt.html_report import summary, table
 from gadgetopt.html_report.columns import against_columns
 from gadgetopt.html_report.distributions import distribution
@@ -21,6 +20,7 @@ from gadgetopt.html_report.profiles import quality_profile, time_profile, time_t
 from gadgetopt.html_report.progress import gap_over_time
 from gadgetopt.html_report.reading import System, read_systems
 from gadgetopt.html_report.style import Style, style
+from gadgetopt.output import write_text
 from gadgetopt.store import Store
 
 #: The scripts, in the order in which they build on each other.
@@ -66,12 +66,7 @@ def write_report(
         album = draw(runs, systems, pictures, round(pictures_mb * 1e6), progress)
         at_work = runs.running()
     text = page(systems, album, store=str(store), title=title or store.stem, at_work=at_work)
-    part = out.with_name(f".{out.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(out)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written: {error.strerror}") from None
+    write_text(out, text)
     lines = table.in_order(systems)
     return {"runs": len(lines), "pictures": len(album.packed), "bytes": out.stat().st_size}
 

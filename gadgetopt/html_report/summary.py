@@ -51,17 +51,9 @@ class Finding:
     run: str | None = None
 
 
-def state(line: Line) -> str:
-    """Return a run's status in words; a relaxation that gave its bound did what it is for."""
-    r = line.entry.result
-    if r.status is Status.NO_SOLUTION and r.bound is not None:
-        return "bound only"
-    return str(r.status).replace("_", " ")
-
-
 def states(lines: Sequence[Line]) -> list[tuple[str, str, int]]:
     """Return sign, word and number of runs of every status that occurs."""
-    counted = Counter(state(line) for line in lines)
+    counted = Counter(line.entry.result.state for line in lines)
     return [(sign, word, counted[word]) for word, sign in SIGNS.items() if counted[word]]
 
 

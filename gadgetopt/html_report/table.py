@@ -10,7 +10,6 @@ from typing import Any
 from gadgetopt.html_report.figure import thinned
 from gadgetopt.html_report.pictures import Album, packed
 from gadgetopt.html_report.reading import Line, System, number
-from gadgetopt.html_report.summary import state
 from gadgetopt.numbers import Number
 from gadgetopt.theorems import Verdict, proven_ratio, verdict
 
@@ -47,7 +46,7 @@ def columns(lines: Sequence[Line], album: Album) -> dict[str, list[Any]]:
                 "method": line.label,
                 "kind": r.kind,
                 "seed": r.seed,
-                "status": state(line),
+                "status": r.state,
                 "limit": r.limit_hit,
                 "objective": _finite(r.objective),
                 "bound": _finite(r.bound),

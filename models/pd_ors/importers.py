@@ -20,7 +20,7 @@ import numpy as np
 
 from gadgetopt.csv_rows import read_rows
 from gadgetopt.errors import InputError
-from gadgetopt.traces import ImportOutcome
+from gadgetopt.traces import ImportOutcome, drawn_name
 
 from .generate import SLOT_S, paper_job, paper_machines
 from .instance import PdOrsInstance
@@ -126,7 +126,7 @@ def arrivals_csv(
             machines=paper_machines(machines, capacity_workers),
             jobs=tuple(made),
         )
-        name = f"{stem}_{jobs}x{machines}_{k}"
+        name = drawn_name(f"{stem}_{jobs}x{machines}", rng, k)
         instances.append((name, instance))
         details.append({"name": name, "jobs_used": jobs, "classes": _tally(slots, chosen)})
     report: dict[str, Any] = {

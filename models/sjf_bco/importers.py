@@ -44,6 +44,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.traces import (
     ImportOutcome,
     Trace,
+    drawn_name,
     in_virtual_cluster,
     in_window,
     joined,
@@ -248,7 +249,8 @@ def _import(
         drawn = _sampled(trace, options, sum(capacities), rng)
         counts, rhos = iterations(drawn.jobs, slot_s, rng)
         instance = _instance(drawn.jobs, counts, rhos, capacities, slot_s=slot_s, options=options)
-        name = f"{Path(trace.source[0].name).stem}_{len(instance.jobs)}x{len(capacities)}_{k}"
+        stem = f"{Path(trace.source[0].name).stem}_{len(instance.jobs)}x{len(capacities)}"
+        name = drawn_name(stem, rng, k)
         instances.append((name, instance))
         details.append({"name": name, **_described(instance, drawn, trace)})
     report = {

@@ -41,7 +41,7 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
 
     Raises
     ------
-    InputError
+    ModelRefused
         If there are too many of them.
     """
     H = default_horizon(instance) if horizon is None else horizon

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from gadgetopt.errors import InputError
+from gadgetopt.errors import ModelRefused
 
 from .evaluate import simulate
 from .instance import SjfBcoInstance, SjfBcoSolution
@@ -46,13 +46,13 @@ def all_schedules(instance: SjfBcoInstance, horizon: int) -> list[CompleteSchedu
 
     Raises
     ------
-    InputError
+    ModelRefused
         If there are more than `MOST_COMBINATIONS` combinations of placements and starts.
     """
     ways = [placements(instance, j) for j in range(len(instance.jobs))]
     combinations = math.prod(len(w) * horizon for w in ways)
     if combinations > MOST_COMBINATIONS:
-        raise InputError(
+        raise ModelRefused(
             f"horizon {horizon}: {combinations:,} combinations of placements and starts, "
             f"expected at most {MOST_COMBINATIONS:,} (enumeration is for tiny instances)"
         )

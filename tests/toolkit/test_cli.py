@@ -69,7 +69,7 @@ def test_generate_takes_parameters_of_the_preset(cli, tmp_path):
 def test_solve_writes_what_verify_accepts(cli, tiny, solution):
     code, out, _ = cli("verify", tiny / "e1_co_locate.json", solution)
     assert code == 0
-    assert "makespan slots" in out
+    assert "makespan (slots)" in out
     verdict = json.loads(cli("verify", tiny / "e1_co_locate.json", solution, "--json")[1])
     assert verdict["feasible"]
     assert verdict["objective"] == 2

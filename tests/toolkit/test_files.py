@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import shutil
 
 import numpy as np
 import pytest
@@ -124,3 +125,62 @@ def test_every_preset_gives_the_same_instance_from_the_same_seed(name):
         assert canonical(first) == canonical(again)
         plain = json.loads(canonical(first))
         assert validate(declared.instance_type, plain, "generated") == first
+
+
+def test_data_without_the_header_is_told_what_a_file_begins_with(tmp_path, tiny, cli):
+    (tmp_path / "mine.json").write_text(json.dumps({"start_slot": [0], "placement": [{"0": 2}]}))
+    code, _, err = cli("verify", tiny / "e1_co_locate.json", tmp_path / "mine.json")
+    assert code == 2
+    assert err == (
+        f'gadgetopt: {tmp_path}/mine.json: no header, expected {{"gadgetopt": 1, "problem": ..., '
+        '"kind": "instance" (or "solution", "certificate"), "name": ..., "data": {...}}\n'
+    )
+
+
+@pytest.mark.parametrize("place", ["envelope", "data", "inside", "twice"])
+def test_a_field_of_any_length_is_shortened_in_its_line(place, tmp_path, tiny, cli):
+    envelope = json.loads((tiny / "e1_co_locate.json").read_text())
+    unknown = "field" * 1000
+    {
+        "envelope": envelope,
+        "data": envelope["data"],
+        "inside": envelope["data"]["jobs"][0],
+        "twice": {},
+    }[place][unknown] = 1
+    text = json.dumps(envelope)
+    if place == "twice":
+        text = f'{{"{unknown}": 1, "{unknown}": 2}}'
+    (tmp_path / "long.json").write_text(text)
+    code, _, err = cli("solve", tmp_path / "long.json")
+    assert code == 2
+    assert "fieldfield" in err
+    assert len(err) < 200 + len(str(tmp_path))
+
+
+def test_what_is_no_file_of_gadgetopt_is_skipped_in_a_folder_and_refused_by_name(
+    tmp_path, tiny, cli, caplog
+):
+    shutil.copy(tiny / "e1_co_locate.json", tmp_path)
+    strangers = {"empty": "", "note": "no JSON", "package": '{"name": "x"}', "deep": "[" * 9**5}
+    for name, text in strangers.items():
+        (tmp_path / f"{name}.json").write_text(text)
+    (tmp_path / "bytes.json").write_bytes(b"\xff")
+    arguments = ("--methods", "energetic", "--store", tmp_path / "runs.sqlite", "--workers", "0")
+    code, out, _ = cli("compare", tmp_path, *arguments, "--json")
+    assert code == 0
+    assert [row["instance"] for row in json.loads(out)] == ["e1_co_locate"]
+    assert caplog.messages == [
+        f"{tmp_path}: skipped, no files of gadgetopt: bytes.json, deep.json, empty.json and 2 more"
+    ]
+    for name in strangers:
+        code, out, err = cli("compare", tmp_path / f"{name}.json", *arguments)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"gadgetopt: {tmp_path}/{name}.json: ")
+        assert len(err.splitlines()) == 1
+
+
+def test_an_instance_with_a_mistake_is_not_skipped(tmp_path, tiny):
+    envelope = json.loads((tiny / "e1_co_locate.json").read_text())
+    envelope["problem"] = "sjf"
+    (tmp_path / "wrong.json").write_text(json.dumps(envelope))
+    assert find_instances([tmp_path]) == [tmp_path / "wrong.json"]

@@ -53,6 +53,8 @@ def test_compare_on_a_directory_with_malformed_files_stops_before_the_first_solv
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert len(done.stderr.splitlines()) == 1
+    skipped, error = done.stderr.splitlines()  # what is no file of gadgetopt, and what is a bad one
+    assert skipped.startswith(f"{MALFORMED}: skipped, no files of gadgetopt: ")
+    assert error.startswith(f"gadgetopt: {MALFORMED}/")
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "runs.sqlite").exists()

@@ -353,7 +353,7 @@ def test_a_series_is_what_generate_gives_and_is_written_once(cli, tmp_path):
     assert [f.stem for f in files] == [f"sjf_bco_quickstart_s3_jobs=3_00{k}" for k in range(2)]
     cli("generate", "sjf_bco", "--count", 2, "--seed", 3, "--set", "jobs=3", "--out", tmp_path)
     for k, file in enumerate(files):
-        same = read_instance(tmp_path / f"quickstart_s3_{k}.json")
+        same = read_instance(tmp_path / f"quickstart_s3_jobs=3_{k}.json")
         assert read_instance(file).data == same.data
         assert read_instance(file).origin == same.origin
     before = [file.stat().st_mtime_ns for file in files]

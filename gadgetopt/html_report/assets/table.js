@@ -126,7 +126,10 @@
   const csv = () => {
     const c = report.data.columns;
     const names = Object.keys(c).filter((name) => name !== "picture");
-    const cell = (x) => (x === null ? "" : /[",\n]/.test(String(x)) ? `"${String(x).replaceAll('"', '""')}"` : String(x));
+    // A spreadsheet would run a text that begins like a formula; numbers stay what they are.
+    const unrun = (x) => (typeof x === "string" && /^[=+\-@\t\r\n]/.test(x) ? `'${x}` : String(x));
+    const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const cell = (x) => (x === null ? "" : quoted(unrun(x)));
     const lines = [names.join(","), ...order.map((i) => names.map((name) => cell(c[name][i])).join(","))];
     const url = URL.createObjectURL(new Blob([`${lines.join("\n")}\n`], { type: "text/csv" }));
     make("a", { href: url, download: "runs.csv" }).click();

@@ -19,7 +19,7 @@ def log(tmp_path):
 def test_arrivals_become_slots_and_classes_become_utilities(log):
     outcome = arrivals_csv([log], np.random.default_rng(0), jobs=3, machines=2)
     ((name, instance),) = outcome.instances
-    assert name == "log_3x2_0"
+    assert name == "log_3x2_s0_0"
     assert [job.arrival_slot for job in instance.jobs] == [1, 1, 2]
     steep = [job.utility.theta2 for job in instance.jobs]
     assert steep[0] == 0

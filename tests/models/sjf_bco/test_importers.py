@@ -67,7 +67,7 @@ def assert_schedulable(instance: SjfBcoInstance) -> None:
 def test_durations_become_slots(philly_file):
     outcome = philly([philly_file], rng(), jobs=20, servers=4, server_gpus="16,8,8,4")
     name, instance = outcome.instances[0]
-    assert name == "philly_20x4_0"
+    assert name == "philly_20x4_s0_0"
     assert outcome.report["units"]["slot_s"] == 144  # 12 hours / 300
     for job in instance.jobs:
         line = int(job.name.split(":")[1])

@@ -4,6 +4,8 @@ Most tests look at one page that stays open, with every figure drawn, and clear 
 """
 
 import base64
+import csv
+import io
 import json
 import time
 from dataclasses import replace
@@ -368,3 +370,23 @@ def test_printing_draws_every_figure(fresh, page):
     assert pdf.startswith(b"%PDF")
     plots = fresh.execute_script("return document.querySelectorAll('.plot').length")
     assert fresh.execute_script("return window.printed") >= plots
+
+
+def test_saved_rows_hold_no_formulas_and_whole_numbers(fresh, tmp_path, tiny):
+    run = stored(gadgetopt.read(tiny / "e2_contention_pays.json"), "sjf_bco")
+    names = ('=HYPERLINK("http://evil","x")', "+1+1", "-1+1", "@SUM(A1)", "\tx", "\rx", "plain-1")
+    runs = [
+        replace(
+            run, key=f"{k}{run.key[1:]}", result=replace(run.result, instance=name, objective=-2.5)
+        )
+        for k, name in enumerate(names)
+    ]
+    opened(fresh, reported(tmp_path, *runs))
+    fresh.execute_script(
+        "URL.createObjectURL = (blob) => { blob.text().then((t) => { window.saved = t; });"
+        " return '#'; };"
+        "document.getElementById('csv').click();"
+    )
+    saved = list(csv.DictReader(io.StringIO(until(fresh, "window.saved"), newline="")))
+    assert {row["instance"] for row in saved} == {f"'{name}" for name in names[:-1]} | {names[-1]}
+    assert {row["objective"] for row in saved} == {"-2.5"}

@@ -1,0 +1,57 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gadgetopt.errors import InputError
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Yield a path to write to; what is written there replaces `path` when the block ends.
+
+    If the block fails, `path` is what it was before and nothing else is left. Folders are made as
+    needed, links are followed, and a device or pipe such as /dev/stdout is written to directly.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written.
+    """
+    try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            yield path
+            return
+        target = Path(os.path.realpath(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=".gadgetopt-", dir=target.parent))
+        try:
+            yield folder / target.name
+            # A writer may make files beside the one it is asked for, such as the names of rows.
+            for made in sorted(folder.iterdir()):
+                made.replace(target.parent / made.name)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    try:
+        with whole_file(path) as part:
+            part.write_text(text, encoding="utf-8")
+    except UnicodeError as error:
+        raise InputError(f"{path}: cannot be written: {error}") from None
