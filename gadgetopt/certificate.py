@@ -7,12 +7,20 @@ system's `check_bound`, or the row duals of one of its formulations, checked her
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from gadgetopt.data import Certificate, Rational
-from gadgetopt.numbers import Number, round_down, round_up, simplest_rational
+from gadgetopt.data import Certificate, Data, Rational
+from gadgetopt.numbers import (
+    Number,
+    decimal_rational,
+    is_finite,
+    round_down,
+    round_up,
+    simplest_rational,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +32,9 @@ if TYPE_CHECKING:
 #: Duals are also tried as fractions with at most this denominator: an optimal vertex of a model
 #: with small integers has such duals, and hitting them exactly closes the last 1e-9 of the bound.
 LARGEST_DENOMINATOR = 10_000
+
+#: Integers from here on may have been rounded when they became doubles.
+ROUNDED = 2**53
 
 
 class LpDuals(Certificate):
@@ -44,7 +55,8 @@ def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -
     InputError
         If the problem knows no certificates of this kind.
     ValueError
-        If the certificate speaks of something that the instance does not have.
+        If the certificate speaks of something that the instance does not have, or the bound is no
+        finite number or larger than any double.
     """
     from gadgetopt.errors import InputError
 
@@ -55,7 +67,11 @@ def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -
         bound = problem.check_bound(instance, certificate)
     else:
         raise InputError(f"{problem.name}: has no certificates of its own")
-    return None if bound is None else integral(problem, bound)
+    if bound is None:
+        return None
+    if not is_finite(bound) or abs(bound) > sys.float_info.max:
+        raise ValueError("the bound is larger than any double")
+    return integral(problem, bound)
 
 
 def integral(problem: Problem, bound: Number) -> Number:
@@ -72,8 +88,60 @@ def _bound_of_formulation(problem: Problem, instance: Any, certificate: LpDuals)
     formulation = find_formulation(problem, certificate.formulation)
     if formulation.strength == "restriction":
         raise ValueError(f"formulation: {formulation.name!r} is a restriction and bounds nothing")
+    from gadgetopt.exact import common_denominator
+
+    common_denominator(certificate.row_duals)  # refuses those with too many digits
+    reason = rounded_number(instance)
+    if reason is not None:
+        raise ValueError(f"formulation: {formulation.name!r}: {reason}")
     form = compile_model(formulation.build(instance))
+    _refuse_rounded(form)
     return exact_dual_bound(form, certificate.row_duals)
+
+
+def rounded_number(instance: Any) -> str | None:
+    """Say which number of an instance a model of doubles cannot hold exactly; None if all are held.
+
+    The duals of such a model would prove a bound for other numbers than the instance has.
+    """
+    known: dict[Number, bool] = {}
+    for where, x in _numbers(instance, ""):
+        if x not in known:
+            known[x] = _survives_doubles(x)
+        if not known[x]:
+            return f"{where}: {x} does not survive the doubles of the model"
+    return None
+
+
+def _survives_doubles(x: Number) -> bool:
+    try:
+        return simplest_rational(float(x)) == decimal_rational(x)
+    except OverflowError:
+        return False
+
+
+def _numbers(data: Any, where: str) -> Iterator[tuple[str, Number]]:
+    """Yield all numbers in a record, and where they are."""
+    if isinstance(data, int | float | Fraction):
+        yield where.removeprefix("."), data
+    parts: Iterable[tuple[str, Any]] = ()
+    if isinstance(data, Data):
+        parts = ((f".{name}", getattr(data, name)) for name in type(data).model_fields)
+    elif isinstance(data, Mapping):
+        parts = ((f"[{key!r}]", value) for key, value in data.items())
+    elif isinstance(data, tuple | list):
+        parts = ((f"[{k}]", value) for k, value in enumerate(data))
+    for place, part in parts:
+        yield from _numbers(part, where + place)
+
+
+def _refuse_rounded(form: StandardForm) -> None:
+    """Refuse a model with a number so large that it may have been rounded before we saw it."""
+    sides = (form.row_lower, form.row_upper, form.col_lower, form.col_upper, [form.offset])
+    for numbers in (form.A.data, form.c, *sides):
+        for x in numbers:
+            if ROUNDED <= abs(x) < math.inf:
+                raise ValueError(f"the model's {x:g} may have been rounded")
 
 
 def lp_dual_bound(form: StandardForm, row_duals: npt.NDArray[np.float64]) -> Fraction | None:
