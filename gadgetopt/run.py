@@ -7,6 +7,7 @@ import math
 import time
 import traceback
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,9 @@ from gadgetopt.result import (
     TracePoint,
     Voucher,
 )
+
+#: Integers from here on are written with six digits too: they would fill lines.
+LONG = 10**21
 
 
 def solve(
@@ -306,6 +310,8 @@ def show(x: Number) -> str:
     """Write a number as a person would: integers plain, others with six significant digits."""
     if isinstance(x, float) and not math.isfinite(x):
         return str(x)
+    if abs(x) >= LONG:
+        return f"{Decimal(int(x)):.6g}"
     return str(int(x)) if x == int(x) else f"{float(x):.6g}"
 
 
