@@ -20,7 +20,7 @@ if (_checkout / "models" / "sjf_bco").is_dir() and (_checkout / "pyproject.toml"
 
 if TYPE_CHECKING:
     from gadgetopt.comparison import compare
-    from gadgetopt.errors import InputError
+    from gadgetopt.errors import BoundRefuted, InputError
     from gadgetopt.files import Document, read, write
     from gadgetopt.registry import problem, problems
     from gadgetopt.report import ratios
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gadgetopt.run import solve, verify
 
 _HOME = {
+    "BoundRefuted": "errors",
     "Document": "files",
     "InputError": "errors",
     "Limits": "result",
@@ -44,6 +45,7 @@ _HOME = {
     "write_report": "html_report",
 }
 __all__ = [
+    "BoundRefuted",
     "Document",
     "InputError",
     "Limits",

@@ -13,14 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.data import Certificate, Data, Rational
-from gadgetopt.numbers import (
-    Number,
-    decimal_rational,
-    is_finite,
-    round_down,
-    round_up,
-    simplest_rational,
-)
+from gadgetopt.numbers import Number, is_finite, round_down, round_up, simplest_rational
 
 if TYPE_CHECKING:
     import numpy as np
@@ -100,11 +93,11 @@ def _bound_of_formulation(problem: Problem, instance: Any, certificate: LpDuals)
 
 
 def rounded_number(instance: Any) -> str | None:
-    """Say which number of an instance a model of doubles cannot hold exactly; None if all are held.
+    """Say which exact number of an instance a model of doubles cannot hold; None if all are held.
 
     The duals of such a model would prove a bound for other numbers than the instance has.
     """
-    known: dict[Number, bool] = {}
+    known: dict[int | Fraction, bool] = {}
     for where, x in _numbers(instance, ""):
         if x not in known:
             known[x] = _survives_doubles(x)
@@ -113,16 +106,16 @@ def rounded_number(instance: Any) -> str | None:
     return None
 
 
-def _survives_doubles(x: Number) -> bool:
+def _survives_doubles(x: int | Fraction) -> bool:
     try:
-        return simplest_rational(float(x)) == decimal_rational(x)
+        return simplest_rational(float(x)) == x
     except OverflowError:
         return False
 
 
-def _numbers(data: Any, where: str) -> Iterator[tuple[str, Number]]:
-    """Yield all numbers in a record, and where they are."""
-    if isinstance(data, int | float | Fraction):
+def _numbers(data: Any, where: str) -> Iterator[tuple[str, int | Fraction]]:
+    """Yield all integers and rationals in a record, and where they are."""
+    if isinstance(data, int | Fraction):
         yield where.removeprefix("."), data
     parts: Iterable[tuple[str, Any]] = ()
     if isinstance(data, Data):

@@ -63,7 +63,7 @@ def _options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit.
 
-    The exit code is 0 if all was done, 1 if a requested solve failed, 2 for bad input, 130 after
+    The exit code is 0 if all was done, 1 if a solve or check failed, 2 for bad input, 130 after
     Ctrl-C or SIGTERM, by which batch systems announce the end of a job.
     """
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
