@@ -22,7 +22,7 @@ ROUNDING = Fraction(1, 2**42)
 
 #: Binary digits of the largest common denominator. What a solver's doubles stand for needs a few
 #: thousand; with many more, sums of rationals take time and memory without end.
-MOST_BITS = 2**16
+MOST_BITS = 2**15
 
 #: Digits of what is irrational, rounded down.
 _DOWN = decimal.Context(

@@ -310,7 +310,7 @@ def show(x: Number) -> str:
     """Write a number as a person would: integers plain, others with six significant digits."""
     if isinstance(x, float) and not math.isfinite(x):
         return str(x)
-    if abs(x) >= LONG:
+    if not -LONG < x < LONG:
         return f"{Decimal(int(x)):.6g}"
     return str(int(x)) if x == int(x) else f"{float(x):.6g}"
 

@@ -85,21 +85,21 @@ def _once(data, others, rng):
     every = list(places(data))
     numbers = [path for path in every if path and is_number(part_at(data, path))]
     kind = rng.random()
-    if kind < 0.35 and numbers:
+    if kind < 0.4 and numbers:
         return replaced(data, rng.choice(numbers), rng.choice(NUMBERS))
-    if kind < 0.55 and numbers:
+    if kind < 0.65 and numbers:
         return _scaled(data, rng.choice(numbers), rng)
-    if kind < 0.65 and numbers:  # all numbers, or many, become the same
+    if kind < 0.75 and numbers:  # all numbers, or many, become the same
         number, some = rng.choice(NUMBERS), rng.choice((1.0, 0.5))
         for path in numbers:
             if rng.random() < some:
                 data = replaced(data, path, number)
         return data
     path = rng.choice(every)
-    if kind < 0.75 and others:
+    if kind < 0.82 and others:
         other = rng.choice(others)
         return replaced(data, path, part_at(other, rng.choice(list(places(other)))))
-    if kind < 0.85:
+    if kind < 0.9:
         return replaced(data, path, rng.choice((*OTHERS, *NUMBERS)))
     return _restructured(data, path, rng)
 

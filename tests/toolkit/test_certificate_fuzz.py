@@ -1,7 +1,7 @@
 """No mutated certificate of any system proves a bound that a feasible solution refutes.
 
 What cannot be read or checked is refused in one line, never a traceback. The environment variable
-`GADGETOPT_FUZZ` sets how many certificates of each kind are tried (default 120), and
+`GADGETOPT_FUZZ` sets how many certificates of each kind are tried (default 300), and
 `GADGETOPT_FUZZ_SEED` which.
 """
 
@@ -25,7 +25,7 @@ from gadgetopt.run import relative_gap, show, solve, verify_bound
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import compile_model
 
-TRIES = int(os.environ.get("GADGETOPT_FUZZ", "120"))
+TRIES = int(os.environ.get("GADGETOPT_FUZZ", "300"))
 SEED = int(os.environ.get("GADGETOPT_FUZZ_SEED", "0"))
 
 #: Small ones of which every system's default method finds an optimum at once.
