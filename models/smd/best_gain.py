@@ -51,18 +51,17 @@ def gain_above(job: Job, prices: Sequence[Fraction], *, used: bool) -> Fraction:
         return Fraction(0)
     payoff = _Payoff(job, prices, used)
     number = count()
-    open_boxes = [(-payoff.above(start), next(number), start)]
-    while True:
-        negative, _, box = open_boxes[0]
-        if negative >= 0 or _is_pair(box) or next(number) > MOST_BOXES:
-            return max(0, -negative) * payoff.unit
+    open_boxes = [(payoff.loss(start), next(number), start)]
+    while open_boxes:
+        loss, _, box = open_boxes[0]
+        if payoff.none_left(loss) or _is_pair(box) or next(number) > MOST_BOXES:
+            return payoff.gain(loss)
         heapq.heappop(open_boxes)
         for half in _halves(box):
             part = room.shrunk(half)
             if part is not None:
-                heapq.heappush(open_boxes, (-payoff.above(part), next(number), part))
-        if not open_boxes:
-            return Fraction(0)
+                heapq.heappush(open_boxes, (payoff.loss(part), next(number), part))
+    return Fraction(0)
 
 
 def _is_pair(box: Box) -> bool:
@@ -119,32 +118,56 @@ class _Room:
 
 
 class _Payoff:
-    """Utility less price of the pairs of one job, in units of a small part of gamma_1."""
+    """Utility less price of the pairs of one job, in small parts of gamma_1.
+
+    Where all pairs cost the same, the fastest is the best, and only times are compared.
+    """
 
     def __init__(self, job: Job, prices: Sequence[Fraction], used: bool):
         mu = job.utility
         height, steepness, middle = rationals((mu.gamma1, mu.gamma2, mu.gamma3))
-        self._steepness, self._middle = steepness, middle
-        self.unit = height * (1 + ROUNDING) / (1 << UTILITY_BITS)
+        self._height, self._steepness, self._middle = height, steepness, middle
+        self._unit = height / (1 << UTILITY_BITS)
         coefficients = _coefficients(job)
         self._instant = sum(coefficients, Fraction(0)) / (1 << TIME_BITS)
         self._coefficients = [int(c / self._instant) for c in coefficients]
         self._time_units = self._instant / decimal_rational(mu.time_unit_s)
         bundles = (job.worker_demand, job.ps_demand, job.reservation_limit)
-        worker, server, limit = (dot(prices, rationals(x)) // self.unit for x in bundles)
-        self._paid = (worker, server, 0) if used else (0, 0, limit)
+        worker, server, limit = (dot(prices, rationals(x)) // self._unit for x in bundles)
+        self._each = (worker, server) if used else (0, 0)
+        self._same = self._each == (0, 0)
+        self._rest = 0 if used else limit
 
-    def above(self, box: Box) -> int:
-        """Return no less than the most that a pair of a box leaves."""
+    def loss(self, box: Box) -> int:
+        """Return no more than the least loss of a pair of a box: its time, or what is not left."""
+        time = self._time(box)
+        if self._same:
+            return time
+        worker, server = self._each
+        return worker * box[0] + server * box[2] - self._worth(time)
+
+    def none_left(self, loss: int) -> bool:
+        """Return True if the loss shows that no pair leaves anything."""
+        return not self._same and loss >= 0
+
+    def gain(self, loss: int) -> Fraction:
+        """Return what a loss leaves after paying; at least 0."""
+        left = self._worth(loss) - self._rest if self._same else -loss
+        return max(0, left) * self._unit
+
+    def _time(self, box: Box) -> int:
+        """Return no more than the least time of a pair of a box."""
         w, most_w, p, most_p = box
         c = self._coefficients
         time = c[0] + c[1] * w + c[2] * p + c[3] * w // most_p + c[4] * p // most_w
-        time += c[5] // most_w + c[6] // most_p
-        worth = sigmoid_above(
-            Fraction(1 << UTILITY_BITS), self._steepness, time * self._time_units, self._middle
+        return time + c[5] // most_w + c[6] // most_p
+
+    def _worth(self, time: int) -> int:
+        """Return no less than the utility of a time."""
+        worth = (1 + ROUNDING) * sigmoid_above(
+            self._height, self._steepness, time * self._time_units, self._middle
         )
-        worker, server, rest = self._paid
-        return ceiling(worth) - worker * w - server * p - rest
+        return ceiling(worth / self._unit)
 
 
 def _coefficients(job: Job) -> tuple[Fraction, ...]:

@@ -13,6 +13,8 @@ from gadgetopt.models.smd.evaluate import evaluate
 from gadgetopt.models.smd.generate import planted
 from gadgetopt.models.smd.instance import Allocation, SmdInstance, SmdSolution
 
+from gadgetopt.utility import SigmoidUtility
+
 from .smd_brute_force import MOST, small_job
 
 
@@ -56,3 +58,10 @@ def test_a_search_that_is_cut_short_leaves_a_bound(monkeypatch):
     whole = gain_above(job, prices, used=True)
     monkeypatch.setattr(best_gain, "MOST_BOXES", 5)
     assert gain_above(job, prices, used=True) >= whole
+
+
+def test_a_job_that_is_always_late_is_worth_nothing():
+    job = planted(np.random.default_rng(0), jobs=1).jobs[0]
+    late = job.model_copy(update={"utility": SigmoidUtility(gamma1=1.0, gamma2=1e9, gamma3=1e-9)})
+    free = [Fraction(0)] * len(job.worker_demand)
+    assert gain_above(late, free, used=False) == 0
