@@ -88,7 +88,6 @@ def _bound_of_formulation(problem: Problem, instance: Any, certificate: LpDuals)
     if reason is not None:
         raise ValueError(f"formulation: {formulation.name!r}: {reason}")
     form = compile_model(formulation.build(instance))
-    _refuse_rounded(form)
     return exact_dual_bound(form, certificate.row_duals)
 
 
@@ -128,13 +127,14 @@ def _numbers(data: Any, where: str) -> Iterator[tuple[str, int | Fraction]]:
         yield from _numbers(part, where + place)
 
 
-def _refuse_rounded(form: StandardForm) -> None:
-    """Refuse a model with a number so large that it may have been rounded before we saw it."""
-    sides = (form.row_lower, form.row_upper, form.col_lower, form.col_upper, [form.offset])
-    for numbers in (form.A.data, form.c, *sides):
-        for x in numbers:
-            if ROUNDED <= abs(x) < math.inf:
-                raise ValueError(f"the model's {x:g} may have been rounded")
+def _rounded(form: StandardForm) -> float | None:
+    """Return a number of a model so large that it may have been rounded; None if there is none."""
+    import numpy as np
+
+    sides = (form.row_lower, form.row_upper, form.col_lower, form.col_upper)
+    numbers = np.concatenate((form.A.data, form.c, *sides, [form.offset]))
+    large = numbers[(np.abs(numbers) >= ROUNDED) & np.isfinite(numbers)]
+    return float(large[0]) if len(large) else None
 
 
 def lp_dual_bound(form: StandardForm, row_duals: npt.NDArray[np.float64]) -> Fraction | None:
@@ -177,9 +177,8 @@ def rational_duals(
     """
     if len(row_duals) != len(form.rows):
         raise ValueError(f"row_duals: {len(row_duals)} duals for {len(form.rows)} rows")
-    coefficients = (abs(x) for v in (form.A.data, form.c) for x in v.tolist())
-    if any(2.0**53 <= x < math.inf for x in coefficients):
-        return None  # an integer of this size may have been rounded before we saw it
+    if _rounded(form) is not None:
+        return None
     sign = -1 if form.sense == "max" else 1
     duals = [y if math.isfinite(y) else 0.0 for y in row_duals.tolist()]
     candidates = (
@@ -198,10 +197,14 @@ def exact_dual_bound(form: StandardForm, row_duals: Sequence[Fraction]) -> Fract
     Raises
     ------
     ValueError
-        If the number of duals is not that of the rows.
+        If the number of duals is not that of the rows, or a number of the model may have been
+        rounded before we saw it.
     """
     if len(row_duals) != len(form.rows):
         raise ValueError(f"row_duals: {len(row_duals)} duals for {len(form.rows)} rows")
+    rounded = _rounded(form)
+    if rounded is not None:
+        raise ValueError(f"the model's {rounded:g} may have been rounded")
     sign = -1 if form.sense == "max" else 1
     bound = _lower_bound(form, [sign * y for y in row_duals], sign)
     return None if bound is None else simplest_rational(form.offset) + sign * bound

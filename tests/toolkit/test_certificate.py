@@ -171,3 +171,12 @@ def test_long_numbers_are_written_short():
     assert show(10**300) == "1.00000e+300"
     assert show(Fraction(10**500, 3)) == "3.33333e+499"
     assert show(10**20) == "1" + "0" * 20
+
+
+def test_a_solve_of_a_model_that_may_have_been_rounded_has_the_solvers_word():
+    from toy import Knapsack
+
+    large = dataclasses.replace(DOCUMENT, data=Knapsack(capacity=2**60, weight=(1,), value=(1,)))
+    result = solve(large, "plain@highs")
+    assert result.status is Status.OPTIMAL
+    assert result.bound_voucher is Voucher.SOLVER
