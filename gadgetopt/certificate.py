@@ -29,6 +29,10 @@ LARGEST_DENOMINATOR = 10_000
 #: Integers from here on may have been rounded when they became doubles.
 ROUNDED = 2**53
 
+#: Binary digits of the largest denominator of a bound. Python writes no numbers of thousands of
+#: digits, and nobody reads them.
+MOST_BITS = 2048
+
 
 class LpDuals(Certificate):
     """Duals of the rows of a formulation's model, in the model's order and own sense.
@@ -64,7 +68,16 @@ def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -
         return None
     if not is_finite(bound) or abs(bound) > sys.float_info.max:
         raise ValueError("the bound is larger than any double")
-    return integral(problem, bound)
+    return integral(problem, shortened(problem, bound))
+
+
+def shortened(problem: Problem, bound: Number) -> Number:
+    """Return a dual bound, or one that is weaker by next to nothing and has fewer digits."""
+    if not isinstance(bound, Fraction) or bound.denominator.bit_length() <= MOST_BITS:
+        return bound
+    scaled = bound * (1 << MOST_BITS)
+    whole = math.floor(scaled) if problem.sense == "min" else math.ceil(scaled)
+    return Fraction(whole, 1 << MOST_BITS)
 
 
 def integral(problem: Problem, bound: Number) -> Number:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gadgetopt.certificate import certified_bound
+from gadgetopt.certificate import certified_bound, shortened
 from gadgetopt.declaration import Method, Problem, Reference
 from gadgetopt.errors import BoundRefuted, InputError, ModelRefused, SolverError
 from gadgetopt.files import Document
@@ -216,7 +216,7 @@ def _rely_on_certificate(document: Document, outcome: MethodOutcome) -> str | No
     claimed = outcome.dual_bound
     if proved is None:
         return "the certificate proves no bound"
-    if claimed is not None and _better(problem, proved, claimed):
+    if claimed is not None and _better(problem, proved, shortened(problem, claimed)):
         return f"claimed dual bound {show(claimed)}, but its certificate proves {show(proved)}"
     outcome.dual_bound, outcome.voucher = proved, Voucher.VERIFIED
     return None

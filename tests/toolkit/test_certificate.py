@@ -180,3 +180,14 @@ def test_a_solve_of_a_model_that_may_have_been_rounded_has_the_solvers_word():
     result = solve(large, "plain@highs")
     assert result.status is Status.OPTIMAL
     assert result.bound_voucher is Voucher.SOLVER
+
+
+@pytest.mark.parametrize("sense", ["min", "max"])
+def test_a_bound_of_thousands_of_digits_is_written_with_fewer_and_no_tighter(sense):
+    system = dataclasses.replace(TOY, sense=sense, integral_objective=False, certificate_type=Claim)
+    for long in (Fraction(3**20_000, 2**31_699 + 1), Fraction(7, 3**20_000)):
+        checked = dataclasses.replace(system, check_bound=lambda i, c, long=long: long)
+        bound = certified_bound(checked, KNAPSACK, Claim(value=1))
+        assert bound <= long if sense == "min" else bound >= long
+        assert abs(bound - long) <= Fraction(1, 2**2048)
+        assert len(str(bound)) < 2_000
