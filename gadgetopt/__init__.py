@@ -19,7 +19,8 @@ write_report(store, out)
 problem(name), problems()
     Return a system's declaration, or those of all systems.
 
-What cannot be used raises an `InputError` of one line. Nothing is imported before it is used.
+What cannot be used raises an `InputError` of one line; a certified bound that a solution at hand
+refutes raises `BoundRefuted`. Nothing is imported before it is used.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ if (_checkout / "models" / "sjf_bco").is_dir() and (_checkout / "pyproject.toml"
     __path__.append(str(_checkout))
 
 _HOME = {
+    "BoundRefuted": "errors",
     "Document": "files",
     "InputError": "errors",
     "Limits": "result",
@@ -53,6 +55,7 @@ _HOME = {
     "write_report": "html_report",
 }
 __all__ = [
+    "BoundRefuted",
     "Document",
     "InputError",
     "Limits",
@@ -71,7 +74,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from gadgetopt.comparison import compare
-    from gadgetopt.errors import InputError
+    from gadgetopt.errors import BoundRefuted, InputError
     from gadgetopt.files import Document, read, write
     from gadgetopt.html_report import write_report
     from gadgetopt.registry import problem, problems

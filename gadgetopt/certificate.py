@@ -7,12 +7,13 @@ system's `check_bound`, or the row duals of one of its formulations, checked her
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from gadgetopt.data import Certificate, Rational
-from gadgetopt.numbers import Number, round_down, round_up, simplest_rational
+from gadgetopt.data import Certificate, Data, Rational
+from gadgetopt.numbers import Number, is_finite, round_down, round_up, simplest_rational
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 #: Duals are also tried as fractions with at most this denominator: an optimal vertex of a model
 #: with small integers has such duals, and hitting them exactly closes the last 1e-9 of the bound.
 LARGEST_DENOMINATOR = 10_000
+
+#: Integers from here on may have been rounded when they became doubles.
+ROUNDED = 2**53
+
+#: Binary digits of the largest denominator of a bound. Python writes no numbers of thousands of
+#: digits, and nobody reads them.
+MOST_BITS = 2048
 
 
 class LpDuals(Certificate):
@@ -44,7 +52,8 @@ def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -
     InputError
         If the problem knows no certificates of this kind.
     ValueError
-        If the certificate speaks of something that the instance does not have.
+        If the certificate speaks of something that the instance does not have, or the bound is no
+        finite number or larger than any double.
     """
     from gadgetopt.errors import InputError
 
@@ -55,7 +64,20 @@ def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -
         bound = problem.check_bound(instance, certificate)
     else:
         raise InputError(f"{problem.name}: has no certificates of its own")
-    return None if bound is None else integral(problem, bound)
+    if bound is None:
+        return None
+    if not is_finite(bound) or abs(bound) > sys.float_info.max:
+        raise ValueError("the bound is larger than any double")
+    return integral(problem, shortened(problem, bound))
+
+
+def shortened(problem: Problem, bound: Number) -> Number:
+    """Return a dual bound, or one that is weaker by next to nothing and has fewer digits."""
+    if not isinstance(bound, Fraction) or bound.denominator.bit_length() <= MOST_BITS:
+        return bound
+    scaled = bound * (1 << MOST_BITS)
+    whole = math.floor(scaled) if problem.sense == "min" else math.ceil(scaled)
+    return Fraction(whole, 1 << MOST_BITS)
 
 
 def integral(problem: Problem, bound: Number) -> Number:
@@ -72,8 +94,60 @@ def _bound_of_formulation(problem: Problem, instance: Any, certificate: LpDuals)
     formulation = find_formulation(problem, certificate.formulation)
     if formulation.strength == "restriction":
         raise ValueError(f"formulation: {formulation.name!r} is a restriction and bounds nothing")
+    from gadgetopt.exact import common_denominator
+
+    common_denominator(certificate.row_duals)  # refuses those with too many digits
+    reason = rounded_number(instance)
+    if reason is not None:
+        raise ValueError(f"formulation: {formulation.name!r}: {reason}")
     form = compile_model(formulation.build(instance))
     return exact_dual_bound(form, certificate.row_duals)
+
+
+def rounded_number(instance: Any) -> str | None:
+    """Say which exact number of an instance a model of doubles cannot hold; None if all are held.
+
+    The duals of such a model would prove a bound for other numbers than the instance has.
+    """
+    known: dict[int | Fraction, bool] = {}
+    for where, x in _numbers(instance, ""):
+        if x not in known:
+            known[x] = _survives_doubles(x)
+        if not known[x]:
+            return f"{where}: {x} does not survive the doubles of the model"
+    return None
+
+
+def _survives_doubles(x: int | Fraction) -> bool:
+    try:
+        return simplest_rational(float(x)) == x
+    except OverflowError:
+        return False
+
+
+def _numbers(data: Any, where: str) -> Iterator[tuple[str, int | Fraction]]:
+    """Yield all integers and rationals in a record, and where they are."""
+    if isinstance(data, int | Fraction):
+        yield where.removeprefix("."), data
+    parts: Iterable[tuple[str, Any]] = ()
+    if isinstance(data, Data):
+        parts = ((f".{name}", getattr(data, name)) for name in type(data).model_fields)
+    elif isinstance(data, Mapping):
+        parts = ((f"[{key!r}]", value) for key, value in data.items())
+    elif isinstance(data, tuple | list):
+        parts = ((f"[{k}]", value) for k, value in enumerate(data))
+    for place, part in parts:
+        yield from _numbers(part, where + place)
+
+
+def _rounded(form: StandardForm) -> float | None:
+    """Return a number of a model so large that it may have been rounded; None if there is none."""
+    import numpy as np
+
+    sides = (form.row_lower, form.row_upper, form.col_lower, form.col_upper)
+    numbers = np.concatenate((form.A.data, form.c, *sides, [form.offset]))
+    large = numbers[(np.abs(numbers) >= ROUNDED) & np.isfinite(numbers)]
+    return float(large[0]) if len(large) else None
 
 
 def lp_dual_bound(form: StandardForm, row_duals: npt.NDArray[np.float64]) -> Fraction | None:
@@ -116,9 +190,8 @@ def rational_duals(
     """
     if len(row_duals) != len(form.rows):
         raise ValueError(f"row_duals: {len(row_duals)} duals for {len(form.rows)} rows")
-    coefficients = (abs(x) for v in (form.A.data, form.c) for x in v.tolist())
-    if any(2.0**53 <= x < math.inf for x in coefficients):
-        return None  # an integer of this size may have been rounded before we saw it
+    if _rounded(form) is not None:
+        return None
     sign = -1 if form.sense == "max" else 1
     duals = [y if math.isfinite(y) else 0.0 for y in row_duals.tolist()]
     candidates = (
@@ -137,10 +210,14 @@ def exact_dual_bound(form: StandardForm, row_duals: Sequence[Fraction]) -> Fract
     Raises
     ------
     ValueError
-        If the number of duals is not that of the rows.
+        If the number of duals is not that of the rows, or a number of the model may have been
+        rounded before we saw it.
     """
     if len(row_duals) != len(form.rows):
         raise ValueError(f"row_duals: {len(row_duals)} duals for {len(form.rows)} rows")
+    rounded = _rounded(form)
+    if rounded is not None:
+        raise ValueError(f"the model's {rounded:g} may have been rounded")
     sign = -1 if form.sense == "max" else 1
     bound = _lower_bound(form, [sign * y for y in row_duals], sign)
     return None if bound is None else simplest_rational(form.offset) + sign * bound

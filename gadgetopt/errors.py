@@ -30,6 +30,13 @@ class OtherCode(InputError):
         )
 
 
+class BoundRefuted(ValueError):
+    """A feasible solution at hand is better than a dual bound that a certificate proves.
+
+    One of the two checks is wrong: neither can be relied upon.
+    """
+
+
 class SolverError(RuntimeError):
     """A solver ended in a way that allows no conclusion; the message is its reason."""
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.certificate import LpDuals, integral
+from gadgetopt.certificate import LpDuals, integral, rounded_number
 from gadgetopt.data import Instance
 from gadgetopt.declaration import KINDS, Formulation, Kind, Method, Problem
 from gadgetopt.errors import InputError, SolverError
@@ -101,7 +101,9 @@ def _solve_formulation(
             else integral(problem, solved.bound),
             voucher=Voucher.SOLVER,
             certificate=None
-            if formulation.strength == "restriction" or solved.exact_duals is None
+            if formulation.strength == "restriction"
+            or solved.exact_duals is None
+            or rounded_number(instance) is not None
             else LpDuals(formulation=formulation.name, row_duals=tuple(solved.exact_duals)),
             proved=proved,
             limit_hit=solved.limit_hit,

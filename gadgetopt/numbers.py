@@ -9,7 +9,11 @@ Number = int | float | Fraction
 
 #: Relative tolerance at which two objective values, or a bound and a value, count as equal when at
 #: least one of them came out of floating-point arithmetic. Exact numbers are compared exactly.
+#: Whatever unit an instance is written in does not matter; nothing but 0 is close to 0.
 TOLERANCE = 1e-6
+
+#: A solver's 0: linear programs are solved to about this, whatever the unit.
+NOTHING = 1e-9
 
 #: Relative gap at which an exact objective that is not integral and an exact bound count as closed:
 #: both may have been read off a solver's doubles before they were made exact.
@@ -67,23 +71,58 @@ def as_double(x: Number) -> float:
         return math.inf if x > 0 else -math.inf
 
 
+def is_finite(x: Number) -> bool:
+    """Return True if `x` is neither infinite nor NaN, however large it is."""
+    return not isinstance(x, float) or math.isfinite(x)
+
+
 def exceeds(a: Number, b: Number) -> bool:
-    """Say whether `a > b` beyond doubt: exactly for exact numbers, else beyond `TOLERANCE`."""
-    if isinstance(a, float) or isinstance(b, float):
-        x, y = as_double(a), as_double(b)
-        if math.isinf(x) or math.isinf(y):
-            return a > b
-        return x - y > TOLERANCE * max(1.0, abs(x), abs(y))
+    """Return True if `a > b` beyond doubt: exactly for exact numbers, else beyond `TOLERANCE`."""
+    if (isinstance(a, float) or isinstance(b, float)) and is_finite(a) and is_finite(b):
+        # In rationals, which neither overflow nor underflow.
+        exact_a, exact_b = Fraction(a), Fraction(b)
+        return exact_a - exact_b > Fraction(TOLERANCE) * max(abs(exact_a), abs(exact_b))
     return a > b
 
 
 def agrees(a: Number, b: Number) -> bool:
-    """Say whether `a` and `b` are equal, up to `TOLERANCE` when one of them is a float."""
+    """Return True if `a` and `b` are equal, up to `TOLERANCE` when one of them is a float."""
     return a == a and b == b and not exceeds(a, b) and not exceeds(b, a)  # noqa: PLR0124 (NaN)
 
 
+def refutes(objective: Number, bound: Number, *, minimise: bool) -> bool:
+    """Return True if a feasible solution's objective is better than a dual bound beyond doubt.
+
+    A float within `NOTHING` of an objective of 0 is a solver's 0.
+    """
+    if objective == 0 and isinstance(bound, float) and abs(bound) <= NOTHING:
+        return False
+    return exceeds(bound, objective) if minimise else exceeds(objective, bound)
+
+
+def closes(objective: Number, bound: Number, *, integral: bool) -> bool:
+    """Return True if a dual bound leaves no room beside an objective, so that it is the optimum.
+
+    Parameters
+    ----------
+    objective, bound : Number
+    integral : bool
+        Exact integers are equal or not; other exact numbers may have come out of a solver's
+        arithmetic, so that they may be apart by `CLOSED_GAP`.
+    """
+    if agrees(objective, bound):
+        return True
+    if integral or not (is_finite(objective) and is_finite(bound)):
+        return False
+    apart = abs(Fraction(objective) - Fraction(bound))
+    return apart <= Fraction(CLOSED_GAP) * abs(Fraction(objective))
+
+
 def round_up(x: Number) -> int:
-    """Return the ceiling of `x`; of a float, after taking `TOLERANCE` off: never too high."""
+    """Return the ceiling of `x`; of a float, after taking `TOLERANCE` off: never too high.
+
+    For objectives that are integers: of them the tolerance is at least absolute.
+    """
     if isinstance(x, float):
         x = x - TOLERANCE * max(1.0, abs(x))
     return math.ceil(x)

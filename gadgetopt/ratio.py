@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from gadgetopt.declaration import Sense
-from gadgetopt.numbers import CLOSED_GAP, Number, agrees, as_double, exceeds
+from gadgetopt.numbers import Number, as_double, closes, exceeds, refutes
 from gadgetopt.result import Result, Status, Voucher
 
 
@@ -36,10 +36,7 @@ class Ratio:
         """Whether the interval is closed to tolerance."""
         if self.low is None or self.high is None:
             return False
-        if agrees(self.low, self.high):
-            return True
-        low, high = as_double(self.low), as_double(self.high)
-        return math.isfinite(high) and high <= low * (1 + CLOSED_GAP)
+        return closes(self.low, self.high, integral=False)
 
 
 def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> list[Result]:
@@ -141,11 +138,7 @@ def _refutation(result: Result, witnesses: Sequence[Result], minimise: bool) -> 
             continue
         if result.status is Status.INFEASIBLE:
             return f"claimed infeasible, but {other.method} has a feasible solution"
-        if result.bound is not None and (
-            exceeds(result.bound, other.objective)
-            if minimise
-            else exceeds(other.objective, result.bound)
-        ):
+        if result.bound is not None and refutes(other.objective, result.bound, minimise=minimise):
             return (
                 f"claimed dual bound {result.bound}, but {other.method} has a solution "
                 f"of {other.objective}"

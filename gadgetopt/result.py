@@ -30,8 +30,8 @@ class Limits:
     memory_mb : float or None
         Memory the solver may take, where the backend can limit it.
     rel_gap : float
-        Relative gap |objective - bound| / max(|objective|, 1e-10) at which a solve may stop as
-        optimal.
+        Relative gap |objective - bound| / max(|objective|, 1e-10) at which a solve may stop. Its
+        status is then `feasible` and its limit "gap"; `optimal` means closed.
     """
 
     time_s: float | None = None
@@ -117,7 +117,7 @@ class MethodOutcome:
     proved : Status or None
         `INFEASIBLE` or `UNBOUNDED` when the method claims to have proved that.
     limit_hit : str or None
-        Name of the limit that stopped the run: "time_s", "memory_mb", "interrupted".
+        Name of the limit that stopped the run: "time_s", "memory_mb", "gap", "interrupted".
     formulation : str or None
         What the bound rests on, where that differs from the method's declaration.
     trace, phases_s, versions, notes

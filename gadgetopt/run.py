@@ -7,16 +7,17 @@ import math
 import time
 import traceback
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
 
-from gadgetopt.certificate import certified_bound
+from gadgetopt.certificate import certified_bound, shortened
 from gadgetopt.declaration import Method, Problem, Reference
-from gadgetopt.errors import InputError, ModelRefused, SolverError
+from gadgetopt.errors import BoundRefuted, InputError, ModelRefused, SolverError
 from gadgetopt.files import Document
 from gadgetopt.methods import MethodCall, find_method
-from gadgetopt.numbers import CLOSED_GAP, Number, agrees, as_double, exceeds
+from gadgetopt.numbers import Number, closes, exceeds, refutes
 from gadgetopt.result import (
     Evaluation,
     Limits,
@@ -26,6 +27,9 @@ from gadgetopt.result import (
     TracePoint,
     Voucher,
 )
+
+#: Integers from here on are written with six digits too: they would fill lines.
+LONG = 10**21
 
 
 def solve(
@@ -158,8 +162,8 @@ def judge(
     if reason is not None:
         status, objective, bound = Status.ERROR, None, None
     else:
-        bound = _finite(outcome.dual_bound)
-        status = _status(problem, outcome, objective, bound, limits)
+        bound = _loosened(problem, _finite(outcome.dual_bound), objective)
+        status = _status(problem, outcome, objective, bound)
     return Result(
         problem=problem.name,
         instance=document.name,
@@ -175,7 +179,7 @@ def judge(
         bound=bound,
         bound_voucher=None if bound is None else outcome.voucher,
         gap=relative_gap(objective, bound),
-        limit_hit=outcome.limit_hit,
+        limit_hit=_limit_hit(outcome, status, relative_gap(objective, bound), limits),
         time_s=time_s,
         seed=seed if call.method.stochastic else None,
         solution=outcome.solution,
@@ -212,7 +216,7 @@ def _rely_on_certificate(document: Document, outcome: MethodOutcome) -> str | No
     claimed = outcome.dual_bound
     if proved is None:
         return "the certificate proves no bound"
-    if claimed is not None and _better(problem, proved, claimed):
+    if claimed is not None and _better(problem, proved, shortened(problem, claimed)):
         return f"claimed dual bound {show(claimed)}, but its certificate proves {show(proved)}"
     outcome.dual_bound, outcome.voucher = proved, Voucher.VERIFIED
     return None
@@ -253,14 +257,21 @@ def _contradiction(
     # claimed is no error, one that is worse is.
     if claimed is not None and _better(problem, claimed, true):
         return f"claimed objective {show(claimed)}, but its solution has {show(true)}"
-    if bound is not None and _better(problem, true, bound):
+    if bound is not None and refutes(true, bound, minimise=problem.sense == "min"):
         return f"claimed dual bound {show(bound)}, but its own solution has {show(true)}"
     return None
 
 
 def _better(problem: Problem, a: Number, b: Number) -> bool:
-    """Say whether objective `a` is better than `b` beyond doubt."""
+    """Return True if objective `a` is better than `b` beyond doubt."""
     return exceeds(b, a) if problem.sense == "min" else exceeds(a, b)
+
+
+def _loosened(problem: Problem, bound: Number | None, objective: Number | None) -> Number | None:
+    """Return 0 for a bound that passes an objective of 0 by rounding only: that is weaker."""
+    if not isinstance(bound, float) or objective != 0:
+        return bound
+    return min(bound, 0.0) if problem.sense == "min" else max(bound, 0.0)
 
 
 def _status(
@@ -268,17 +279,23 @@ def _status(
     outcome: MethodOutcome,
     objective: Number | None,
     bound: Number | None,
-    limits: Limits,
 ) -> Status:
     if objective is None:
         return outcome.proved or Status.NO_SOLUTION
     if bound is None:
         return Status.FEASIBLE
-    gap = relative_gap(objective, bound)
-    # Exact integers are equal or not; other exact numbers may come out of a solver's arithmetic.
-    wanted = limits.rel_gap if problem.integral_objective else max(limits.rel_gap, CLOSED_GAP)
-    closed = agrees(objective, bound) or (gap is not None and gap <= wanted)
+    closed = closes(objective, bound, integral=problem.integral_objective)
     return Status.OPTIMAL if closed else Status.FEASIBLE
+
+
+def _limit_hit(
+    outcome: MethodOutcome, status: Status, gap: float | None, limits: Limits
+) -> str | None:
+    """Return the limit that stopped a run; an open gap that was asked for is one."""
+    if status is Status.OPTIMAL and outcome.limit_hit == "gap":
+        return None  # closed all the same
+    within = status is Status.FEASIBLE and gap is not None and gap <= limits.rel_gap
+    return outcome.limit_hit or ("gap" if within else None)
 
 
 def _complete(
@@ -293,8 +310,8 @@ def show(x: Number) -> str:
     """Write a number as a person would: integers plain, others with six significant digits."""
     if isinstance(x, float) and not math.isfinite(x):
         return str(x)
-    if math.isinf(as_double(x)):
-        return "beyond 1.8e308" if x > 0 else "below -1.8e308"
+    if not -LONG < x < LONG:
+        return f"{Decimal(int(x)):.6g}"
     return str(int(x)) if x == int(x) else f"{float(x):.6g}"
 
 
@@ -321,17 +338,35 @@ def verify_bound(instance: Document, certificate: Document) -> Number:
     return bound
 
 
-def verify(instance: Document, solution: Document) -> Evaluation:
-    """Evaluate anyone's solution of an instance.
+def verify(
+    instance: Document, solution: Document, certificate: Document | None = None
+) -> Evaluation:
+    """Evaluate anyone's solution of an instance; hold it against a certificate's bound if given.
 
     Raises
     ------
     InputError
-        If the two files belong to different problems.
+        If the files belong to different problems, or the certificate proves nothing.
+    BoundRefuted
+        If the solution is feasible and better than the bound of the certificate.
     """
     _same_problem(instance, solution)
     evaluation: Evaluation = instance.problem.evaluate(instance.data, solution.data)
+    if certificate is not None:
+        contradiction = refutation(instance, evaluation, verify_bound(instance, certificate))
+        if contradiction is not None:
+            raise BoundRefuted(f"{certificate.path}: {contradiction}")
     return evaluation
+
+
+def refutation(instance: Document, evaluation: Evaluation, bound: Number) -> str | None:
+    """Say how a feasible solution refutes a dual bound; None if it does not."""
+    objective = evaluation.objective
+    if not evaluation.feasible or objective is None:
+        return None
+    if not refutes(objective, bound, minimise=instance.problem.sense == "min"):
+        return None
+    return f"the dual bound {show(bound)} is refuted: a feasible solution has {show(objective)}"
 
 
 def _same_problem(instance: Document, other: Document) -> None:

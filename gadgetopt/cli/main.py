@@ -69,7 +69,7 @@ def _options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit.
 
-    The exit code is 0 if all was done, 1 if a requested solve failed, 2 for bad input or output
+    The exit code is 0 if all was done, 1 if a solve or check failed, 2 for bad input or output
     that cannot be written, 130 after Ctrl-C or SIGTERM, by which batch systems announce the end of
     a job.
     """

@@ -84,7 +84,10 @@ Memory = Annotated[
 Gap = Annotated[
     float,
     typer.Option(
-        "--gap", help="Relative gap at which a solve may stop.", parser=fraction, metavar="GAP"
+        "--gap",
+        help="Relative gap at which a solve may stop; it is then `feasible`, stopped by the gap.",
+        parser=fraction,
+        metavar="GAP",
     ),
 ]
 System = Annotated[

@@ -115,9 +115,12 @@ def verify(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Evaluate anyone's solution, and re-check anyone's certificate of a dual bound."""
+    """Evaluate anyone's solution, and re-check anyone's certificate of a dual bound.
+
+    The exit code is 1 if the solution is infeasible, or refutes the bound.
+    """
     from gadgetopt.files import read_certificate, read_instance, read_solution
-    from gadgetopt.run import relative_gap, show_gap, verify_bound
+    from gadgetopt.run import refutation, relative_gap, show_gap, verify_bound
     from gadgetopt.run import verify as check
 
     if solution is None and bound is None:
@@ -126,19 +129,29 @@ def verify(
     evaluation = None if solution is None else check(document, read_solution(solution))
     proved = None if bound is None else verify_bound(document, read_certificate(bound))
     objective = None if evaluation is None or not evaluation.feasible else evaluation.objective
-    gap = relative_gap(objective, proved)
+    contradiction = (
+        None if evaluation is None or proved is None else refutation(document, evaluation, proved)
+    )
+    gap = None if contradiction is not None else relative_gap(objective, proved)
     if as_json:
         import json
 
-        typer.echo(json.dumps(_verified(document, evaluation, proved, gap), indent=1))
+        row = _verified(document, evaluation, proved, gap)
+        if evaluation is not None and proved is not None:
+            row["bound_refuted"] = contradiction is not None
+        typer.echo(json.dumps(row, indent=1))
     else:
         lines = [] if evaluation is None else _lines(document.problem.objective, evaluation)
         if proved is not None:
-            lines.append(("dual bound", f"{_exactly(proved)} (verified)"))
+            said = "verified" if contradiction is None else "refuted"
+            lines.append(("dual bound", f"{_exactly(proved)} ({said})"))
         if gap is not None:
             lines.append(("relative gap", show_gap(gap, 2)))
+        if contradiction is not None:
+            lines.append(("error", contradiction))
         _print_pairs(lines)
-    return 0 if evaluation is None or evaluation.feasible else 1
+    infeasible = evaluation is not None and not evaluation.feasible
+    return 1 if infeasible or contradiction is not None else 0
 
 
 def plot(

@@ -127,8 +127,8 @@ def cg_core(
             until = min(deadline, time.perf_counter() + mip_s)
             found = _core_mip(knapsack, relaxation, found, until, limits, rng)
             notes |= found.notes
-            if found.limit_hit is None:
-                # HiGHS closed its own gap, which may be a little more than ours.
+            if found.limit_hit in (None, "gap"):
+                # HiGHS closed its own gap, or the one asked for: a little more than ours.
                 break
         if _done(found):
             break

@@ -16,13 +16,14 @@ copy and sum; the others hold there too. Nothing else is assumed.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+
+from gadgetopt.exact import common_denominator
 
 from .cheapest_trees import (
     MOST_TERMINALS,
@@ -102,7 +103,7 @@ def cut_family_bound(instance: ForestPackingInstance, proof: CutFamily) -> Fract
     if instance.in_network and any(p.value for p in proof.potentials):
         return None
     numbers = [*(c.multiplier for c in proof.cuts), *(p.value for p in proof.potentials)]
-    scale = math.lcm(*(x.denominator for x in numbers))
+    scale = common_denominator(numbers)
     prices = _row_prices(network, proof.prices or {}, "prices", scale)
     reduce_prices = prices
     if proof.reduce_prices is not None:
@@ -147,7 +148,7 @@ def prices_bound(instance: ForestPackingInstance, proof: Prices) -> Fraction | N
     }
     if len(given) == 2 and not instance.sequential and given["reduce"] != given["broadcast"]:
         raise ValueError("reduce: differs from broadcast, expected equal prices of both stages")
-    scale = math.lcm(*(y.denominator for prices in given.values() for y in prices))
+    scale = common_denominator(y for prices in given.values() for y in prices)
     capital = max(_value(network, prices) for prices in given.values())
     by_root: list[int | None] = [0] * network.num_workers
     for stage, prices in given.items():
@@ -257,7 +258,7 @@ def _cheapest_rows(network: Network, needs: Sequence[npt.NDArray[Any]]) -> Fract
 
 def _value(network: Network, prices: Sequence[Fraction | int]) -> Fraction:
     """Sum of capacity times price over the rows."""
-    scale = math.lcm(*(y.denominator for y in prices))
+    scale = common_denominator(map(Fraction, prices))
     units = sum(
         capacity * int(y * scale)
         for capacity, y in zip(network.int_row_capacity, prices, strict=True)

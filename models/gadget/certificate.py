@@ -9,31 +9,39 @@ uplinks of a two-tier cluster it is the Lagrangian bound of the configuration pr
         (\pi_\omega - \mathrm{price} \cdot \mathrm{load}_\omega)^+ ,
 
 with the bandwidths B and U that sets of jobs can use, over all rings that fit alone. The check goes
-through servers, racks and sizes of every job by itself and rounds up.
+through servers, racks and sizes of every job by itself, in integers: utilities and prices are
+counted in a small part of all utilities together, utilities rounded up, prices of rings down.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
+import numpy as np
 from pydantic import Field
 
 from gadgetopt.data import Certificate, Data, Rational
+from gadgetopt.exact import ceiling, common_denominator, dot, double_above
 
+from .exact_utility import utilities_above
+from .hull import fractional_choice
 from .instance import GadgetInstance
-from .knapsack_bound import knapsack_bound
+from .knapsack_bound import MOST_ENTRIES
 from .max_ring import largest_rings
-from .slot_problem import SlotJob, SlotProblem, slot_problem
-from .terms import Tree
+from .slot_problem import SlotProblem, slot_problem
+from .terms import JobTerms, Terms, Tree
 from .tightening import tightened
 
-#: More than the relative error of a sum of a thousand positive doubles.
-ROUNDING = 2.0**-42
-
 Row = tuple[Annotated[Rational, Field(ge=0)], ...]
+
+#: All utilities together are so many parts.
+PARTS = 2**60
+#: More than any ring of use costs.
+_NEVER = 2**200
 
 
 class SlotPrices(Data):
@@ -70,25 +78,6 @@ class GadgetCertificate(Certificate):
     alone: bool = True
 
 
-def check_bound(instance: GadgetInstance, certificate: GadgetCertificate) -> float:
-    """Return the bound that a certificate proves, rounded up, without a solver.
-
-    Raises
-    ------
-    ValueError
-        If there are several slots, or prices that do not belong to the cluster.
-    """
-    if instance.horizon_slots != 1:
-        raise ValueError(f"horizon_slots: {instance.horizon_slots}, expected one slot")
-    problem, idle = only_slot(instance, alone=certificate.alone)
-    gain = (
-        knapsack_bound(problem).bound
-        if certificate.prices is None
-        else _priced(problem, certificate.prices)
-    )
-    return (idle + gain) * (1 + ROUNDING)
-
-
 def only_slot(instance: GadgetInstance, *, alone: bool = True) -> tuple[SlotProblem, float]:
     """Return the problem of a horizon's first slot, and what all jobs are worth untrained.
 
@@ -103,8 +92,85 @@ def only_slot(instance: GadgetInstance, *, alone: bool = True) -> tuple[SlotProb
     return problem, math.fsum(float(job.utility[0]) for job in terms.jobs)
 
 
-def _priced(problem: SlotProblem, prices: SlotPrices) -> float:
+@dataclass(frozen=True)
+class _Counted:
+    """A job of the slot, with the gains of its rings in parts, rounded up.
+
+    Attributes
+    ----------
+    gains : list of int
+        Of rings of 0, 1, ... workers; the first is 0.
+    """
+
+    job: JobTerms
+    gains: list[int]
+
+
+def check_bound(instance: GadgetInstance, certificate: GadgetCertificate) -> float:
+    """Return the bound that a certificate proves, rounded up, without a solver.
+
+    Raises
+    ------
+    ValueError
+        If there are several slots, prices that do not belong to the cluster, or the bound is larger
+        than any double.
+    """
+    if instance.horizon_slots != 1:
+        raise ValueError(f"horizon_slots: {instance.horizon_slots}, expected one slot")
+    problem, _ = only_slot(instance, alone=certificate.alone)
+    sizes = {x.job.index: x.most for x in problem.jobs}
+    worth = [
+        utilities_above(job.utility, job.iterations_per_worker_slot, sizes.get(i, 0))
+        for i, job in enumerate(instance.jobs)
+    ]
+    idle = sum((of_job[0] for of_job in worth), Fraction(0))
+    most = sum((max(of_job) for of_job in worth), Fraction(0))
+    unit = max(most, Fraction(1, PARTS)) / PARTS
+    jobs = [_counted(x.job, worth[x.job.index], unit) for x in problem.jobs]
     terms = problem.terms
+    if certificate.prices is not None:
+        gain = _priced(terms, jobs, certificate.prices, unit)
+    else:
+        resources = range(terms.capacity.shape[1])
+        gain = min((_by_capacity(terms, jobs, r) for r in resources), default=0) * unit
+    return double_above(idle + gain)
+
+
+def _counted(job: JobTerms, worth: Sequence[Fraction], unit: Fraction) -> _Counted:
+    return _Counted(job, [ceiling((u - worth[0]) / unit) for u in worth])
+
+
+def _by_capacity(terms: Terms, jobs: Sequence[_Counted], r: int) -> int:
+    """Return the most gain of one ring size for each job within the total of one resource."""
+    demands = [int(x.job.demand[r]) for x in jobs]
+    capacity = sum(terms.capacity[:, r].tolist())
+    free = sum(max(x.gains) for x, demand in zip(jobs, demands, strict=True) if demand == 0)
+    paid = [(x.gains, demand) for x, demand in zip(jobs, demands, strict=True) if demand > 0]
+    step = math.gcd(*(demand for _, demand in paid)) or 1
+    width = min(capacity, sum(demand * (len(gains) - 1) for gains, demand in paid)) // step
+    if len(paid) * (width + 1) > MOST_ENTRIES:
+        return free + _lagrangian(paid, capacity)
+    best = np.zeros(width + 1, dtype=np.int64)  # best[c] with at most c steps of capacity
+    for gains, demand in paid:
+        each = demand // step
+        updated = best.copy()
+        for size in range(1, min(len(gains) - 1, width // each) + 1):
+            with_ring = best[: width + 1 - size * each] + gains[size]
+            np.maximum(updated[size * each :], with_ring, out=updated[size * each :])
+        best = updated
+    return free + int(best[-1])
+
+
+def _lagrangian(jobs: Sequence[tuple[list[int], int]], capacity: int) -> int:
+    """Return the Lagrangian bound at the price of the linear relaxation, or near it."""
+    gains = [np.array(of_job, dtype=np.float64) for of_job, _ in jobs]
+    price = Fraction(fractional_choice(gains, [demand for _, demand in jobs], capacity).price)
+    left = (max(g - k * demand * price for k, g in enumerate(of_job)) for of_job, demand in jobs)
+    return ceiling(price * capacity + sum(left, Fraction(0)))
+
+
+def _priced(terms: Terms, jobs: Sequence[_Counted], prices: SlotPrices, unit: Fraction) -> Fraction:
+    """Return the Lagrangian bound of prices."""
     tree = terms.tree
     if tree is None:
         raise ValueError("prices: of a two-tier cluster, and the network is a graph")
@@ -113,57 +179,54 @@ def _priced(problem: SlotProblem, prices: SlotPrices) -> float:
     links = len(prices.access), len(prices.uplink)
     if shape != wanted or links != (len(tree.access), len(tree.uplink)):
         raise ValueError("prices: not one for every resource of a server and every link")
+    every = [*prices.access, *prices.uplink, *(x for row in prices.unit for x in row)]
+    common_denominator(every)  # refuses those with too many digits
     access, uplink = tree.access.tolist(), tree.uplink.tolist()
     if prices.tighten:
-        spanning = [x.job.bandwidth for x in problem.jobs if x.most > 1]
+        spanning = [x.job.bandwidth for x in jobs if len(x.gains) > 2]
         access, uplink = tightened(access, spanning), tightened(uplink, spanning)
-    worth = sum(
-        (price * there for price, there in zip(prices.access, access, strict=True)), Fraction(0)
-    )
-    worth += sum(price * there for price, there in zip(prices.uplink, uplink, strict=True))
+    worth = dot(prices.access, access) + dot(prices.uplink, uplink)
     for row, capacity in zip(prices.unit, terms.capacity.tolist(), strict=True):
-        worth += sum(price * there for price, there in zip(row, capacity, strict=True))
-    unit = [[float(x) for x in row] for row in prices.unit]
-    cost = [float(x) for x in prices.access], [float(x) for x in prices.uplink]
-    left = [_left(x, tree, unit, *cost) + ROUNDING * float(x.gain.max()) for x in problem.jobs]
-    return math.fsum([float(worth) * (1 + ROUNDING), *left])
+        worth += dot(row, capacity)
+    return worth + sum(_left(x, tree, prices, unit) for x in jobs) * unit
 
 
-def _left(
-    x: SlotJob,
-    tree: Tree,
-    unit: Sequence[Sequence[float]],
-    access: Sequence[float],
-    uplink: Sequence[float],
-) -> float:
+def _left(x: _Counted, tree: Tree, prices: SlotPrices, unit: Fraction) -> int:
     """Return the most that a ring of the job leaves after paying; at least 0."""
-    job, b = x.job, x.job.bandwidth
-    fits = [min(x.most, n) for n in job.per_server.tolist()]
-    each = [sum(p * d for p, d in zip(row, job.demand.tolist(), strict=True)) for row in unit]
-    cheapest = [math.inf] * (x.most + 1)
+    job, most = x.job, len(x.gains) - 1
+    b = job.bandwidth
+
+    def parts(cost: Fraction) -> int:
+        return min(cost // unit, PARTS)  # what costs more never pays
+
+    fits = [min(most, n) for n in job.per_server.tolist()]
+    each = [parts(dot(row, job.demand.tolist())) for row in prices.unit]
+    access = [parts(b * price) for price in prices.access]
+    uplink = [parts(b * price) for price in prices.uplink]
+    cheapest = [_NEVER] * (most + 1)
     for n, price in zip(fits, each, strict=True):
         for k in range(1, n + 1):
             cheapest[k] = min(cheapest[k], k * price)
-    over_racks = _none(x.most)
+    over_racks = _none(most)
     for rack, width in enumerate(tree.uplink.tolist()):
-        in_rack = _none(x.most)
+        in_rack = _none(most)
         for s in range(len(fits)):
             if tree.rack[s] == rack and tree.access[s] >= b:
-                of_server = [b * access[s] + n * each[s] for n in range(fits[s] + 1)]
+                of_server = [access[s] + n * each[s] for n in range(fits[s] + 1)]
                 in_rack = _joined(in_rack, of_server)
         cheapest = [min(pair) for pair in zip(cheapest, in_rack, strict=True)]
         if width >= b:
-            over_racks = _joined(over_racks, [b * uplink[rack] + c for c in in_rack])
+            over_racks = _joined(over_racks, [uplink[rack] + c for c in in_rack])
     cheapest = [min(pair) for pair in zip(cheapest, over_racks, strict=True)]
-    return max(0.0, *(float(x.gain[k]) - cheapest[k] for k in range(1, x.most + 1)))
+    return max(0, *(x.gains[k] - cheapest[k] for k in range(1, most + 1)))
 
 
-def _none(most: int) -> list[float]:
+def _none(most: int) -> list[int]:
     """Return the costs of 0 to `most` workers before any server."""
-    return [0.0] + [math.inf] * most
+    return [0] + [_NEVER] * most
 
 
-def _joined(costs: list[float], more: Sequence[float]) -> list[float]:
+def _joined(costs: list[int], more: Sequence[int]) -> list[int]:
     """Return the least costs of 0, 1, ... workers when some more may be put elsewhere."""
     return [
         min([costs[k], *(costs[k - n] + more[n] for n in range(1, min(k, len(more) - 1) + 1))])

@@ -29,7 +29,8 @@ def largest_rings(terms: Terms) -> list[int]:
 
 def _on_tree(tree: Tree, job: JobTerms) -> int:
     reachable = np.where(tree.access >= job.bandwidth, job.per_server, 0)
-    racks = np.bincount(tree.rack, weights=reachable, minlength=len(tree.uplink))
+    racks = np.zeros(len(tree.uplink), dtype=np.int64)
+    np.add.at(racks, tree.rack, reachable)
     over_racks = racks[tree.uplink >= job.bandwidth].sum()
     most = max(job.per_server.max(), racks.max(), over_racks)
     return min(job.max_ring, int(most))

@@ -9,9 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+#: Bits of the sums; more would take the memory.
+MOST_BITS = 10**8
+
 
 def tightened(capacities: Sequence[int], bandwidths: Iterable[int]) -> list[int]:
     """Return, for each capacity, the largest sum of a subset of bandwidths that it holds.
+
+    Where sums are too large to be listed, capacities stay as they are.
 
     Parameters
     ----------
@@ -26,6 +31,8 @@ def tightened(capacities: Sequence[int], bandwidths: Iterable[int]) -> list[int]
     used = [b for b in bandwidths if b > 0]
     unit = math.gcd(*used) if used else 1
     most = min(sum(used), max(capacities, default=0)) // unit
+    if most > MOST_BITS:
+        return list(capacities)
     mask = (1 << (most + 1)) - 1
     sums = 1
     for b in used:

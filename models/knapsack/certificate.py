@@ -30,6 +30,7 @@ import numpy as np
 from pydantic import Field
 
 from gadgetopt.data import Certificate
+from gadgetopt.exact import check_prices, common_denominator
 
 from .instance import Amount, KnapsackInstance
 
@@ -96,9 +97,8 @@ def lagrangian_bound(
     """
     whole = instance.whole
     # Prices in units of profit for whole numbers of weight, times their common denominator.
-    prices, denominator = _whole_prices(
-        instance, [y / whole.unit for y in _checked(instance, multipliers)]
-    )
+    check_prices(multipliers, "multipliers", len(instance.capacities), "capacities")
+    prices, denominator = _whole_prices(instance, [y / whole.unit for y in multipliers])
     total = _weighed(whole.capacities, prices)
     for items in _fitting(instance):
         worth = [denominator * profit - _weighed(weights, prices) for profit, weights in items]
@@ -122,7 +122,8 @@ def surrogate_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction])
         If the number of multipliers is not that of the rows, or the table would be too large.
     """
     whole = instance.whole
-    prices, denominator = _whole_prices(instance, _checked(instance, multipliers))
+    check_prices(multipliers, "multipliers", len(instance.capacities), "capacities")
+    prices, denominator = _whole_prices(instance, multipliers)
     groups = _fitting(instance)
     profits = [[profit for profit, _ in items] for items in groups]
     weights = [[_weighed(w, prices) // denominator for _, w in items] for items in groups]
@@ -144,7 +145,7 @@ def _whole_prices(
 ) -> tuple[list[int], int]:
     """Return multipliers of the rows in whole numbers, times their common denominator."""
     prices = [y / s for y, s in zip(multipliers, instance.whole.row_scales, strict=True)]
-    denominator = math.lcm(*(p.denominator for p in prices))
+    denominator = common_denominator(prices)
     return [int(p * denominator) for p in prices], denominator
 
 
@@ -156,11 +157,10 @@ def _one_row(
     profit: list[list[int]], weight: list[list[int]], capacity: int, exactly_one: bool
 ) -> int | None:
     """Return the largest profit of at most, or exactly, one item of each group within a row."""
-    steps = (capacity + 1) * sum(map(len, profit))
-    if capacity + 1 > MOST_CELLS or steps > MOST_STEPS:
+    if capacity + 1 > MOST_CELLS or (capacity + 1) * sum(map(len, profit)) > MOST_STEPS:
         raise TableTooLarge(
-            f"multipliers: the surrogate knapsack takes {steps:.2g} steps on {capacity + 1:.2g} "
-            f"cells, expected at most {MOST_STEPS:.0e} on {MOST_CELLS:.0e}"
+            f"multipliers: the surrogate knapsack takes more than {MOST_STEPS:.0e} steps or "
+            f"{MOST_CELLS:.0e} cells"
         )
     if sum(max(row, default=0) for row in profit) > 2**62:
         raise TableTooLarge("profits: too many digits for 64 bits")
@@ -175,11 +175,3 @@ def _one_row(
         best = after
     top = int(best[-1])
     return None if top < 0 else top
-
-
-def _checked(instance: KnapsackInstance, multipliers: Sequence[Fraction]) -> Sequence[Fraction]:
-    if len(multipliers) != len(instance.capacities):
-        raise ValueError(
-            f"multipliers: {len(multipliers)} for {len(instance.capacities)} capacities"
-        )
-    return multipliers

@@ -11,13 +11,16 @@ ones of the empty cluster. It has two tables, computed without any other part of
   spread, which is exact, or, where those are many, over quanta of work. Progress is then rounded up
   to whole quanta, so that costs come out too low and never too high.
 
-Reconstructed.
+A search calls :func:`least_costs` with doubles. The check of a certificate calls :func:`job_costs`
+with integers, of which no sum passes 64 bits. Reconstructed.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +30,11 @@ from .terms import JobTerms
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+#: Doubles, or whole numbers.
+Costs = npt.NDArray[Any]
+
+#: What an integer cost is that stands for "impossible". Two of them, and half of one, fit 64 bits.
+NEVER = 2**61
 
 #: Additions of table entries that the exact tables of one instance may take; what would take more
 #: is relaxed. A call of numpy counts as so many additions.
@@ -52,49 +60,66 @@ def least_costs(instance: PdOrsInstance, price: Floats) -> list[Floats]:
         For each job; infinite where the job cannot complete by then. Not rounded: the relative
         error is that of a few thousand operations on doubles that are not negative.
     """
-    budget = MOST_ADDITIONS // len(instance.jobs)
-    return [_of_job(job, price, budget) for job in instance.terms.jobs]
+    out = []
+    for job in instance.terms.jobs:
+        # Where the utility is gone, costs do not matter.
+        last = int(np.flatnonzero(job.utility).max(initial=0))
+        out.append(job_costs(job, price @ job.alpha, price @ job.beta, last))
+    return out
 
 
-def _of_job(job: JobTerms, price: Floats, budget: int) -> Floats:
-    """Return the least costs of one job, shape (slots + 1,)."""
-    out = np.full(len(price) + 1, math.inf)
+def job_costs(job: JobTerms, worker: Costs, server: Costs, last: int) -> Costs:
+    """Return what the work of one job costs at least when it is done by slot t, as `least_costs`.
+
+    Parameters
+    ----------
+    worker, server : array, shape (slots, machines)
+        Price of a worker and of a server. Of whole numbers, those of all workers and servers of a
+        batch on one machine have to stay below `NEVER` together.
+    last : int
+        The last slot that matters; those after it are taken to be impossible.
+    """
+    budget = MOST_ADDITIONS // len(job.instance.jobs)
+    out = np.full(len(worker) + 1, _never(worker), dtype=worker.dtype)
     if job.earliest is None:
         return out
-    # Where the utility is gone, costs do not matter.
-    last = int(np.flatnonzero(job.utility).max(initial=0))
     slots = range(job.arrival, last + 1)
     spread = _Spread(job, budget // (2 * max(1, len(slots))))
-    tables: dict[bytes, tuple[Floats, Floats]] = {}
-    table = _progress_table(job, budget // (2 * max(1, len(slots))))
+    tables: dict[bytes, tuple[Costs, Costs]] = {}
+    table = _progress_table(job, budget // (2 * max(1, len(slots))), worker.dtype)
     for t in slots:
-        of_slot = price[t - 1]
-        key = of_slot.tobytes()
+        of_slot = worker[t - 1], server[t - 1]
+        key = of_slot[0].tobytes() + of_slot[1].tobytes()
         if key not in tables:
-            tables[key] = inside_costs(job, of_slot), spread.costs(of_slot)
+            tables[key] = inside_costs(job, *of_slot), spread.costs(*of_slot)
         table.add_slot(*tables[key])
         if t >= job.earliest:
             out[t] = table.cost
     return out
 
 
-def inside_costs(job: JobTerms, price: Floats) -> Floats:
+def _never(costs: Costs) -> float:
+    """Return what stands for "impossible" among costs of this type."""
+    return NEVER if costs.dtype.kind == "i" else math.inf
+
+
+def inside_costs(job: JobTerms, worker: Costs, server: Costs) -> Costs:
     """Return the cost of n workers and their servers on the cheapest machine where they fit.
 
     Parameters
     ----------
-    price : array, shape (machines, resources)
+    worker, server : array, shape (machines,)
 
     Returns
     -------
     array, shape (M + 1,)
-        Of n from 0 to the most that fit on some machine; infinite where n is not allowed.
+        Of n from 0 to the most that fit on some machine; impossible where n is not allowed.
     """
     most = int(job.most_internal.max())
     n = np.arange(most + 1)
-    of_machine = np.outer(price @ job.alpha, n) + np.outer(price @ job.beta, job.servers[n])
-    of_machine[n > job.most_internal[:, None]] = math.inf
-    return np.where(job.usable[n], of_machine.min(axis=0), math.inf)
+    of_machine = np.outer(worker, n) + np.outer(server, job.servers[n])
+    of_machine[n > job.most_internal[:, None]] = _never(worker)
+    return np.where(job.usable[n], of_machine.min(axis=0), _never(worker))
 
 
 class _Spread:
@@ -112,21 +137,24 @@ class _Spread:
         self._n = np.arange(job.most_external + 1)
         self._m = job.servers[self._n]
         self._shape = (len(self._n), int(self._m[-1]) + 1)
+        self._exact = CALL + math.prod(self._shape) <= budget
+        if not self._exact:
+            return
         fits = {c: self._pairs(row) for c, row in _row_of_class(job)}
         classes = job.instance.terms.classes.tolist()
         shifts = sum(len(fits[c]) for c in classes)
         self._pairs_of = [fits[c] for c in classes]
         self._exact = shifts * (CALL + math.prod(self._shape)) <= budget
 
-    def costs(self, price: Floats) -> Floats:
+    def costs(self, worker: Costs, server: Costs) -> Costs:
         """Return a lower bound on the cost of each n from 0, shape (n_max + 1,).
 
         Parameters
         ----------
-        price : array, shape (machines, resources)
+        worker, server : array, shape (machines,)
         """
-        cost = self._over_machines(price) if self._exact else self._apart(price)
-        return np.where(self._job.usable[self._n], cost, math.inf)
+        of = self._over_machines if self._exact else self._apart
+        return np.where(self._job.usable[self._n], of(worker, server), _never(worker))
 
     def _pairs(self, room: Ints) -> list[tuple[int, int]]:
         """Return the workers and servers that a machine with this room can have together."""
@@ -136,10 +164,9 @@ class _Spread:
         some = np.flatnonzero(fits)[1:]  # the first is nothing, which is no move
         return list(zip(a[some].tolist(), b[some].tolist(), strict=True))
 
-    def _over_machines(self, price: Floats) -> Floats:
-        worker, server = price @ self._job.alpha, price @ self._job.beta
-        least = np.full(self._shape, math.inf)
-        least[0, 0] = 0.0
+    def _over_machines(self, worker: Costs, server: Costs) -> Costs:
+        least = np.full(self._shape, _never(worker), dtype=worker.dtype)
+        least[0, 0] = 0
         rows, columns = self._shape
         for h, pairs in enumerate(self._pairs_of):
             before = least.copy()
@@ -149,11 +176,11 @@ class _Spread:
                 np.minimum(part, before[: rows - a, : columns - b] + cost, out=part)
         return least[self._n, self._m]
 
-    def _apart(self, price: Floats) -> Floats:
+    def _apart(self, worker: Costs, server: Costs) -> Costs:
         job = self._job
-        workers = _fill(price @ job.alpha, job.most_workers_on, len(self._n) - 1)
-        servers = _fill(price @ job.beta, job.most_servers_on, int(self._m[-1]))
-        return workers + servers[self._m]
+        workers = _fill(worker, job.most_workers_on, len(self._n) - 1)
+        servers = _fill(server, job.most_servers_on, int(self._m[-1]))
+        return np.minimum(workers + servers[self._m], _never(worker))
 
 
 def _row_of_class(job: JobTerms) -> list[tuple[int, Ints]]:
@@ -162,7 +189,7 @@ def _row_of_class(job: JobTerms) -> list[tuple[int, Ints]]:
     return [(int(c), job.capacity[h]) for c, h in zip(classes, first, strict=True)]
 
 
-def _fill(cost: Floats, most: Ints, number: int) -> Floats:
+def _fill(cost: Costs, most: Ints, number: int) -> Costs:
     """Return the cost of 0, 1, ..., `number` pieces, each where it is cheapest and there is room.
 
     Parameters
@@ -174,19 +201,18 @@ def _fill(cost: Floats, most: Ints, number: int) -> Floats:
     """
     order = np.argsort(cost, kind="stable")
     each = np.repeat(cost[order], np.minimum(most[order], number))[:number]
-    out = np.full(number + 1, math.inf)
-    out[0] = 0.0
+    out = np.full(number + 1, _never(cost), dtype=cost.dtype)
+    out[0] = 0
     out[1 : len(each) + 1] = np.cumsum(each)
     return out
 
 
-def _progress_table(job: JobTerms, budget: int) -> _WorkerSlots | _Quanta:
-    needed = job.external_needed
+def _progress_table(job: JobTerms, budget: int, dtype: np.dtype[Any]) -> _WorkerSlots | _Quanta:
     options = int(job.most_internal.max()) + job.most_external
-    states = len(needed) * (int(needed[0]) + 1)
+    states = (math.ceil(job.work / job.sigma) + 1) * (math.ceil(job.work) + 1)
     if options * (CALL + states) <= budget:
-        return _WorkerSlots(job)
-    return _Quanta(job)
+        return _WorkerSlots(job, dtype)
+    return _Quanta(job, dtype)
 
 
 @dataclass
@@ -194,28 +220,32 @@ class _WorkerSlots:
     """Least cost of having done A worker-slots or more inside one machine and B or more spread."""
 
     job: JobTerms
+    dtype: np.dtype[Any]
 
     def __post_init__(self) -> None:
         self._needed = self.job.external_needed
-        self._least = np.full((len(self._needed), int(self._needed[0]) + 1), math.inf)
-        self._least[0, 0] = 0.0
+        shape = len(self._needed), int(self._needed[0]) + 1
+        self._least: Costs = np.zeros(shape, dtype=self.dtype)
+        self._least[:] = _never(self._least)
+        self._least[0, 0] = 0
 
-    def add_slot(self, inside: Floats, spread: Floats) -> None:
+    def add_slot(self, inside: Costs, spread: Costs) -> None:
         """Let one more slot do n worker-slots at these costs, or nothing."""
         new = self._least.copy()
-        for n in np.flatnonzero(np.isfinite(inside))[1:].tolist():
+        for n in np.flatnonzero(inside < _never(inside))[1:].tolist():
             np.minimum(new, _back(self._least, n) + inside[n], out=new)
-        for n in np.flatnonzero(np.isfinite(spread))[1:].tolist():
+        for n in np.flatnonzero(spread < _never(spread))[1:].tolist():
             np.minimum(new, _back(self._least.T, n).T + spread[n], out=new)
         self._least = new
 
     @property
     def cost(self) -> float:
         """Least cost of the whole work."""
-        return float(self._least[np.arange(len(self._needed)), self._needed].min())
+        least: float = self._least[np.arange(len(self._needed)), self._needed].min()
+        return least
 
 
-def _back(least: Floats, n: int) -> Floats:
+def _back(least: Costs, n: int) -> Costs:
     """Return what was least before n were added to the first index; the last one is "or more"."""
     rows = np.maximum(np.arange(len(least)) - n, 0)
     return least[rows]
@@ -226,22 +256,24 @@ class _Quanta:
     """Least cost of having done j quanta of the work or more."""
 
     job: JobTerms
+    dtype: np.dtype[Any]
 
     def __post_init__(self) -> None:
         job = self.job
-        self._inside = _quanta(int(job.most_internal.max()), float(job.sigma / job.work))
-        self._spread = _quanta(job.most_external, float(1 / job.work))
-        self._least = np.full(QUANTA + 1, math.inf)
-        self._least[0] = 0.0
+        self._inside = _quanta(int(job.most_internal.max()), job.sigma / job.work)
+        self._spread = _quanta(job.most_external, 1 / job.work)
+        self._least: Costs = np.zeros(QUANTA + 1, dtype=self.dtype)
+        self._least[1:] = _never(self._least)
 
-    def add_slot(self, inside: Floats, spread: Floats) -> None:
+    def add_slot(self, inside: Costs, spread: Costs) -> None:
         """Let one more slot do n worker-slots at these costs, or nothing."""
         quanta = np.concatenate((self._inside, self._spread))
         cost = np.concatenate((inside, spread))
         # Most quanta first; an option is of use if it is cheaper than all that do as much.
         order = np.lexsort((cost, -quanta))
         quanta, cost = quanta[order], cost[order]
-        cheapest = np.minimum.accumulate(np.concatenate(([math.inf], cost[:-1])))
+        dearer = np.array([_never(cost)], dtype=cost.dtype)
+        cheapest = np.minimum.accumulate(np.concatenate((dearer, cost[:-1])))
         new = self._least.copy()
         for i in np.flatnonzero((cost < cheapest) & (quanta > 0)).tolist():
             j = int(quanta[i])
@@ -252,12 +284,11 @@ class _Quanta:
     @property
     def cost(self) -> float:
         """Least cost of the whole work, too low by no more than the quanta rounded up."""
-        return float(self._least[QUANTA])
+        least: float = self._least[QUANTA]
+        return least
 
 
-def _quanta(most: int, share: float) -> Ints:
+def _quanta(most: int, share: Fraction) -> Ints:
     """Return the quanta, rounded up, that 0, 1, ..., `most` worker-slots of this share are."""
-    n = np.arange(most + 1)
-    # Where the product is a whole number, it may have come out just below or above it.
-    exact = n * (share * QUANTA) * (1 + 1e-12)
-    return np.minimum(np.ceil(exact), QUANTA).astype(np.int64)
+    each, whole = (share * QUANTA).as_integer_ratio()
+    return np.array([min(-(-n * each // whole), QUANTA) for n in range(most + 1)], dtype=np.int64)

@@ -11,12 +11,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.knapsack.relaxation import linear_relaxation
 from gadgetopt.result import Limits, MethodOutcome
 
-from .certificate import MOST_PAIRS, SmdCertificate, pairs_can_be_listed
+from .certificate import SmdCertificate
 from .collapsed import collapsed
 from .columns import Columns, all_columns, charged_rows
 from .inner import continuous as relaxed_pair
@@ -35,7 +34,6 @@ def lagrangian(instance: SmdInstance, limits: Limits, rng: np.random.Generator) 
     as many fractional jobs as there are resources, so that the bound is tight where many are
     admitted. The duals are the certificate.
     """
-    _refuse_too_many_pairs(instance)
     columns = columns_of(instance)
     relaxation = linear_relaxation(columns.knapsack, limits)
     if relaxation.duals is None:
@@ -56,14 +54,8 @@ def price_certificate(columns: Columns, duals: np.typing.NDArray[np.float64]) ->
     return SmdCertificate(prices=tuple(Fraction(max(0.0, y)) * s for y, s in pairs))
 
 
-def _refuse_too_many_pairs(instance: SmdInstance) -> None:
-    if not pairs_can_be_listed(instance):
-        raise ModelRefused(f"one job has more than {MOST_PAIRS} pairs, too many to check the bound")
-
-
 def utility_sum(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     """Return the sum of all jobs' best utilities: the Lagrangian bound where nothing costs."""
-    _refuse_too_many_pairs(instance)
     free = (Fraction(0),) * len(instance.capacity)
     return MethodOutcome(certificate=SmdCertificate(prices=free))
 

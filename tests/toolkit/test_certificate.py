@@ -148,3 +148,46 @@ def test_duals_that_are_no_numbers_count_as_zero():
     form = compile_model(TOY.formulations[0].build(KNAPSACK))
     bound, duals = rational_duals(form, np.array([np.nan]))
     assert (bound, duals) == (7, [0])
+
+
+def test_a_model_of_numbers_that_may_have_been_rounded_proves_nothing():
+    from toy import Knapsack
+
+    large = Knapsack(capacity=2**60, weight=(1,), value=(1,))
+    with pytest.raises(ValueError, match="may have been rounded"):
+        certified_bound(TOY, large, LpDuals(formulation="plain", row_duals=(0,)))
+
+
+@pytest.mark.parametrize("bound", [10**400, float("inf"), float("nan")])
+def test_a_bound_that_is_no_double_is_refused(bound):
+    system = dataclasses.replace(TOY, certificate_type=Claim, check_bound=lambda i, c: bound)
+    with pytest.raises(ValueError, match="larger than any double"):
+        certified_bound(system, KNAPSACK, Claim(value=1))
+
+
+def test_long_numbers_are_written_short():
+    from gadgetopt.run import show
+
+    assert show(10**300) == "1.00000e+300"
+    assert show(Fraction(10**500, 3)) == "3.33333e+499"
+    assert show(10**20) == "1" + "0" * 20
+
+
+def test_a_solve_of_a_model_that_may_have_been_rounded_has_the_solvers_word():
+    from toy import Knapsack
+
+    large = dataclasses.replace(DOCUMENT, data=Knapsack(capacity=2**60, weight=(1,), value=(1,)))
+    result = solve(large, "plain@highs")
+    assert result.status is Status.OPTIMAL
+    assert result.bound_voucher is Voucher.SOLVER
+
+
+@pytest.mark.parametrize("sense", ["min", "max"])
+def test_a_bound_of_thousands_of_digits_is_written_with_fewer_and_no_tighter(sense):
+    system = dataclasses.replace(TOY, sense=sense, integral_objective=False, certificate_type=Claim)
+    for long in (Fraction(3**20_000, 2**31_699 + 1), Fraction(7, 3**20_000)):
+        checked = dataclasses.replace(system, check_bound=lambda i, c, long=long: long)
+        bound = certified_bound(checked, KNAPSACK, Claim(value=1))
+        assert bound <= long if sense == "min" else bound >= long
+        assert abs(bound - long) <= Fraction(1, 2**2048)
+        assert len(str(bound)) < 2_000

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from gadgetopt.numbers import (
     agrees,
+    closes,
     decimal_rational,
     exceeds,
+    refutes,
     round_down,
     round_up,
     simplest_rational,
@@ -62,3 +64,32 @@ def test_a_coefficient_that_is_no_simple_fraction_is_read_as_in_a_file(x):
 
 def test_a_long_decimal_is_not_taken_for_a_fraction_near_it():
     assert simplest_rational(0.12345678901234567) == decimal_rational(0.12345678901234567)
+
+
+@given(st.floats(1e-300, 1e300), st.floats(1e-300, 1e300))
+def test_the_unit_of_the_numbers_does_not_matter(a, factor):
+    b = a * factor
+    assert agrees(a, b) == agrees(1.0, b / a) or not 1e-300 < b < 1e300
+
+
+def test_only_nothing_is_close_to_nothing():
+    assert not agrees(5e-7, 0)
+    assert not closes(0, 1e-9, integral=False)
+    assert not closes(2e-12, 1e-12, integral=False)
+    assert exceeds(5e-7, 0)
+    assert agrees(0.0, 0)
+
+
+def test_a_solvers_zero_refutes_nothing():
+    assert not refutes(0, 1e-9, minimise=True)
+    assert not refutes(0, -1e-12, minimise=False)
+    assert refutes(0, 1e-6, minimise=True)
+    assert refutes(1e-12, 0.0, minimise=False)
+
+
+def test_exact_numbers_that_are_no_integers_close_within_a_solvers_rounding():
+    third = Fraction(1, 3)
+    assert closes(third, third + Fraction(1, 10**10), integral=False)
+    assert not closes(third, third + Fraction(1, 10**8), integral=False)
+    assert not closes(10**12, 10**12 + 1, integral=True)
+    assert not closes(1, 10**400, integral=False)

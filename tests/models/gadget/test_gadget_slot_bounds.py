@@ -178,3 +178,39 @@ def test_a_slot_out_of_time_stays_empty():
     assert not any(result.mappings)
     found = gadget(instance, Limits(time_s=0.05), np.random.default_rng(0))
     assert evaluate(instance, found.solution).feasible
+
+
+def small_slot(seed):
+    rng = np.random.default_rng(seed)
+    return generate.slot(rng, jobs=5, servers=6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_table_too_large_for_the_check_is_relaxed(seed, monkeypatch):
+    instance = small_slot(seed)
+    by_table = check_bound(instance, GadgetCertificate(alone=False))
+    monkeypatch.setattr("gadgetopt.models.gadget.certificate.MOST_ENTRIES", 0)
+    relaxed = check_bound(instance, GadgetCertificate(alone=False))
+    assert by_table <= relaxed <= run(ring_relaxation, instance).dual_bound * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("price", [Fraction(10) ** 307, Fraction(1, 10**307), Fraction(2**53 + 1)])
+def test_prices_of_links_without_bandwidth_prove_nothing(price):
+    instance = tiny("h2_chain_of_bounds")
+    best, _ = brute_force(instance)
+    data = instance.model_dump()
+    data["substrate"]["servers"] += ({"rack": 0, "capacity": (0.0,), "access_mbps": 0},)
+    idle = type(instance).model_validate(data)
+    servers = len(idle.substrate.servers)
+    free = SlotPrices(
+        unit=((Fraction(0),),) * (servers - 1) + ((price,),),
+        access=(Fraction(0),) * (servers - 1) + (price,),
+        uplink=(Fraction(0),) * len(idle.substrate.racks),
+    )
+    assert check_bound(idle, GadgetCertificate(prices=free)) >= best
+
+
+def test_bandwidths_with_too_many_sums_stay_as_they_are():
+    from gadgetopt.models.gadget.tightening import tightened
+
+    assert tightened([10**13], [10**12, 10**12 - 1]) == [10**13]
