@@ -146,5 +146,5 @@ def _utility_above(job: Job, w: Floats, p: Floats) -> Floats:
     units = tau / mu.time_unit_s * (1 - ROUNDING)
     # Beyond the range of exp there is no utility either way.
     exponent = np.clip(mu.gamma2 * (units - mu.gamma3 * (1 + ROUNDING)), -700.0, 700.0)
-    above = mu.gamma1 / (1 + np.exp(exponent)) * (1 + ROUNDING)
-    return np.where(above < NEGLIGIBLE, 0.0, above)
+    part = (1 + ROUNDING) / (1 + np.exp(exponent))
+    return np.where(part < NEGLIGIBLE, 0.0, mu.gamma1 * (1 + ROUNDING) * part)
