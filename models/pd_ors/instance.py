@@ -27,8 +27,8 @@ Floats = npt.NDArray[np.float64]
 
 #: More samples in a batch, hence workers at a time, than any job has; tables over them stay small.
 MOST_WORKERS = 100_000
-#: More slots than any horizon has; prices and rooms are kept for each.
-MOST_SLOTS = 100_000
+#: More slots than any horizon has, a year of hours; prices and rooms are kept for each.
+MOST_SLOTS = 10_000
 
 
 class SlotSigmoid(Data):
