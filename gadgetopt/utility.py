@@ -16,7 +16,9 @@ NEGLIGIBLE = 1e-9
 
 
 def sigmoid(height: float, steepness: float, middle: float, x: Floats) -> Floats:
-    r"""Return :math:`h / (1 + e^{-s (x - m)})` of every x, without overflow; 0 below `NEGLIGIBLE` of h.
+    r"""Return :math:`h / (1 + e^{-s (x - m)})` of every x, without overflow.
+
+    What is below `NEGLIGIBLE` of h is 0.
 
     Parameters
     ----------

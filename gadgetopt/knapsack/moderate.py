@@ -38,7 +38,7 @@ class Moderate:
 
 
 def moderate(knapsack: Knapsack) -> Moderate:
-    """Return a knapsack whose profits, and weights that its capacities allow, sum to a moderate number."""
+    """Return a knapsack whose profits, and weights that its capacities allow, sum moderately."""
     most = np.minimum(np.abs(knapsack.capacity), knapsack.weight.sum(axis=0))
     rows = np.array([_divisor(float(x)) for x in most])
     unit = _divisor(float(np.abs(knapsack.profit).sum()))

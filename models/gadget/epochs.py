@@ -26,11 +26,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from gadgetopt.knapsack.direct import Named
+
 from .hull import envelope, upper_hull
 from .terms import JobTerms, Terms
 
 if TYPE_CHECKING:
-    from gadgetopt.knapsack.direct import Named
 from gadgetopt.solvers.standard_form import StandardForm
 
 Floats = npt.NDArray[np.float64]

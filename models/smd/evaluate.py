@@ -10,7 +10,8 @@ search or the models of this folder. An admitted job of w workers and p servers 
         + \eta_3 \cdot 2 \tfrac{g/p}{B/(\alpha w)} + \beta_1 w + \beta_2 p\Big]
 
 and is worth :math:`\gamma_1 / (1 + e^{\gamma_2 (\tau/unit - \gamma_3)})`, nothing below
-:math:`10^{-9} \gamma_1`. Amounts of resources are compared exactly, as the decimals they are written as.
+:math:`10^{-9} \gamma_1`. Amounts of resources are compared exactly, as the decimals they are
+written as.
 """
 
 from __future__ import annotations
