@@ -32,7 +32,7 @@ from .hull import envelope, upper_hull
 from .terms import JobTerms, Terms
 
 if TYPE_CHECKING:
-from gadgetopt.solvers.standard_form import StandardForm
+    from gadgetopt.solvers.standard_form import StandardForm
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
