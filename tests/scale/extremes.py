@@ -26,8 +26,8 @@ from gadgetopt.result import Limits, Status
 MEMORY_BYTES = 4 * 2**30
 #: Seconds of the processor beyond the limit: some steps are only left when they are done.
 GRACE_S = 10.0
-#: How the toolkit writes an exception that a method raised: its name and the line.
-RAISED = re.compile(r"^\w+: .*\(\w+\.py:\d+\)$")
+#: How the toolkit writes an exception that a method raised, and a claim that does not hold.
+RAISED = re.compile(r"^\w+: .*\(\w+\.py:\d+\)$|^claimed |^the solution |^the certificate ")
 #: From the largest double or a long integer downwards; the first that the schema takes counts.
 LARGE = {
     float: (1.7e308, 1e100, 1e15, 1e6, 1e4),
