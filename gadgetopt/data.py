@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Annotated, Any, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -18,7 +19,7 @@ from pydantic import (
     PlainValidator,
     WithJsonSchema,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from gadgetopt.numbers import decimal_rational
 
@@ -26,6 +27,20 @@ PositiveInt = Annotated[int, Field(gt=0)]
 NonNegativeInt = Annotated[int, Field(ge=0)]
 PositiveFloat = Annotated[float, Field(gt=0)]
 NonNegativeFloat = Annotated[float, Field(ge=0)]
+
+#: Sizes, times and rates outside of this are no one's, and their products leave the doubles.
+LEAST_SIZE, MOST_SIZE = 1e-30, 1e30
+
+
+def _not_tiny(value: float) -> float:
+    if 0 < value < LEAST_SIZE:
+        raise PydanticKnownError("greater_than_equal", {"ge": LEAST_SIZE})
+    return value
+
+
+#: Physical amounts of which products and quotients are taken.
+PositiveSize = Annotated[float, Field(gt=0, le=MOST_SIZE), AfterValidator(_not_tiny)]
+NonNegativeSize = Annotated[float, Field(ge=0, le=MOST_SIZE), AfterValidator(_not_tiny)]
 
 
 #: How an exact number is written as text. Powers of ten are left out: "1e999999999" would fill the

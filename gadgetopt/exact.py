@@ -117,8 +117,7 @@ def sigmoid_above(height: Fraction, steepness: Fraction, a: Fraction, b: Fractio
     """
     exponent = steepness * (a * (1 - ROUNDING) - b * (1 + ROUNDING))
     part = (1 + ROUNDING) / (1 + exp_below(exponent))
-    above = height * part
-    return Fraction(0) if max(part, above) < NEGLIGIBLE else above
+    return Fraction(0) if part < NEGLIGIBLE else height * part
 
 
 def exp_below(x: Fraction) -> Fraction:

@@ -42,7 +42,7 @@ def in_units(
         If the amounts of a resource have no common unit of reasonable size.
     """
     columns = [[decimal_rational(x) for x in column] for column in zip(*amounts, strict=True)]
-    units = tuple(_common_unit(column) for column in columns)
+    units = tuple(common_unit(column) for column in columns)
     for name, unit, column in zip(resources, units, columns, strict=True):
         if max(column) / unit > MOST_UNITS:
             raise ModelRefused(f"{name}: amounts are not whole multiples of a sizeable unit")
@@ -51,7 +51,8 @@ def in_units(
     return units, np.array(whole, dtype=np.int64).T
 
 
-def _common_unit(amounts: list[Fraction]) -> Fraction:
+def common_unit(amounts: Sequence[Fraction]) -> Fraction:
+    """Return the largest number of which all amounts are whole multiples; 1 if all are 0."""
     denominator = math.lcm(*(x.denominator for x in amounts))
     numerator = math.gcd(*(int(x * denominator) for x in amounts))
     return Fraction(numerator or denominator, denominator)

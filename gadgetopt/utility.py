@@ -10,12 +10,15 @@ from gadgetopt.data import Data, PositiveFloat
 
 Floats = npt.NDArray[np.float64]
 
-#: Utilities below this are taken as nothing: they are beyond the tolerances of any solver.
+#: Part of its height below which a sigmoid is taken as nothing. A part, so that the unit in which
+#: utilities are counted decides nothing.
 NEGLIGIBLE = 1e-9
 
 
 def sigmoid(height: float, steepness: float, middle: float, x: Floats) -> Floats:
-    r"""Return :math:`h / (1 + e^{-s (x - m)})` of every x, without overflow; 0 where negligible.
+    r"""Return :math:`h / (1 + e^{-s (x - m)})` of every x, without overflow.
+
+    What is below `NEGLIGIBLE` of h is 0.
 
     Parameters
     ----------
@@ -27,8 +30,8 @@ def sigmoid(height: float, steepness: float, middle: float, x: Floats) -> Floats
         m, where half of the height is reached.
     x : array
     """
-    value = height * expit(steepness * (x - middle))
-    return np.where(value < NEGLIGIBLE, 0.0, value)
+    part = expit(steepness * (x - middle))
+    return np.where(part < NEGLIGIBLE, 0.0, height * part)
 
 
 def log_sigmoid(height: float, steepness: float, middle: float, x: float) -> float:

@@ -242,7 +242,7 @@ def least_improvement(knapsack: Knapsack, unit: int | None) -> float:
     """Return by how much a better choice is better, at least, or what is not worth having."""
     if unit is not None:
         return 1.0 / unit
-    return LEAST_IMPROVEMENT * max(1.0, float(np.abs(knapsack.profit).max(initial=0.0)))
+    return LEAST_IMPROVEMENT * float(np.abs(knapsack.profit).max(initial=0.0))
 
 
 def pass_over(
@@ -283,7 +283,7 @@ def enumerate_slice(
     reduced = reduced_profits(knapsack, duals)
     best = _best_of_owner(knapsack, reduced)
     slack = part.bound - least
-    slack += FIXING_SLACK * max(1.0, float(np.abs(knapsack.profit).max(initial=0.0)))
+    slack += FIXING_SLACK * float(np.abs(knapsack.profit).max(initial=0.0))
     core = np.flatnonzero(best - reduced <= slack)
     search.largest_core = max(search.largest_core, len(core))
     nothing_loses = np.zeros(knapsack.num_groups)

@@ -265,7 +265,7 @@ def _core_mip(
     losses = losses_of_items(only_items(knapsack, usable), relaxation.duals)
     gap = relaxation.bound - found.value
     # With ">" instead of ">= - slack" the incumbent, which often sits on the threshold, is lost.
-    slack = FIXING_SLACK * max(1.0, float(np.abs(knapsack.profit).max(initial=0.0)))
+    slack = FIXING_SLACK * float(np.abs(knapsack.profit).max(initial=0.0))
     core = usable[losses <= gap + slack]
     known = None
     if found.chosen is not None and np.isin(found.chosen, core).all():

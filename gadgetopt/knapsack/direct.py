@@ -143,5 +143,5 @@ def fits(knapsack: Knapsack, chosen: Ints) -> bool:
         return False
     load: Floats = knapsack.weight[chosen].sum(axis=0)
     rounding = np.where(knapsack.sum_tolerance > 0, FEASIBILITY, 0.0)
-    tolerance = rounding * np.maximum(1.0, np.abs(knapsack.capacity))
+    tolerance = rounding * np.abs(knapsack.capacity)
     return bool(np.all(load <= knapsack.capacity + tolerance))

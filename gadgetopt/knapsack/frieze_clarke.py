@@ -158,7 +158,7 @@ class _Search:
         # Members as profitable as the least are in the rest too.
         counted = np.where(sets >= first[:, None], positive[sets], 0.0).sum(axis=1)
         bounds = base + reduced[sets].sum(axis=1) + rest[first] - counted
-        return np.asarray(bounds + 1e-12 * np.maximum(1.0, np.abs(bounds)))
+        return np.asarray(bounds + 1e-12 * (base + rest[0]))
 
     def _solve(self, members: Ints) -> None:
         """Solve LP(S), round it down, and keep it if it is the best."""

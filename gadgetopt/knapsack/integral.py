@@ -90,14 +90,16 @@ def integral(knapsack: Knapsack, duals: Floats) -> Integral:
     most = _most_of_groups(knapsack, np.abs(weight))
     capacity = np.minimum(capacity, most)
     reach = np.abs(capacity) + most
-    profit_reach = float(_most_of_groups(knapsack, np.abs(profit)[:, None])[0]) + 1.0
+    whole = profit_unit is not None
+    # Profits that are no decimals may all be tiny; one that is a decimal has room for one more.
+    largest = float(np.abs(profit).max(initial=0.0))
+    profit_reach = float(_most_of_groups(knapsack, np.abs(profit)[:, None])[0])
+    profit_reach += 1.0 if whole else largest
     prices = np.maximum(duals, 0.0) / row_scale * unit
     exponent = math.floor(math.log2(ROOM / (float(prices @ reach) + profit_reach)))
     if exponent < 0 or reach.max(initial=0.0) >= ROOM:
         raise ModelRefused("weights or profits are too large for exact sums in doubles")
     factor = 2.0**exponent
-    whole = profit_unit is not None
-    largest = max(1.0, float(np.abs(profit).max(initial=0.0)))
     return Integral(
         profit=np.ceil(profit * factor),
         weight=weight,

@@ -113,7 +113,9 @@ def _repair(
             return False
         over = np.maximum(0.0, -slack / scale).sum()
         saved = over - np.maximum(0.0, -(slack - load) / scale).sum(axis=1)
-        lost = np.maximum(-gain, 1e-9 * max(1.0, float(np.abs(knapsack.profit).max(initial=0.0))))
+        # The least double keeps exchanges between items without profit defined.
+        least = 1e-9 * float(np.abs(knapsack.profit).max(initial=0.0)) + 5e-324
+        lost = np.maximum(-gain, least)
         best = int(np.argmax(np.where(saved > 1e-12, saved / lost, -np.inf)))
         if saved[best] <= 1e-12:
             return False

@@ -1,4 +1,4 @@
-"""Knapsacks of large numbers for HiGHS, whose tolerances are absolute."""
+"""Knapsacks of large or small numbers for HiGHS, whose tolerances are absolute."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from gadgetopt.knapsack.problem import Floats, Knapsack
 
 #: Rows and profits of larger sums than the first are divided down to the second.
 LARGE_SUM, MODERATE_SUM = 2.0**30, 2.0**24
+#: Rows and profits of smaller sums are multiplied up to the same second.
+SMALL_SUM = 2.0**-10
+#: Exponents of two that a double's factor may have.
+MOST_EXPONENT = 1000
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Moderate:
 
 
 def moderate(knapsack: Knapsack) -> Moderate:
-    """Return a knapsack whose profits, and weights that its capacities allow, sum to little."""
+    """Return a knapsack whose profits, and weights that its capacities allow, sum moderately."""
     most = np.minimum(np.abs(knapsack.capacity), knapsack.weight.sum(axis=0))
     rows = np.array([_divisor(float(x)) for x in most])
     unit = _divisor(float(np.abs(knapsack.profit).sum()))
@@ -50,5 +54,8 @@ def moderate(knapsack: Knapsack) -> Moderate:
 
 
 def _divisor(total: float) -> float:
-    """Return the power of two by which a sum becomes moderate; 1 where it is not large."""
-    return 1.0 if total <= LARGE_SUM else 2.0 ** math.ceil(math.log2(total / MODERATE_SUM))
+    """Return the power of two by which a sum becomes moderate; 1 where it is so, or nothing."""
+    if total == 0 or SMALL_SUM <= total <= LARGE_SUM:
+        return 1.0
+    exponent = math.frexp(total)[1] - math.frexp(MODERATE_SUM)[1] + 1
+    return math.ldexp(1.0, max(-MOST_EXPONENT, min(MOST_EXPONENT, exponent)))

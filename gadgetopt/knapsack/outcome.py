@@ -48,7 +48,7 @@ class CoreResult:
         """Whether value and bound meet."""
         if self.chosen is None:
             return False
-        return self.bound - self.value <= CLOSED_GAP * max(1.0, abs(self.value))
+        return self.bound - self.value <= CLOSED_GAP * abs(self.value)
 
     @property
     def infeasible(self) -> bool:

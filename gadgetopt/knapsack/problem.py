@@ -72,7 +72,7 @@ class Knapsack:
         """
         largest = np.abs(self.weight).max(axis=0, initial=0.0) * self.num_groups
         whole = (self.weight == np.rint(self.weight)).all(axis=0) & (largest < LARGEST_EXACT)
-        tolerance = SUM_ROUNDING * np.maximum(1.0, np.abs(self.capacity))
+        tolerance = SUM_ROUNDING * np.abs(self.capacity)
         return np.asarray(np.where(whole, 0.0, tolerance))
 
     def value(self, chosen: npt.ArrayLike) -> float:

@@ -161,7 +161,7 @@ def _column_generation(knapsack: Knapsack, limits: Limits) -> Relaxation:
     master.add(_first_columns(knapsack, usable))
     best, duals = math.inf, None
     value, limit_hit, rounds = -math.inf, None, 0
-    scale = float(np.abs(knapsack.profit).max(initial=1.0))
+    scale = float(np.abs(knapsack.profit).max(initial=0.0))
     while True:
         rounds += 1
         many = rounds == 1 and len(master.items) > MANY_COLUMNS
@@ -184,7 +184,7 @@ def _column_generation(knapsack: Knapsack, limits: Limits) -> Relaxation:
         bound = float(prices @ knapsack.capacity) + float(most.sum())
         if bound < best:
             best, duals = bound, prices
-        if best - value <= AGREEMENT * max(1.0, abs(value)):
+        if best - value <= AGREEMENT * abs(value):
             break
         improving = groups[most - master.group_prices()[groups] > PRICING_TOLERANCE * scale]
         if not master.add(best_items(knapsack, reduced, improving)):

@@ -12,11 +12,11 @@ import highspy
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers import Number
 from gadgetopt.result import Limits, Status, TracePoint, solver_log
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recession import recession_form
+from gadgetopt.solvers.scaling import scaling_of
 from gadgetopt.solvers.standard_form import Floats, StandardForm
 
 #: Absolute gap at which a MIP counts as solved; below it HiGHS's own tolerances decide.
@@ -57,8 +57,8 @@ def solve_form(
     if not form.columns:
         return _without_columns(form)
     start = time.perf_counter()
-    factor = _objective_factor(form)
-    form = replace(form, c=form.c * factor, offset=form.offset * factor)
+    scaling = scaling_of(form)
+    form, warm_start = scaling.scaled(form), scaling.point(warm_start)
     highs = pass_form(form)
     passed = time.perf_counter()
     outcome = _run(highs, form, limits, seed, warm_start)
@@ -66,35 +66,7 @@ def solve_form(
         # HiGHS says "unbounded, or infeasible after all"; find out which.
         outcome = _unbounded_or_infeasible(form, _remaining(limits, start), seed)
     outcome.phases_s = {"pass": passed - start, "solve": time.perf_counter() - passed}
-    return outcome if factor == 1 else _divided(outcome, factor)
-
-
-def _objective_factor(form: StandardForm) -> float:
-    """Return the power of two that brings the largest cost (or the offset) to at least 1.
-
-    HiGHS takes a column of a reduced cost below 1e-7 for worthless, whatever the others cost.
-    """
-    largest = max(float(np.abs(form.c).max()), abs(form.offset))
-    if not 0 < largest < 1:
-        return 1.0
-    return math.ldexp(1.0, min(1000, 1 - math.frexp(largest)[1]))
-
-
-def _divided(outcome: SolverOutcome, factor: float) -> SolverOutcome:
-    """Return an outcome with everything that is on the scale of the objective divided."""
-
-    def of(x: Number | None) -> Number | None:
-        return None if x is None else x / factor
-
-    trace = tuple(replace(p, incumbent=of(p.incumbent), bound=of(p.bound)) for p in outcome.trace)
-    duals = None if outcome.row_duals is None else outcome.row_duals / factor
-    return replace(
-        outcome,
-        objective=of(outcome.objective),
-        bound=of(outcome.bound),
-        row_duals=duals,
-        trace=trace,
-    )
+    return scaling.restored(outcome)
 
 
 def pass_form(form: StandardForm) -> highspy.Highs:

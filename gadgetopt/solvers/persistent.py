@@ -45,6 +45,9 @@ class PersistentLp:
     Parameters
     ----------
     sense : "min" or "max"
+    cost_unit : float, default 1
+        Power of two by which HiGHS counts the objective, see `gadgetopt.solvers.scaling`. What goes
+        in and comes out is in the caller's own unit.
     **options
         HiGHS's own options, by name. Presolve is off unless they say so: it could only serve the
         first solve, and its search for dominated columns takes quadratic time and knows no limit.
@@ -55,8 +58,11 @@ class PersistentLp:
         If HiGHS does not know an option or does not take its value.
     """
 
-    def __init__(self, sense: Literal["min", "max"], **options: str | float | bool) -> None:
+    def __init__(
+        self, sense: Literal["min", "max"], *, cost_unit: float = 1.0, **options: str | float | bool
+    ) -> None:
         self._highs = highspy.Highs()
+        self._cost_unit = cost_unit
         self._set("log_to_console", False)
         self._set("small_matrix_value", SMALLEST_COEFFICIENT)
         for name, value in {"presolve": "off", **options}.items():
@@ -110,7 +116,8 @@ class PersistentLp:
         first, new = self.num_columns, len(cost)
         matrix = self._matrix(new, starts, rows, values)
         self._check(
-            self._highs.addCols(new, _f(cost), _f(lower), _f(upper), *matrix), f"{new} new columns"
+            self._highs.addCols(new, self._cost(cost), _f(lower), _f(upper), *matrix),
+            f"{new} new columns",
         )
         return range(first, first + new)
 
@@ -141,7 +148,7 @@ class PersistentLp:
 
     def change_costs(self, columns: Array, cost: Array) -> None:
         """Give columns new objective coefficients; arrays of one length."""
-        status = self._highs.changeColsCost(len(columns), _i(columns), _f(cost))
+        status = self._highs.changeColsCost(len(columns), _i(columns), self._cost(cost))
         self._check(status, "new costs")
 
     def delete_rows(self, rows: Array) -> None:
@@ -239,7 +246,7 @@ class PersistentLp:
     @property
     def objective(self) -> float:
         """Objective of the last solve's values."""
-        return float(self._highs.getInfo().objective_function_value)
+        return float(self._highs.getInfo().objective_function_value) * self._cost_unit
 
     @property
     def values(self) -> Floats:
@@ -249,12 +256,12 @@ class PersistentLp:
     @property
     def row_duals(self) -> Floats:
         """Gain of the objective per unit of every row's bound, shape (rows,)."""
-        return np.array(self._highs.getSolution().row_dual)
+        return np.array(self._highs.getSolution().row_dual) * self._cost_unit
 
     @property
     def reduced_costs(self) -> Floats:
         """Gain of the objective per unit of every column, shape (columns,)."""
-        return np.array(self._highs.getSolution().col_dual)
+        return np.array(self._highs.getSolution().col_dual) * self._cost_unit
 
     @property
     def dual_bound(self) -> float:
@@ -271,7 +278,7 @@ class PersistentLp:
         sides = np.where(duals > 0, upper, lower)
         duals = np.where(np.isfinite(sides), duals, 0.0)
         sides = np.where(np.isfinite(sides), sides, 0.0)
-        cost = sign * np.array(program.col_cost_)
+        cost = sign * np.array(program.col_cost_) * self._cost_unit
         reduced = cost - matrix.T @ duals
         sizes = np.abs(cost) + abs(matrix).T @ np.abs(duals)
         unit = 2.0**-52
@@ -318,6 +325,10 @@ class PersistentLp:
         if feasible == int(highspy.SolutionStatus.kSolutionStatusFeasible):
             return Status.FEASIBLE
         return Status.NO_SOLUTION
+
+    def _cost(self, cost: Array) -> Floats:
+        """Return costs as HiGHS counts them."""
+        return _f(cost) / self._cost_unit
 
     def _set(self, option: str, value: str | float | bool) -> None:
         if self._highs.setOptionValue(option, value) == highspy.HighsStatus.kError:

@@ -12,8 +12,9 @@ from gadgetopt.data import (
     Instance,
     NonNegativeFloat,
     NonNegativeInt,
-    PositiveFloat,
+    NonNegativeSize,
     PositiveInt,
+    PositiveSize,
     Rational,
     Solution,
 )
@@ -24,7 +25,7 @@ from .network import Network, make_network
 Collective = Literal["allreduce", "allgather", "reduce_scatter", "broadcast", "reduce"]
 Stage = Literal["reduce", "broadcast"]
 
-NodeLimits = dict[NonNegativeInt, PositiveFloat]
+NodeLimits = dict[NonNegativeInt, PositiveSize]
 
 #: The stages each collective consists of.
 STAGES: dict[str, tuple[Stage, ...]] = {
@@ -52,7 +53,7 @@ class Link(Data):
 
     src: NonNegativeInt
     dst: NonNegativeInt
-    bandwidth_gbyte_per_s: NonNegativeFloat
+    bandwidth_gbyte_per_s: NonNegativeSize
     both: bool = False
 
 
@@ -100,13 +101,13 @@ class ForestPackingInstance(Instance):
     duplex: Literal["full", "half"] = "full"
     nic_in_gbyte_per_s: NodeLimits = Field(default_factory=dict)
     nic_out_gbyte_per_s: NodeLimits = Field(default_factory=dict)
-    model_size_gbyte: PositiveFloat = 1.0
+    model_size_gbyte: PositiveSize = 1.0
     collective: Collective = "allreduce"
     stage_mode: Literal["overlap", "sequential"] = "overlap"
     root_mode: Literal["free", "uniform", "fixed", "weights"] = "free"
     root: NonNegativeInt | None = None
     root_share: tuple[NonNegativeFloat, ...] | None = None
-    hop_latency_s: NonNegativeFloat = 0.0
+    hop_latency_s: NonNegativeSize = 0.0
     in_network: bool = False
     tree_budget: PositiveInt | None = None
     equal_share: bool = False

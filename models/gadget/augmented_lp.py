@@ -27,6 +27,7 @@ import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.knapsack.direct import Named
 
 from .slot_problem import SlotProblem
 
@@ -164,7 +165,7 @@ def augmented_lp(
     upper[jobs : jobs + len(capacity)] = capacity * scale[jobs : jobs + len(capacity)]
     lower[: jobs + len(capacity)] = -np.inf
     form = StandardForm(
-        columns=list(range(count)),
+        columns=[Named(f"column {c} of the relaxation") for c in range(count)],
         col_lower=np.zeros(count),
         col_upper=np.ones(count),
         integer=np.zeros(count, dtype=bool),
@@ -174,7 +175,7 @@ def augmented_lp(
         A=matrix,
         row_lower=lower,
         row_upper=upper,
-        rows=list(range(rows)),
+        rows=[Named(f"row {r} of the relaxation") for r in range(rows)],
         unused=[],
     )
     return AugmentedLp(form, copies)

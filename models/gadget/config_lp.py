@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import PersistentLp
+from gadgetopt.solvers.scaling import cost_unit
 
 from .decomposition import WeightedMapping
 from .slot_problem import Mapping, SlotProblem
@@ -132,7 +133,7 @@ class _Master:
         self.scale = 1 / np.maximum(1, capacity)
         self.capacity = capacity
         self.jobs = len(problem.jobs)
-        self.lp = PersistentLp("max")
+        self.lp = PersistentLp("max", cost_unit=cost_unit([x.gain.max() for x in problem.jobs]))
         rows = self.jobs + len(capacity)
         upper = np.concatenate([np.ones(self.jobs), np.where(capacity > 0, 1.0, 0.0)])
         self.lp.add_rows(np.full(rows, -np.inf), upper, np.zeros(rows), (), ())

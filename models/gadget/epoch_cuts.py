@@ -231,7 +231,8 @@ class SlotPatterns:
         begun = time.perf_counter()
         every = np.arange(self.jobs)
         self.lp.change_column_bounds(every, np.zeros(self.jobs), totals.astype(float))
-        self.lp.change_costs(every, worth / max(1e-9, float(worth.max(initial=0.0))))
+        largest_worth = float(worth.max(initial=0.0))
+        self.lp.change_costs(every, worth / largest_worth if largest_worth > 0 else worth)
         while True:
             rest = _rest(limits, begun)
             if rest.time_s == 0 or self.lp.solve(rest) is not Status.OPTIMAL:

@@ -26,6 +26,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from gadgetopt.knapsack.direct import Named
+
 from .hull import envelope, upper_hull
 from .terms import JobTerms, Terms
 
@@ -213,7 +215,7 @@ def epoch_form(terms: Terms, largest: Sequence[int]) -> EpochForm:
     matrix.eliminate_zeros()
     most = np.array(largest)[z_job] * epochs.length[z_epoch]
     form = StandardForm(
-        columns=list(range(columns)),
+        columns=[Named(f"column {c} of the epochs") for c in range(columns)],
         col_lower=np.zeros(columns),
         col_upper=np.concatenate([most, np.ones(len(chi)), width]).astype(float),
         integer=np.concatenate(
@@ -231,7 +233,7 @@ def epoch_form(terms: Terms, largest: Sequence[int]) -> EpochForm:
         A=matrix,
         row_lower=np.concatenate([np.zeros(jobs), np.full(rows - jobs, -np.inf)]),
         row_upper=upper,
-        rows=list(range(rows)),
+        rows=[Named(f"row {r} of the epochs") for r in range(rows)],
         unused=[],
     )
     return EpochForm(form, epochs, z_job, z_epoch, level_job, level, piece_job)

@@ -95,8 +95,8 @@ def utility(job: Job, worker_slots: int) -> float:
     z = mu.sensitivity * (x - mu.target_iterations)
     # exp of the negative argument only, which may underflow but not overflow.
     small = math.exp(-abs(z))
-    value = mu.priority * (1.0 if z > 0 else small) / (1.0 + small)
-    return value if value >= NEGLIGIBLE else 0.0
+    part = (1.0 if z > 0 else small) / (1.0 + small)
+    return mu.priority * part if part >= NEGLIGIBLE else 0.0
 
 
 def worker_slots(instance: GadgetInstance, solution: GadgetSolution) -> list[int]:

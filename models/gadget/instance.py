@@ -22,8 +22,12 @@ from .utility import Utility, ends_finite
 
 Amounts = tuple[NonNegativeFloat, ...]
 
+#: Mbit/s of a link or a ring, more than any has: sums of them fit 64 bits, as coefficients solvers.
+MOST_MBPS = 10**12
 #: Worker-slots of one job, and so the length of its table of utilities.
 MOST_WORKER_SLOTS = 10**6
+
+Mbps = Annotated[int, Field(ge=0, le=MOST_MBPS)]
 
 
 class Server(Data):
@@ -40,13 +44,13 @@ class Server(Data):
 
     rack: NonNegativeInt
     capacity: Amounts
-    access_mbps: NonNegativeInt
+    access_mbps: Mbps
 
 
 class Rack(Data):
     """A rack's switch; `uplink_mbps` is the bandwidth to the core, in each direction."""
 
-    uplink_mbps: NonNegativeInt
+    uplink_mbps: Mbps
 
 
 class TwoTier(Data):
@@ -87,7 +91,7 @@ class Link(Data):
 
     source: NonNegativeInt
     target: NonNegativeInt
-    mbps: NonNegativeInt
+    mbps: Mbps
 
 
 class Graph(Data):
@@ -145,7 +149,7 @@ class Job(Data):
     worker_demand: Amounts
     budget: tuple[NonNegativeFloat | None, ...] | None = None
     max_worker_slots: NonNegativeInt | None = None
-    ring_bandwidth_mbps: NonNegativeInt
+    ring_bandwidth_mbps: Mbps
     iterations_per_worker_slot: PositiveFloat = 1.0
     utility: Utility
     name: str | None = None

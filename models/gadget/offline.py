@@ -74,7 +74,7 @@ class _Search:
     @property
     def closed(self) -> bool:
         found = self.value > -np.inf
-        return found and self.bound - self.value <= CLOSED_GAP * max(1.0, abs(self.value))
+        return found and self.bound - self.value <= CLOSED_GAP * abs(self.value)
 
     @property
     def over(self) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits
 from gadgetopt.solvers.persistent import PersistentLp
+from gadgetopt.solvers.scaling import cost_unit
 
 from .hull import fractional_choice
 from .slot_problem import SlotProblem
@@ -72,7 +73,7 @@ def _relaxation(problem: SlotProblem, limits: Limits) -> tuple[float, tuple[dict
         gains = [x.gain for x in problem.jobs]
         choice = fractional_choice(gains, demands, int(terms.capacity.sum()))
         return choice.value, choice.shares
-    lp = PersistentLp("max")
+    lp = PersistentLp("max", cost_unit=cost_unit([x.gain.max() for x in problem.jobs]))
     jobs, servers = len(problem.jobs), len(terms.servers)
     resources = terms.capacity.shape[1]
     upper = np.concatenate([np.ones(jobs), terms.capacity.ravel().astype(float)])

@@ -60,7 +60,7 @@ class SlotResult:
     @property
     def closed(self) -> bool:
         """Whether the rings are optimal."""
-        return self.bound - self.value <= CLOSED_GAP * max(1.0, abs(self.bound))
+        return self.bound - self.value <= CLOSED_GAP * abs(self.bound)
 
 
 def solve_slot(

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gadgetopt.result import Limits
+from gadgetopt.solvers.scaling import cost_unit
 
 from .schedule import Schedule
 from .slot_problem import Mapping, SlotJob, SlotProblem, slot_problem
@@ -22,6 +23,7 @@ SlotSolver = Callable[[SlotProblem, np.random.Generator, Limits], Sequence[Mappi
 RingBounds = Callable[[int, Sequence[int]], Sequence[int]]
 
 #: What a worker more is worth where it brings nothing, with the tie-break: less than anything else.
+#: Counted in `cost_unit` of the gains.
 IDLE_WORKER = 1e-6
 
 
@@ -111,5 +113,6 @@ def temporal_greedy(
 
 
 def _with_tiebreak(problem: SlotProblem) -> SlotProblem:
-    jobs = (SlotJob(x.job, x.gain + IDLE_WORKER * np.arange(len(x.gain))) for x in problem.jobs)
+    worth = IDLE_WORKER * cost_unit([x.gain.max() for x in problem.jobs])
+    jobs = (SlotJob(x.job, x.gain + worth * np.arange(len(x.gain))) for x in problem.jobs)
     return SlotProblem(problem.terms, problem.slot, tuple(jobs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from gadgetopt.certificate import LARGEST_DENOMINATOR
 from gadgetopt.knapsack.relaxation import Relaxation, linear_relaxation
 from gadgetopt.result import Limits, MethodOutcome, Status
+from gadgetopt.units import common_unit
 
 from .certificate import (
     MOST_CELLS,
@@ -89,13 +90,22 @@ def surrogate(
     worth = sum((y * c for y, c in zip(duals, instance.capacities, strict=True)), Fraction(0))
     cells = min(cells, MOST_STEPS // (2 * instance.num_items), MOST_CELLS // 2)
     scale = cells / worth if worth else Fraction(1)
+    # A multiplier is rounded per unit of its row, so that the size of the weights does not matter.
+    units = (common_unit(row) for row in _weights_by_row(instance))
     certificate = KnapsackCertificate(
-        multipliers=tuple((scale * y).limit_denominator(LARGEST_DENOMINATOR) for y in duals),
+        multipliers=tuple(
+            (scale * y * unit).limit_denominator(LARGEST_DENOMINATOR) / unit
+            for y, unit in zip(duals, units, strict=True)
+        ),
         bound="surrogate",
     )
     if surrogate_bound(instance, certificate.multipliers) is None:
         return MethodOutcome(proved=Status.INFEASIBLE)
     return MethodOutcome(certificate=certificate, limit_hit=relaxation.limit_hit)
+
+
+def _weights_by_row(instance: KnapsackInstance) -> Iterator[tuple[Fraction, ...]]:
+    return zip(*(item.weights for group in instance.groups for item in group), strict=True)
 
 
 def _without_duals(relaxation: Relaxation) -> MethodOutcome:

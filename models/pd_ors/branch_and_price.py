@@ -133,7 +133,7 @@ class _Search:
     @property
     def _enough(self) -> float:
         """A bound no greater than this closes a node."""
-        return self._incumbent.value + CLOSED_GAP * max(1.0, self._incumbent.value) / 2
+        return self._incumbent.value + CLOSED_GAP * self._incumbent.value / 2
 
     @property
     def bound(self) -> float:
@@ -147,7 +147,7 @@ class _Search:
         certificate = certificate_of(self._instance, price)
         rooted = check_bound(self._instance, certificate)
         tree = self.bound
-        proved = rooted <= tree + CLOSED_GAP * max(1.0, tree)
+        proved = rooted <= tree + CLOSED_GAP * tree
         return MethodOutcome(
             solution=PdOrsSolution(schedules=tuple(self._incumbent.schedules)),
             claimed_objective=self._incumbent.value,

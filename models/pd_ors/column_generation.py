@@ -153,7 +153,7 @@ def generate(
         if bound == -math.inf:
             done.status = Status.INFEASIBLE
             return done
-        closed = done.value >= done.bound - AGREEMENT * max(1.0, abs(done.bound))
+        closed = done.value >= done.bound - AGREEMENT * abs(done.bound)
         enough = price is not start and (closed or done.bound <= cutoff)
         if not enough:
             gain = NEGLIGIBLE_GAIN * master.penalty

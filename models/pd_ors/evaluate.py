@@ -135,8 +135,8 @@ def utility(job: Job, completion: int) -> float:
     z = u.theta2 * (late - u.theta3)
     # exp of the negative argument only, which may underflow but not overflow.
     small = math.exp(-abs(z))
-    value = u.theta1 * (small if z > 0 else 1.0) / (1.0 + small)
-    return value if value >= NEGLIGIBLE else 0.0
+    part = (small if z > 0 else 1.0) / (1.0 + small)
+    return u.theta1 * part if part >= NEGLIGIBLE else 0.0
 
 
 def _course(instance: PdOrsInstance, job: Job, schedule: tuple[SlotPlan, ...]) -> Course:

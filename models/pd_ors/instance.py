@@ -10,12 +10,15 @@ import numpy.typing as npt
 from pydantic import Field, model_validator
 
 from gadgetopt.data import (
+    MOST_SIZE,
     Data,
     Instance,
     NonNegativeFloat,
     NonNegativeInt,
+    NonNegativeSize,
     PositiveFloat,
     PositiveInt,
+    PositiveSize,
     Solution,
 )
 from gadgetopt.utility import log_sigmoid, sigmoid
@@ -27,8 +30,12 @@ Floats = npt.NDArray[np.float64]
 
 #: More samples in a batch, hence workers at a time, than any job has; tables over them stay small.
 MOST_WORKERS = 100_000
-#: More slots than any horizon has; prices and rooms are kept for each.
-MOST_SLOTS = 100_000
+#: More slots than any horizon has, a year of hours; prices and rooms are kept for each.
+MOST_SLOTS = 10_000
+#: More passes or samples than any job has.
+MOST_SAMPLES = 10**15
+
+Count = Annotated[int, Field(gt=0, le=MOST_SAMPLES)]
 
 
 class SlotSigmoid(Data):
@@ -113,14 +120,14 @@ class Job(Data):
     """
 
     arrival_slot: PositiveInt
-    epochs: PositiveInt
-    samples: PositiveInt
+    epochs: Count
+    samples: Count
     global_batch: Annotated[int, Field(gt=0, le=MOST_WORKERS)]
-    sample_time_slots: PositiveFloat
-    gradient_gbit: NonNegativeFloat
-    worker_ps_ratio: Annotated[float, Field(ge=1)]
-    bandwidth_internal_gbps: PositiveFloat
-    bandwidth_external_gbps: PositiveFloat
+    sample_time_slots: PositiveSize
+    gradient_gbit: NonNegativeSize
+    worker_ps_ratio: Annotated[float, Field(ge=1, le=MOST_SIZE)]
+    bandwidth_internal_gbps: PositiveSize
+    bandwidth_external_gbps: PositiveSize
     worker_demand: Amounts
     ps_demand: Amounts
     utility: Annotated[SlotSigmoid | TableUtility, Field(discriminator="kind")]
@@ -168,7 +175,7 @@ class PdOrsInstance(Instance):
     """
 
     horizon_slots: Annotated[int, Field(gt=0, le=MOST_SLOTS)]
-    slot_s: PositiveFloat = 3600.0
+    slot_s: PositiveSize = 3600.0
     resources: Annotated[tuple[str, ...], Field(min_length=1)] = (
         "gpu",
         "vcpu",

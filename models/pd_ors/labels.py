@@ -20,6 +20,7 @@ differs between the variants is the unit in which progress is counted, always a 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -222,28 +223,52 @@ def cheapest_chains(
     return [chain if k >= last else None for k, chain in enumerate(chains)]
 
 
+class _Links:
+    """Options taken one after the other: what was taken last, and the link before.
+
+    Slots without an option leave no link, so that a chain costs what it has, not the horizon.
+    """
+
+    def __init__(self) -> None:
+        self._first: list[int] = []
+        self._slot: list[int] = []
+        self._option: list[Ints] = []
+        self._before: list[Ints] = []
+        self._count = 0
+
+    def add(self, slot: int, option: Ints, before: Ints) -> Ints:
+        """Add links of a slot, each with the number of the one before it or -1; number them."""
+        numbers = np.arange(self._count, self._count + len(option))
+        self._first.append(self._count)
+        self._slot.append(slot)
+        self._option.append(option)
+        self._before.append(before)
+        self._count += len(option)
+        return numbers
+
+    def steps(self, link: int) -> list[Step]:
+        """Return the steps that end with a link, in order of slots; none for -1."""
+        steps = []
+        while link >= 0:
+            layer = bisect_right(self._first, link) - 1
+            at = link - self._first[layer]
+            steps.append((self._slot[layer], int(self._option[layer][at])))
+            link = int(self._before[layer][at])
+        return steps[::-1]
+
+
 def _dense(fronts: Sequence[Front], level: int, skips: list[bool]) -> list[Chain | None]:
     """Least cost of every number of units short of the work, slot by slot."""
     cost = np.full(2 * level, np.inf)  # the lower half stands for less than nothing
     cost[level] = 0.0
     units = np.arange(level, 2 * level)
-    taken: list[Ints] = []
+    links, link = _Links(), np.full(level, -1)
     chains: list[Chain | None] = []
-
-    def trace(k: int, at: int) -> list[Step]:
-        steps = []
-        for j in range(k - 1, -1, -1):
-            option = int(taken[j][at])
-            if option >= 0:
-                steps.append((j, option))
-                at -= int(fronts[j].progress[option])
-        return steps[::-1]
 
     for k, f in enumerate(fronts):
         now = cost[level:]
         if len(f.progress) == 0:
             chains.append(None)
-            taken.append(np.full(level, -1, dtype=np.int64))
             if not skips[k]:
                 cost = np.full(2 * level, np.inf)
             continue
@@ -253,14 +278,17 @@ def _dense(fronts: Sequence[Front], level: int, skips: list[bool]) -> list[Chain
         if totals[option] < np.inf:
             first = level - int(f.progress[option])
             at = first + int(now[first:].argmin())
-            chains.append(Chain(float(totals[option]), (*trace(k, at), (k, option))))
+            steps = (*links.steps(int(link[at])), (k, option))
+            chains.append(Chain(float(totals[option]), steps))
         else:
             chains.append(None)
         reached = cost[units - f.progress[:, None]] + f.cost[:, None]
         best = reached.argmin(axis=0)
         value = reached[best, np.arange(level)]
         better = value < now if skips[k] else value < np.inf
-        taken.append(np.where(better, best, -1))
+        at_better = np.flatnonzero(better)
+        chosen = best[at_better]
+        link[at_better] = links.add(k, chosen, link[at_better - f.progress[chosen]])
         rest = now if skips[k] else np.full(level, np.inf)
         cost = np.concatenate([cost[:level], np.where(better, value, rest)])
     return chains
@@ -269,19 +297,10 @@ def _dense(fronts: Sequence[Front], level: int, skips: list[bool]) -> list[Chain
 def _sparse(fronts: Sequence[Front], level: int, skips: list[bool]) -> list[Chain | None]:
     """Pareto labels (units, cost) short of the work, slot by slot."""
     units, cost = np.zeros(1, dtype=np.int64), np.zeros(1)
-    layers: list[tuple[Ints, Ints]] = []  # of each label: the one before it, the option taken
+    links, link = _Links(), np.full(1, -1)
     chains: list[Chain | None] = []
     most = [int(f.progress[-1]) if len(f.progress) else 0 for f in fronts]
     still = np.concatenate([np.cumsum(most[::-1])[::-1], [0]])
-
-    def trace(k: int, at: int) -> list[Step]:
-        steps = []
-        for j in range(k - 1, -1, -1):
-            before, option = layers[j]
-            if option[at] >= 0:
-                steps.append((j, int(option[at])))
-            at = int(before[at])
-        return steps[::-1]
 
     for k, f in enumerate(fronts):
         chains.append(None)
@@ -290,7 +309,7 @@ def _sparse(fronts: Sequence[Front], level: int, skips: list[bool]) -> list[Chai
         totals = np.append(cost, np.inf)[first] + f.cost
         if len(totals) and totals.min() < np.inf:
             option = int(totals.argmin())
-            steps = (*trace(k, int(first[option])), (k, option))
+            steps = (*links.steps(int(link[first[option]])), (k, option))
             chains[k] = Chain(float(totals[option]), steps)
         own = np.arange(len(units)) if skips[k] else np.zeros(0, dtype=np.int64)
         if len(units) * len(f.progress) > MOST_LABELS:
@@ -310,7 +329,8 @@ def _sparse(fronts: Sequence[Front], level: int, skips: list[bool]) -> list[Chai
         least = np.concatenate([[np.inf], np.minimum.accumulate(all_costs[order])[:-1]])
         kept = order[all_costs[order] < least][::-1]
         units, cost = all_units[kept], all_costs[kept]
-        layers.append((before[kept], taken[kept]))
+        link, new = link[before[kept]], np.flatnonzero(taken[kept] >= 0)
+        link[new] = links.add(k, taken[kept][new], link[new])
         if len(units) == 0:
             chains += [None] * (len(fronts) - k - 1)
             break

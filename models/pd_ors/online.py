@@ -14,7 +14,7 @@ from .kernel import Plan
 from .prices import PriceTable, by_arrival
 from .terms import JobTerms
 
-#: A job is accepted if its payoff is more than this.
+#: A job is accepted if its payoff is more than this part of its largest utility.
 PAYOFF_TOLERANCE = 1e-12
 
 #: Of a job, prices and the last slot of interest, the cheapest plan for each completion slot.
@@ -70,7 +70,7 @@ def run_online(
             continue
         payoff, plan = best
         payoffs[i] = payoff
-        if payoff > PAYOFF_TOLERANCE:
+        if payoff > PAYOFF_TOLERANCE * float(job.utility.max()):
             plans[i] = plan
             table.take(plan.usage.slots, plan.usage.machines, plan.usage.amounts)
     return OnlineRun(tuple(plans), tuple(payoffs), table, limit_hit)

@@ -61,7 +61,7 @@ def portfolio(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator)
 
 
 def _closed(value: float, bound: float, limits: Limits) -> bool:
-    return bound - value <= max(limits.rel_gap, CLOSED_GAP) * max(abs(value), 1e-10)
+    return bound - value <= max(limits.rel_gap, CLOSED_GAP) * abs(value)
 
 
 def _ends(instance: PdOrsInstance, outcome: MethodOutcome) -> tuple[float, float]:

@@ -14,7 +14,7 @@ With :math:`\rho_h^r[t]` of the capacity promised, resource r of machine h costs
 
 (reconstructed: recalled). As U/L may be beyond e^100, all of it is kept as logarithms; where U^r
 is less than L the price is L. Utilities enter however small they are, other than in the objective,
-where those below 1e-9 are nothing.
+where those below 1e-9 of theta_1 are nothing.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ import numpy as np
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.highs import SMALLEST_COEFFICIENT
 from gadgetopt.solvers.persistent import PersistentLp
+from gadgetopt.solvers.scaling import cost_unit
 
 from .class_pricing import Classes
 from .instance import PdOrsInstance
@@ -72,11 +73,13 @@ class RestrictedMaster:
         self._capacity: Floats = np.broadcast_to(capacity, self.shape).astype(np.float64)
         self._jobs = len(instance.jobs)
         self._rows = int(np.prod(self.shape))
-        self.lp = PersistentLp("max")
+        most = sum(float(job.utility.max()) for job in instance.terms.jobs)
+        unit = cost_unit(most)
+        #: More than any decision is worth.
+        self.penalty = unit + most
+        self.lp = PersistentLp("max", cost_unit=unit)
         rows = self._rows + self._jobs
         self.lp.add_rows(np.full(rows, -np.inf), np.ones(rows), np.zeros(rows), (), ())
-        #: More than any decision is worth.
-        self.penalty = 1.0 + sum(float(job.utility.max()) for job in instance.terms.jobs)
         choice = np.arange(self._rows, rows)
         self.lp.add_columns(
             np.full(self._jobs, -self.penalty),

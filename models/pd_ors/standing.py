@@ -53,8 +53,8 @@ class Standing:
 
     def closes(self, bound: float) -> bool:
         """Say whether nothing within this bound improves on the incumbent."""
-        gap = (bound - self.value) / max(abs(self.value), 1e-10)
-        return gap <= max(self._limits.rel_gap, IMPROVEMENT)
+        gap = max(self._limits.rel_gap, IMPROVEMENT)
+        return bound - self.value <= gap * abs(self.value)
 
     @property
     def closed(self) -> bool:

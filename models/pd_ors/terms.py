@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import decimal_rational
-from gadgetopt.units import in_units
+from gadgetopt.units import MOST_UNITS, in_units
 
 if TYPE_CHECKING:
     from .instance import Job, PdOrsInstance
@@ -233,11 +233,16 @@ class JobTerms:
         ModelRefused
             If the job needs more worker-slots than the horizon has for it.
         """
+        # What no horizon has is as good as more.
+        return np.array([min(b, MOST_UNITS) for b in self._external_needed], dtype=np.int64)
+
+    @cached_property
+    def _external_needed(self) -> list[int]:
         if self.earliest is None:
             raise ModelRefused(f"job {self.index} cannot complete within the horizon")
         w, s, d = self._lattice
         most = -(-w // s)
-        return np.array([max(0, -(-(w - s * a) // d)) for a in range(most + 1)], dtype=np.int64)
+        return [max(0, -(-(w - s * a) // d)) for a in range(most + 1)]
 
     @cached_property
     def least_worker_slots(self) -> int:
@@ -257,7 +262,7 @@ class JobTerms:
         row decides the same as exact arithmetic does, whatever a solver's tolerance.
         """
         _, s, d = self._lattice
-        needed = self.external_needed.tolist()
+        needed = self._external_needed
         enough = min(s * a + d * b for a, b in enumerate(needed))
         short = max(s * a + d * (b - 1) for a, b in enumerate(needed) if b)
         return float(Fraction(enough + short, 2 * d))

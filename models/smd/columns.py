@@ -29,6 +29,7 @@ import pyomo.environ as pyo
 from gadgetopt.knapsack.moderate import moderate
 from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.numbers import decimal_rational
+from gadgetopt.units import common_unit
 
 from .inner import Pair, pairs
 from .instance import Allocation, SmdInstance, SmdSolution
@@ -179,9 +180,9 @@ _LARGEST_BITS = 40
 def _scale(amounts: set[float]) -> tuple[Fraction, bool]:
     """Return the least number that makes amounts whole and True, or a power of two if too large."""
     exact = [decimal_rational(x) for x in amounts]
-    scale = math.lcm(*(x.denominator for x in exact))
-    if scale * max(exact) <= 2**_LARGEST_BITS:
-        return Fraction(scale), True
+    unit = common_unit(exact)
+    if max(exact) / unit <= 2**_LARGEST_BITS:
+        return 1 / unit, True
     return Fraction(2) ** (_LARGEST_BITS - math.frexp(max(amounts))[1]), False
 
 

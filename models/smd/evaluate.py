@@ -9,8 +9,9 @@ search or the models of this folder. An admitted job of w workers and p servers 
     \text{async: } \tau &= \tfrac{E}{w} \Big[\eta_1 m t_f + \eta_2 t_b
         + \eta_3 \cdot 2 \tfrac{g/p}{B/(\alpha w)} + \beta_1 w + \beta_2 p\Big]
 
-and is worth :math:`\gamma_1 / (1 + e^{\gamma_2 (\tau/unit - \gamma_3)})`, nothing where that is
-negligible. Amounts of resources are compared exactly, as the decimals they are written as.
+and is worth :math:`\gamma_1 / (1 + e^{\gamma_2 (\tau/unit - \gamma_3)})`, nothing below
+:math:`10^{-9} \gamma_1`. Amounts of resources are compared exactly, as the decimals they are
+written as.
 """
 
 from __future__ import annotations
@@ -112,8 +113,8 @@ def utility(job: Job, time_s: float) -> float:
     z = mu.gamma2 * (time_s / mu.time_unit_s - mu.gamma3)
     # exp of the negative argument only, which may underflow but not overflow.
     late = math.exp(-abs(z))
-    value = mu.gamma1 * (late if z > 0 else 1.0) / (1.0 + late)
-    return value if value >= NEGLIGIBLE else 0.0
+    part = (late if z > 0 else 1.0) / (1.0 + late)
+    return mu.gamma1 * part if part >= NEGLIGIBLE else 0.0
 
 
 def _shape_violations(instance: SmdInstance, solution: SmdSolution) -> Iterator[Violation]:

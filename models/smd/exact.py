@@ -14,8 +14,11 @@ from dataclasses import replace
 import numpy as np
 
 from gadgetopt.knapsack.direct import solve_mip
+from gadgetopt.knapsack.outcome import CoreResult
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.numbers import agrees
 from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.solvers.scaling import cost_unit
 
 from .bounds import columns_of, price_certificate
 from .certificate import SmdCertificate, check_bound
@@ -72,6 +75,8 @@ def cpsat(
 ) -> MethodOutcome:
     """Solve F3 or F4 by CP-SAT with utilities rounded down to multiples of 1/scale.
 
+    Where the largest utility is no ordinary number, 1 is the power of two of `cost_unit` in that.
+
     Raises
     ------
     ModelRefused
@@ -83,19 +88,22 @@ def cpsat(
         return _nothing(instance, columns)
     built = time.perf_counter() - begun
     seed = int(rng.integers(2**31 - 1))
-    found = solve_mip(columns.knapsack, "cpsat", left(limits, built), seed, profit_scale=scale)
+    unit = cost_unit(columns.knapsack.profit)
+
+    def solved(knapsack: Knapsack) -> CoreResult:
+        counted = replace(knapsack, profit=knapsack.profit / unit)
+        return solve_mip(counted, "cpsat", left(limits, built), seed, profit_scale=scale)
+
+    found = solved(columns.knapsack)
     if found.chosen is not None and not columns.fits(instance, found.chosen):
-        above = solve_mip(
-            columns.rounded_up(instance), "cpsat", left(limits, built), seed, profit_scale=scale
-        )
-        found = replace(above, bound=found.bound)
+        found = replace(solved(columns.rounded_up(instance)), bound=found.bound)
     return MethodOutcome(
         solution=None if found.chosen is None else columns.solution(instance, found.chosen),
-        claimed_objective=None if found.chosen is None else found.value,
-        dual_bound=found.bound,
+        claimed_objective=None if found.chosen is None else found.value * unit,
+        dual_bound=found.bound * unit,
         limit_hit=found.limit_hit,
         phases_s={"columns": built, "solve": time.perf_counter() - begun - built},
-        notes={"rounding_of_the_bound": columns.knapsack.num_groups / scale},
+        notes={"rounding_of_the_bound": columns.knapsack.num_groups * unit / scale},
     )
 
 

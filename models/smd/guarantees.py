@@ -133,7 +133,7 @@ def rounding_log_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> 
         late = tau_s * rounding_factor(job, parameters) * (1 + parameters["eps_inner"])
         if job.utility.at(tau_s) == 0:
             continue
-        if job.utility.log_at(late) < math.log(NEGLIGIBLE):
+        if job.utility.log_at(late) < math.log(NEGLIGIBLE) + math.log(job.utility.gamma1):
             return None
         loss = max(loss, job.utility.log_at(tau_s) - job.utility.log_at(late))
     return log_ratio + loss

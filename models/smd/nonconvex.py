@@ -11,12 +11,12 @@ With the completion times of TR(14) and TR(17),
 
 With charging "used" the sum in (2) is of :math:`(O^r_i w_i + G^r_i p_i) x_i` (F4, reconstructed).
 Ratios, sigmoids and products of variables are left as printed. Workers and servers have the bounds
-that (3) gives an admitted job. A utility below 1e-9 counts as none, as everywhere: pairs that have
-no more are left out, and jobs without others,
+that (3) gives an admitted job. A utility below 1e-9 of its gamma_1 counts as none, as everywhere:
+pairs that have no more are left out, and jobs without others,
 
 .. math::
     \tau_i(w_i, p_i) \le unit_i \Big(\gamma_{3i} + \frac{1}{\gamma_{2i}}
-        \ln \frac{\gamma_{1i}}{10^{-9}}\Big), \tag{4}
+        \ln 10^9\Big), \tag{4}
 
 which keeps exponentials below what a solver takes for infinity.
 """
@@ -89,7 +89,7 @@ def build(instance: SmdInstance) -> pyo.ConcreteModel:
         if not useful[i]:
             return pyo.Constraint.Skip
         u = jobs[i].utility
-        latest = u.gamma3 + math.log(u.gamma1 / NEGLIGIBLE) / u.gamma2
+        latest = u.gamma3 + math.log(1 / NEGLIGIBLE) / u.gamma2
         return m.tau[i] <= latest * u.time_unit_s
 
     @m.Expression(m.I, doc="utility of the completion time")

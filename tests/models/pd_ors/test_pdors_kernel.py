@@ -210,7 +210,7 @@ def test_disallowed_modes_are_left_out():
 
 
 def test_recursion_over_samples_is_refused_with_the_count_where_it_is_long():
-    terms = cluster([job(samples=10_000_000)], [(300,), (300,)], 100_000).terms.jobs[0]
+    terms = cluster([job(samples=10_000_000)], [(300,), (300,)], 10_000).terms.jobs[0]
     with pytest.raises(ModelRefused, match="10000000 samples"):
         sample_scale(terms)
 

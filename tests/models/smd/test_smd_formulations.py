@@ -109,9 +109,10 @@ def test_all_columns_of_a_job_weigh_the_same_where_reservations_are_charged():
 def test_rows_of_short_decimals_become_whole_numbers():
     instance = planted(rng(), jobs=3)
     patient = SigmoidUtility(gamma1=1.0, gamma2=0.001, gamma3=1000.0)
+    limits = (8.25, 36.1, 60.0, 40.5), (8.5, 36.2, 61.0, 41.0), (8.5, 36.2, 61.0, 41.0)
     halves = tuple(
-        job.model_copy(update={"reservation_limit": (8.25, 36.1, 60.0, 40.5), "utility": patient})
-        for job in instance.jobs
+        job.model_copy(update={"reservation_limit": limit, "utility": patient})
+        for job, limit in zip(instance.jobs, limits, strict=True)
     )
     knapsack = columns_of(instance.model_copy(update={"jobs": halves}))
     assert knapsack.row_scale == (4, 10, 1, 2)
