@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -228,23 +227,3 @@ def _plain(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def check_parameters(method: Method) -> None:
-    """Assert that a method's declared parameters are its function's keyword parameters.
-
-    Raises
-    ------
-    TypeError
-        If they differ; the library's tests call this on every method.
-    """
-    function = method.run.resolve() if hasattr(method.run, "resolve") else method.run
-    signature = inspect.signature(function)
-    takes = {
-        name: p.default
-        for name, p in signature.parameters.items()
-        if p.kind is inspect.Parameter.KEYWORD_ONLY
-    }
-    for name, value in method.parameters.items():
-        if name not in takes or takes[name] != value:
-            raise TypeError(f"{method.name}: parameter {name}={value!r} is not its function's")
