@@ -1,10 +1,13 @@
-"""A problem is a bundle of plain parts; a method is a function. These are the parts' types."""
+"""A problem is a bundle of plain parts; a method is a function. These are the parts' types.
+
+What comes after a part's name is given by keyword: a declaration says what each of its lines is.
+"""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 Sense = Literal["min", "max"]
@@ -45,6 +48,11 @@ class Reference:
         return f"{self.package}.{self.target}"
 
 
+def resolved(part: Any) -> Any:
+    """Return what a lazy `Reference` names, and anything else as it is."""
+    return part.resolve() if isinstance(part, Reference) else part
+
+
 @dataclass(frozen=True)
 class Parts:
     """`Parts(__name__)("module:function")` is a lazy `Reference` into a system's own folder."""
@@ -73,6 +81,7 @@ class Generator:
     """A preset: `(rng, **parameters) -> instance`. Its defaults are the parameters' values."""
 
     name: str
+    _: KW_ONLY
     summary: str
     generate: Callable[..., Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -83,6 +92,7 @@ class Importer:
     """Turns real data into instances: `(files, rng, **options) -> ImportOutcome`."""
 
     format: str
+    _: KW_ONLY
     summary: str
     read: Callable[..., Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -109,6 +119,7 @@ class Formulation:
     """
 
     name: str
+    _: KW_ONLY
     model_class: ModelClass
     strength: Strength
     summary: str
@@ -128,6 +139,7 @@ class Method:
     """
 
     name: str
+    _: KW_ONLY
     kind: Kind
     summary: str
     reference: str
@@ -163,6 +175,7 @@ class Guarantee:
     """
 
     name: str
+    _: KW_ONLY
     statement: str
     reference: str
     standing: Literal["proven", "claimed"]
@@ -176,6 +189,7 @@ class Picture:
     """A plotly figure of a solution, `draw(instance, solution)`, or of an instance alone."""
 
     name: str
+    _: KW_ONLY
     summary: str
     draw: Callable[..., Any]
     of: Literal["solution", "instance"] = "solution"

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from gadgetopt.certificate import certified_bound
-from gadgetopt.declaration import Method, Problem, Reference
+from gadgetopt.declaration import Method, Problem, resolved
 from gadgetopt.errors import InputError, ModelRefused, SolverError
 from gadgetopt.files import Document
 from gadgetopt.methods import MethodCall, find_method
@@ -116,8 +116,7 @@ def warm_up(problem: Problem, method: Method) -> None:
     """Import what a method needs, so that its time is the time of the method."""
     builds = [f.build for f in problem.formulations if f.name == method.formulation]
     for part in (method.run, *builds):
-        if isinstance(part, Reference):
-            part.resolve()
+        resolved(part)
     if method.backend is not None:
         from gadgetopt.solvers import import_backend
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadgetopt.cli.options import Json, System, natural
+from gadgetopt.declaration import resolved
 from gadgetopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -190,8 +191,7 @@ def _page(p: Problem) -> str:
 def _paper(formulation: Any) -> str:
     import inspect
 
-    build = formulation.build
-    build = build.resolve() if hasattr(build, "resolve") else build
+    build = resolved(formulation.build)
     module = inspect.getmodule(build)
     parts = (
         f"{formulation.name}: {formulation.summary}",

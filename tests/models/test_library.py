@@ -7,7 +7,7 @@ from dataclasses import fields, is_dataclass
 import pytest
 
 from gadgetopt.comparison import compare
-from gadgetopt.declaration import Reference
+from gadgetopt.declaration import Reference, resolved
 from gadgetopt.errors import ModelRefused
 from gadgetopt.files import find_instances, library, read_instance
 from gadgetopt.methods import find_method, methods
@@ -60,17 +60,17 @@ def takes(function):
 
 @pytest.mark.parametrize("method", parts("methods"))
 def test_the_parameters_of_a_method_are_those_of_its_function(method):
-    assert takes(method.run.resolve()) == dict(method.parameters)
+    assert takes(resolved(method.run)) == dict(method.parameters)
 
 
 @pytest.mark.parametrize("generator", parts("generators"))
 def test_the_parameters_of_a_generator_are_those_of_its_function(generator):
-    assert takes(generator.generate.resolve()) == dict(generator.parameters)
+    assert takes(resolved(generator.generate)) == dict(generator.parameters)
 
 
 @pytest.mark.parametrize("importer", parts("importers"))
 def test_the_parameters_of_an_importer_are_those_of_its_function(importer):
-    assert takes(importer.read.resolve()) == dict(importer.parameters)
+    assert takes(resolved(importer.read)) == dict(importer.parameters)
     assert set(importer.help) <= set(importer.parameters)
 
 
