@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.certificate import LpDuals, integral
+from gadgetopt.clock import Clock
 from gadgetopt.data import Instance
 from gadgetopt.declaration import KINDS, Formulation, Kind, Method, Problem
-from gadgetopt.errors import InputError, SolverError
+from gadgetopt.errors import InputError
 from gadgetopt.result import Limits, MethodOutcome, Status, Voucher
 
 
@@ -71,29 +71,24 @@ def _solve_formulation(
     problem: Problem, formulation: Formulation, backend: str
 ) -> Callable[..., MethodOutcome]:
     def run(instance: Instance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-        from gadgetopt.solvers import solve_model
+        from gadgetopt.solvers import seed_of, solve_model
 
-        begin = time.perf_counter()
-        model = formulation.build(instance)
-        build_s = time.perf_counter() - begin
-        seed = int(rng.integers(2**31 - 1))
-        rest = None if limits.time_s is None else max(0.0, limits.time_s - build_s)
-        if rest == 0:  # building cannot be interrupted, but need not be followed by a solve
-            return MethodOutcome(limit_hit="time_s", phases_s={"build": build_s})
-        limits = Limits(rest, limits.threads, limits.memory_mb, limits.rel_gap)
-        solved = solve_model(model, backend, limits, seed=seed)
-        if solved.status is Status.ERROR:
-            raise SolverError(solved.reason)
+        clock = Clock(limits)
+        with clock.phase("build"):
+            model = formulation.build(instance)
+        if clock.expired:  # building cannot be interrupted, but need not be followed by a solve
+            return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
+        solved = solve_model(model, backend, clock.limits(), seed=seed_of(rng))
         # A relaxation's infeasibility is the problem's; a restriction's says nothing about it, and
         # an unbounded relaxation says nothing either.
         proves = {"exact": {Status.INFEASIBLE, Status.UNBOUNDED}, "relaxation": {Status.INFEASIBLE}}
         proved = solved.status if solved.status in proves.get(formulation.strength, ()) else None
         has_incumbent = solved.status in (Status.OPTIMAL, Status.FEASIBLE)
         decodes = formulation.decode is not None and has_incumbent
-        return MethodOutcome(
-            solution=formulation.decode(model, instance)
-            if decodes and formulation.decode
-            else None,
+        return MethodOutcome.of(
+            solved,
+            formulation.decode(model, instance) if decodes and formulation.decode else None,
+            phases_s=clock.phases_s,
             claimed_objective=solved.objective if formulation.strength == "exact" else None,
             dual_bound=None
             if formulation.strength == "restriction" or solved.bound is None
@@ -103,10 +98,6 @@ def _solve_formulation(
             if formulation.strength == "restriction" or solved.exact_duals is None
             else LpDuals(formulation=formulation.name, row_duals=tuple(solved.exact_duals)),
             proved=proved,
-            limit_hit=solved.limit_hit,
-            trace=solved.trace,
-            phases_s={"build": build_s, **solved.phases_s},
-            versions=solved.versions,
         )
 
     return run

@@ -13,12 +13,12 @@ best prices it equals the linear relaxation.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.clock import Clock
 from gadgetopt.knapsack.moderate import moderate
 from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
 from gadgetopt.result import Limits, Status
@@ -150,7 +150,7 @@ def linear_relaxation(knapsack: Knapsack, limits: Limits | None = None) -> Relax
 
 
 def _column_generation(knapsack: Knapsack, limits: Limits) -> Relaxation:
-    begun = time.perf_counter()
+    clock = Clock(limits)
     usable = usable_items(knapsack)
     rows = len(knapsack.capacity)
     y = np.zeros(knapsack.num_items)
@@ -166,7 +166,7 @@ def _column_generation(knapsack: Knapsack, limits: Limits) -> Relaxation:
         rounds += 1
         many = rounds == 1 and len(master.items) > MANY_COLUMNS
         algorithm: Algorithm = "interior_point" if many else "choose"
-        status = master.lp.solve(remaining(limits, begun), algorithm)
+        status = master.lp.solve(clock.limits(), algorithm)
         if status is Status.INFEASIBLE:
             # Restricted to few items a choice from every group may not fit although others do.
             if not master.add(np.flatnonzero(usable)):
@@ -313,10 +313,3 @@ def _groups_served(knapsack: Knapsack, usable: npt.NDArray[np.bool_]) -> bool:
     if not knapsack.exactly_one:
         return True
     return len(np.unique(knapsack.owner[usable])) == knapsack.num_groups
-
-
-def remaining(limits: Limits, begun: float) -> Limits:
-    """Return the limits of what is left of a run that began at a time of `perf_counter`."""
-    if limits.time_s is None:
-        return limits
-    return replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - begun)))

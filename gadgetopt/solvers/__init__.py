@@ -47,9 +47,9 @@ def import_backend(name: str) -> Any:
         ) from error
 
 
-def seed_of(rng: np.random.Generator) -> int:
-    """Draw a seed that every backend takes."""
-    return int(rng.integers(2**31 - 1))
+def seed_of(rng: np.random.Generator | None) -> int:
+    """Draw a seed that every backend takes; 0 without a generator."""
+    return 0 if rng is None else int(rng.integers(2**31 - 1))
 
 
 def solve_model(
