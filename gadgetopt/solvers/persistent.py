@@ -183,15 +183,17 @@ class PersistentLp:
         self.iterations += max(0, info.simplex_iteration_count) + max(0, info.ipm_iteration_count)
         return self._status(interrupted)
 
-    def solve_in_integers(self, limits: Limits) -> Floats | None:
+    def solve_in_integers(self, limits: Limits, **options: str | float | bool) -> Floats | None:
         """Return the best solution found with all columns integer, as a heuristic; None if none is.
 
-        The program itself, its basis and its values stay what they are.
+        The program itself, its basis and its values stay what they are. Options are HiGHS's own.
         """
         copy = highspy.Highs()
         copy.setOptionValue("log_to_console", False)
         copy.setOptionValue("threads", limits.threads)
         copy.setOptionValue("mip_rel_gap", limits.rel_gap)
+        for name, value in options.items():
+            copy.setOptionValue(name, value)
         if limits.time_s is not None:
             copy.setOptionValue("time_limit", max(0.0, limits.time_s))
         program = self._highs.getLp()

@@ -331,6 +331,12 @@ def _matrix(rows: Iterable[Mapping[int, float]], columns: int) -> csr_array:
     return csr_array((np.array(data), np.array(indices, dtype=np.int32), starts), shape=shape)
 
 
+def utility_of(instance: PdOrsInstance, decision: PdOrsSolution) -> float:
+    """Return the utility of the completion slots of a decision."""
+    jobs = instance.terms.jobs
+    return sum(float(jobs[i].utility[t]) for i, t in completion_slots(decision).items())
+
+
 def completion_slots(decision: PdOrsSolution) -> dict[int, int]:
     """Return the last slot with a worker of every accepted job."""
     return {
