@@ -14,8 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from ortools.sat.python import cp_model
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, Status
+from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 
 from .cp_joint import mappings_of
@@ -72,6 +74,7 @@ def reach_totals(
     limits : Limits
     seed : int
     """
+    clock = Clock(limits)
     wanted = np.flatnonzero(totals).tolist()
     model = cp_model.CpModel()
     slots = {}
@@ -87,7 +90,7 @@ def reach_totals(
         there = {(m.job, s): n for m in start.mappings[t - 1] for s, n in m.workers}
         for key, workers in slot.workers.items():
             model.add_hint(workers, there.get(key, 0))
-    solved = solve_cp(model, limits, seed)
+    solved = solve_cp(model, clock.limits(), seed)
     if solved.status is Status.ERROR:
         raise SolverError(solved.reason)
     if solved.values is None:
@@ -106,7 +109,8 @@ def reach_totals(
 
 def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
     """Solve a slot in which every worker of a job gains the same whole number."""
-    found = bounded_slot(problem, limits, rng)
+    clock = Clock(limits)
+    found = bounded_slot(problem, clock.limits(), rng)
     if found.bound - found.value < 1 - 1e-6:
         return found
     model = cp_model.CpModel()
@@ -115,8 +119,7 @@ def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -
     gain = sum(round(float(x.gain[1])) * slot.size[x.job.index] for x in problem.jobs)
     model.add(gain >= round(found.value))
     model.maximize(gain)
-    time_s = SLOT_S if limits.time_s is None else min(SLOT_S, limits.time_s)
-    solved = solve_cp(model, Limits(time_s, limits.threads), int(rng.integers(2**31 - 1)))
+    solved = solve_cp(model, clock.limits(at_most_s=SLOT_S), seed_of(rng))
     bound = found.bound if solved.bound is None else min(found.bound, float(solved.bound))
     if solved.values is None or solved.objective is None:
         return SlotResult(found.mappings, found.value, bound, "C3", limit_hit=solved.limit_hit)

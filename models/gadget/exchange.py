@@ -7,11 +7,10 @@ its rings up and is filled again, jobs that are short first. What does not raise
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits
 
 from .constructor import largest_place
@@ -52,14 +51,11 @@ def exchange(
     limits : Limits
     moves : int
     """
-    begun = time.perf_counter()
+    clock = Clock(limits)
     state = _State(terms, target, largest, start)
     best, least = state.schedule(), state.short.sum()
     for move in range(moves):
-        if least == 0:
-            break
-        late = limits.time_s is not None and time.perf_counter() - begun > limits.time_s
-        if late:
+        if least == 0 or clock.expired:
             break
         temperature = HOTTEST * (1 - (move % CYCLE) / CYCLE)
         before = state.short.sum()
