@@ -308,7 +308,7 @@ def verify_bound(instance: Document, certificate: Document) -> Number:
     InputError
         If the two files belong to different problems, or the certificate proves nothing.
     """
-    _same_problem(instance, certificate)
+    same_problem(instance, certificate)
     try:
         bound = certified_bound(instance.problem, instance.data, certificate.data)
     except ValueError as error:
@@ -326,12 +326,13 @@ def verify(instance: Document, solution: Document) -> Evaluation:
     InputError
         If the two files belong to different problems.
     """
-    _same_problem(instance, solution)
+    same_problem(instance, solution)
     evaluation: Evaluation = instance.problem.evaluate(instance.data, solution.data)
     return evaluation
 
 
-def _same_problem(instance: Document, other: Document) -> None:
+def same_problem(instance: Document, other: Document) -> None:
+    """Raise an InputError if two files belong to different problems."""
     if instance.problem.name != other.problem.name:
         raise InputError(
             f"{other.path}: problem: {other.problem.name!r}, expected "

@@ -7,23 +7,18 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from gadgetopt.figures import BLUE, GREY, MINT, ORANGE, PEAR, PINK, TEMPLATE, YELLOW
+
 from .evaluate import courses
 from .instance import PdOrsInstance, PdOrsSolution
-from .plot import BLUE, FEW_TICKS, GREY, MINT, ORANGE, PEAR, PINK, YELLOW, checked
+from .plot import FEW_TICKS
 
 _LINES = (BLUE, ORANGE, MINT, PINK, PEAR, YELLOW)
 _DASHES = ("solid", "dash", "dot", "dashdot")
 
 
 def over_time(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
-    """Draw the used part of every resource by slot, above arrivals and completions.
-
-    Raises
-    ------
-    InputError
-        If the decision is infeasible.
-    """
-    checked(instance, solution)
+    """Draw the used part of every resource by slot, above arrivals and completions."""
     T = instance.horizon_slots
     slots = list(range(1, T + 1))
     figure = make_subplots(
@@ -65,7 +60,7 @@ def over_time(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
     figure.update_layout(
         title={"text": f"{len(instance.jobs)} jobs on {len(instance.machines)} machines"},
         barmode="relative",
-        template="plotly_white",
+        template=TEMPLATE,
         height=620,
     )
     figure.update_yaxes(title_text="% of the capacity", range=[0, 103], row=1, col=1)
