@@ -80,7 +80,9 @@ class Search(Generic[Found]):
             return False
         if not self._better(bound, self.value):
             return True
-        return abs(float(bound - self.value)) <= self.gap * max(abs(float(self.value)), 1e-10)
+        if self.gap == 0:
+            return False
+        return abs(float(bound - self.value)) <= self.gap * abs(float(self.value))
 
     @property
     def closed(self) -> bool:
