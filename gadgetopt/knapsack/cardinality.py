@@ -16,14 +16,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Bools, Floats, Ints
 from gadgetopt.clock import Clock
 from gadgetopt.knapsack.enumeration import Enumerated, Levels, enumerate_levels
 from gadgetopt.knapsack.integral import LEAST_IMPROVEMENT, Integral, decimal_unit, integral
 from gadgetopt.knapsack.local_search import first_choice
 from gadgetopt.knapsack.outcome import CoreResult
-from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.knapsack.relaxation import (
     Relaxation,
     best_of_groups,
@@ -298,7 +298,7 @@ def enumerate_slice(
 
 
 def _levels(
-    small: Knapsack, whole: Integral, may_be_empty: npt.NDArray[np.bool_], core: Ints
+    small: Knapsack, whole: Integral, may_be_empty: Bools, core: Ints
 ) -> tuple[Levels, list[Ints]]:
     """Return a level for every group of the core, and the item of every option, or -1.
 

@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from gadgetopt.arrays import Ints
 from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.cardinality import (
@@ -26,7 +27,7 @@ from gadgetopt.knapsack.cardinality import (
 from gadgetopt.knapsack.direct import solve_mip
 from gadgetopt.knapsack.integral import decimal_unit
 from gadgetopt.knapsack.outcome import CoreResult
-from gadgetopt.knapsack.problem import Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.knapsack.relaxation import (
     Relaxation,
     linear_relaxation,

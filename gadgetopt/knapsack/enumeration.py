@@ -25,8 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.clock import Clock
-from gadgetopt.knapsack.problem import Floats, Ints
 from gadgetopt.knapsack.tail_prices import TailLp
 
 #: Numbers that the children of nodes handled together may have, which then stay in the cache. More

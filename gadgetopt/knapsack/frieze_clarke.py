@@ -19,11 +19,12 @@ from typing import Literal
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.moderate import moderate
 from gadgetopt.knapsack.outcome import CoreResult
-from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.knapsack.relaxation import linear_relaxation
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.clock import Clock
-from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 
 #: Exchanges looked at in pairs; those of the smallest reduced loss.
 EXCHANGES = 240

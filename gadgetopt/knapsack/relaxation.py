@@ -18,9 +18,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.arrays import Bools, Floats, Ints
 from gadgetopt.clock import Clock
 from gadgetopt.knapsack.moderate import moderate
-from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import INFINITY, Algorithm, PersistentLp
 
@@ -67,7 +68,7 @@ class Relaxation:
         return self.bound == -math.inf
 
 
-def usable_items(knapsack: Knapsack) -> npt.NDArray[np.bool_]:
+def usable_items(knapsack: Knapsack) -> Bools:
     """Say of each item whether it fits alone and may raise the profit, shape (items,)."""
     fits = (knapsack.weight <= knapsack.capacity).all(axis=1)
     return np.asarray(fits if knapsack.exactly_one else fits & (knapsack.profit > 0))
@@ -263,7 +264,7 @@ def shares(knapsack: Knapsack) -> Floats:
     return share
 
 
-def _first_columns(knapsack: Knapsack, usable: npt.NDArray[np.bool_]) -> Ints:
+def _first_columns(knapsack: Knapsack, usable: Bools) -> Ints:
     """Return three items of each group, or all items where there are not many more."""
     if knapsack.num_items <= 4 * knapsack.num_groups:
         return np.flatnonzero(usable)
@@ -308,7 +309,7 @@ def _has_empty_group(knapsack: Knapsack) -> bool:
     return bool((np.diff(knapsack.group_starts) == 0).any())
 
 
-def _groups_served(knapsack: Knapsack, usable: npt.NDArray[np.bool_]) -> bool:
+def _groups_served(knapsack: Knapsack, usable: Bools) -> bool:
     """Say whether every group that must have an item has one that fits alone."""
     if not knapsack.exactly_one:
         return True

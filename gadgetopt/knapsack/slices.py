@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.clock import Clock
 from gadgetopt.knapsack.moderate import Moderate, moderate
-from gadgetopt.knapsack.problem import Floats, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.knapsack.relaxation import lagrangian_bound
 from gadgetopt.result import Status
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.clock import Clock
 from gadgetopt.errors import SolverError
-from gadgetopt.knapsack.problem import LARGEST_EXACT, Floats
+from gadgetopt.knapsack.problem import LARGEST_EXACT
 from gadgetopt.result import Status
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 

@@ -11,6 +11,7 @@ from typing import Any
 import highspy
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import Number
@@ -18,7 +19,7 @@ from gadgetopt.result import Limits, Status, TracePoint, solver_log
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recession import recession_form
-from gadgetopt.solvers.standard_form import Floats, StandardForm
+from gadgetopt.solvers.standard_form import StandardForm
 
 #: Absolute gap at which a MIP counts as solved; below it HiGHS's own tolerances decide.
 ABSOLUTE_GAP = 1e-6

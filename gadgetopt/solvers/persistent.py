@@ -14,12 +14,12 @@ import highspy
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.arrays import Floats
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.highs import SMALLEST_COEFFICIENT
 from gadgetopt.solvers.interrupt import run_interruptibly
 
-Floats = npt.NDArray[np.float64]
 Array = npt.NDArray[Any] | Sequence[float]
 
 #: How an LP may be solved, and what that is in HiGHS: `solver` and `simplex_strategy`.

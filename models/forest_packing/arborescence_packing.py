@@ -26,9 +26,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gadgetopt.arrays import Bools
 from gadgetopt.clock import Clock
 
-from .flows import BigInts, Bools, dense_max_flow, wide_integers
+from .flows import BigInts, dense_max_flow, wide_integers
 
 
 class Arborescence(NamedTuple):

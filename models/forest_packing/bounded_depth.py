@@ -25,6 +25,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint, Voucher
@@ -33,7 +34,6 @@ from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from .closure import Closure
 from .exact_rates import read_exactly, row_uses
 from .instance import ForestPackingInstance
-from .network import Floats
 from .outcome import plan_outcome
 from .packing import Pair, Route, required_shares
 from .rational_duals import roundings, singletons_certificate

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gadgetopt.arrays import Bools, Floats
 from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint
@@ -18,12 +19,11 @@ from .certificate import certified_bound
 from .column_generation import pack_trees
 from .cut_lp import CutLp
 from .instance import ForestPackingInstance, Stage
-from .network import Floats
 from .outcome import plan_outcome
 from .packing import Pair
 from .price_oracles import FoundTree, UndirectedOracle, make_oracle
 from .rational_duals import cut_certificate, singletons_certificate
-from .separation import Bools, Separator
+from .separation import Separator
 from .support import pack_found_loads
 from .tree_plans import exact_plan
 

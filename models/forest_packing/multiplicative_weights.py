@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, TracePoint
 
-from .network import Floats
 from .price_oracles import FoundTree, Oracle
 
 #: Capital beyond which prices are scaled down.

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from gadgetopt.arrays import Floats
 from gadgetopt.figures import BRIGHT, INK, PALE, TEMPLATE, mixed
 from gadgetopt.numbers import Number
 
 from .instance import ForestPackingInstance, ForestPackingSolution, Stage, TreePair
 from .layout import Layout, lay_out
-from .network import Floats, Network
+from .network import Network
 
 _BAND, _REST = "#efefef", "#606060"
 

@@ -6,10 +6,11 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from gadgetopt.arrays import Floats
 from gadgetopt.figures import BRIGHT, INK, TEMPLATE
 
 from .instance import ForestPackingInstance, ForestPackingSolution, Stage
-from .network import Floats, Network
+from .network import Network
 from .plot import lightened, stage_loads, total_rate, written_rate
 
 #: Heat maps are of at most so many nodes, and write the numbers of at most so many.

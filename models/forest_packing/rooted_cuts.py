@@ -21,12 +21,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.arrays import Bools
 from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 
 from .certificate import CutFamily, ForestPackingCertificate
-from .flows import Bools, FlowNetwork, wide_integers
+from .flows import FlowNetwork, wide_integers
 from .instance import ForestPackingInstance, Stage
 from .network import Network
 from .outcome import plan_outcome

@@ -25,9 +25,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from gadgetopt.arrays import Bools
 from gadgetopt.clock import Clock
 
-from .flows import BigInts, Bools, dense_max_flow
+from .flows import BigInts, dense_max_flow
 from .packing import Route
 
 #: Ways from a worker to another with the units that each carries.

@@ -16,13 +16,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 
 from .baselines import staged
 from .instance import ForestPackingInstance
-from .network import Floats, Network
+from .network import Network
 from .outcome import plan_outcome
 from .packing import Pair, Route, fit, required_shares
 from .routing import Routing

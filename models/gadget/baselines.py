@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from gadgetopt.clock import Clock
 from gadgetopt.errors import InputError, ModelRefused
@@ -27,7 +26,6 @@ from .instance import GadgetInstance, GadgetSolution, Job, Ring
 from .slot_problem import Mapping, ring
 from .terms import Terms
 
-Ints = npt.NDArray[np.int64]
 Draw = Literal["clip", "within"]
 
 #: What a policy does in a slot: from the slot and the worker-slots done to the rings.

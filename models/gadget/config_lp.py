@@ -20,8 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Floats
 from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import PersistentLp
@@ -30,8 +30,6 @@ from .decomposition import WeightedMapping
 from .slot_problem import Mapping, SlotProblem
 from .tightening import tightened
 from .tree_pricing import Prices, TreePricing
-
-Floats = npt.NDArray[np.float64]
 
 #: A mapping enters if it gains more than this beyond its price, relative to the largest gain.
 ENTERING = 1e-7

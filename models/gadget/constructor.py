@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.clock import Clock
 from gadgetopt.result import Limits
 
@@ -17,9 +17,6 @@ from .placement import Room, place
 from .schedule import Schedule
 from .slot_problem import Mapping
 from .terms import Terms
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def construct(

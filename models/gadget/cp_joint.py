@@ -19,9 +19,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from ortools.sat.python import cp_model
 
+from gadgetopt.arrays import Floats
 from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.numbers import Number
@@ -37,8 +37,6 @@ from .routing import mapping_of
 from .slot_problem import Mapping as RingMapping
 from .slot_problem import SlotProblem, ring
 from .terms import Terms
-
-Floats = npt.NDArray[np.float64]
 
 #: Sum of the scaled utilities of all jobs, which doubles still hold.
 LARGEST_TOTAL = 2**52

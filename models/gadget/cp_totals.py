@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from ortools.sat.python import cp_model
 
+from gadgetopt.arrays import Ints
 from gadgetopt.clock import Clock
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, Status
@@ -28,8 +28,6 @@ from .schedule import Schedule
 from .slot_problem import Mapping, SlotProblem
 from .slot_solver import SlotResult
 from .terms import Terms
-
-Ints = npt.NDArray[np.int64]
 
 #: Seconds for the proof of one slot; without it the bound is that of the configuration program.
 SLOT_S = 5.0

@@ -26,9 +26,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.clock import Clock
 from gadgetopt.numbers import CLOSED_GAP
 from gadgetopt.result import Limits, Status
@@ -40,9 +40,6 @@ from .slot_problem import Mapping as RingMapping
 from .slot_problem import SlotJob, SlotProblem
 from .slot_solver import SlotResult, solve_slot
 from .terms import Terms
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 SlotOracle = Callable[[SlotProblem, Limits, np.random.Generator], SlotResult]
 

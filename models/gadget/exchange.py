@@ -8,8 +8,8 @@ its rings up and is filled again, jobs that are short first. What does not raise
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Ints
 from gadgetopt.clock import Clock
 from gadgetopt.result import Limits
 
@@ -18,9 +18,6 @@ from .placement import Room
 from .schedule import Schedule
 from .slot_problem import Mapping
 from .terms import Terms
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Worker-slots of shortfall by which the temperature begins, and moves until it is cold and begins
 #: again.

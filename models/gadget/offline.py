@@ -14,8 +14,8 @@ from __future__ import annotations
 import contextlib
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Ints
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 from gadgetopt.search import Search
@@ -34,9 +34,6 @@ from .slot_problem import Mapping, SlotProblem
 from .slot_solver import SlotResult
 from .temporal_greedy import temporal_greedy
 from .terms import Terms
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Totals may be lowered by what brings less than this part of a job's utility before they are
 #: asked for: if even these cannot be reached, much more is ruled out.

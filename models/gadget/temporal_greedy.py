@@ -6,17 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.clock import Clock
 from gadgetopt.result import Limits
 
 from .schedule import Schedule
 from .slot_problem import Mapping, SlotJob, SlotProblem, slot_problem
 from .terms import Terms
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 SlotSolver = Callable[[SlotProblem, np.random.Generator, Limits], Sequence[Mapping]]
 RingBounds = Callable[[int, Sequence[int]], Sequence[int]]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from gadgetopt.arrays import Ints
 from gadgetopt.clock import Clock
 from gadgetopt.knapsack.greedy import by_density
-from gadgetopt.knapsack.problem import Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.knapsack.relaxation import shares
 from gadgetopt.result import Limits
 

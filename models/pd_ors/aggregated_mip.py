@@ -20,6 +20,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
 
+from gadgetopt.arrays import Floats
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers import highs
@@ -30,7 +31,6 @@ from .aggregated import build, completions, most_inside, useful_jobs
 from .instance import PdOrsInstance, PdOrsSolution
 from .machine_patterns import SERVER, WORKER, Cut
 from .slot_packing import Item
-from .terms import Floats
 
 #: Completion slot of every accepted job.
 Deadlines = Mapping[int, int]

@@ -17,13 +17,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 
 from .instance import PdOrsInstance, PdOrsSolution, Placement, SlotPlan
 from .prices import by_arrival
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 Counts = dict[int, list[int]]
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.clock import Clock
 from gadgetopt.knapsack.core import cg_core
 from gadgetopt.knapsack.problem import Knapsack
@@ -27,7 +28,7 @@ from .pd_ors import pd_ors_run
 from .prices import Upper, price_range
 from .restricted_master import RestrictedMaster
 from .slot_methods import SlotOptions
-from .terms import Floats, JobTerms
+from .terms import JobTerms
 
 #: Numbers of workers that PD-ORS tries where the exact program over machines is too large.
 GRID = 16

@@ -18,6 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import CLOSED_GAP
 from gadgetopt.result import Limits, MethodOutcome, Status
@@ -36,7 +37,6 @@ from .restricted_master import Column, RestrictedMaster
 from .rules import Rule
 from .slot_methods import SlotOptions
 from .slot_packing import Item, Packing, pack
-from .terms import Floats
 
 Schedule = tuple[SlotPlan, ...]
 

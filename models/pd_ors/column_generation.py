@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, Status, TracePoint
 
@@ -27,7 +28,6 @@ from .instance import PdOrsInstance
 from .kernel import Allow, Plan
 from .restricted_master import RestrictedMaster
 from .rules import Rule
-from .terms import Floats
 
 #: Reduced costs, relative to the utility of all jobs, up to which a column is not worth adding.
 NEGLIGIBLE_GAIN = 1e-10

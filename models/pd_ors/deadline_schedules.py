@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.clock import Clock
 from gadgetopt.result import Status
 from gadgetopt.search import Search
@@ -21,7 +22,6 @@ from .decoding import solution
 from .instance import PdOrsInstance, PdOrsSolution
 from .slot_checks import SlotChecks
 from .slot_repair import Items, Packed, repaired, schedules
-from .terms import Floats
 
 #: Seconds for the modes of a schedule, for its workers, and for one test of fewer deadlines.
 MODES_S = 10.0

@@ -25,6 +25,7 @@ from functools import cached_property
 import numpy as np
 from ortools.sat.python import cp_model
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.clock import Clock
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, Status
@@ -33,7 +34,7 @@ from gadgetopt.solvers.persistent import PersistentLp
 
 from .decoding import Counts
 from .slot_packing import IMPOSSIBLE, UNKNOWN, Item, Packing, fill_with_units, place_units
-from .terms import Floats, Ints, Terms
+from .terms import Terms
 
 #: Kinds of units that are no blocks.
 WORKER, SERVER = 0, -1

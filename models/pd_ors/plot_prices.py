@@ -6,12 +6,12 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.figures import TEMPLATE
 
 from .instance import PdOrsInstance, PdOrsSolution
 from .plot import FEW_TICKS
 from .prices import PriceTable, price_range, replay
-from .terms import Floats, Ints
 
 #: Of machines beyond this many, so many evenly spread ones are drawn.
 _DRAWN_MACHINES = 200

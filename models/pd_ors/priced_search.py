@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, MethodOutcome, TracePoint
 
@@ -27,7 +28,7 @@ from .restricted_master import RestrictedMaster
 from .slot_checks import SlotChecks
 from .slot_packing import Item
 from .slot_repair import repaired
-from .terms import Floats, JobTerms
+from .terms import JobTerms
 
 #: Scales of the prices of the first placements.
 FIRST_SCALES = (0.5, 1.0)

@@ -8,12 +8,13 @@ from typing import Literal
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.clock import Clock
 
 from .greedy_tables import greedy_table, numbers_of_workers
 from .instance import Placement
 from .slot_tables import Placements, Room, SlotTable, exact_table, internal_table, units_that_fit
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 SlotMethod = Literal["auto", "exact_dp", "greedy", "milp", "rounding"]
 Keep = Literal["first", "best"]

@@ -28,10 +28,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyomo.environ as pyo
 from ortools.sat.python import cp_model
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.clock import Clock
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, Status
@@ -39,9 +39,6 @@ from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 
 from .terms import JobTerms
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Bits of the largest cost of a plan in CP-SAT.
 COST_BITS = 50

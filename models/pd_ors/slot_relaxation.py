@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.bicriteria import MixedProgram
 from gadgetopt.clock import Clock
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Status
 from gadgetopt.solvers.persistent import PersistentLp
 
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 #: Closeness to an integer within which a number of the linear optimum is that integer.
 INTEGRAL = 1e-7

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gadgetopt.arrays import Floats
 from gadgetopt.clock import Clock
 
 from .decoding import Counts, slot_plan
 from .instance import PdOrsInstance, SlotPlan
 from .placing import Placing
 from .slot_packing import Item, fill_machines
-from .terms import Floats
 
 Items = tuple[Item, ...]
 #: Workers and servers by machine of every job of a slot.

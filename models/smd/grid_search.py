@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Floats
 from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 
@@ -33,7 +33,6 @@ from .inner import Point, largest_p, largest_real_p, largest_real_w, real_rows
 from .instance import Job
 from .ratios import COUPLING, Ratio, optimum, ranges, ratios
 
-Floats = npt.NDArray[np.float64]
 Grid = Literal["repaired", "as_printed"]
 Objective = Literal["upper", "actual"]
 Route = Literal["fast", "lp"]

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from gadgetopt.arrays import Ints
 from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.core import cg_core
@@ -20,7 +21,7 @@ from gadgetopt.knapsack.dynamic import collinear, solve_collinear
 from gadgetopt.knapsack.frieze_clarke import frieze_clarke
 from gadgetopt.knapsack.greedy import by_density
 from gadgetopt.knapsack.outcome import CoreResult
-from gadgetopt.knapsack.problem import Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.result import Limits, MethodOutcome
 
 from .columns import chosen_columns

@@ -16,16 +16,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Floats
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import PersistentLp
 
 from .inner import largest_real_p, largest_real_w, real_rows
 from .instance import Job
-
-Floats = npt.NDArray[np.float64]
 
 #: (a_w, a_p, q) and (c_w, c_p, d) of each shape of ratio.
 SHAPES = {
