@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Sense = Literal["min", "max"]
@@ -76,30 +76,28 @@ class Citation:
     arxiv: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Generator:
     """A preset: `(rng, **parameters) -> instance`. Its defaults are the parameters' values."""
 
-    name: str
-    _: KW_ONLY
+    name: str = field(kw_only=False)
     summary: str
     generate: Callable[..., Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Importer:
     """Turns real data into instances: `(files, rng, **options) -> ImportOutcome`."""
 
-    format: str
-    _: KW_ONLY
+    format: str = field(kw_only=False)
     summary: str
     read: Callable[..., Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     help: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Formulation:
     """A Pyomo model of a problem.
 
@@ -118,8 +116,7 @@ class Formulation:
         The numbers of the equations it implements.
     """
 
-    name: str
-    _: KW_ONLY
+    name: str = field(kw_only=False)
     model_class: ModelClass
     strength: Strength
     summary: str
@@ -129,7 +126,7 @@ class Formulation:
     backends: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Method:
     """A function `(instance, limits, rng, **parameters) -> MethodOutcome` and what is known of it.
 
@@ -138,8 +135,7 @@ class Method:
     one of the two.
     """
 
-    name: str
-    _: KW_ONLY
+    name: str = field(kw_only=False)
     kind: Kind
     summary: str
     reference: str
@@ -159,7 +155,7 @@ class Assumption:
     holds: Callable[..., bool]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Guarantee:
     """A theorem about methods: the ratio it promises as a function of the instance.
 
@@ -174,8 +170,7 @@ class Guarantee:
         The methods it speaks of.
     """
 
-    name: str
-    _: KW_ONLY
+    name: str = field(kw_only=False)
     statement: str
     reference: str
     standing: Literal["proven", "claimed"]
@@ -184,12 +179,11 @@ class Guarantee:
     assumptions: tuple[Assumption, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Picture:
     """A plotly figure of a solution, `draw(instance, solution)`, or of an instance alone."""
 
-    name: str
-    _: KW_ONLY
+    name: str = field(kw_only=False)
     summary: str
     draw: Callable[..., Any]
     of: Literal["solution", "instance"] = "solution"
