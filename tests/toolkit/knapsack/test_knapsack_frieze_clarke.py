@@ -99,7 +99,7 @@ def test_bounds_of_sets_are_above_their_programs():
             sets = np.array([members], dtype=np.int64).reshape(1, size)
             if np.any(weight[list(members)].sum(axis=0) > search.capacity):
                 continue
-            search._solve(sets[0])
+            search._solve(sets[0], Clock())
             for duals in (np.zeros(2), np.full(2, 0.3)):
                 assert search._bounds(sets, duals)[0] >= search.lp.objective - 1e-9
 
