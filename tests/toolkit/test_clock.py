@@ -81,3 +81,11 @@ def test_phases_add_up_and_count_when_they_fail(wait):
     with pytest.raises(KeyError):
         fails()
     assert clock.phases_s == {"master": 3.0, "pricing": 1.0}
+
+
+def test_methods_have_no_clock_of_their_own(root):
+    for folder in ("models", "gadgetopt/knapsack"):
+        for path in (root / folder).rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            assert "perf_counter" not in text, f"{path}: use gadgetopt.clock.Clock"
+            assert "monotonic()" not in text, f"{path}: use gadgetopt.clock.Clock"
