@@ -30,9 +30,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.rounding import (
-    Floats,
-    Ints,
     Tail,
     covering_factor,
     covering_width,

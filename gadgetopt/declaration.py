@@ -1,4 +1,7 @@
-"""A problem is a bundle of plain parts; a method is a function. These are the parts' types."""
+"""A problem is a bundle of plain parts; a method is a function. These are the parts' types.
+
+What comes after a part's name is given by keyword: a declaration says what each of its lines is.
+"""
 
 from __future__ import annotations
 
@@ -48,6 +51,11 @@ class Reference:
         return f"{self.package}.{self.target}"
 
 
+def resolved(part: Any) -> Any:
+    """Return what a lazy `Reference` names, and anything else as it is."""
+    return part.resolve() if isinstance(part, Reference) else part
+
+
 @dataclass(frozen=True)
 class Parts:
     """`Parts(__name__)("module:function")` is a lazy `Reference` into a system's own folder."""
@@ -89,31 +97,31 @@ class Citation:
     arxiv: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Generator:
     """A preset: `(rng, **parameters) -> instance`. Its defaults are the parameters' values."""
 
-    name: str
+    name: str = field(kw_only=False)
     summary: str
     generate: Callable[..., Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Importer:
     """Turns real data into instances: `(files, rng, **options) -> ImportOutcome`.
 
     `help` explains options that do not explain themselves; `list SYSTEM` prints it.
     """
 
-    format: str
+    format: str = field(kw_only=False)
     summary: str
     read: Callable[..., Any]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     help: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Formulation(Checked):
     """A Pyomo model of a problem.
 
@@ -132,7 +140,7 @@ class Formulation(Checked):
         The numbers of the equations it implements.
     """
 
-    name: str
+    name: str = field(kw_only=False)
     model_class: ModelClass
     strength: Strength
     summary: str
@@ -142,7 +150,7 @@ class Formulation(Checked):
     backends: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Method(Checked):
     """A function `(instance, limits, rng, **parameters) -> MethodOutcome` and what is known of it.
 
@@ -151,7 +159,7 @@ class Method(Checked):
     one of the two.
     """
 
-    name: str
+    name: str = field(kw_only=False)
     kind: Kind
     summary: str
     reference: str
@@ -171,7 +179,7 @@ class Assumption:
     holds: Callable[..., bool]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Guarantee(Checked):
     """A theorem about methods: the ratio it promises as a function of the instance.
 
@@ -186,7 +194,7 @@ class Guarantee(Checked):
         The methods it speaks of.
     """
 
-    name: str
+    name: str = field(kw_only=False)
     statement: str
     reference: str
     standing: Literal["proven", "claimed"]
@@ -195,11 +203,11 @@ class Guarantee(Checked):
     assumptions: tuple[Assumption, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Picture(Checked):
     """A plotly figure of a solution, `draw(instance, solution)`, or of an instance alone."""
 
-    name: str
+    name: str = field(kw_only=False)
     summary: str
     draw: Callable[..., Any]
     of: Literal["solution", "instance"] = "solution"

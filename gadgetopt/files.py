@@ -15,7 +15,7 @@ from typing_extensions import TypeVar
 
 from gadgetopt.certificate import LpDuals
 from gadgetopt.data import Data
-from gadgetopt.declaration import Problem, Reference
+from gadgetopt.declaration import Problem, resolved
 from gadgetopt.errors import InputError, warn
 from gadgetopt.output import write_text
 from gadgetopt.registry import problem, problem_names
@@ -155,15 +155,13 @@ def record_type(system: Problem, kind: str, data: Any) -> Any:
         "solution": system.solution_type,
         "certificate": system.certificate_type,
     }
-    record = types[kind]
-    return record.resolve() if isinstance(record, Reference) else record
+    return resolved(types[kind])
 
 
 def validate(record: Any, data: Any, source: str, prefix: str = "data") -> Any:
     """Turn plain JSON data into a record of a type, or raise a one-line InputError."""
-    record = record.resolve() if isinstance(record, Reference) else record
     try:
-        return record.model_validate_json(json.dumps(data))
+        return resolved(record).model_validate_json(json.dumps(data))
     except ValidationError as error:
         details = _own(error.errors(include_url=False))
         more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.certificate import LpDuals, integral, rounded_number
+from gadgetopt.clock import Clock
 from gadgetopt.data import Instance
 from gadgetopt.declaration import KINDS, Formulation, Kind, Method, Problem
-from gadgetopt.errors import InputError, SolverError
+from gadgetopt.errors import InputError
 from gadgetopt.result import Limits, MethodOutcome, Status, Voucher
 
 
@@ -72,29 +71,24 @@ def _solve_formulation(
     problem: Problem, formulation: Formulation, backend: str
 ) -> Callable[..., MethodOutcome]:
     def run(instance: Instance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-        from gadgetopt.solvers import solve_model
+        from gadgetopt.solvers import seed_of, solve_model
 
-        begin = time.perf_counter()
-        model = formulation.build(instance)
-        build_s = time.perf_counter() - begin
-        seed = int(rng.integers(2**31 - 1))
-        rest = None if limits.time_s is None else max(0.0, limits.time_s - build_s)
-        if rest == 0:  # building cannot be interrupted, but need not be followed by a solve
-            return MethodOutcome(limit_hit="time_s", phases_s={"build": build_s})
-        limits = Limits(rest, limits.threads, limits.memory_mb, limits.rel_gap)
-        solved = solve_model(model, backend, limits, seed=seed)
-        if solved.status is Status.ERROR:
-            raise SolverError(solved.reason)
+        clock = Clock(limits)
+        with clock.phase("build"):
+            model = formulation.build(instance)
+        if clock.expired:  # building cannot be interrupted, but need not be followed by a solve
+            return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
+        solved = solve_model(model, backend, clock.limits(), seed=seed_of(rng))
         # A relaxation's infeasibility is the problem's; a restriction's says nothing about it, and
         # an unbounded relaxation says nothing either.
         proves = {"exact": {Status.INFEASIBLE, Status.UNBOUNDED}, "relaxation": {Status.INFEASIBLE}}
         proved = solved.status if solved.status in proves.get(formulation.strength, ()) else None
         has_incumbent = solved.status in (Status.OPTIMAL, Status.FEASIBLE)
         decodes = formulation.decode is not None and has_incumbent
-        return MethodOutcome(
-            solution=formulation.decode(model, instance)
-            if decodes and formulation.decode
-            else None,
+        return MethodOutcome.of(
+            solved,
+            formulation.decode(model, instance) if decodes and formulation.decode else None,
+            phases_s=clock.phases_s,
             claimed_objective=solved.objective if formulation.strength == "exact" else None,
             dual_bound=None
             if formulation.strength == "restriction" or solved.bound is None
@@ -106,10 +100,6 @@ def _solve_formulation(
             or rounded_number(instance) is not None
             else LpDuals(formulation=formulation.name, row_duals=tuple(solved.exact_duals)),
             proved=proved,
-            limit_hit=solved.limit_hit,
-            trace=solved.trace,
-            phases_s={"build": build_s, **solved.phases_s},
-            versions=solved.versions,
         )
 
     return run
@@ -230,23 +220,3 @@ def _plain(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def check_parameters(method: Method) -> None:
-    """Assert that a method's declared parameters are its function's keyword parameters.
-
-    Raises
-    ------
-    TypeError
-        If they differ; the library's tests call this on every method.
-    """
-    function = method.run.resolve() if hasattr(method.run, "resolve") else method.run
-    signature = inspect.signature(function)
-    takes = {
-        name: p.default
-        for name, p in signature.parameters.items()
-        if p.kind is inspect.Parameter.KEYWORD_ONLY
-    }
-    for name, value in method.parameters.items():
-        if name not in takes or takes[name] != value:
-            raise TypeError(f"{method.name}: parameter {name}={value!r} is not its function's")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from gadgetopt.errors import SolverError
 from gadgetopt.numbers import Number
 
 if TYPE_CHECKING:
     from gadgetopt.data import Certificate, Solution
+    from gadgetopt.solvers.outcome import SolverOutcome
 
 #: Solver logs go through this logger; `gadgetopt solve --log` prints it.
 solver_log = logging.getLogger("gadgetopt.solver")
@@ -137,6 +140,62 @@ class MethodOutcome:
     phases_s: dict[str, float] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        solved: SolverOutcome,
+        solution: Solution | None = None,
+        *,
+        scale: Number = 1,
+        bound_of: Callable[[Number], Number] | None = None,
+        phases_s: Mapping[str, float] | None = None,
+        **more: Any,
+    ) -> MethodOutcome:
+        """Return what a solver reports of a model as the outcome of a method.
+
+        Parameters
+        ----------
+        solved : SolverOutcome
+        solution : Solution or None
+            Its incumbent, decoded.
+        scale : Number
+            The model's objective is the problem's times this.
+        bound_of : callable, optional
+            Turns the model's bounds into the problem's, where that takes more than the scale.
+        phases_s : mapping, optional
+            Seconds of what came before the solver's own phases.
+        **more
+            Further fields.
+
+        Raises
+        ------
+        SolverError
+            If the solver failed.
+        """
+        if solved.status is Status.ERROR:
+            raise SolverError(solved.reason)
+
+        def unscaled(value: Number) -> Number:
+            return value if scale == 1 else float(value) / float(scale)
+
+        def known(value: Number | None, turned: Callable[[Number], Number]) -> Number | None:
+            finite = value is not None and not (isinstance(value, float) and math.isinf(value))
+            return turned(value) if value is not None and finite else None
+
+        to_bound = bound_of or unscaled
+        given: dict[str, Any] = {
+            "solution": solution,
+            "dual_bound": known(solved.bound, to_bound),
+            "limit_hit": solved.limit_hit,
+            "trace": tuple(
+                TracePoint(p.time_s, known(p.incumbent, unscaled), known(p.bound, to_bound))
+                for p in solved.trace
+            ),
+            "phases_s": {**(phases_s or {}), **solved.phases_s},
+            "versions": solved.versions,
+        }
+        return cls(**{**given, **more})
 
 
 @dataclass(frozen=True)

@@ -42,9 +42,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import lambertw
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from gadgetopt.arrays import Bools, Floats, Ints
 
 #: What becomes of a coordinate that is rounded to 0 where at least 1 is wanted: it is set to 1, the
 #: attempt fails, or it stays 0.

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from gadgetopt.certificate import certified_bound, shortened
-from gadgetopt.declaration import Method, Problem, Reference
+from gadgetopt.declaration import Method, Problem, resolved
 from gadgetopt.errors import BoundRefuted, InputError, ModelRefused, SolverError
 from gadgetopt.files import Document
 from gadgetopt.methods import MethodCall, find_method
@@ -120,8 +120,7 @@ def warm_up(problem: Problem, method: Method) -> None:
     """Import what a method needs, so that its time is the time of the method."""
     builds = [f.build for f in problem.formulations if f.name == method.formulation]
     for part in (method.run, *builds):
-        if isinstance(part, Reference):
-            part.resolve()
+        resolved(part)
     if method.backend is not None:
         from gadgetopt.solvers import import_backend
 
@@ -328,7 +327,7 @@ def verify_bound(instance: Document, certificate: Document) -> Number:
     InputError
         If the two files belong to different problems, or the certificate proves nothing.
     """
-    _same_problem(instance, certificate)
+    same_problem(instance, certificate)
     try:
         bound = certified_bound(instance.problem, instance.data, certificate.data)
     except ValueError as error:
@@ -350,7 +349,7 @@ def verify(
     BoundRefuted
         If the solution is feasible and better than the bound of the certificate.
     """
-    _same_problem(instance, solution)
+    same_problem(instance, solution)
     evaluation: Evaluation = instance.problem.evaluate(instance.data, solution.data)
     if certificate is not None:
         contradiction = refutation(instance, evaluation, verify_bound(instance, certificate))
@@ -369,7 +368,8 @@ def refutation(instance: Document, evaluation: Evaluation, bound: Number) -> str
     return f"the dual bound {show(bound)} is refuted: a feasible solution has {show(objective)}"
 
 
-def _same_problem(instance: Document, other: Document) -> None:
+def same_problem(instance: Document, other: Document) -> None:
+    """Raise an InputError if two files belong to different problems."""
     if instance.problem.name != other.problem.name:
         raise InputError(
             f"{other.path}: problem: {other.problem.name!r}, expected "

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Ints
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import decimal_rational
-
-Ints = npt.NDArray[np.int64]
 
 #: Amounts in units stay below this, so that sums of many of them fit 64 bits.
 MOST_UNITS = 2**44

@@ -10,6 +10,7 @@ import typer
 
 from gadgetopt.cli.options import Json, System, natural, system_names
 from gadgetopt.cli.words import quantity, spaced
+from gadgetopt.declaration import resolved
 from gadgetopt.errors import InputError
 
 if TYPE_CHECKING:
@@ -223,8 +224,7 @@ def _page(p: Problem) -> str:
 def _paper(formulation: Any) -> str:
     import inspect
 
-    build = formulation.build
-    build = build.resolve() if hasattr(build, "resolve") else build
+    build = resolved(formulation.build)
     module = inspect.getmodule(build)
     parts = (
         f"{formulation.name}: {formulation.summary}",

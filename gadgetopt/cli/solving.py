@@ -53,6 +53,7 @@ def solve(
 ) -> int:
     """Solve an instance; print what was found and what is proved."""
     from gadgetopt.comparison import Entry
+    from gadgetopt.figures import drawn
     from gadgetopt.files import Document, find_instances, read_instance, write
     from gadgetopt.ratio import ratios
     from gadgetopt.run import solve as run
@@ -89,7 +90,7 @@ def solve(
         if out is not None:
             write(solution, out)
         if plot is not None and picture is not None:
-            _draw(picture.draw(instance.data, result.solution), plot)
+            _draw(drawn(system, picture, instance.data, result.solution), plot)
     elif out is not None or plot is not None:
         print("gadgetopt: no solution to write", file=sys.stderr)
     if certificate is not None:
@@ -169,8 +170,9 @@ def plot(
     out: Annotated[Path, typer.Option(help="FILE.html or FILE.json.")] = Path("plot.html"),
 ) -> None:
     """Draw a picture of an instance, of a solution, or of what a run of a store found."""
+    from gadgetopt.figures import drawn
     from gadgetopt.files import read_instance, read_solution
-    from gadgetopt.run import verify as check
+    from gadgetopt.run import same_problem
 
     _check_suffix("--out", out)
     check_outputs(out, read=instance)
@@ -184,28 +186,25 @@ def plot(
     document = read_instance(instance)
     chosen = _picture(document.problem, picture)
     if chosen.of == "instance":
-        _draw(chosen.draw(document.data), out)
+        _draw(drawn(document.problem, chosen, document.data), out)
         return
     if solution is None:
         raise InputError(f"plot: the picture {chosen.name!r} is of a solution, expected SOLUTION")
     decision = read_solution(solution)
-    evaluation = check(document, decision)
-    if not evaluation.feasible:
-        raise InputError(f"{solution}: is infeasible: {evaluation.violations[0]}")
-    _draw(chosen.draw(document.data, decision.data), out)
+    same_problem(document, decision)
+    figure = drawn(document.problem, chosen, document.data, decision.data, str(solution))
+    _draw(figure, out)
 
 
 def _plot_run(store: Path, start: str, picture: str | None, out: Path) -> None:
+    from gadgetopt.figures import drawn
     from gadgetopt.html_report.reading import find_key, solved
     from gadgetopt.store import Store
 
     with Store(store, create=False) as runs:
         document, solution = solved(runs, find_key(runs, start))
     chosen = _picture(document.problem, picture)
-    if chosen.of == "instance":
-        _draw(chosen.draw(document.data), out)
-    else:
-        _draw(chosen.draw(document.data, solution), out)
+    _draw(drawn(document.problem, chosen, document.data, solution), out)
 
 
 def _verified(

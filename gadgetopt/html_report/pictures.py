@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from gadgetopt.declaration import Picture
 from gadgetopt.errors import InputError
+from gadgetopt.figures import drawn
 from gadgetopt.html_report.reading import Line, System, solved
 from gadgetopt.registry import problem
 from gadgetopt.store import Store
@@ -118,7 +119,7 @@ def _add(album: Album, store: Store, line: Line) -> int | None:
     plotly.io.templates.default = None
     try:
         instance, solution = solved(store, line.key)
-        figure = json.loads(picture.draw(instance.data, solution).to_json())
+        figure = json.loads(drawn(instance.problem, picture, instance.data, solution).to_json())
     except InputError as error:
         album.missing[line.key] = str(error)
         return None

@@ -12,18 +12,18 @@ last threshold finished.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Bools, Floats, Ints
+from gadgetopt.clock import Clock
 from gadgetopt.knapsack.enumeration import Enumerated, Levels, enumerate_levels
 from gadgetopt.knapsack.integral import LEAST_IMPROVEMENT, Integral, decimal_unit, integral
 from gadgetopt.knapsack.local_search import first_choice
 from gadgetopt.knapsack.outcome import CoreResult
-from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.knapsack.relaxation import (
     Relaxation,
     best_of_groups,
@@ -84,15 +84,14 @@ def solve_by_cardinality(
     ModelRefused
         If weights have more than six decimals or numbers are too large for exact sums.
     """
-    limits = limits or Limits()
-    deadline = deadline_of(limits)
-    relaxation = linear_relaxation(knapsack, limits)
+    clock = Clock(limits)
+    relaxation = linear_relaxation(knapsack, clock.limits())
     if relaxation.infeasible:
         return CoreResult(None, -math.inf, -math.inf, "no fractions of items fit")
     if relaxation.duals is None or relaxation.limit_hit:
         return stopped_early(relaxation)
-    chosen = incumbent(knapsack, relaxation, deadline)
-    return enumerate_slices(knapsack, relaxation, chosen, deadline, by_count=by_count)
+    chosen = incumbent(knapsack, relaxation, clock)
+    return enumerate_slices(knapsack, relaxation, chosen, clock, by_count=by_count)
 
 
 def stopped_early(relaxation: Relaxation) -> CoreResult:
@@ -108,18 +107,13 @@ def stopped_early(relaxation: Relaxation) -> CoreResult:
     )
 
 
-def deadline_of(limits: Limits) -> float:
-    """Return when a run that begins now has to stop, on the clock of `time.perf_counter`."""
-    return math.inf if limits.time_s is None else time.perf_counter() + limits.time_s
-
-
-def incumbent(knapsack: Knapsack, relaxation: Relaxation, deadline: float) -> Ints | None:
+def incumbent(knapsack: Knapsack, relaxation: Relaxation, clock: Clock) -> Ints | None:
     """Return a good feasible choice near the linear relaxation; None if none is found."""
     assert relaxation.duals is not None
     items = np.flatnonzero(usable_items(knapsack))
     usable = only_items(knapsack, items)
     losses = losses_of_items(usable, relaxation.duals)
-    chosen = first_choice(usable, relaxation.y[items], losses, deadline)
+    chosen = first_choice(usable, relaxation.y[items], losses, clock)
     return None if chosen is None else items[chosen]
 
 
@@ -133,7 +127,7 @@ def enumerate_slices(
     knapsack: Knapsack,
     relaxation: Relaxation,
     chosen: Ints | None,
-    deadline: float,
+    clock: Clock,
     *,
     by_count: bool = True,
     most_nodes: float = math.inf,
@@ -147,8 +141,7 @@ def enumerate_slices(
         Solved to optimality.
     chosen : ndarray of int or None
         The incumbent.
-    deadline : float
-        On the clock of `time.perf_counter`.
+    clock : Clock
     by_count : bool
         As for `solve_by_cardinality`.
     most_nodes : float
@@ -172,9 +165,9 @@ def enumerate_slices(
     limit_hit = None
     try:
         if by_count and single and len(kept):
-            slices = count_slices(usable, float(relaxation.y.sum()), value, deadline)
+            slices = count_slices(usable, float(relaxation.y.sum()), value, clock)
         for threshold in thresholds(search, knapsack, first_gap(usable, duals)):
-            pass_over(slices, kept, knapsack, search, threshold, deadline, most_nodes)
+            pass_over(slices, kept, knapsack, search, threshold, clock, most_nodes)
             if not search.finished:
                 break
     except TimeoutError:
@@ -182,7 +175,7 @@ def enumerate_slices(
     except KeyboardInterrupt:
         limit_hit, search.finished = "interrupted", False
     if not search.finished and limit_hit is None:
-        limit_hit = "time_s" if time.perf_counter() > deadline else "nodes"
+        limit_hit = "time_s" if clock.expired else "nodes"
     return CoreResult(
         None if search.best is None else np.sort(search.best),
         search.value,
@@ -251,7 +244,7 @@ def pass_over(
     knapsack: Knapsack,
     search: Search,
     threshold: float,
-    deadline: float,
+    clock: Clock,
     most_nodes: float,
 ) -> None:
     """Enumerate all slices down to a threshold, and record what that found and proved."""
@@ -260,7 +253,7 @@ def pass_over(
         least = max(threshold, search.value + improvement)
         if part.bound < least - improvement * 1e-3:
             continue
-        found, items = enumerate_slice(part, least, deadline, most_nodes - search.nodes, search)
+        found, items = enumerate_slice(part, least, clock, most_nodes - search.nodes, search)
         search.nodes += found.nodes
         if items is not None and knapsack.value(kept[items]) > search.value:
             search.best, search.value = kept[items], knapsack.value(kept[items])
@@ -276,7 +269,7 @@ def pass_over(
 
 
 def enumerate_slice(
-    part: Slice, least: float, deadline: float, most_nodes: float, search: Search
+    part: Slice, least: float, clock: Clock, most_nodes: float, search: Search
 ) -> tuple[Enumerated, Ints | None]:
     """Return the best choice of a slice that has at least some profit, and its items."""
     knapsack, duals = part.knapsack, part.duals
@@ -297,7 +290,7 @@ def enumerate_slice(
         need = math.ceil(round(least * (whole.scale / whole.step), 6)) * whole.step
     if not whole.whole_profits:
         search.rounding = max(search.rounding, len(items) / whole.scale)
-    found = enumerate_levels(levels, whole.prices(duals), need, whole.step, deadline, most_nodes)
+    found = enumerate_levels(levels, whole.prices(duals), need, whole.step, clock, most_nodes)
     if found.options is None:
         return found, None
     taken = [int(i[o]) for i, o in zip(items, found.options, strict=True)]
@@ -305,7 +298,7 @@ def enumerate_slice(
 
 
 def _levels(
-    small: Knapsack, whole: Integral, may_be_empty: npt.NDArray[np.bool_], core: Ints
+    small: Knapsack, whole: Integral, may_be_empty: Bools, core: Ints
 ) -> tuple[Levels, list[Ints]]:
     """Return a level for every group of the core, and the item of every option, or -1.
 

@@ -9,16 +9,16 @@ and where that takes many nodes, or numbers are no decimals, handed to HiGHS.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from gadgetopt.arrays import Ints
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.cardinality import (
     FIXING_SLACK,
-    deadline_of,
     enumerate_slices,
     incumbent,
     losses_of_items,
@@ -27,7 +27,7 @@ from gadgetopt.knapsack.cardinality import (
 from gadgetopt.knapsack.direct import solve_mip
 from gadgetopt.knapsack.integral import decimal_unit
 from gadgetopt.knapsack.outcome import CoreResult
-from gadgetopt.knapsack.problem import Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.knapsack.relaxation import (
     Relaxation,
     linear_relaxation,
@@ -36,6 +36,7 @@ from gadgetopt.knapsack.relaxation import (
     usable_items,
 )
 from gadgetopt.result import Limits
+from gadgetopt.solvers import seed_of
 
 #: Items for every group, those of the least loss, among which a better incumbent is looked for
 #: where the gap to the first one leaves more; for how long, and to what relative gap.
@@ -88,17 +89,15 @@ def cg_core(
     ModelRefused
         If enumeration is asked for and the numbers are not made for exact sums in doubles.
     """
-    limits = limits or Limits()
-    deadline = deadline_of(limits)
-    begun = time.perf_counter()
-    relaxation = linear_relaxation(knapsack, limits)
+    clock = Clock(limits)
+    relaxation = linear_relaxation(knapsack, clock.limits())
     if relaxation.infeasible:
         return CoreResult(None, -math.inf, -math.inf, "no fractions of items fit")
     if relaxation.duals is None or relaxation.limit_hit:
         return stopped_early(relaxation)
-    chosen = incumbent(knapsack, relaxation, deadline)
+    chosen = incumbent(knapsack, relaxation, clock)
     if core_solver != "enumeration":
-        chosen = _sharpened(knapsack, relaxation, chosen, deadline, limits, rng)
+        chosen = _sharpened(knapsack, relaxation, chosen, clock, rng)
     value = -math.inf if chosen is None else knapsack.value(chosen)
     notes = {
         "items": knapsack.num_items,
@@ -106,7 +105,7 @@ def cg_core(
         "rounds": relaxation.rounds,
         "relaxation": relaxation.value,
         "first_value": value if chosen is not None else None,
-        "relaxation_s": time.perf_counter() - begun,
+        "relaxation_s": clock.elapsed_s,
     }
     found = CoreResult(
         chosen, value, relaxation.bound, "Lagrangian bound", relaxation.duals, relaxation.bound
@@ -117,22 +116,22 @@ def cg_core(
     for nodes, mip_s in _turns(knapsack, core_solver):
         if nodes:
             try:
-                found = _enumerated(knapsack, relaxation, found, deadline, by_count, nodes)
+                found = _enumerated(knapsack, relaxation, found, clock, by_count, nodes)
             except ModelRefused:
                 if core_solver == "enumeration":
                     raise
                 mip_s = math.inf  # noqa: PLW2901
             notes |= found.notes
         if mip_s and not _done(found):
-            until = min(deadline, time.perf_counter() + mip_s)
-            found = _core_mip(knapsack, relaxation, found, until, limits, rng)
+            step = clock.limits(at_most_s=mip_s)
+            found = _core_mip(knapsack, relaxation, found, step, rng)
             notes |= found.notes
             if found.limit_hit in (None, "gap"):
                 # HiGHS closed its own gap, or the one asked for: a little more than ours.
                 break
         if _done(found):
             break
-        if time.perf_counter() > deadline:
+        if clock.expired:
             found = replace(found, limit_hit="time_s")
             break
     return replace(found, notes=notes)
@@ -153,13 +152,13 @@ def _enumerated(
     knapsack: Knapsack,
     relaxation: Relaxation,
     found: CoreResult,
-    deadline: float,
+    clock: Clock,
     by_count: bool,
     nodes: float,
 ) -> CoreResult:
     """Enumerate up to some number of nodes from the choice found so far."""
     result = enumerate_slices(
-        knapsack, relaxation, found.chosen, deadline, by_count=by_count, most_nodes=nodes
+        knapsack, relaxation, found.chosen, clock, by_count=by_count, most_nodes=nodes
     )
     return replace(result, bound=max(result.value, min(result.bound, found.bound)))
 
@@ -172,16 +171,15 @@ def _sharpened(
     knapsack: Knapsack,
     relaxation: Relaxation,
     chosen: Ints | None,
-    deadline: float,
-    limits: Limits,
+    clock: Clock,
     rng: np.random.Generator | None,
 ) -> Ints | None:
     """Return a better choice among few items, where the gap to the one at hand leaves many."""
     assert relaxation.duals is not None
     if _single(knapsack):
         for items, most_s in WINDOWS:
-            until = min(deadline, time.perf_counter() + most_s)
-            chosen = _in_window(knapsack, relaxation, chosen, items, until, limits, rng)
+            step = clock.limits(at_most_s=most_s)
+            chosen = _in_window(knapsack, relaxation, chosen, items, step, rng)
         return chosen
     usable = np.flatnonzero(usable_items(knapsack))
     losses = losses_of_items(only_items(knapsack, usable), relaxation.duals)
@@ -191,13 +189,13 @@ def _sharpened(
         return chosen
     cheap = np.sort(np.argpartition(losses, few - 1)[:few]) if few < len(losses) else slice(None)
     first = usable[cheap] if chosen is None else np.union1d(usable[cheap], chosen)
-    time_s = min(FIRST_CORE_S, max(0.0, deadline - time.perf_counter()))
+    limits = clock.limits(at_most_s=FIRST_CORE_S)
     known = None if chosen is None else np.searchsorted(first, chosen)
     solved = solve_mip(
         only_items(knapsack, first),
         "highs",
-        replace(limits, time_s=time_s, rel_gap=max(FIRST_CORE_GAP, limits.rel_gap)),
-        0 if rng is None else int(rng.integers(2**31)),
+        replace(limits, rel_gap=max(FIRST_CORE_GAP, limits.rel_gap)),
+        seed_of(rng),
         warm_start=known,
     )
     better = solved.chosen is not None and solved.value > value
@@ -213,7 +211,6 @@ def _in_window(
     relaxation: Relaxation,
     chosen: Ints | None,
     items: int,
-    deadline: float,
     limits: Limits,
     rng: np.random.Generator | None,
 ) -> Ints | None:
@@ -242,8 +239,8 @@ def _in_window(
     solved = solve_mip(
         replace(only_items(knapsack, window), owner=np.arange(len(window)), capacity=left),
         "highs",
-        replace(limits, time_s=max(0.0, deadline - time.perf_counter())),
-        0 if rng is None else int(rng.integers(2**31)),
+        limits,
+        seed_of(rng),
         warm_start=known,
     )
     if solved.chosen is None or knapsack.value(taken) + solved.value <= value:
@@ -255,7 +252,6 @@ def _core_mip(
     knapsack: Knapsack,
     relaxation: Relaxation,
     found: CoreResult,
-    deadline: float,
     limits: Limits,
     rng: np.random.Generator | None,
 ) -> CoreResult:
@@ -270,13 +266,11 @@ def _core_mip(
     known = None
     if found.chosen is not None and np.isin(found.chosen, core).all():
         known = np.searchsorted(core, found.chosen)
-    time_s = None if math.isinf(deadline) else max(0.0, deadline - time.perf_counter())
-    seed = 0 if rng is None else int(rng.integers(2**31))
     solved = solve_mip(
         only_items(knapsack, core),
         "highs",
-        replace(limits, time_s=time_s),
-        seed,
+        limits,
+        seed_of(rng),
         warm_start=known,
     )
     chosen, value = found.chosen, found.value

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.knapsack.integral import decimal_unit
 from gadgetopt.knapsack.moderate import moderate
 from gadgetopt.knapsack.outcome import CoreResult
-from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers import import_backend
 

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.integral import decimal_unit
 from gadgetopt.knapsack.outcome import CoreResult
-from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.numbers import decimal_rational
 
 #: Bytes that the decisions of a dynamic program may take, and units of its row, of which there are

@@ -19,14 +19,14 @@ sums are exact and what is pruned is pruned with proof.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from gadgetopt.knapsack.problem import Floats, Ints
+from gadgetopt.arrays import Floats, Ints
+from gadgetopt.clock import Clock
 from gadgetopt.knapsack.tail_prices import TailLp
 
 #: Numbers that the children of nodes handled together may have, which then stay in the cache. More
@@ -124,7 +124,7 @@ def enumerate_levels(
     prices: Floats,
     need: float,
     step: float,
-    deadline: float,
+    clock: Clock,
     most_nodes: float = np.inf,
 ) -> Enumerated:
     """Return the best choice whose profit is at least `need`.
@@ -138,15 +138,14 @@ def enumerate_levels(
         Least profit of interest, a whole number.
     step : float
         By how much a choice has to be better than one found, positive and whole.
-    deadline : float
-        When to stop, on the clock of `time.perf_counter`.
+    clock : Clock
     most_nodes : float
         After how many nodes to stop.
     """
     order = _order(levels, prices)
     sorted_levels = levels.reordered(order)
-    search = _Search(sorted_levels, prices, need, step)
-    finished = search.run(deadline, most_nodes)
+    search = _Search(sorted_levels, prices, need, step, clock)
+    finished = search.run(most_nodes)
     options: list[int] | None = None
     if search.options is not None:
         options = [0] * len(order)
@@ -166,8 +165,11 @@ def _order(levels: Levels, prices: Floats) -> Ints:
 
 
 class _Search:
-    def __init__(self, levels: Levels, prices: Floats, need: float, step: float) -> None:
+    def __init__(
+        self, levels: Levels, prices: Floats, need: float, step: float, clock: Clock
+    ) -> None:
         self.levels, self.prices, self.need, self.step = levels, prices, need, step
+        self.clock = clock
         self.worths = [p - w @ prices for p, w in zip(levels.profit, levels.weight, strict=True)]
         self.rest = _suffix_sums(np.array([w.max() for w in self.worths]))
         rows = len(levels.capacity)
@@ -181,7 +183,7 @@ class _Search:
         self.options: list[int] | None = None
         self.nodes = 0
 
-    def run(self, deadline: float, most_nodes: float) -> bool:
+    def run(self, most_nodes: float) -> bool:
         """Search; say whether to the end."""
         capacity = self.levels.capacity
         if any(len(profit) == 0 for profit in self.levels.profit):
@@ -201,7 +203,7 @@ class _Search:
                     stack.append(worse)
                 block = self._prune(self._expand(block))
                 self.nodes += len(block.worth)
-                if time.perf_counter() > deadline or self.nodes > most_nodes:
+                if self.clock.expired or self.nodes > most_nodes:
                     return False
         return True
 
@@ -248,7 +250,7 @@ class _Search:
         """
         if self.tail_lp is None:
             self.tail_lp = TailLp(self.levels)
-        candidates = self.tail_lp.duals(block.depth, block.residual)
+        candidates = self.tail_lp.duals(block.depth, block.residual, self.clock)
         above = [known for known in self.further if known > len(self.worths) - block.depth]
         rests = np.array([self._rest(prices) for prices in candidates])
         differences = np.array([prices - self.prices for prices in candidates])

@@ -12,7 +12,6 @@ returns "infeasible"), and T of the empty set is empty.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, islice
@@ -20,10 +19,12 @@ from typing import Literal
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.moderate import moderate
 from gadgetopt.knapsack.outcome import CoreResult
-from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.knapsack.relaxation import linear_relaxation
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
@@ -81,8 +82,7 @@ def frieze_clarke(
     ModelRefused
         If groups have several items or need one, or there are too many sets.
     """
-    limits = limits or Limits()
-    begun = time.perf_counter()
+    clock = Clock(limits)
     if knapsack.exactly_one or knapsack.num_groups != knapsack.num_items:
         raise ModelRefused("Frieze and Clarke's algorithm takes single items that may be left out")
     sets = num_sets(knapsack.num_items, k)
@@ -91,7 +91,7 @@ def frieze_clarke(
         raise ModelRefused(
             f"{sets:.3g} sets of at most {k} of {knapsack.num_items} items, more than {most:.3g}"
         )
-    relaxation = linear_relaxation(knapsack, limits)
+    relaxation = linear_relaxation(knapsack, clock.limits())
     if relaxation.infeasible:
         return CoreResult(None, -math.inf, -math.inf, "a capacity is negative")
     if relaxation.duals is None:
@@ -100,7 +100,7 @@ def frieze_clarke(
     order = np.argsort(-knapsack.profit, kind="stable")
     search = _Search(knapsack, order, complete)
     prune = relaxation.duals if enumeration == "pruned" else None
-    limit_hit = search.run(k, prune, limits, begun)
+    limit_hit = search.run(k, prune, clock)
     chosen = np.sort(order[search.best])
     return CoreResult(
         chosen,
@@ -130,7 +130,7 @@ class _Search:
         small = moderate(replace(knapsack, profit=self.profit, weight=self.weight))
         self.lp = _relaxation(small.knapsack)
 
-    def run(self, k: int, duals: Floats | None, limits: Limits, begun: float) -> str | None:
+    def run(self, k: int, duals: Floats | None, clock: Clock) -> str | None:
         """Go through all sets by size; return the limit that stopped it, if one did."""
         for size in range(min(k, len(self.profit)) + 1):
             for sets in _chunks(len(self.profit), size):
@@ -138,10 +138,10 @@ class _Search:
                 room = self.capacity - self.weight[sets].sum(axis=1)
                 fitting = np.flatnonzero((room >= -self.tolerance).all(axis=1))
                 for s in fitting.tolist():
-                    if limits.time_s is not None and time.perf_counter() - begun > limits.time_s:
+                    if clock.expired:
                         return "time_s"
                     if bounds is None or bounds[s] > self.value:
-                        self._solve(sets[s])
+                        self._solve(sets[s], clock)
                     if self.lp.limit_hit is not None:
                         return self.lp.limit_hit
         return None
@@ -160,7 +160,7 @@ class _Search:
         bounds = base + reduced[sets].sum(axis=1) + rest[first] - counted
         return np.asarray(bounds + 1e-12 * (base + rest[0]))
 
-    def _solve(self, members: Ints) -> None:
+    def _solve(self, members: Ints, clock: Clock) -> None:
         """Solve LP(S), round it down, and keep it if it is the best."""
         items = len(self.profit)
         lower, upper = np.zeros(items), np.ones(items)
@@ -170,7 +170,7 @@ class _Search:
         self.lp.change_column_bounds(np.arange(items), lower, upper)
         self.programs += 1
         # The simplex method ends at a vertex, which the theorem needs.
-        if self.lp.solve(Limits()) is not Status.OPTIMAL:
+        if self.lp.solve(clock.limits()) is not Status.OPTIMAL:
             return
         whole = np.flatnonzero(np.floor(self.lp.values + WHOLE) >= 1)
         if np.any(self.weight[whole].sum(axis=0) > self.capacity + self.tolerance):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gadgetopt.knapsack.problem import Ints, Knapsack
+from gadgetopt.arrays import Ints
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.knapsack.relaxation import shares
 
 

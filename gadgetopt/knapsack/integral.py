@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.errors import ModelRefused
-from gadgetopt.knapsack.problem import LARGEST_EXACT, Floats, Knapsack
+from gadgetopt.knapsack.problem import LARGEST_EXACT, Knapsack
 
 #: Largest power of ten by which decimals are made whole.
 LARGEST_DECIMAL = 10**6

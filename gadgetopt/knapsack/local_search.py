@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
-from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
+from gadgetopt.arrays import Floats, Ints
+from gadgetopt.clock import Clock
+from gadgetopt.knapsack.problem import Knapsack
 
 #: Exchanges looked at in pairs; those of the smallest reduced loss.
 EXCHANGES = 240
@@ -14,7 +14,7 @@ EXCHANGES = 240
 LEAST_GAIN = 1e-12
 
 
-def first_choice(knapsack: Knapsack, y: Floats, losses: Floats, deadline: float) -> Ints | None:
+def first_choice(knapsack: Knapsack, y: Floats, losses: Floats, clock: Clock) -> Ints | None:
     """Return a feasible choice near a solution of the linear relaxation; None if none is found.
 
     Exchanges give a group another item, or none. As long as one or two together gain profit and
@@ -27,15 +27,14 @@ def first_choice(knapsack: Knapsack, y: Floats, losses: Floats, deadline: float)
         A solution of the linear relaxation.
     losses : ndarray of float, shape (items,)
         What the Lagrangian bound loses if an item is chosen, not negative.
-    deadline : float
-        When to stop, on the clock of `time.perf_counter`.
+    clock : Clock
     """
     item_of = _rounded(knapsack, y)
     slack = knapsack.capacity - knapsack.weight[item_of[item_of >= 0]].sum(axis=0)
     tolerance = knapsack.sum_tolerance
     if np.any(slack < -tolerance) and not _repair(knapsack, item_of, losses, slack, tolerance):
         return None
-    while time.perf_counter() < deadline and _improve(knapsack, item_of, losses, slack, tolerance):
+    while not clock.expired and _improve(knapsack, item_of, losses, slack, tolerance):
         pass
     return np.sort(item_of[item_of >= 0])
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gadgetopt.knapsack.problem import Floats, Knapsack
+from gadgetopt.arrays import Floats
+from gadgetopt.knapsack.problem import Knapsack
 
 #: Rows and profits of larger sums than the first are divided down to the second.
 LARGE_SUM, MODERATE_SUM = 2.0**30, 2.0**24

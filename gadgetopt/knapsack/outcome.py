@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from gadgetopt.knapsack.problem import Floats, Ints
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.numbers import CLOSED_GAP
 
 

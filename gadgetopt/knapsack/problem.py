@@ -18,8 +18,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from gadgetopt.arrays import Floats, Ints
 
 #: Doubles hold every whole number up to this one.
 LARGEST_EXACT = 2.0**53

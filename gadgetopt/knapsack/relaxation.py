@@ -13,14 +13,15 @@ best prices it equals the linear relaxation.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.arrays import Bools, Floats, Ints
+from gadgetopt.clock import Clock
 from gadgetopt.knapsack.moderate import moderate
-from gadgetopt.knapsack.problem import Floats, Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import INFINITY, Algorithm, PersistentLp
 
@@ -67,7 +68,7 @@ class Relaxation:
         return self.bound == -math.inf
 
 
-def usable_items(knapsack: Knapsack) -> npt.NDArray[np.bool_]:
+def usable_items(knapsack: Knapsack) -> Bools:
     """Say of each item whether it fits alone and may raise the profit, shape (items,)."""
     fits = (knapsack.weight <= knapsack.capacity).all(axis=1)
     return np.asarray(fits if knapsack.exactly_one else fits & (knapsack.profit > 0))
@@ -150,7 +151,7 @@ def linear_relaxation(knapsack: Knapsack, limits: Limits | None = None) -> Relax
 
 
 def _column_generation(knapsack: Knapsack, limits: Limits) -> Relaxation:
-    begun = time.perf_counter()
+    clock = Clock(limits)
     usable = usable_items(knapsack)
     rows = len(knapsack.capacity)
     y = np.zeros(knapsack.num_items)
@@ -166,7 +167,7 @@ def _column_generation(knapsack: Knapsack, limits: Limits) -> Relaxation:
         rounds += 1
         many = rounds == 1 and len(master.items) > MANY_COLUMNS
         algorithm: Algorithm = "interior_point" if many else "choose"
-        status = master.lp.solve(remaining(limits, begun), algorithm)
+        status = master.lp.solve(clock.limits(), algorithm)
         if status is Status.INFEASIBLE:
             # Restricted to few items a choice from every group may not fit although others do.
             if not master.add(np.flatnonzero(usable)):
@@ -263,7 +264,7 @@ def shares(knapsack: Knapsack) -> Floats:
     return share
 
 
-def _first_columns(knapsack: Knapsack, usable: npt.NDArray[np.bool_]) -> Ints:
+def _first_columns(knapsack: Knapsack, usable: Bools) -> Ints:
     """Return three items of each group, or all items where there are not many more."""
     if knapsack.num_items <= 4 * knapsack.num_groups:
         return np.flatnonzero(usable)
@@ -308,15 +309,8 @@ def _has_empty_group(knapsack: Knapsack) -> bool:
     return bool((np.diff(knapsack.group_starts) == 0).any())
 
 
-def _groups_served(knapsack: Knapsack, usable: npt.NDArray[np.bool_]) -> bool:
+def _groups_served(knapsack: Knapsack, usable: Bools) -> bool:
     """Say whether every group that must have an item has one that fits alone."""
     if not knapsack.exactly_one:
         return True
     return len(np.unique(knapsack.owner[usable])) == knapsack.num_groups
-
-
-def remaining(limits: Limits, begun: float) -> Limits:
-    """Return the limits of what is left of a run that began at a time of `perf_counter`."""
-    if limits.time_s is None:
-        return limits
-    return replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - begun)))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 from gadgetopt.knapsack.moderate import Moderate, moderate
-from gadgetopt.knapsack.problem import Floats, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.knapsack.relaxation import lagrangian_bound
-from gadgetopt.result import Limits, Status
+from gadgetopt.result import Status
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 
 
@@ -36,7 +37,7 @@ class Slice:
     count: int | None = None
 
 
-def count_slices(knapsack: Knapsack, around: float, value: float, deadline: float) -> list[Slice]:
+def count_slices(knapsack: Knapsack, around: float, value: float, clock: Clock) -> list[Slice]:
     """Return the slices of single items, by their number, whose bound exceeds a value.
 
     The bound is concave in the number of items, which is why the search ends on either side at the
@@ -46,7 +47,7 @@ def count_slices(knapsack: Knapsack, around: float, value: float, deadline: floa
     Raises
     ------
     TimeoutError
-        If the deadline came first.
+        If time is up first.
     """
     rows, items = len(knapsack.capacity), knapsack.num_items
     small = moderate(knapsack)
@@ -69,7 +70,7 @@ def count_slices(knapsack: Knapsack, around: float, value: float, deadline: floa
     middle = min(items, math.floor(around))
     for numbers in (range(middle, -1, -1), range(middle + 1, items + 1)):
         for count in numbers:
-            part = _count_slice(lp, knapsack, small, count, deadline)
+            part = _count_slice(lp, knapsack, small, count, clock)
             if part is None or part.bound <= value:
                 break
             found.append(part)
@@ -77,7 +78,7 @@ def count_slices(knapsack: Knapsack, around: float, value: float, deadline: floa
 
 
 def _count_slice(
-    lp: PersistentLp, knapsack: Knapsack, small: Moderate, count: int, deadline: float
+    lp: PersistentLp, knapsack: Knapsack, small: Moderate, count: int, clock: Clock
 ) -> Slice | None:
     """Return the slice of some number of items; None if its linear relaxation is infeasible.
 
@@ -88,7 +89,7 @@ def _count_slice(
     """
     rows = len(knapsack.capacity)
     lp.change_row_bounds([rows], [count], [count])
-    status = lp.solve(Limits(time_s=max(0.0, deadline - time.perf_counter())))
+    status = lp.solve(clock.limits())
     if lp.limit_hit == "interrupted":
         raise KeyboardInterrupt
     if status not in (Status.OPTIMAL, Status.INFEASIBLE):

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 from gadgetopt.errors import SolverError
-from gadgetopt.knapsack.problem import LARGEST_EXACT, Floats
-from gadgetopt.result import Limits, Status
+from gadgetopt.knapsack.problem import LARGEST_EXACT
+from gadgetopt.result import Status
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Linear programs solved per call.
 SAMPLES = 32
+#: Most seconds for each.
+LP_S = 1.0
 
 
 class TailLp:
@@ -74,7 +78,7 @@ class TailLp:
             entries[there],
         )
 
-    def duals(self, depth: int, residual: Floats) -> list[Floats]:
+    def duals(self, depth: int, residual: Floats, clock: Clock) -> list[Floats]:
         """Return optimal prices, rounded to whole numbers, of the levels left at some nodes.
 
         Prices that would leave the range of exact sums are left out, and nodes whose program is
@@ -85,6 +89,7 @@ class TailLp:
         depth : int
             Levels decided.
         residual : ndarray of float, shape (rows, nodes)
+        clock : Clock
         """
         self._begin_at(depth)
         rows = np.arange(len(residual))
@@ -94,7 +99,7 @@ class TailLp:
         for node in np.linspace(0, nodes - 1, min(nodes, SAMPLES)).astype(int).tolist():
             self.lp.change_row_bounds(rows, no_lower, residual[:, node] - self.base[depth])
             try:
-                status = self.lp.solve(Limits(time_s=1.0))
+                status = self.lp.solve(clock.limits(at_most_s=LP_S))
             except SolverError:
                 continue
             if self.lp.limit_hit == "interrupted":

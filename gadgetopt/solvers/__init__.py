@@ -11,6 +11,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.result import Limits, Status
 
 if TYPE_CHECKING:
+    import numpy as np
     from pyomo.environ import ConcreteModel
 
     from gadgetopt.solvers.outcome import SolverOutcome
@@ -44,6 +45,11 @@ def import_backend(name: str) -> Any:
             "highspy 1.15 and ortools cannot be loaded into one process; install 'highspy<1.15' "
             f"({error})"
         ) from error
+
+
+def seed_of(rng: np.random.Generator | None) -> int:
+    """Draw a seed that every backend takes; 0 without a generator."""
+    return 0 if rng is None else int(rng.integers(2**31 - 1))
 
 
 def solve_model(

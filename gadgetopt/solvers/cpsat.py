@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from ortools.sat.python import cp_model
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import Number
 from gadgetopt.result import Limits, Status, TracePoint, solver_log
@@ -371,7 +372,7 @@ def _solve_without_bounds(
         f"{integers.names[unbounded[0]]} has no finite bounds and none follow from the "
         "constraints; CP-SAT needs them"
     )
-    start = time.perf_counter()
+    clock = Clock(limits)
     ray = highs.solve_form(recession_form(form), limits, seed)
     if ray.status is not Status.OPTIMAL or ray.values is None:
         raise refusal
@@ -387,9 +388,7 @@ def _solve_without_bounds(
         boxed = translate(replace(integers, costs={}), "exact")
     except TriviallyInfeasibleError as error:
         raise refusal from error
-    left = limits
-    if limits.time_s is not None:
-        left = replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - start)))
+    left = clock.limits()
     point = _run(boxed.model, left, seed, float)
     if point.has_solution:
         # A feasible point and a rational ray that improves for ever.

@@ -11,13 +11,15 @@ from typing import Any
 import highspy
 import numpy as np
 
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, Status, TracePoint, solver_log
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recession import recession_form
 from gadgetopt.solvers.scaling import scaling_of
-from gadgetopt.solvers.standard_form import Floats, StandardForm
+from gadgetopt.solvers.standard_form import StandardForm
 
 #: Absolute gap at which a MIP counts as solved; below it HiGHS's own tolerances decide.
 ABSOLUTE_GAP = 1e-6
@@ -56,16 +58,16 @@ def solve_form(
     """
     if not form.columns:
         return _without_columns(form)
-    start = time.perf_counter()
+    clock = Clock(limits)
     scaling = scaling_of(form)
     form, warm_start = scaling.scaled(form), scaling.point(warm_start)
     highs = pass_form(form)
-    passed = time.perf_counter()
+    passed_s = clock.elapsed_s
     outcome = _run(highs, form, limits, seed, warm_start)
     if outcome.status is Status.UNBOUNDED:
         # HiGHS says "unbounded, or infeasible after all"; find out which.
-        outcome = _unbounded_or_infeasible(form, _remaining(limits, start), seed)
-    outcome.phases_s = {"pass": passed - start, "solve": time.perf_counter() - passed}
+        outcome = _unbounded_or_infeasible(form, clock.limits(), seed)
+    outcome.phases_s = {"pass": passed_s, "solve": clock.elapsed_s - passed_s}
     return scaling.restored(outcome)
 
 
@@ -122,12 +124,6 @@ def _without_columns(form: StandardForm) -> SolverOutcome:
         bound=form.offset,
         row_duals=np.zeros(len(form.rows)),
     )
-
-
-def _remaining(limits: Limits, start: float) -> Limits:
-    if limits.time_s is None:
-        return limits
-    return replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - start)))
 
 
 def _run(
@@ -223,13 +219,13 @@ def _unbounded_or_infeasible(form: StandardForm, limits: Limits, seed: int) -> S
     With rational data, a feasible point and an improving ray of the linear relaxation make a
     mixed-integer model unbounded; without the point it is infeasible.
     """
-    start = time.perf_counter()
+    clock = Clock(limits)
     feasibility = replace(form, c=np.zeros(len(form.columns)), offset=0.0)
     point = _run(pass_form(feasibility), feasibility, limits, seed, None)
     if point.status is not Status.OPTIMAL:
         return replace(point, values=None, objective=None, bound=None)
     cone = recession_form(form)
-    ray = _run(pass_form(cone), cone, _remaining(limits, start), seed, None)
+    ray = _run(pass_form(cone), cone, clock.limits(), seed, None)
     if ray.status is Status.OPTIMAL and ray.objective is not None:
         if abs(float(ray.objective)) > RAY_TOLERANCE:
             return SolverOutcome(Status.UNBOUNDED)

@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csc_array, csr_array
 
+from gadgetopt.arrays import Floats
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.highs import SMALLEST_COEFFICIENT
 from gadgetopt.solvers.interrupt import run_interruptibly
 
-Floats = npt.NDArray[np.float64]
 Array = npt.NDArray[Any] | Sequence[float]
 
 #: How an LP may be solved, and what that is in HiGHS: `solver` and `simplex_strategy`.
@@ -217,15 +217,17 @@ class PersistentLp:
         known = (ends.kModelEmpty, ends.kInfeasible, ends.kUnbounded)
         return end not in (*known, ends.kTimeLimit, ends.kInterrupt)
 
-    def solve_in_integers(self, limits: Limits) -> Floats | None:
+    def solve_in_integers(self, limits: Limits, **options: str | float | bool) -> Floats | None:
         """Return the best solution found with all columns integer, as a heuristic; None if none is.
 
-        The program itself, its basis and its values stay what they are.
+        The program itself, its basis and its values stay what they are. Options are HiGHS's own.
         """
         copy = highspy.Highs()
         copy.setOptionValue("log_to_console", False)
         copy.setOptionValue("threads", limits.threads)
         copy.setOptionValue("mip_rel_gap", limits.rel_gap)
+        for name, value in options.items():
+            copy.setOptionValue(name, value)
         if limits.time_s is not None:
             copy.setOptionValue("time_limit", max(0.0, limits.time_s))
         program = self._highs.getLp()

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.arrays import Ints
 from gadgetopt.numbers import Number
 
-Ints = npt.NDArray[np.int64]
 Costs = npt.NDArray[Any]
 
 #: A missing arc in a matrix of 64-bit integers; in other matrices it is infinity.

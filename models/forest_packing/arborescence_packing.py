@@ -20,14 +20,16 @@ again for a batch that has reached it; most of the minimum cuts that would say n
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from .flows import BigInts, Bools, dense_max_flow, wide_integers
+from gadgetopt.arrays import Bools
+from gadgetopt.clock import Clock
+
+from .flows import BigInts, dense_max_flow, wide_integers
 
 
 class Arborescence(NamedTuple):
@@ -72,7 +74,7 @@ def pack_arborescences(
     arcs: Sequence[tuple[int, int]],
     capacity: Sequence[int] | BigInts,
     root_multiplicity: Sequence[int],
-    deadline: float | None = None,
+    clock: Clock | None = None,
 ) -> list[Arborescence]:
     r"""Return spanning out-arborescences, m_r in all at every root r, within the capacities (A6.4).
 
@@ -84,15 +86,15 @@ def pack_arborescences(
     capacity : integers >= 0, shape (arcs,)
     root_multiplicity : integers >= 0, shape (num_nodes,)
         m_r.
-    deadline : float, optional
-        Of `time.perf_counter`.
+    clock : Clock, optional
+        Of the run.
 
     Raises
     ------
     ValueError
         If the capacities do not hold the trees, that is, violate the cut condition.
     TimeoutError
-        If the deadline comes first. Trees that are not all there serve nobody.
+        If time is up first. Trees that are not all there serve nobody.
     """
     numbers = wide_integers([*capacity, *root_multiplicity])
     left = np.zeros((num_nodes, num_nodes), dtype=numbers.dtype)
@@ -105,7 +107,7 @@ def pack_arborescences(
         batch = _next_batch(state)
         if batch is None:
             return packed
-        _grow(state, batch, deadline)
+        _grow(state, batch, clock)
         packed.append(Arborescence(batch.root, tuple(batch.arcs), batch.multiplicity))
 
 
@@ -123,14 +125,14 @@ def _next_batch(state: _State) -> _Batch | None:
     return _Batch(root, multiplicity, reached, [root], [])
 
 
-def _grow(state: _State, batch: _Batch, deadline: float | None) -> None:
+def _grow(state: _State, batch: _Batch, clock: Clock | None) -> None:
     """Grow a batch until it spans all nodes, in order of depth where possible."""
     n = len(state.roots)
     blocked = np.zeros((n, n), dtype=bool)
     known = 0  # tight sets looked at
     dormant: list[Bools] = []  # those the batch has not reached
     while len(batch.order) < n:
-        if deadline is not None and time.perf_counter() > deadline:
+        if clock is not None and clock.expired:
             raise TimeoutError("arborescences were not all packed in time")
         dormant += state.tight[known:]
         known = len(state.tight)

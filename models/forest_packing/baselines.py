@@ -29,11 +29,12 @@ from typing import Any
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.result import Limits, MethodOutcome, Status
 
 from .instance import ForestPackingInstance
-from .network import Floats, Network
+from .network import Network
 from .outcome import plan_outcome
 from .packing import Pair, Route, best_plan, fit, read_rates, required_shares, total_rate
 from .routing import Routing, fullest

@@ -12,16 +12,15 @@ other network.
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome, Status
+from gadgetopt.solvers import seed_of
 
-from .cable_trees import remaining
 from .exact_plans import RatedTrees, disconnection, exact_pairs, pruned
 from .fewest_trees import Fewest, fewest_trees
 from .forest_packing import collect_trees
@@ -68,10 +67,10 @@ def blink(
         If several roots have given shares, stages take turns, or an allreduce's trees cannot be
         used in both directions, as cables differ between them.
     """
-    began = time.perf_counter()
+    clock = Clock(limits)
     rooted = _rooted(instance)
     root = rooted.network.index[rooted.root] if rooted.root is not None else 0
-    packing = collect_trees(rooted, eps, 0.01, _half(limits))
+    packing = collect_trees(rooted, eps, 0.01, clock.limits(part=0.5))
     if not packing.trees:
         return plan_outcome(instance, [], notes={"disconnected": disconnection(instance.network)})
     pairs = [_pair(rooted, tree, root) for tree in packing.trees]
@@ -84,24 +83,27 @@ def blink(
         "any" if undirected else {root: Fraction(1)},
     )
     master.add(packing.trees)
-    status = master.solve(remaining(limits, began))
+    status = master.solve(clock.limits())
     plan, rate = RatedTrees(packing.trees, np.array(packing.amounts) / packing.rho), packing.rate
     # Stopped early, the LP may have less than the packing it is to improve.
     if status in (Status.OPTIMAL, Status.FEASIBLE) and master.rate > rate:
         plan, rate = RatedTrees(master.trees, master.rates), master.rate
     best = Fraction(rate)
-    packed = time.perf_counter()
-    left = remaining(limits, began)
-    time_s = selection_s if left.time_s is None else min(selection_s, left.time_s)
-    selection = Limits(time_s, limits.threads, limits.memory_mb, limits.rel_gap)
-    seed = int(rng.integers(2**31 - 1))
+    packed_s = clock.elapsed_s
+    seed = seed_of(rng)
     target = (1 - Fraction(eta)) * best
     chosen = Fewest([], 0, "time_s")
-    if unit_trees and time_s > 0:
-        unit = instance.network.unit
-        chosen = fewest_trees(instance, pairs, target, selection, step=unit, seed=seed)
-    if not chosen.pairs and time_s > 0:
-        chosen = fewest_trees(instance, pairs, target, selection, seed=seed)
+    for step in [instance.network.unit, None] if unit_trees else [None]:
+        if not chosen.pairs and selection_s > 0 and not clock.expired:
+            chosen = fewest_trees(
+                instance,
+                pairs,
+                target,
+                clock.limits(),
+                selection_s=selection_s,
+                step=step,
+                seed=seed,
+            )
     if not chosen.pairs:
         # No selection in time: the trees of the smallest rates go.
         kept = exact_pairs(rooted, pruned(plan, eta), fill=True)
@@ -109,7 +111,7 @@ def blink(
     return plan_outcome(
         instance,
         chosen.pairs,
-        limit_hit=chosen.limit_hit if left.time_s is not None else None,
+        limit_hit=chosen.limit_hit if limits.time_s is not None else None,
         notes={
             "trees_found": len(pairs),
             "rate_of_all_trees": float(best),
@@ -117,13 +119,8 @@ def blink(
             "trees_needed_at_least": chosen.at_least,
             "selection_proved": chosen.limit_hit is None,
         },
-        phases_s={"packing": packed - began, "selection": time.perf_counter() - packed},
+        phases_s={"packing": packed_s, "selection": clock.elapsed_s - packed_s},
     )
-
-
-def _half(limits: Limits) -> Limits:
-    """Return limits with half of the time: the rest is for rates and selection."""
-    return limits if limits.time_s is None else replace(limits, time_s=limits.time_s / 2)
 
 
 def _rooted(instance: ForestPackingInstance) -> ForestPackingInstance:

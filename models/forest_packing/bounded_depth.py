@@ -19,22 +19,21 @@ switches. The bound is evaluated at prices rounded to integers, in exact arithme
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint, Voucher
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 
-from .cable_trees import remaining
 from .closure import Closure
 from .exact_rates import read_exactly, row_uses
 from .instance import ForestPackingInstance
-from .network import Floats
 from .outcome import plan_outcome
 from .packing import Pair, Route, required_shares
 from .rational_duals import roundings, singletons_certificate
@@ -233,7 +232,7 @@ def bounded_depth(
         it has too many workers.
     """
     depth = _check(instance)
-    began = time.perf_counter()
+    clock = Clock(limits)
     if not instance.network.rows:  # no links, no trees
         return plan_outcome(instance, [], certificate=singletons_certificate(instance))
     pricing = ShallowPairs(instance, depth)
@@ -252,19 +251,19 @@ def bounded_depth(
     master = _Master(instance, float(len(instance.network.rows) / price))
     master.add(start)
     while True:
-        status = master.lp.solve(remaining(limits, began))
+        status = master.lp.solve(clock.limits())
         if status is not Status.OPTIMAL:
             run.limit_hit = master.lp.limit_hit
             break
         rate = master.lp.objective * master.scale
         new = _round(instance, pricing, master, run)
-        run.trace.append(TracePoint(time.perf_counter() - began, rate, run.bound))
+        run.trace.append(TracePoint(clock.elapsed_s, rate, run.bound))
         if rate >= run.bound * (1 - AGREEMENT) or not new:
             break
-        if limits.time_s is not None and time.perf_counter() - began > limits.time_s:
+        if clock.expired:
             run.limit_hit = "time_s"
             break
-    generated = time.perf_counter()
+    generated_s = clock.elapsed_s
     unit = instance.network.unit
     bound = _exact_bound(instance, pricing, run)
     outcome = plan_outcome(
@@ -274,7 +273,7 @@ def bounded_depth(
         limit_hit=run.limit_hit,
         trace=tuple(run.trace),
         notes={"rounds": run.rounds, "columns": len(master.columns)},
-        phases_s={"columns": generated - began, "bound": time.perf_counter() - generated},
+        phases_s={"columns": generated_s, "bound": clock.elapsed_s - generated_s},
     )
     if bound is not None:
         outcome.voucher = Voucher.VERIFIED

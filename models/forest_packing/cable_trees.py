@@ -7,7 +7,6 @@ directions of its cables once; any worker may be the root (T1).
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Sequence
 from fractions import Fraction
@@ -15,8 +14,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
-from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.result import MethodOutcome
 
 from .certificate import ForestPackingCertificate, Partition
 from .instance import ForestPackingInstance
@@ -77,9 +77,9 @@ def widest(network: Network) -> int:
     return 0
 
 
-def strength(network: Network, deadline: float | None = None) -> Strength:
+def strength(network: Network, clock: Clock | None = None) -> Strength:
     """Return the tree-packing number in units, with its partition (A4)."""
-    return tree_packing_number(capacity_matrix(network), deadline)
+    return tree_packing_number(capacity_matrix(network), clock)
 
 
 def partition_certificate(network: Network, found: Strength) -> ForestPackingCertificate:
@@ -115,19 +115,6 @@ def plan(
     return rooted_pairs(instance, rated, required_shares(instance))
 
 
-def remaining(limits: Limits, began: float) -> Limits:
-    """Return the limits with the time that is left."""
-    if limits.time_s is None:
-        return limits
-    left = max(0.0, limits.time_s - (time.perf_counter() - began))
-    return Limits(left, limits.threads, limits.memory_mb, limits.rel_gap)
-
-
-def deadline_of(limits: Limits, began: float) -> float | None:
-    """Return the moment of `time.perf_counter` at which the time is up."""
-    return None if limits.time_s is None else began + limits.time_s
-
-
 class TreeUnion:
     """k edge-disjoint forests of a multigraph, grown by shortest exchanges (matroid union).
 
@@ -156,13 +143,13 @@ class TreeUnion:
         #: Every forest hung up (`_hang`), until it changes.
         self._hung: list[tuple[list[int], list[int], list[int], list[int]] | None] = [None] * k
 
-    def fill(self, deadline: float | None = None) -> bool:
+    def fill(self, clock: Clock | None = None) -> bool:
         """Grow the forests as far as possible; whether all of them span.
 
         Raises
         ------
         TimeoutError
-            If the deadline comes first.
+            If time is up first.
         """
         size = 0
         # Most edges go in without an exchange; what the others need is found by a search each.
@@ -173,7 +160,7 @@ class TreeUnion:
                     self.spare[e] -= 1
                     size += 1
         while size < self.k * (self.num_nodes - 1):
-            if deadline is not None and time.perf_counter() > deadline:
+            if clock is not None and clock.expired:
                 raise TimeoutError
             if not self._augment():
                 return False

@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csgraph, csr_array
 
-from .network import Floats, Ints, Network
+from gadgetopt.arrays import Floats, Ints
+
+from .network import Network
 from .packing import Route
 from .spanning import minimum_spanning_tree
 

@@ -8,11 +8,10 @@ switches.
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import replace
 
 import numpy as np
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 
@@ -34,9 +33,9 @@ START_GAP = 0.02
 
 def garg_koenemann_start(oracle: Oracle, limits: Limits) -> Start:
     """Return the trees of A1, run with eps 0.1 until its rate is within 2 % of its bound."""
-    if limits.time_s is not None:
-        limits = replace(limits, time_s=limits.time_s / 2)
-    found = pack_columns(oracle, limits, eps=START_EPS, target_gap=START_GAP)
+    found = pack_columns(
+        oracle, Clock(limits).limits(part=0.5), eps=START_EPS, target_gap=START_GAP
+    )
     return Start(found.trees, found.amounts, found.prices, found.bound)
 
 
@@ -116,7 +115,7 @@ def column_generation(
     if warm_start not in WARM_STARTS:
         raise ModelRefused(f"warm_start: {warm_start!r} is not one of {', '.join(WARM_STARTS)}")
     oracle, found = pack_trees(instance, limits, smoothing=smoothing, warm_start=warm_start)
-    began = time.perf_counter()
+    clock = Clock()
     if found.bound == 0.0:
         return plan_outcome(
             instance,
@@ -125,23 +124,22 @@ def column_generation(
             certificate=ForestPackingCertificate(proof=Prices()),
             notes={"disconnected": True},
         )
-    certificate = (
-        None
-        if found.prices is None
-        else price_certificate(instance, oracle.row_prices(found.prices))
-    )
-    certificate = certificate or singletons_certificate(instance)
-    found.phases_s["certificate"] = time.perf_counter() - began
-    began = time.perf_counter()
-    bound = certified_bound(instance, certificate)
-    pairs = exact_plan(instance, found.trees, found.rates, bound)
-    found.phases_s["exact plan"] = time.perf_counter() - began
+    with clock.phase("certificate"):
+        certificate = (
+            None
+            if found.prices is None
+            else price_certificate(instance, oracle.row_prices(found.prices))
+        )
+        certificate = certificate or singletons_certificate(instance)
+    with clock.phase("exact plan"):
+        bound = certified_bound(instance, certificate)
+        pairs = exact_plan(instance, found.trees, found.rates, bound)
     return plan_outcome(
         instance,
         pairs,
         certificate=certificate,
         limit_hit=found.limit_hit,
         trace=tuple(found.trace),
-        phases_s=found.phases_s,
+        phases_s={**found.phases_s, **clock.phases_s},
         notes={"trees_generated": len(found.trees), "rounds": found.rounds},
     )

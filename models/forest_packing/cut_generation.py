@@ -8,12 +8,10 @@ the rate known beforehand.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import replace
-
 import numpy as np
 
+from gadgetopt.arrays import Bools, Floats
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint
 
@@ -21,12 +19,11 @@ from .certificate import certified_bound
 from .column_generation import pack_trees
 from .cut_lp import CutLp
 from .instance import ForestPackingInstance, Stage
-from .network import Floats
 from .outcome import plan_outcome
 from .packing import Pair
 from .price_oracles import FoundTree, UndirectedOracle, make_oracle
 from .rational_duals import cut_certificate, singletons_certificate
-from .separation import Bools, Separator
+from .separation import Separator
 from .support import pack_found_loads
 from .tree_plans import exact_plan
 
@@ -64,51 +61,36 @@ def cut_generation(
             "cut_generation is of switches that only forward; where they copy and sum "
             "(in_network), its cuts without balances are only a relaxation"
         )
-    began = time.perf_counter()
-
-    def left() -> Limits:
-        if limits.time_s is None:
-            return limits
-        return replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - began)))
-
-    lp = CutLp(instance)
-    phases = {"model": time.perf_counter() - began, "solve": 0.0, "separation": 0.0}
+    clock = Clock(limits)
+    with clock.phase("model"):
+        lp = CutLp(instance)
     trace: list[TracePoint] = []
-    rounds, limit_hit = _generate(lp, left, phases, trace, began)
-    at = time.perf_counter()
-    certificate = cut_certificate(instance, lp.multipliers()) if lp.solved else None
-    certificate = certificate or singletons_certificate(instance)
-    bound = certified_bound(instance, certificate)
-    phases["certificate"] = time.perf_counter() - at
+    rounds, limit_hit = _generate(lp, clock, trace)
+    with clock.phase("certificate"):
+        certificate = cut_certificate(instance, lp.multipliers()) if lp.solved else None
+        certificate = certificate or singletons_certificate(instance)
+        bound = certified_bound(instance, certificate)
     pairs: list[Pair] | None = None
     if trees:
-        at = time.perf_counter()
         pairs = []
         if lp.solved and lp.rate > NO_RATE * lp.scale:
-            found, rates, stopped = _trees(instance, lp, left())
+            with clock.phase("trees"):
+                found, rates, stopped = _trees(instance, lp, clock.limits())
             limit_hit = limit_hit or stopped
-            phases["trees"] = time.perf_counter() - at
-            at = time.perf_counter()
-            pairs = exact_plan(instance, found, rates, bound)
-            phases["exact plan"] = time.perf_counter() - at
+            with clock.phase("exact plan"):
+                pairs = exact_plan(instance, found, rates, bound)
     return plan_outcome(
         instance,
         pairs,
         certificate=certificate,
         limit_hit=limit_hit,
         trace=tuple(trace),
-        phases_s=phases,
+        phases_s=clock.phases_s,
         notes={"rounds": rounds, "cuts": lp.num_cuts},
     )
 
 
-def _generate(
-    lp: CutLp,
-    left: Callable[[], Limits],
-    phases: dict[str, float],
-    trace: list[TracePoint],
-    began: float,
-) -> tuple[int, str | None]:
+def _generate(lp: CutLp, clock: Clock, trace: list[TracePoint]) -> tuple[int, str | None]:
     """Solve and separate until no cut is violated; return the rounds and the limit that was hit."""
     network = lp.network
     separators = {
@@ -119,20 +101,18 @@ def _generate(
     new: list[tuple[Stage, Bools]] = [(stage, row) for stage in lp.stages for row in single]
     rounds = 0
     while lp.add_cuts(new):
-        at = time.perf_counter()
-        status = lp.solve(left())
-        phases["solve"] += time.perf_counter() - at
+        with clock.phase("solve"):
+            status = lp.solve(clock.limits())
         if status is not Status.OPTIMAL:
             return rounds, lp.limit_hit
         rounds += 1
-        trace.append(TracePoint(time.perf_counter() - began, None, lp.rate))
-        at = time.perf_counter()
+        trace.append(TracePoint(clock.elapsed_s, None, lp.rate))
         new = []
-        for stage, separator in separators.items():
-            violated = separator.violated(lp.loads(stage), lp.root_rates, lp.rate)
-            new += [(stage, inside) for inside in violated]
-        phases["separation"] += time.perf_counter() - at
-        if (time_s := left().time_s) is not None and time_s <= 0:
+        with clock.phase("separation"):
+            for stage, separator in separators.items():
+                violated = separator.violated(lp.loads(stage), lp.root_rates, lp.rate)
+                new += [(stage, inside) for inside in violated]
+        if clock.expired:
             return rounds, "time_s"
     return rounds, None
 
@@ -144,14 +124,11 @@ def _trees(
     if isinstance(make_oracle(instance), UndirectedOracle):
         _, found = pack_trees(instance, limits, upper=lp.rate)
         return found.trees, found.rates, found.limit_hit
-    began = time.perf_counter()
+    clock = Clock(limits)
     packed = []
     for k, stage in enumerate(instance.stages):
-        rest = limits
-        if limits.time_s is not None:
-            # What is left is shared by the stages that are left.
-            spent = time.perf_counter() - began
-            rest = replace(limits, time_s=(limits.time_s - spent) / (len(instance.stages) - k))
+        # What is left is shared by the stages that are left.
+        rest = clock.limits(part=1 / (len(instance.stages) - k))
         packed.append(pack_found_loads(instance, stage, lp.loads(stage), lp.root_rates, rest))
     return (
         [tree for found in packed for tree in found.trees],

@@ -24,18 +24,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Bools, Floats, Ints
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 
 from .instance import ForestPackingInstance, Stage
-from .network import Floats, Ints
 from .packing import required_shares
 from .price_oracles import make_oracle
 from .rate_scale import RateScale, rate_scale
-
-Bools = npt.NDArray[np.bool_]
 
 #: Columns above which the first solve is left to the interior-point method (measured on dense
 #: digraphs: with 24 workers the dual simplex is faster, with 64 and with 128 slower).

@@ -23,7 +23,6 @@ number of trees where root shares are given.
 from __future__ import annotations
 
 import math
-import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,6 +30,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome, Voucher
 
@@ -38,7 +38,6 @@ from .cable_trees import (
     EdgeTree,
     TreeUnion,
     check_scope,
-    deadline_of,
     disconnected,
     edge_capacities,
     labelled,
@@ -124,10 +123,9 @@ def equal_share_partition(
         If the instance is no overlapped allreduce on full-duplex cables with equal shares.
     """
     refuse_others(instance, "equal_share_partition")
-    began = time.perf_counter()
-    deadline = deadline_of(limits, began)
+    clock = Clock(limits)
     network = instance.network
-    whole = strength(network, deadline)
+    whole = strength(network, clock)
     if whole.value == 0:
         return disconnected(instance, whole)
     capacities, width = edge_capacities(network), widest(network)
@@ -147,7 +145,7 @@ def equal_share_partition(
         if limit_hit:
             open_bound = max(open_bound, min(whole.value, j / values[low]))
             continue
-        found = _bisect(instance, values, low, high, j, deadline)
+        found = _bisect(instance, values, low, high, j, clock)
         if found.trees is not None:
             best = Best(j / values[found.first], found.trees, values[found.first])
             notes = _notes(instance, found, values, j, whole)
@@ -163,7 +161,7 @@ def equal_share_partition(
         dual_bound=max(best.rate, open_bound) * unit,
         limit_hit=limit_hit,
         notes=notes,
-        phases_s={"bisection": time.perf_counter() - began},
+        phases_s={"bisection": clock.elapsed_s},
     )
     outcome.voucher = Voucher.VERIFIED
     if instance.tree_budget is None:
@@ -190,7 +188,7 @@ def _bisect(
     low: int,
     high: int,
     num_trees: int,
-    deadline: float | None,
+    clock: Clock | None,
 ) -> _Found:
     """Find the smallest of the candidates low..high with tau(floor(U c)) >= K, and K trees there.
 
@@ -203,7 +201,7 @@ def _bisect(
     while low < end:
         middle = (low + end) // 2
         multiplicity = [math.floor(values[middle] * c) for c in capacities]
-        found = tree_packing_number(multiplicity_matrix(network, multiplicity), deadline)
+        found = tree_packing_number(multiplicity_matrix(network, multiplicity), clock)
         if found.value < num_trees:
             witness, low = found, middle + 1
         elif not found.proved:
@@ -219,7 +217,7 @@ def _bisect(
         num_trees,
     )
     try:
-        spans = union.fill(deadline)
+        spans = union.fill(clock)
     except TimeoutError:
         return _Found(end, end, None, witness, False)
     if not spans:
@@ -290,7 +288,7 @@ def best_of_counts(instance: ForestPackingInstance, limits: Limits, solve: Solve
 
     A j is left out if its smallest conceivable congestion cannot beat the plan so far.
     """
-    began = time.perf_counter()
+    clock = Clock(limits)
     network = instance.network
     whole = strength(network)
     if whole.value == 0:
@@ -305,11 +303,10 @@ def best_of_counts(instance: ForestPackingInstance, limits: Limits, solve: Solve
         ceiling = whole.value if least is None else min(whole.value, j / least)
         if ceiling <= best.rate:
             continue
-        left = None if limits.time_s is None else limits.time_s - (time.perf_counter() - began)
-        if left is not None and left <= 0:
+        if clock.expired:
             bound, limit_hit = max(bound, ceiling), "time_s"
             continue
-        solved = solve(j, best.rate, Limits(left, limits.threads, limits.memory_mb, limits.rel_gap))
+        solved = solve(j, best.rate, clock.limits())
         limit_hit = limit_hit or solved.limit_hit
         bound = max(bound, ceiling if solved.bound is None else min(ceiling, solved.bound))
         rate = rate_of(capacities, solved.trees) if solved.trees else Fraction(0)
@@ -323,7 +320,7 @@ def best_of_counts(instance: ForestPackingInstance, limits: Limits, solve: Solve
         dual_bound=max(bound, best.rate) * network.unit,
         limit_hit=limit_hit,
         notes={"trees": len(best.trees), "rate_by_number_of_trees": per_count},
-        phases_s={"models": time.perf_counter() - began},
+        phases_s={"models": clock.elapsed_s},
     )
     if instance.tree_budget is None:
         outcome.dual_bound = whole.value * network.unit

@@ -32,9 +32,10 @@ import numpy as np
 import pyomo.environ as pyo
 from ortools.sat.python import cp_model
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, MethodOutcome, Status
-from gadgetopt.solvers import solve_model
+from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 
 from .cable_trees import EdgeTree, edge_capacities, strength
@@ -153,13 +154,14 @@ def equal_share_milp(
         least common multiple of the capacities is too large for CP-SAT.
     """
     refuse_others(instance, "equal_share_milp")
-    seed = int(rng.integers(2**31 - 1))
+    seed = seed_of(rng)
     c = edge_capacities(instance.network)
     pure = backend == "cpsat"
 
     def solve(num_trees: int, _cutoff: Fraction, left: Limits) -> Solved:
+        clock = Clock(left)
         model = build(instance, num_trees, pure_integer=pure)
-        outcome = solve_model(model, backend, left, seed)
+        outcome = solve_model(model, backend, clock.limits(), seed)
         if outcome.status is Status.ERROR:
             raise SolverError(outcome.reason)
         found = outcome.status in (Status.OPTIMAL, Status.FEASIBLE)
@@ -184,7 +186,7 @@ def equal_share_cp(
         If the instance is no overlapped allreduce on full-duplex cables with equal shares.
     """
     refuse_others(instance, "equal_share_cp")
-    seed = int(rng.integers(2**31 - 1))
+    seed = seed_of(rng)
     tau = strength(instance.network).value
 
     def solve(num_trees: int, cutoff: Fraction, left: Limits) -> Solved:
@@ -201,6 +203,7 @@ def _solve_cp(
     limits: Limits,
     seed: int,
 ) -> Solved:
+    clock = Clock(limits)
     network = instance.network
     c = edge_capacities(network)
     # No congestion below K/tau holds K trees; one of K/cutoff or more is not better.
@@ -221,7 +224,7 @@ def _solve_cp(
         )
         m.add(sum(b[a] for b in trees for a in (edge, edge[::-1]) if a in b) <= room)
     m.minimize(sum(reached))
-    outcome = solve_cp(m, limits, seed)
+    outcome = solve_cp(m, clock.limits(), seed)
     if outcome.status is Status.ERROR:
         raise SolverError(outcome.reason)
     if outcome.status is Status.INFEASIBLE:

@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from gadgetopt.arrays import Floats
+
 from .certificate import ForestPackingCertificate, Prices
 from .instance import ForestPackingInstance, Stage
-from .network import Floats, Network
+from .network import Network
 from .packing import (
     Pair,
     Route,

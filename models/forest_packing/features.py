@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.features import mean, variation
 
 from .instance import ForestPackingInstance
-from .network import Floats, Ints, Network
+from .network import Network
 
 
 def features(instance: ForestPackingInstance) -> dict[str, float]:

@@ -25,6 +25,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.numbers import round_up
 from gadgetopt.result import Limits, Status
@@ -116,6 +117,7 @@ def decode(
     instance: ForestPackingInstance,
     pairs: Sequence[Pair],
     step: Fraction | None = None,
+    limits: Limits | None = None,
 ) -> list[Pair]:
     """Read the pairs that are used, with rates scaled until the fullest row is just full.
 
@@ -124,7 +126,7 @@ def decode(
     kept = [j for j in m.J if pyo.value(m.z[j]) > 0.5 and pyo.value(m.x[j]) > 0]
     rates = [Fraction(pyo.value(m.x[j])) for j in kept]
     if step is None:
-        return best_rates(instance, _rated(pairs, kept, rates), Limits())
+        return best_rates(instance, _rated(pairs, kept, rates), limits or Limits())
     return fit(instance, _rated(pairs, kept, [round(x) * step for x in rates]))
 
 
@@ -134,6 +136,7 @@ def fewest_trees(
     target_rate: Fraction,
     limits: Limits,
     *,
+    selection_s: float = math.inf,
     step: Fraction | None = None,
     backend: str = "highs",
     seed: int = 0,
@@ -147,6 +150,8 @@ def fewest_trees(
     target_rate : Fraction
         GB/s.
     limits : Limits
+    selection_s : float
+        Most seconds of it for the solver.
     step : Fraction, optional
         GB/s of which the rates have to be multiples.
     backend : "highs" or "cpsat"
@@ -160,13 +165,14 @@ def fewest_trees(
     """
     if not pairs:
         return Fewest([], 0, None)
+    clock = Clock(limits)
     model = build(instance, pairs, target_rate, step)
-    outcome = solve_model(model, backend, limits, seed)
+    outcome = solve_model(model, backend, clock.limits(at_most_s=selection_s), seed)
     if outcome.status is Status.ERROR:
         raise SolverError(outcome.reason)
     found = outcome.status in (Status.OPTIMAL, Status.FEASIBLE)
     at_least = 0 if outcome.bound is None or not found else round_up(outcome.bound)
-    chosen = decode(model, instance, pairs, step) if found else []
+    chosen = decode(model, instance, pairs, step, clock.limits()) if found else []
     return Fewest(chosen, at_least, outcome.limit_hit)
 
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+from gadgetopt.arrays import Bools, Ints
+
 #: Integers of 64 bits, or Python's own where those do not suffice.
 BigInts = npt.NDArray[Any]
 

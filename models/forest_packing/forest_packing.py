@@ -7,11 +7,9 @@ vector on the way proves a bound, :math:`R^* \le \sum_i c_i y_i / \pi(y)`.
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
-
 import numpy as np
 
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint
 
 from .exact_plans import RatedTrees, disconnection, exact_pairs, prove, pruned
@@ -88,29 +86,30 @@ def forest_packing(
     :math:`O(\varepsilon^{-2} M \log M)` calls of PRICE for M rows.
     """
     _check_parameters(eps, prune, scaling)
-    began = time.perf_counter()
+    clock = Clock(limits)
     congested = scaling == "congestion"
-    oracle = make_oracle(instance)
     polish = polish and congested
-    packing = pack_columns(
-        oracle,
-        _part(limits, _PACKING_PART if polish else 1.0),
-        eps=eps,
-        target_gap=target_gap if congested else None,
-    )
-    packed = time.perf_counter()
+    with clock.phase("packing"):
+        oracle = make_oracle(instance)
+        packing = pack_columns(
+            oracle,
+            clock.limits(part=_PACKING_PART if polish else 1.0),
+            eps=eps,
+            target_gap=target_gap if congested else None,
+        )
     scale = packing.rho if congested else packing.theory_scale
     plan = RatedTrees(packing.trees, np.array(packing.amounts) / (scale or 1.0))
     if polish and packing.trees:
-        plan = _polished(instance, oracle, packing, _left(limits, began), plan)
-    polished = time.perf_counter()
-    plan = pruned(plan, prune)
-    pairs = exact_pairs(instance, plan, fill=congested)
-    fitted = time.perf_counter()
-    pipelines = phases(instance, pairs)
-    chunks = best_chunks(pipelines, instance.hop_latency_s)
-    scheduled = time.perf_counter()
-    certificate = prove(instance, oracle, packing.prices)
+        with clock.phase("polish"):
+            plan = _polished(instance, oracle, packing, clock.limits(), plan)
+    with clock.phase("plan"):
+        plan = pruned(plan, prune)
+        pairs = exact_pairs(instance, plan, fill=congested)
+    with clock.phase("schedule"):
+        pipelines = phases(instance, pairs)
+        chunks = best_chunks(pipelines, instance.hop_latency_s)
+    with clock.phase("certificate"):
+        certificate = prove(instance, oracle, packing.prices)
     notes: dict[str, object] = {
         "iterations": packing.iterations,
         "iterations_bound": packing.iterations_bound,
@@ -127,15 +126,9 @@ def forest_packing(
         chunks=chunks,
         limit_hit=packing.limit_hit,
         notes=notes,
-        phases_s={
-            "packing": packed - began,
-            "polish": polished - packed,
-            "plan": fitted - polished,
-            "schedule": scheduled - fitted,
-            "certificate": time.perf_counter() - scheduled,
-        },
+        phases_s=clock.phases_s,
     )
-    last = TracePoint(time.perf_counter() - began, total_rate(pairs), outcome.dual_bound)
+    last = TracePoint(clock.elapsed_s, total_rate(pairs), outcome.dual_bound)
     outcome.trace = (*packing.trace, last)
     return outcome
 
@@ -156,16 +149,6 @@ def _check_parameters(eps: float, prune: float, scaling: str) -> None:
         raise ValueError(f"scaling: {scaling!r}, expected 'congestion' or 'theory'")
 
 
-def _part(limits: Limits, part: float) -> Limits:
-    return limits if limits.time_s is None else replace(limits, time_s=part * limits.time_s)
-
-
-def _left(limits: Limits, began: float) -> Limits:
-    if limits.time_s is None:
-        return limits
-    return replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - began)))
-
-
 # -- rates (A2.1) ------------------------------------------------------------------------------
 
 
@@ -180,7 +163,7 @@ def _polished(
 
     Keeps the LP's prices in `packing` if they prove a lower bound.
     """
-    began = time.perf_counter()
+    clock = Clock(limits)
     heaviest = sorted(range(len(plan.trees)), key=lambda k: (-plan.rates[k], k))
     entries = sum(len(tree.elements) for tree in plan.trees)
     number = len(heaviest) if entries <= _LP_ENTRIES else _LP_TREES
@@ -189,7 +172,7 @@ def _polished(
     fewer, rate = plan, 0.0
     while True:
         master.add(plan.trees[k] for k in heaviest[:number])
-        status = master.solve(_left(limits, began))
+        status = master.solve(clock.limits())
         if status in (Status.OPTIMAL, Status.FEASIBLE):
             fewer, rate = RatedTrees(master.trees, master.rates), master.rate
         if (

@@ -15,7 +15,6 @@ them could gain beyond is left alone.
 from __future__ import annotations
 
 import math
-import time
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +22,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 
@@ -70,12 +70,11 @@ def forestcoll(
     """
     if trees_per_root < 0:
         raise ModelRefused(f"trees_per_root: {trees_per_root} is negative")
-    started = time.perf_counter()
-    deadline = None if limits.time_s is None else started + limits.time_s
+    clock = Clock(limits)
     network = instance.network
     shares = required_shares(instance)
     if len(instance.stages) == 1 and shares is not None:
-        bound = single_cut_outcome(instance, limits)
+        bound = single_cut_outcome(instance, clock.limits())
         certificate = bound.certificate
         assert certificate is None or isinstance(certificate, ForestPackingCertificate)
     else:
@@ -89,14 +88,14 @@ def forestcoll(
     trees: dict[Stage, list[Tree]] = {}
     notes: dict[str, object] = {}
     for stage in stages:
-        cut = tightest_cut(_digraph(network, stage), shares, range(network.num_workers), deadline)
+        cut = tightest_cut(_digraph(network, stage), shares, range(network.num_workers), clock)
         notes[f"{stage}_rate"] = str(cut.rate * network.unit)
         if cut.rate == 0:
             return _disconnected(instance, cut, stage, certificate)
         try:
             if not cut.proved:
                 raise TimeoutError("the optimal rate was not found in time")
-            trees[stage] = build_trees(network, stage, shares, cut.rate, trees_per_root, deadline)
+            trees[stage] = build_trees(network, stage, shares, cut.rate, trees_per_root, clock)
         except TimeoutError:
             return plan_outcome(
                 instance, None, certificate=certificate, limit_hit="time_s", notes=notes
@@ -116,7 +115,7 @@ def forestcoll(
         instance,
         pairs,
         certificate=certificate,
-        phases_s={"trees": time.perf_counter() - started},
+        phases_s={"trees": clock.elapsed_s},
         notes=notes,
     )
 
@@ -127,7 +126,7 @@ def build_trees(
     shares: Shares,
     rate: Fraction,
     trees_per_root: int = 0,
-    deadline: float | None = None,
+    clock: Clock | None = None,
 ) -> list[Tree]:
     """Return trees of one stage with the given shares (A6.2 to A6.4).
 
@@ -141,7 +140,7 @@ def build_trees(
     Raises
     ------
     TimeoutError
-        If the deadline comes first.
+        If time is up first.
     """
     graph = _digraph(network, stage)
     if trees_per_root == 0:
@@ -152,24 +151,22 @@ def build_trees(
     else:
         least = math.lcm(*(w.denominator for w in shares.values()))
         roots = {r: trees_per_root * int(w * least) for r, w in shares.items()}
-        scale = _smallest_scale(graph, roots, network.num_workers, rate, deadline)
+        scale = _smallest_scale(graph, roots, network.num_workers, rate, clock)
     n = network.num_nodes
     capacity = wide_integers([math.floor(scale * c) for c in graph.capacity])
     matrix = np.zeros((n, n), dtype=capacity.dtype)
     matrix[graph.tails, graph.heads] = capacity
     multiplicity = [roots.get(r, 0) for r in range(network.num_workers)]
-    ways = split_off_switches(network.num_workers, matrix, multiplicity, deadline)
+    ways = split_off_switches(network.num_workers, matrix, multiplicity, clock)
     if len(network.switches) > 0 and (matrix.sum(axis=0) != matrix.sum(axis=1)).any():
-        finer, multiplicity = _rescaled(ways, multiplicity, shares, deadline)
+        finer, multiplicity = _rescaled(ways, multiplicity, shares, clock)
         if finer == 0:
             return []
         ways = {
             arc: deque((route, units * finer) for route, units in way) for arc, way in ways.items()
         }
         scale *= finer
-    packed = pack_arborescences(
-        network.num_workers, list(ways), _room(ways), multiplicity, deadline
-    )
+    packed = pack_arborescences(network.num_workers, list(ways), _room(ways), multiplicity, clock)
     unit = network.unit / scale
     return [
         Tree(t.root, routes if stage == "broadcast" else _reversed(routes), units * unit)
@@ -179,7 +176,7 @@ def build_trees(
 
 
 def _rescaled(
-    ways: Ways, multiplicity: Sequence[int], shares: Shares, deadline: float | None
+    ways: Ways, multiplicity: Sequence[int], shares: Shares, clock: Clock | None
 ) -> tuple[int, list[int]]:
     """Return by how much to divide the units further, and the multiplicities that then fit.
 
@@ -188,7 +185,7 @@ def _rescaled(
     room = _room(ways)
     workers = range(len(multiplicity))
     between = Digraph(len(workers), [u for u, _ in ways], [v for _, v in ways], room)
-    cut = tightest_cut(between, shares, workers, deadline)
+    cut = tightest_cut(between, shares, workers, clock)
     if not cut.proved:
         raise TimeoutError("the rate after splitting was not found in time")
     rate = min(cut.rate, Fraction(sum(multiplicity)))
@@ -205,7 +202,7 @@ def _smallest_scale(
     roots: Mapping[int, int],
     num_workers: int,
     rate: Fraction,
-    deadline: float | None,
+    clock: Clock | None,
 ) -> Fraction:
     r"""Return the least U so that capacities :math:`\lfloor U c_a \rfloor` hold the trees (F8c).
 
@@ -217,7 +214,7 @@ def _smallest_scale(
     network = FlowNetwork(n + 1, [*graph.tails, *[n] * len(roots)], [*graph.heads, *roots])
 
     def holds(scale: Fraction) -> bool:
-        if deadline is not None and time.perf_counter() > deadline:
+        if clock is not None and clock.expired:
             raise TimeoutError("the number of trees was not scaled in time")
         amounts = [*(math.floor(scale * c) for c in graph.capacity), *roots.values()]
         return all(network.max_flow(amounts, n, v).value == demand for v in range(num_workers))

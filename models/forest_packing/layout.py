@@ -13,7 +13,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from .network import Floats, Network
+from gadgetopt.arrays import Floats
+
+from .network import Network
 
 #: Largest extent of the nodes in pixels.
 WIDTH, HEIGHT = 820.0, 560.0

@@ -29,11 +29,11 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
+from gadgetopt.arrays import Floats
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits
 
 from .instance import ForestPackingInstance, ForestPackingSolution, Stage
-from .network import Floats
 from .packing import Pair, Tree, best_plan, couple, read_rates, required_shares, to_solution
 
 #: Stages' load variables.

@@ -10,14 +10,14 @@ epsilon, so prices start at 1/c and the scheme ends when the logarithm of the ca
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, TracePoint
 
-from .network import Floats
 from .price_oracles import FoundTree, Oracle
 
 #: Capital beyond which prices are scaled down.
@@ -99,7 +99,7 @@ def pack_columns(
     Packing
         Without trees and with bound 0 if no tree spans the workers.
     """
-    began = time.perf_counter()
+    clock = Clock(limits)
     sizes = [family.stop - family.start for family in oracle.families]
     if not all(sizes):  # a network without links
         return Packing(1.0 / oracle.capacity, 1.0, 0, bound=0.0)
@@ -110,23 +110,22 @@ def pack_columns(
     most = math.ceil(theory_scale) * sum(sizes) * len(sizes)
     found = Packing(1.0 / oracle.capacity, theory_scale, most)
     try:
-        _pack(found, oracle, limits, eps, -ln_delta, target_gap)
+        _pack(found, oracle, clock, eps, -ln_delta, target_gap)
     except KeyboardInterrupt:
         found.limit_hit = "interrupted"
-    found.trace.append(TracePoint(time.perf_counter() - began, found.rate, found.bound))
+    found.trace.append(TracePoint(clock.elapsed_s, found.rate, found.bound))
     return found
 
 
 def _pack(
     found: Packing,
     oracle: Oracle,
-    limits: Limits,
+    clock: Clock,
     eps: float,
     end: float,
     target_gap: float | None,
 ) -> None:
     """Pack until the logarithm of the capital reaches `end`, into `found`."""
-    began = time.perf_counter()
     capacity, families = oracle.capacity, oracle.families
     starts = [family.start for family in families]
     sizes = [family.stop - family.start for family in families]
@@ -167,12 +166,11 @@ def _pack(
             # A price of 0 could not rise any more.
             y = np.maximum(y / _LARGE, _SMALL)
         gap = found.bound / found.rate - 1
-        now = time.perf_counter() - began
         if gap <= traced_gap * (1 - _TRACE_STEP):
             traced_gap = gap
-            found.trace.append(TracePoint(now, found.rate, found.bound))
+            found.trace.append(TracePoint(clock.elapsed_s, found.rate, found.bound))
         if target_gap is not None and gap <= target_gap:
             return
-        if limits.time_s is not None and now > limits.time_s:
+        if clock.expired:
             found.limit_hit = "time_s"
             return

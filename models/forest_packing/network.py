@@ -15,15 +15,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.numbers import decimal_rational
 
 if TYPE_CHECKING:
     from .instance import ForestPackingInstance
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

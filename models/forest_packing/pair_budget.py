@@ -15,18 +15,18 @@ common arc exist is NP-complete, so this is for small networks.
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 from ortools.sat.python import cp_model
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.result import Limits, MethodOutcome, Status
+from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 
-from .cable_trees import remaining
 from .certificate import certified_bound
 from .instance import ForestPackingInstance, Stage
 from .network import Network
@@ -160,7 +160,7 @@ def pair_budget_cp(
         for the rates there are.
     """
     num_pairs = _check(instance)
-    began = time.perf_counter()
+    clock = Clock(limits)
     certificate = singletons_certificate(instance)
     verified = certified_bound(instance, certificate)
     if not verified:
@@ -173,19 +173,19 @@ def pair_budget_cp(
     model.rows_have_capacity()
     if instance.equal_share:
         model.shares_are_equal()
-    built = time.perf_counter()
-    outcome = solve_cp(model.model, remaining(limits, began), int(rng.integers(2**31 - 1)), 0)
+    built_s = clock.elapsed_s
+    outcome = solve_cp(model.model, clock.limits(), seed_of(rng), 0)
     if outcome.status is Status.ERROR:
         raise SolverError(outcome.reason)
     notes = {"step_gbyte_per_s": str(grid.step), "grid_contains_optimum": grid.exact}
-    phases = {"build": built - began, **outcome.phases_s}
+    phases = {"build": built_s, **outcome.phases_s}
     if outcome.status is Status.INFEASIBLE:
         # No pair at all: nothing connects the workers, or nothing so shallow does.
         return plan_outcome(instance, [], dual_bound=Fraction(0), notes=notes, phases_s=phases)
     bound = verified if outcome.bound is None else min(verified, grid.bound(int(outcome.bound)))
     pairs = [] if outcome.values is None else model.decode(outcome.values, grid.step)
     if granularity is None and not grid.exact:
-        pairs = off_grid(instance, pairs, remaining(limits, began))
+        pairs = off_grid(instance, pairs, clock.limits())
     return plan_outcome(
         instance,
         pairs,

@@ -13,7 +13,6 @@ sum over the parts of :math:`c(\delta^-(Q)) - 2 \lambda`: see `truncation`.
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 
@@ -45,7 +45,7 @@ class Strength(NamedTuple):
     proved: bool
 
 
-def tree_packing_number(capacity: BigInts, deadline: float | None = None) -> Strength:
+def tree_packing_number(capacity: BigInts, clock: Clock | None = None) -> Strength:
     r"""Return :math:`\min_P \mathrm{cross}(P) / (|P| - 1)` and a partition that attains it (A4).
 
     Starting with single nodes, the parts that the greedy algorithm finds become the nodes of the
@@ -56,8 +56,8 @@ def tree_packing_number(capacity: BigInts, deadline: float | None = None) -> Str
     ----------
     capacity : integer ndarray, shape (n, n)
         Symmetric; capacity of one direction between every two of n >= 2 nodes.
-    deadline : float, optional
-        Of `time.perf_counter`.
+    clock : Clock, optional
+        Of the run.
     """
     n = len(capacity)
     capacity = wide_integers(capacity)
@@ -71,7 +71,7 @@ def tree_packing_number(capacity: BigInts, deadline: float | None = None) -> Str
         k = len(parts)
         lam = Fraction(int(np.triu(capacity, 1).sum(dtype=object)), k - 1)
         scaled = wide_integers(capacity.astype(object) * lam.denominator)
-        found = cheapest_family(scaled, 2 * lam.numerator, partition=True, deadline=deadline)
+        found = cheapest_family(scaled, 2 * lam.numerator, partition=True, clock=clock)
         if found is None or found[0] >= -2 * lam.numerator:
             return Strength(lam, parts, rounds, found is not None)
         _, blocks = found
@@ -104,8 +104,8 @@ def partition(
     capacity = capacity_matrix(network)
     if (capacity != capacity.T).any():
         raise ModelRefused("partition bound: a link's two directions have different bandwidths")
-    deadline = None if limits.time_s is None else time.perf_counter() + limits.time_s
-    strength = tree_packing_number(capacity, deadline)
+    clock = Clock(limits)
+    strength = tree_packing_number(capacity, clock)
     labels = network.labels
     parts = tuple(tuple(labels[v] for v in part) for part in sorted(strength.parts))
     return plan_outcome(

@@ -16,17 +16,14 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from gadgetopt.errors import InputError
+from gadgetopt.arrays import Floats
+from gadgetopt.figures import BRIGHT, INK, PALE, TEMPLATE, mixed
 from gadgetopt.numbers import Number
 
-from .evaluate import evaluate
 from .instance import ForestPackingInstance, ForestPackingSolution, Stage, TreePair
 from .layout import Layout, lay_out
-from .network import Floats, Network
+from .network import Network
 
-#: Paul Tol's bright scheme: told apart by colour-blind readers.
-PALETTE = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377")
-INK, PALE = "#222222", "#ffffff"
 _BAND, _REST = "#efefef", "#606060"
 
 #: How much of the white the strips of the broadcast have.
@@ -65,13 +62,7 @@ def trees(instance: ForestPackingInstance, solution: ForestPackingSolution) -> g
     """Draw the trees of a feasible plan on the network, the largest rates in colours of their own.
 
     The menu shows one tree alone, the legend hides and shows any.
-
-    Raises
-    ------
-    InputError
-        If the plan is infeasible.
     """
-    check_feasible(instance, solution)
     network = instance.network
     layout = lay_out(network, half_duplex=instance.duplex == "half")
     shown = shown_trees(instance, solution)
@@ -102,14 +93,14 @@ def shown_trees(instance: ForestPackingInstance, solution: ForestPackingSolution
     """Return the trees by rate, those beyond the palette together."""
     used = [tree for tree in solution.trees if tree.rate_gbyte_per_s > 0]
     ranked = sorted(used, key=lambda tree: -tree.rate_gbyte_per_s)
-    alone = len(PALETTE) if len(ranked) <= len(PALETTE) else len(PALETTE) - 1
+    alone = len(BRIGHT) if len(ranked) <= len(BRIGHT) else len(BRIGHT) - 1
     groups = [
         Shown(
             f"tree {k}: root {tree.root}, {written_rate(tree.rate_gbyte_per_s)} GB/s",
             colour,
             (tree,),
         )
-        for k, (tree, colour) in enumerate(zip(ranked[:alone], PALETTE, strict=False), 1)
+        for k, (tree, colour) in enumerate(zip(ranked[:alone], BRIGHT, strict=False), 1)
     ]
     if rest := tuple(ranked[alone:]):
         total = written_rate(sum(tree.rate_gbyte_per_s for tree in rest))
@@ -322,7 +313,7 @@ def _lay_out_trees(
             "subtitle": {"text": _explained(instance)},
             "x": 0.02,
         },
-        template="plotly_white",
+        template=TEMPLATE,
         width=float(width) + _LEFT + _RIGHT,
         height=float(height) + _TOP + _BOTTOM,
         margin={"l": _LEFT, "r": _RIGHT, "t": _TOP, "b": _BOTTOM},
@@ -346,12 +337,6 @@ def _explained(instance: ForestPackingInstance) -> str:
 # -- words and colours -------------------------------------------------------------------------
 
 
-def check_feasible(instance: ForestPackingInstance, solution: ForestPackingSolution) -> None:
-    """Raise InputError if a plan is infeasible."""
-    for violation in evaluate(instance, solution).violations:
-        raise InputError(f"solution: {violation}, expected a feasible plan to draw")
-
-
 def total_rate(solution: ForestPackingSolution) -> float:
     """Return R, GB/s."""
     return float(sum(tree.rate_gbyte_per_s for tree in solution.trees))
@@ -364,5 +349,4 @@ def written_rate(rate: Number) -> str:
 
 def lightened(colour: str) -> str:
     """Mix a colour, "#rrggbb", with white."""
-    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return "#" + "".join(f"{round((1 - _LIGHT) * c + _LIGHT * 255):02x}" for c in parts)
+    return mixed(colour, PALE, _LIGHT)

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from gadgetopt.errors import InputError
+from gadgetopt.figures import BRIGHT, INK, TEMPLATE
 from gadgetopt.files import Document
 from gadgetopt.result import Limits, Result, Status
 from gadgetopt.run import solve
@@ -19,7 +20,6 @@ from .exact_plans import prove
 from .instance import ForestPackingInstance, ForestPackingSolution
 from .multiplicative_weights import Packing, pack_columns
 from .packing import Pair
-from .plot import INK, PALETTE
 from .price_oracles import Oracle, make_oracle
 from .schedule import Phase, best_chunks, chunked_time_s, phases
 
@@ -42,30 +42,30 @@ _SIZES = tuple(float(x) for x in np.logspace(-6, 1, 29))
 #: Methods by the names that readers of the picture know them by, each family in one colour.
 _FAMILIES = (
     (
-        PALETTE[0],
+        BRIGHT[0],
         ("column_generation", "optimal packing"),
         ("forest_packing", "packing of A1"),
         ("forestcoll", "ForestColl"),
         ("greedy_peel", "greedy trees"),
     ),
     (
-        PALETTE[1],
+        BRIGHT[1],
         ("ring", "ring"),
         ("best_ring", "best ring"),
         ("ring_bidirectional", "ring, both ways"),
     ),
     (
-        PALETTE[2],
+        BRIGHT[2],
         ("blueconnect", "BlueConnect"),
         ("recursive_halving_doubling", "halving and doubling"),
     ),
     (
-        PALETTE[3],
+        BRIGHT[3],
         ("double_binary_tree", "double binary tree"),
         ("single_tree", "best single tree"),
     ),
     (
-        PALETTE[5],
+        BRIGHT[5],
         ("ps_multi_opt", "parameter servers, best"),
         ("ps_multi", "parameter servers, equal"),
         ("ps_single", "one parameter server"),
@@ -136,9 +136,9 @@ def accuracy(instance: ForestPackingInstance) -> go.Figure:
     )
     congested, as_proved = [p.rate for p in points], [p.theory_rate for p in points]
     lines = [
-        ("bound that A1 proves", [p.bound for p in points], PALETTE[5], "triangle-down", "solid"),
-        ("rate of A1, scaled by its congestion", congested, PALETTE[0], "circle", "solid"),
-        ("rate of A1, scaled as in the proof", as_proved, PALETTE[2], "square", "dot"),
+        ("bound that A1 proves", [p.bound for p in points], BRIGHT[5], "triangle-down", "solid"),
+        ("rate of A1, scaled by its congestion", congested, BRIGHT[0], "circle", "solid"),
+        ("rate of A1, scaled as in the proof", as_proved, BRIGHT[2], "square", "dot"),
     ]
     if optimum is not None:
         promise = [(1 - e) ** 2 * optimum for e in eps]
@@ -171,7 +171,7 @@ def accuracy(instance: ForestPackingInstance) -> go.Figure:
             },
             "x": 0.02,
         },
-        template="plotly_white",
+        template=TEMPLATE,
         width=900,
         height=560,
         margin={"t": 110},
@@ -279,7 +279,7 @@ def message_size(instance: ForestPackingInstance) -> go.Figure:
             },
             "x": 0.02,
         },
-        template="plotly_white",
+        template=TEMPLATE,
         width=1180,
         height=560,
         margin={"t": 120},

@@ -6,9 +6,12 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from gadgetopt.arrays import Floats
+from gadgetopt.figures import BRIGHT, INK, TEMPLATE
+
 from .instance import ForestPackingInstance, ForestPackingSolution, Stage
-from .network import Floats, Network
-from .plot import INK, PALETTE, check_feasible, lightened, stage_loads, total_rate, written_rate
+from .network import Network
+from .plot import lightened, stage_loads, total_rate, written_rate
 
 #: Heat maps are of at most so many nodes, and write the numbers of at most so many.
 _MAPPED_NODES, _WRITTEN_NODES = 24, 10
@@ -19,13 +22,7 @@ def utilisation(instance: ForestPackingInstance, solution: ForestPackingSolution
 
     Small networks are a heat map, source by destination; others, and those whose links share
     limits (half duplex, NICs), are bars.
-
-    Raises
-    ------
-    InputError
-        If the plan is infeasible.
     """
-    check_feasible(instance, solution)
     network = instance.network
     busy = {stage: busy_rows(instance, solution, stage) for stage in instance.stages}
     if network.only_arc_rows and network.num_nodes <= _MAPPED_NODES:
@@ -45,7 +42,7 @@ def utilisation(instance: ForestPackingInstance, solution: ForestPackingSolution
             },
             "x": 0.02,
         },
-        template="plotly_white",
+        template=TEMPLATE,
     )
     return figure
 
@@ -119,7 +116,7 @@ def _bars(network: Network, busy: dict[Stage, Floats]) -> go.Figure:
     order = np.argsort(-together.round(9), kind="stable")
     names = [network.rows[i].name.replace("->", " to ") for i in order]
     figure = go.Figure()
-    for stage, colour in (("reduce", PALETTE[0]), ("broadcast", lightened(PALETTE[0]))):
+    for stage, colour in (("reduce", BRIGHT[0]), ("broadcast", lightened(BRIGHT[0]))):
         if stage in busy:
             figure.add_bar(
                 x=names,

@@ -29,10 +29,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from gadgetopt.arrays import Floats
+
 from .arborescence import minimum_arborescences
 from .closure import Closure, ClosureTrees
 from .instance import ForestPackingInstance, Stage
-from .network import Floats, Network
+from .network import Network
 from .packing import Route, required_shares
 from .spanning import SpanningTrees
 from .steiner import SteinerTrees

@@ -31,9 +31,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.solvers.highs import SMALLEST_COEFFICIENT
 
-from .network import Floats
 from .price_oracles import Oracle
 
 

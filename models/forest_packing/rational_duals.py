@@ -12,10 +12,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
+
 from .certificate import CutFamily, ForestPackingCertificate, Prices, certified_bound
 from .cut_lp import Multipliers
 from .instance import ForestPackingInstance, Stage
-from .network import Floats
 
 #: Denominators at most of which the roundings are.
 DENOMINATORS = (1, 2, 6, 12, 60, 360, 2_000, 100_000, 10_000_000)

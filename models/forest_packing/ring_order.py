@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 from ortools.sat.python import cp_model
 from scipy.sparse import csgraph, csr_array
 
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 
 from .baselines import ring_plan
@@ -64,7 +64,7 @@ def best_ring(
 def _best_order(
     network: Network, routing: Routing, limits: Limits, rng: np.random.Generator, *, both: bool
 ) -> tuple[list[int], str | None]:
-    deadline = None if limits.time_s is None else time.perf_counter() + limits.time_s
+    clock = Clock(limits)
     n = network.num_workers
     uses = _row_uses(network, routing, both=both)
     order = list(range(n))
@@ -72,11 +72,10 @@ def _best_order(
     # The least U with a circuit is values[high], or that of `order` if high == len(values).
     low, high = 0, len(values)
     while low < high:
-        left = None if deadline is None else deadline - time.perf_counter()
-        if left is not None and left <= 0:
+        if clock.expired:
             return order, "time_s"
         middle = (low + high) // 2
-        found = _circuit(network, uses, values[middle], replace(limits, time_s=left), rng)
+        found = _circuit(network, uses, values[middle], clock.limits(), rng)
         if isinstance(found, str):
             return order, found
         if found is None:
@@ -146,7 +145,7 @@ def _circuit(
         # Load of a row: sum k x <= floor(U c).
         if sum(k for k, _ in terms) > room[i]:
             model.add(sum(k * literal for k, literal in terms) <= room[i])
-    outcome = solve_cp(model, limits, seed=int(rng.integers(2**31 - 1)))
+    outcome = solve_cp(model, limits, seed=seed_of(rng))
     if outcome.values is None:
         return outcome.limit_hit
     after = {u: v for (u, v), literal in follows.items() if value_of(outcome.values, literal)}

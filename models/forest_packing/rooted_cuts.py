@@ -15,18 +15,19 @@ C_v^out.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.arrays import Bools
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 
 from .certificate import CutFamily, ForestPackingCertificate
-from .flows import Bools, FlowNetwork, wide_integers
+from .flows import FlowNetwork, wide_integers
 from .instance import ForestPackingInstance, Stage
 from .network import Network
 from .outcome import plan_outcome
@@ -69,7 +70,7 @@ def tightest_cut(
     graph: Digraph,
     shares: Mapping[int, Fraction],
     terminals: Sequence[int],
-    deadline: float | None = None,
+    clock: Clock | None = None,
 ) -> RootedCut:
     r"""Return :math:`\min_Q c(\delta^-(Q)) / (1 - w(Q))` over sets Q with a terminal (A6.1).
 
@@ -79,8 +80,8 @@ def tightest_cut(
         w_r of the nodes that may be roots, with sum 1.
     terminals : sequence of int
         Nodes that need all the data; two or more.
-    deadline : float, optional
-        Of `time.perf_counter`.
+    clock : Clock, optional
+        Of the run.
 
     Notes
     -----
@@ -114,7 +115,7 @@ def tightest_cut(
         demand = total * best.numerator
         found = []
         for v in terminals:
-            if deadline is not None and time.perf_counter() > deadline:
+            if clock is not None and clock.expired:
                 return RootedCut(best, far, rounds, False)
             flow = network.max_flow(amounts, n, v)
             if flow.value < demand:
@@ -170,9 +171,9 @@ def single_cut_outcome(instance: ForestPackingInstance, limits: Limits) -> Metho
     shares = required_shares(instance)
     assert shares is not None
     (stage,) = instance.stages
-    deadline = None if limits.time_s is None else time.perf_counter() + limits.time_s
+    clock = Clock(limits)
     graph, row_of = gated_graph(network, stage)
-    cut = tightest_cut(graph, shares, range(network.num_workers), deadline)
+    cut = tightest_cut(graph, shares, range(network.num_workers), clock)
     crossing = {
         network.rows[row_of[a]].name: Fraction(1)
         for a, (u, v) in enumerate(zip(graph.tails, graph.heads, strict=True))

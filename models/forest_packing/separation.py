@@ -13,12 +13,10 @@ others need no maximum flow, as paths of two arcs from the source already carry 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from gadgetopt.arrays import Bools, Floats, Ints
 
 from .flows import FlowNetwork
-from .network import Floats, Ints
-
-Bools = npt.NDArray[np.bool_]
 
 #: Bits of the rate in the integers that maximum flows are computed with.
 PRECISION_BITS = 40

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .network import Floats, Ints
+from gadgetopt.arrays import Floats, Ints
 
 #: 3^12 pairs of sets take about 10 MB.
 MOST_NODES = 12

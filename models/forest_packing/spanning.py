@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csgraph, csr_array
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from gadgetopt.arrays import Floats, Ints
 
 #: Above this number of edges per node Prim's rows beat sorting the edges (measured).
 DENSE_DEGREE = 100

@@ -18,7 +18,6 @@ so such a cut rules out later splits without looking at flows.
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from .flows import BigInts, Bools, dense_max_flow
+from gadgetopt.arrays import Bools
+from gadgetopt.clock import Clock
+
+from .flows import BigInts, dense_max_flow
 from .packing import Route
 
 #: Ways from a worker to another with the units that each carries.
@@ -51,7 +53,7 @@ def split_off_switches(
     num_workers: int,
     capacity: BigInts,
     root_multiplicity: Sequence[int],
-    deadline: float | None = None,
+    clock: Clock | None = None,
 ) -> Ways:
     r"""Return arcs between workers that hold the same arborescences, as ways over switches.
 
@@ -62,8 +64,8 @@ def split_off_switches(
     capacity : integer ndarray, shape (nodes, nodes)
     root_multiplicity : integers >= 0, shape (num_workers,)
         m_r; every worker must be able to receive their sum from roots that send m_r each.
-    deadline : float, optional
-        Of `time.perf_counter`.
+    clock : Clock, optional
+        Of the run.
 
     Returns
     -------
@@ -76,7 +78,7 @@ def split_off_switches(
     ValueError
         If the workers cannot receive that much.
     TimeoutError
-        If the deadline comes first.
+        If time is up first.
     """
     n = len(capacity)
     state = _start(num_workers, capacity, root_multiplicity)
@@ -95,7 +97,7 @@ def split_off_switches(
         }
         rest = sorted(((int(u), int(t)) for t in out for u in into), key=lambda ut: ut[0] == ut[1])
         for (u, t), most in [*shares.items(), *((ut, None) for ut in rest)]:
-            if deadline is not None and time.perf_counter() > deadline:
+            if clock is not None and clock.expired:
                 raise TimeoutError("switches were not all removed in time")
             _split(state, u, w, t, most)
     return {

@@ -11,9 +11,10 @@ import itertools
 import numpy as np
 from scipy.sparse import csgraph, csr_array
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.errors import ModelRefused
 
-from .network import Floats, Ints, Network
+from .network import Network
 from .packing import Route
 
 #: Most workers for which Steiner trees are computed.

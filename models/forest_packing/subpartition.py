@@ -15,11 +15,11 @@ if that is at least :math:`-\lambda`.
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 
@@ -31,15 +31,15 @@ from .partition import Strength, capacity_matrix
 from .truncation import Family, cheapest_family
 
 
-def free_root_packing_number(capacity: BigInts, deadline: float | None = None) -> Strength:
+def free_root_packing_number(capacity: BigInts, clock: Clock | None = None) -> Strength:
     r"""Return the best rate of a broadcast stage with free shares and the sets that limit it (A5).
 
     Parameters
     ----------
     capacity : integer ndarray, shape (n, n)
         Capacity from each of n >= 2 nodes (row) to each (column).
-    deadline : float, optional
-        Of `time.perf_counter`.
+    clock : Clock, optional
+        Of the run.
     """
     n = len(capacity)
     capacity = wide_integers(capacity)
@@ -50,7 +50,7 @@ def free_root_packing_number(capacity: BigInts, deadline: float | None = None) -
         entering = sum(_entering(capacity, nodes) for nodes in family)
         lam = Fraction(entering, len(family) - 1)
         scaled = wide_integers(capacity.astype(object) * lam.denominator)
-        found = cheapest_family(scaled, lam.numerator, partition=False, deadline=deadline)
+        found = cheapest_family(scaled, lam.numerator, partition=False, clock=clock)
         if found is None or found[0] >= -lam.numerator:
             return Strength(lam, family, rounds, found is not None)
         family = found[1]
@@ -77,8 +77,8 @@ def subpartition(
         raise ModelRefused("subpartition bound: the network has half-duplex cables or NIC limits")
     (stage,) = instance.stages
     matrix = capacity_matrix(network)
-    deadline = None if limits.time_s is None else time.perf_counter() + limits.time_s
-    strength = free_root_packing_number(matrix if stage == "broadcast" else matrix.T, deadline)
+    clock = Clock(limits)
+    strength = free_root_packing_number(matrix if stage == "broadcast" else matrix.T, clock)
     multiplier = Fraction(1, len(strength.parts) - 1)
     cuts = tuple(
         CutFamily.Cut(

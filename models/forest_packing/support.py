@@ -22,12 +22,13 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.result import Limits
 
 from .arborescence import minimum_arborescences
 from .closure import Closure
 from .instance import ForestPackingInstance, Stage
-from .network import Floats, Ints, Network
+from .network import Network
 from .packing import Tree
 from .price_oracles import Column, FoundTree
 from .tree_generation import Generated, generate_trees

@@ -10,19 +10,20 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 
 from .baselines import staged
 from .instance import ForestPackingInstance
-from .network import Floats, Network
+from .network import Network
 from .outcome import plan_outcome
 from .packing import Pair, Route, fit, required_shares
 from .routing import Routing
@@ -67,7 +68,7 @@ def greedy_peel(
 
 
 def _peeled(instance: ForestPackingInstance, limits: Limits, *, most: int | None) -> MethodOutcome:
-    deadline = math.inf if limits.time_s is None else time.perf_counter() + limits.time_s
+    clock = Clock(limits)
     network = instance.network
     widest = _CableTrees(network) if _cables_only(network) else _WidestPathTrees(network)
     left = [row.capacity for row in network.rows]
@@ -75,7 +76,7 @@ def _peeled(instance: ForestPackingInstance, limits: Limits, *, most: int | None
     trees: list[tuple[_Tree, Fraction]] = []
     limit_hit = None
     while most is None or len(trees) < most:
-        if trees and time.perf_counter() > deadline:
+        if trees and clock.expired:
             limit_hit = "time_s"
             break
         tree = widest(left_float)

@@ -20,16 +20,17 @@ there are too many sets; then :math:`l_{ke} \ge x_k` if :math:`b_{ke}`, and
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 from itertools import combinations, pairwise
 
 import numpy as np
 from ortools.sat.python import cp_model
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.numbers import decimal_rational
 from gadgetopt.result import Limits, MethodOutcome, Status, Voucher
+from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.solvers.outcome import SolverOutcome
 
@@ -38,7 +39,6 @@ from .cable_trees import (
     disconnected,
     edge_capacities,
     plan,
-    remaining,
     strength,
     widest,
 )
@@ -193,7 +193,7 @@ def tree_budget_cp(
         for the rates there are.
     """
     num_trees = refuse_others(instance, "tree_budget_cp")
-    began = time.perf_counter()
+    clock = Clock(limits)
     network = instance.network
     whole = strength(network)
     if whole.value == 0:
@@ -203,8 +203,8 @@ def tree_budget_cp(
     model = TreeBudgetModel(instance, num_trees, grid)
     model.trees_span()
     model.cables_have_capacity()
-    built = time.perf_counter()
-    outcome = solve_cp(model.model, remaining(limits, began), int(rng.integers(2**31 - 1)), 0)
+    built_s = clock.elapsed_s
+    outcome = solve_cp(model.model, clock.limits(), seed_of(rng), 0)
     if outcome.status is Status.ERROR:
         raise SolverError(outcome.reason)
     two_way = verified if outcome.bound is None else grid.bound(int(outcome.bound))
@@ -213,7 +213,7 @@ def tree_budget_cp(
         trees, steps = model.decode(outcome)
         pairs = plan(instance, trees, [Fraction(x) * grid.step for x in steps])
         if granularity is None and not grid.exact:
-            pairs = off_grid(instance, pairs, remaining(limits, began))
+            pairs = off_grid(instance, pairs, clock.limits())
     result = plan_outcome(
         instance,
         pairs,
@@ -224,7 +224,7 @@ def tree_budget_cp(
             "step_gbyte_per_s": str(grid.step),
             "grid_contains_optimum": grid.exact,
         },
-        phases_s={"build": built - began, **outcome.phases_s},
+        phases_s={"build": built_s, **outcome.phases_s},
     )
     result.voucher = Voucher.VERIFIED
     return result

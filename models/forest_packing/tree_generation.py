@@ -9,15 +9,15 @@ steadily while that of :math:`y_{LP}` alone swings until the last rounds.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, Status, TracePoint
 
-from .network import Floats
 from .price_oracles import FoundTree, Oracle
 from .tree_master import TreeMaster
 
@@ -82,7 +82,7 @@ def balanced_start(oracle: Oracle, limits: Limits) -> Start:
     the limit every tree crosses the tight partition as seldom as it can, so that the trees are just
     those of which an optimal packing is made.
     """
-    began = time.perf_counter()
+    clock = Clock(Clock(limits).limits(part=0.5))
     capacity, families = oracle.capacity, oracle.families
     start = Start()
     load = np.zeros(len(capacity))
@@ -115,7 +115,7 @@ def balanced_start(oracle: Oracle, limits: Limits) -> Start:
         rate = total / sum(float(load[family].max()) for family in families)
         if rate >= start.bound * (1 - AGREEMENT) or stale > max(20, rows // 2):
             break
-        if limits.time_s is not None and time.perf_counter() - began > limits.time_s / 2:
+        if clock.expired:
             break
     return start
 
@@ -156,41 +156,32 @@ def generate_trees(
     upper : float
         A bound known before, GB/s.
     """
-    began = time.perf_counter()
-
-    def left() -> Limits:
-        if limits.time_s is None:
-            return limits
-        return replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - began)))
-
-    start = warm_start(oracle, left())
-    phases = {"warm start": time.perf_counter() - began, "master": 0.0, "pricing": 0.0}
-    done = Generated(
-        start.trees, np.array(start.amounts), 0.0, start.bound, start.prices, phases_s=phases
-    )
+    clock = Clock(limits)
+    with clock.phase("warm start"):
+        start = warm_start(oracle, clock.limits())
+    amounts, spent = np.array(start.amounts), clock.phases_s
+    done = Generated(start.trees, amounts, 0.0, start.bound, start.prices, phases_s=spent)
     if start.bound == 0.0:
         return done
     master.add(start.trees)
     while True:
-        at = time.perf_counter()
-        status = master.solve(left())
-        phases["master"] += time.perf_counter() - at
+        with clock.phase("master"):
+            status = master.solve(clock.limits())
         if status in (Status.OPTIMAL, Status.FEASIBLE):
             done.rate, done.rates = master.rate, master.rates
             done.trees = master.trees[: len(done.rates)]
-        done.trace.append(TracePoint(time.perf_counter() - began, done.rate, done.bound))
+        done.trace.append(TracePoint(clock.elapsed_s, done.rate, done.bound))
         if status is not Status.OPTIMAL:
             done.limit_hit = master.limit_hit
             break
         if done.rate >= min(done.bound, upper) * (1 - AGREEMENT):
             break
-        at = time.perf_counter()
-        new = _price(oracle, master, done, smoothing)
-        phases["pricing"] += time.perf_counter() - at
+        with clock.phase("pricing"):
+            new = _price(oracle, master, done, smoothing)
         if done.rate >= min(done.bound, upper) * (1 - AGREEMENT) or not new:
             break
         done.rounds += 1
-        if limits.time_s is not None and time.perf_counter() - began > limits.time_s:
+        if clock.expired:
             done.limit_hit = "time_s"
             break
     return done

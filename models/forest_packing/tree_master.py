@@ -22,11 +22,11 @@ from typing import Literal
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 
 from .instance import Stage
-from .network import Floats
 from .price_oracles import FoundTree, Oracle
 from .rate_scale import rate_scale
 

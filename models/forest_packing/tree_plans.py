@@ -11,9 +11,10 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from gadgetopt.arrays import Floats
+
 from .exact_rates import fit_or_relieve
 from .instance import ForestPackingInstance, Stage
-from .network import Floats
 from .packing import Pair, Tree, couple, fit, required_shares, total_rate
 from .price_oracles import FoundTree
 from .schedule import rooted_pairs

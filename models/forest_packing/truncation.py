@@ -14,9 +14,9 @@ A tight set can be treated as one node from then on: some best S holds all or no
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
+
+from gadgetopt.clock import Clock
 
 from .flows import WORD_BITS, BigInts, dense_max_flow
 
@@ -24,7 +24,7 @@ Family = list[list[int]]
 
 
 def cheapest_family(
-    capacity: BigInts, price: int, *, partition: bool, deadline: float | None = None
+    capacity: BigInts, price: int, *, partition: bool, clock: Clock | None = None
 ) -> tuple[int, Family] | None:
     r"""Return the least :math:`\sum_Q (c(\delta^-(Q)) - p)` over families of disjoint sets.
 
@@ -36,13 +36,13 @@ def cheapest_family(
         p >= 0.
     partition : bool
         Whether the sets must cover all nodes.
-    deadline : float, optional
-        Of `time.perf_counter`.
+    clock : Clock, optional
+        Of the run.
 
     Returns
     -------
     (int, list of lists of int), or None
-        The cost and a family that has it; None if the deadline came first. At most n minimum cuts.
+        The cost and a family that has it; None if time was up first. At most n minimum cuts.
     """
     n = len(capacity)
     total = 2 * int(capacity.sum(dtype=object)) + n * price
@@ -53,7 +53,7 @@ def cheapest_family(
     x = np.zeros(n, dtype=into.dtype)
     tight = np.zeros(n, dtype=bool)
     for j in range(n):
-        if deadline is not None and time.perf_counter() > deadline:
+        if clock is not None and clock.expired:
             return None
         old = np.array(nodes, dtype=np.int64)
         least, chosen = _cheapest_set(into, old, j, x[old])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, MethodOutcome
 
 from .hull import envelope
@@ -82,9 +82,7 @@ def gadget(
         if slot_solver == "greedy":
             return slot_greedy(problem)
         if slot_solver != "lp_rs_mde":
-            if limits.time_s is not None:
-                share = limits.time_s / (terms.horizon - problem.slot + 1)
-                limits = replace(limits, time_s=share)
+            limits = Clock(limits).limits(part=1 / (terms.horizon - problem.slot + 1))
             found = solve_slot(problem, limits, rng, search=slot_solver == "exact")
             shortfall.append(0.0 if found.closed else found.bound - found.value)
             cut_short.append(found.limit_hit)

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.direct import Named
 
@@ -34,8 +34,6 @@ from .slot_problem import SlotProblem
 if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Columns of the literal program; beyond them only the configuration program is practical.
 MOST_COLUMNS = 2_000_000

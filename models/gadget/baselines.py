@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import heapq
 import math
-import time
 from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers import decimal_rational
 from gadgetopt.result import Limits, MethodOutcome
@@ -27,7 +26,6 @@ from .instance import GadgetInstance, GadgetSolution, Job, Ring
 from .slot_problem import Mapping, ring
 from .terms import Terms
 
-Ints = npt.NDArray[np.int64]
 Draw = Literal["clip", "within"]
 
 #: What a policy does in a slot: from the slot and the worker-slots done to the rings.
@@ -213,12 +211,12 @@ def fixed_workers(
 
 def _run(instance: GadgetInstance, limits: Limits, policy: Policy) -> MethodOutcome:
     """Run a policy over the horizon; out of time, the slots that are left stay empty."""
-    started = time.monotonic()
+    clock = Clock(limits)
     done = [0] * len(instance.jobs)
     rings: list[Ring] = []
     limit_hit = None
     for slot in range(1, instance.horizon_slots + 1):
-        if limits.time_s is not None and time.monotonic() - started > limits.time_s:
+        if clock.expired:
             limit_hit = "time_s"
             break
         for mapping in policy(slot, done):

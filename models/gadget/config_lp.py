@@ -17,12 +17,12 @@ those that sets of jobs can use. Unlike the relaxation of (12)-(19) it is not bl
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import PersistentLp
 from gadgetopt.solvers.scaling import cost_unit
@@ -31,8 +31,6 @@ from .decomposition import WeightedMapping
 from .slot_problem import Mapping, SlotProblem
 from .tightening import tightened
 from .tree_pricing import Prices, TreePricing
-
-Floats = npt.NDArray[np.float64]
 
 #: A mapping enters if it gains more than this beyond its price, relative to the largest gain.
 ENTERING = 1e-7
@@ -83,7 +81,7 @@ def config_lp(problem: SlotProblem, limits: Limits, *, tighten: bool = True) -> 
     ModelRefused
         If the network is a graph.
     """
-    begun = time.perf_counter()
+    clock = Clock(limits)
     pricing = TreePricing(problem)
     master = _Master(problem, tighten)
     largest = max((float(x.gain.max()) for x in problem.jobs), default=0.0)
@@ -92,7 +90,7 @@ def config_lp(problem: SlotProblem, limits: Limits, *, tighten: bool = True) -> 
     rounds, limit_hit = 0, None
     # Empty columns at zero prices: the best ring of every job alone.
     while problem.jobs:
-        if limits.time_s is not None and time.perf_counter() - begun > limits.time_s:
+        if clock.expired:
             limit_hit = "time_s"
             break
         prices, pays = master.prices()
@@ -109,7 +107,7 @@ def config_lp(problem: SlotProblem, limits: Limits, *, tighten: bool = True) -> 
         if not entering:
             break
         master.add(entering)
-        if master.lp.solve(limits) is not Status.OPTIMAL:
+        if master.lp.solve(clock.limits()) is not Status.OPTIMAL:
             limit_hit = master.lp.limit_hit or "time_s"
             break
     value, weighted = master.point()

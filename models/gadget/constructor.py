@@ -5,21 +5,18 @@ If the totals are those of a relaxation's optimum, the schedule is optimal.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Floats, Ints
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits
 
 from .placement import Room, place
 from .schedule import Schedule
 from .slot_problem import Mapping
 from .terms import Terms
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def construct(
@@ -94,12 +91,11 @@ def construct_repeatedly(
     Schedule
         Of all attempts, the one with the most utility.
     """
-    begun = time.perf_counter()
+    clock = Clock(limits)
     best = construct(terms, target, largest)
     wanted = np.array(target, dtype=np.int64)
     for _ in range(restarts):
-        over = limits.time_s is not None and time.perf_counter() - begun > limits.time_s
-        if over or (best.done == wanted).all():
+        if clock.expired or (best.done == wanted).all():
             break
         noise = spread * rng.standard_normal((terms.horizon, len(terms.jobs)))
         tried = construct(terms, target, largest, noise)

@@ -13,20 +13,20 @@ which is B / S where utilities are whole multiples of 1 / S.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from ortools.sat.python import cp_model
 
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.numbers import Number
-from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint
-from gadgetopt.solvers import solve_model
+from gadgetopt.result import Limits, MethodOutcome, Status
+from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.solvers.outcome import SolverOutcome
 
@@ -37,8 +37,6 @@ from .routing import mapping_of
 from .slot_problem import Mapping as RingMapping
 from .slot_problem import SlotProblem, ring
 from .terms import Terms
-
-Floats = npt.NDArray[np.float64]
 
 #: Sum of the scaled utilities of all jobs, which doubles still hold.
 LARGEST_TOTAL = 2**52
@@ -154,7 +152,7 @@ def solve_horizon(
     ModelRefused
         If the model is too large, or the utilities are at this scale.
     """
-    begun = time.perf_counter()
+    clock = Clock(limits)
     terms = instance.terms
     scopes = scopes_of(terms)
     refuse_too_large(way.num_variables(scope) for scope in scopes.values())
@@ -165,7 +163,7 @@ def solve_horizon(
     slots = {}
     for t, scope in scopes.items():
         slots[t] = way.add(model, scope)
-        if limits.time_s is not None and time.perf_counter() - begun > limits.time_s:
+        if clock.expired:
             return MethodOutcome(limit_hit="time_s")
     utility = sum(
         _worth(model, table, [slot.size[i] for slot in slots.values() if i in slot.size])
@@ -176,8 +174,8 @@ def solve_horizon(
     if known:
         for t, slot in slots.items():
             add_hint(model, slot, known[t - 1])
-    built = time.perf_counter() - begun
-    solved = solve_cp(model, _rest(limits, built), int(rng.integers(2**31 - 1)))
+    built_s = clock.elapsed_s
+    solved = solve_cp(model, clock.limits(), seed_of(rng))
     solution = None
     if solved.values is not None:
         solution = GadgetSolution(
@@ -187,7 +185,7 @@ def solve_horizon(
                 for mapping in mappings_of(terms, slot, solved)
             )
         )
-    return _outcome(solved, solution, tables, built, cap)
+    return _outcome(solved, solution, tables, built_s, cap)
 
 
 def scale_for(utilities: Iterable[Floats]) -> int:
@@ -270,6 +268,7 @@ def solve_slot(
     ModelRefused
         If the model is too large, or the gains are at this scale.
     """
+    clock = Clock(limits)
     scope = SlotScope(problem.terms, {x.job.index: x.most for x in problem.jobs if x.most > 0})
     refuse_too_large([way.num_variables(scope)])
     gains = [x.gain for x in problem.jobs]
@@ -285,7 +284,7 @@ def solve_slot(
     _add_cap(model, gain, cap, scale)
     if known:
         add_hint(model, slot, known)
-    solved = solve_cp(model, limits, seed)
+    solved = solve_cp(model, clock.limits(), seed)
     if solved.status in (Status.ERROR, Status.INFEASIBLE):
         raise SolverError(solved.reason or "CP-SAT calls the slot infeasible")
     return CpSlotResult(
@@ -314,19 +313,19 @@ def solve_embedding(
     ModelRefused
         If the model is too large, or the utilities are at this scale.
     """
-    begun = time.perf_counter()
+    clock = Clock(limits)
     utilities = [job.utility for job in instance.terms.jobs]
     tables = scaled_tables(utilities, scale or scale_for(utilities))
     model = joint_model(
         instance.terms, EMBEDDING, [np.array(table, dtype=float) for table in tables.table]
     )
-    built = time.perf_counter() - begun
+    built_s = clock.elapsed_s
     # Handing it over would take as long again.
-    if limits.time_s is not None and built > limits.time_s:
+    if clock.expired:
         return MethodOutcome(limit_hit="time_s")
-    solved = solve_model(model, "cpsat", _rest(limits, built), int(rng.integers(2**31 - 1)))
+    solved = solve_model(model, "cpsat", clock.limits(), seed_of(rng))
     found = None if solved.values is None else decode(model, instance)
-    return _outcome(solved, found, tables, built)
+    return _outcome(solved, found, tables, built_s)
 
 
 def mappings_of(terms: Terms, slot: CpSlot, solved: SolverOutcome) -> list[RingMapping]:
@@ -347,34 +346,17 @@ def _outcome(
     solved: SolverOutcome,
     solution: GadgetSolution | None,
     tables: ScaledTables,
-    built: float,
+    built_s: float,
     cap: float = math.inf,
 ) -> MethodOutcome:
-    if solved.status is Status.ERROR:
-        raise SolverError(solved.reason)
     # Doing nothing is feasible, and CP-SAT cannot have proved anything else.
     if solved.status is Status.INFEASIBLE:
         raise SolverError("CP-SAT calls the model infeasible")
-    return MethodOutcome(
-        solution=solution,
-        dual_bound=None if solved.bound is None else min(cap, float(tables.bound(solved.bound))),
-        limit_hit=solved.limit_hit,
-        trace=tuple(
-            TracePoint(
-                point.time_s,
-                None if point.incumbent is None else float(point.incumbent) / tables.scale,
-                float(tables.bound(point.bound)),
-            )
-            for point in solved.trace
-            if point.bound is not None and math.isfinite(point.bound)
-        ),
-        phases_s={"build": built, **solved.phases_s},
-        versions=solved.versions,
+    return MethodOutcome.of(
+        solved,
+        solution,
+        scale=tables.scale,
+        bound_of=lambda bound: min(cap, float(tables.bound(bound))),
+        phases_s={"build": built_s},
         notes={"rounding_of_the_bound": float(tables.lost / tables.scale)},
     )
-
-
-def _rest(limits: Limits, used_s: float) -> Limits:
-    if limits.time_s is None:
-        return limits
-    return replace(limits, time_s=max(0.0, limits.time_s - used_s))

@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from ortools.sat.python import cp_model
 
+from gadgetopt.arrays import Ints
+from gadgetopt.clock import Clock
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, Status
+from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 
 from .cp_joint import mappings_of
@@ -26,8 +28,6 @@ from .schedule import Schedule
 from .slot_problem import Mapping, SlotProblem
 from .slot_solver import SlotResult
 from .terms import Terms
-
-Ints = npt.NDArray[np.int64]
 
 #: Seconds for the proof of one slot; without it the bound is that of the configuration program.
 SLOT_S = 5.0
@@ -72,6 +72,7 @@ def reach_totals(
     limits : Limits
     seed : int
     """
+    clock = Clock(limits)
     wanted = np.flatnonzero(totals).tolist()
     model = cp_model.CpModel()
     slots = {}
@@ -87,7 +88,7 @@ def reach_totals(
         there = {(m.job, s): n for m in start.mappings[t - 1] for s, n in m.workers}
         for key, workers in slot.workers.items():
             model.add_hint(workers, there.get(key, 0))
-    solved = solve_cp(model, limits, seed)
+    solved = solve_cp(model, clock.limits(), seed)
     if solved.status is Status.ERROR:
         raise SolverError(solved.reason)
     if solved.values is None:
@@ -106,7 +107,8 @@ def reach_totals(
 
 def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
     """Solve a slot in which every worker of a job gains the same whole number."""
-    found = bounded_slot(problem, limits, rng)
+    clock = Clock(limits)
+    found = bounded_slot(problem, clock.limits(), rng)
     if found.bound - found.value < 1 - 1e-6:
         return found
     model = cp_model.CpModel()
@@ -115,8 +117,7 @@ def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -
     gain = sum(round(float(x.gain[1])) * slot.size[x.job.index] for x in problem.jobs)
     model.add(gain >= round(found.value))
     model.maximize(gain)
-    time_s = SLOT_S if limits.time_s is None else min(SLOT_S, limits.time_s)
-    solved = solve_cp(model, Limits(time_s, limits.threads), int(rng.integers(2**31 - 1)))
+    solved = solve_cp(model, clock.limits(at_most_s=SLOT_S), seed_of(rng))
     bound = found.bound if solved.bound is None else min(found.bound, float(solved.bound))
     if solved.values is None or solved.objective is None:
         return SlotResult(found.mappings, found.value, bound, "C3", limit_hit=solved.limit_hit)

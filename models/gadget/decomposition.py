@@ -7,13 +7,12 @@ from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from gadgetopt.arrays import Floats
 
 from .augmented_lp import AugmentedLp, RingCopies
 from .slot_problem import Mapping, SlotProblem
 from .terms import Terms
-
-Floats = npt.NDArray[np.float64]
 
 #: Variables below this are zero.
 ZERO = 1e-9

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.arrays import Ints
 from gadgetopt.errors import InputError
 
 from .instance import Job, Rack, Server, TwoTier
@@ -21,8 +22,6 @@ At = Literal["infinite", "largest"]
 
 #: 32 bit for each parameter of ResNet-50, BERT base and VGG-16, in millions.
 GRADIENTS_MBIT = (32 * 25.6, 32 * 110.0, 32 * 138.4)
-
-Ints = npt.NDArray[np.int64]
 
 
 def paper_job(

@@ -22,14 +22,14 @@ a Benders cut, valid for any :math:`\lambda \ge 0`. Weights are rounded to whole
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from gadgetopt.arrays import Floats, Ints
+from gadgetopt.clock import Clock
 from gadgetopt.numbers import CLOSED_GAP
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import PersistentLp
@@ -40,9 +40,6 @@ from .slot_problem import Mapping as RingMapping
 from .slot_problem import SlotJob, SlotProblem
 from .slot_solver import SlotResult, solve_slot
 from .terms import Terms
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 SlotOracle = Callable[[SlotProblem, Limits, np.random.Generator], SlotResult]
 
@@ -228,14 +225,13 @@ class SlotPatterns:
         limits : Limits
         rng : numpy.random.Generator
         """
-        begun = time.perf_counter()
+        clock = Clock(limits)
         every = np.arange(self.jobs)
         self.lp.change_column_bounds(every, np.zeros(self.jobs), totals.astype(float))
         largest_worth = float(worth.max(initial=0.0))
         self.lp.change_costs(every, worth / largest_worth if largest_worth > 0 else worth)
         while True:
-            rest = _rest(limits, begun)
-            if rest.time_s == 0 or self.lp.solve(rest) is not Status.OPTIMAL:
+            if clock.expired or self.lp.solve(clock.limits()) is not Status.OPTIMAL:
                 return None
             if (self.lp.values[: self.jobs] >= totals - COVERED).all():
                 return None
@@ -249,12 +245,12 @@ class SlotPatterns:
             for oracle in (bounded_slot, self.oracle):
                 limit = np.zeros(self.count, dtype=np.int64)
                 for e in range(self.count):
-                    bound, placed, value = self._slot(oracle, e, weight, _rest(limits, begun), rng)
+                    bound, placed, value = self._slot(oracle, e, weight, clock.limits(), rng)
                     limit[e] = int(self.epochs.length[e]) * bound
                     if value > pays[e] + ENTERING * LARGEST_WEIGHT:
                         new = self.add(e, placed) or new
                 if int(weight @ totals) > int(limit.sum()):
-                    return self._lifted(weight, limit, limits, rng)
+                    return self._lifted(weight, limit, clock, rng)
                 if new:
                     break
             if not new:
@@ -282,7 +278,7 @@ class SlotPatterns:
         return bound, found.mappings, found.value
 
     def _lifted(
-        self, weight: Ints, limit: Ints, limits: Limits, rng: np.random.Generator
+        self, weight: Ints, limit: Ints, clock: Clock, rng: np.random.Generator
     ) -> EpochCut:
         """Let jobs without weight weigh as much as the lightest, in epochs that allow it."""
         lightest = int(weight[weight > 0].min())
@@ -290,7 +286,7 @@ class SlotPatterns:
         rows = np.zeros((self.count, self.jobs), dtype=np.int64)
         for e in range(self.count):
             present = self.epochs.first <= e
-            bound, _, _ = self._slot(bounded_slot, e, raised, limits, rng)
+            bound, _, _ = self._slot(bounded_slot, e, raised, clock.limits(), rng)
             fits = int(self.epochs.length[e]) * bound <= limit[e]
             rows[e] = np.where(present, raised if fits else weight, 0)
         return EpochCut(rows, limit)
@@ -299,9 +295,3 @@ class SlotPatterns:
 def bounded_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
     """Return good rings of a slot and the bound of the configuration program, without a search."""
     return solve_slot(problem, limits, rng, search=False)
-
-
-def _rest(limits: Limits, begun: float) -> Limits:
-    if limits.time_s is None:
-        return limits
-    return replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - begun)))

@@ -7,11 +7,10 @@ its rings up and is filled again, jobs that are short first. What does not raise
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Ints
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits
 
 from .constructor import largest_place
@@ -19,9 +18,6 @@ from .placement import Room
 from .schedule import Schedule
 from .slot_problem import Mapping
 from .terms import Terms
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Worker-slots of shortfall by which the temperature begins, and moves until it is cold and begins
 #: again.
@@ -52,14 +48,11 @@ def exchange(
     limits : Limits
     moves : int
     """
-    begun = time.perf_counter()
+    clock = Clock(limits)
     state = _State(terms, target, largest, start)
     best, least = state.schedule(), state.short.sum()
     for move in range(moves):
-        if least == 0:
-            break
-        late = limits.time_s is not None and time.perf_counter() - begun > limits.time_s
-        if late:
+        if least == 0 or clock.expired:
             break
         temperature = HOTTEST * (1 - (move % CYCLE) / CYCLE)
         before = state.short.sum()

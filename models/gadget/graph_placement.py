@@ -13,15 +13,14 @@ from collections import deque
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
+
+from gadgetopt.arrays import Ints
 
 from .loads import link_numbers, loads_of
 from .placement import Room, place
 from .routing import without_loops
 from .slot_problem import Mapping
 from .terms import JobTerms, Terms
-
-Ints = npt.NDArray[np.int64]
 
 
 class GraphRoom:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from gadgetopt.errors import ModelRefused, SolverError
-from gadgetopt.result import Limits, MethodOutcome, Status
-from gadgetopt.solvers import solve_model
+from gadgetopt.clock import Clock
+from gadgetopt.errors import ModelRefused
+from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.solvers import seed_of, solve_model
 
 from . import circulation
 from .cp_circuit import circuits
@@ -48,24 +47,16 @@ def search_horizon(
     """
     if instance.terms.tree is not None:
         return solve_horizon(instance, CP_TREE, limits, rng, known=known, cap=cap)
-    begun = time.perf_counter()
+    clock = Clock(limits)
     try:
         return solve_horizon(instance, circuits(), limits, rng, known=known, cap=cap)
     except ModelRefused:
-        if limits.time_s is not None:
-            left = max(0.0, limits.time_s - (time.perf_counter() - begun))
-            limits = replace(limits, time_s=left)
-        return _circulations(instance, limits, int(rng.integers(2**31 - 1)))
+        return _circulations(instance, clock, seed_of(rng))
 
 
-def _circulations(instance: GadgetInstance, limits: Limits, seed: int) -> MethodOutcome:
-    model = circulation.build(instance)
-    solved = solve_model(model, "highs", limits, seed)
-    if solved.status is Status.ERROR:
-        raise SolverError(solved.reason)
-    return MethodOutcome(
-        solution=None if solved.values is None else decode(model, instance),
-        dual_bound=solved.bound,
-        limit_hit=solved.limit_hit,
-        versions=solved.versions,
-    )
+def _circulations(instance: GadgetInstance, clock: Clock, seed: int) -> MethodOutcome:
+    with clock.phase("build"):
+        model = circulation.build(instance)
+    solved = solve_model(model, "highs", clock.limits(), seed)
+    found = None if solved.values is None else decode(model, instance)
+    return MethodOutcome.of(solved, found, phases_s=clock.phases_s)

@@ -25,9 +25,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import pyomo.environ as pyo
 
+from gadgetopt.arrays import Floats
 from gadgetopt.errors import ModelRefused
 
 from .epochs import levels_of
@@ -41,7 +41,6 @@ from .terms import JobTerms, Terms
 if TYPE_CHECKING:
     from .instance import GadgetInstance
 
-Floats = npt.NDArray[np.float64]
 
 #: Variables of a model with all slots; larger ones only fill the memory.
 MOST_VARIABLES = 500_000

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from gadgetopt.arrays import Floats
 
 from .hull import fractional_choice
 from .slot_problem import SlotProblem
-
-Floats = npt.NDArray[np.float64]
 
 #: Entries of the dynamic program's table of choices; more would take gigabytes.
 MOST_ENTRIES = 2 * 10**9

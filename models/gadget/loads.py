@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from gadgetopt.arrays import Ints
 
 from .slot_problem import Mapping
 from .terms import JobTerms, Terms
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits
 
@@ -65,8 +65,8 @@ def relax(
     """
     from gadgetopt.solvers.highs import solve_form
 
-    begun = time.perf_counter()
-    selection = select_rings(problem, limits)
+    clock = Clock(limits)
+    selection = select_rings(problem, clock.limits())
     sizes = [
         ([k] if k else []) if selected else range(1, x.most + 1)
         for x, k in zip(problem.jobs, selection.sizes, strict=True)
@@ -76,9 +76,7 @@ def relax(
     if not any(largest):
         return SlotRelaxation(selection, 0.0, Decomposition(((),) * len(sizes), 0.0), factors)
     lp = augmented_lp(problem, sizes, leave_out=leave_out)
-    if limits.time_s is not None:
-        limits = replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - begun)))
-    solved = solve_form(lp.form, limits)
+    solved = solve_form(lp.form, clock.limits())
     if solved.values is None or solved.objective is None:
         if solved.limit_hit:
             raise TimeoutError("the augmented program took longer than the time limit")
@@ -129,7 +127,8 @@ def lp_rs_mde(
     """
     if not problem.jobs:
         return []
-    relaxation = relax(problem, limits, selected=selected)
+    clock = Clock(limits)
+    relaxation = relax(problem, clock.limits(), selected=selected)
     weighted = relaxation.decomposition.mappings
     if rounding == "vanilla":
         return list(algorithm_2(problem, relaxation, attempts, rng).mappings)
@@ -141,6 +140,6 @@ def lp_rs_mde(
         )
         return list(best.mappings)
     if rounding == "knapsack":
-        return best_choice(problem, weighted, limits)
+        return best_choice(problem, weighted, clock.limits())
     kept = violation_free(problem, weighted, attempts, rng, passes)
     return fill(problem, kept) if rounding == "fill" else kept

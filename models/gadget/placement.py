@@ -10,15 +10,12 @@ import heapq
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Ints
 from gadgetopt.errors import ModelRefused
 
 from .slot_problem import Mapping
 from .terms import JobTerms, Terms, Tree
-
-Ints = npt.NDArray[np.int64]
-
 
 #: Workers on one server up to which servers are kept by them; beyond it they are scanned.
 MOST_HEAPS = 10_000

@@ -11,14 +11,10 @@ from itertools import groupby
 
 import plotly.graph_objects as go
 
-from gadgetopt.errors import InputError
+from gadgetopt.figures import BAR, INK, LEGEND_ABOVE, RED, TEMPLATE
 
 from .evaluate import evaluate, utility, worker_slots
 from .instance import GadgetInstance, GadgetSolution, Ring, TwoTier
-
-#: From Paul Tol's light scheme: told apart by colour-blind readers, and light enough to write on.
-PALETTE = ("#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33")
-INK, PALE, GREY, RED = "#222222", "#ffffff", "#dddddd", "#aa0000"
 
 #: How far a ring reaches, with its colour.
 REACH = (
@@ -75,16 +71,8 @@ def reach(instance: GadgetInstance, ring: Ring) -> int:
 
 
 def plot(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
-    """Draw the ring sizes of all jobs over the slots.
-
-    Raises
-    ------
-    InputError
-        If the solution is infeasible.
-    """
+    """Draw the ring sizes of all jobs over the slots."""
     evaluation = evaluate(instance, solution)
-    for violation in evaluation.violations:
-        raise InputError(f"solution: {violation}, expected a feasible solution to draw")
     jobs, T = len(instance.jobs), instance.horizon_slots
     few = jobs <= _WRITTEN_JOBS
     drawn = bars(instance, solution)
@@ -98,7 +86,7 @@ def plot(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
         if not here:
             continue
         figure.add_bar(
-            orientation="h",
+            **{**BAR, "textfont": {"color": INK, "size": 11}},
             name=name,
             base=[bar.start - 0.5 for bar in here],
             x=[bar.end - bar.start + 1 for bar in here],
@@ -106,16 +94,11 @@ def plot(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
             width=[_ANYWAY + _BEYOND * bar.size / largest for bar in here],
             marker={"color": colour, "line": {"color": INK, "width": 0.6 if few else 0.2}},
             text=[str(bar.size) for bar in here] if few else None,
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            textfont={"color": INK, "size": 11},
             constraintext="none",
             hovertext=[
                 f"{about[bar.job]}<br>slots {bar.start} to {bar.end}: {bar.size} workers, {name}"
                 for bar in here
             ],
-            hoverinfo="text",
         )
     figure.add_scatter(
         x=[instance.jobs[i].arrival_slot - 0.5 for i in order],
@@ -135,9 +118,9 @@ def plot(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
         },
         barmode="overlay",
         bargap=0,
-        template="plotly_white",
+        template=TEMPLATE,
         height=190 + (max(120, 30 * jobs) if few else min(1_400, max(700, 6 * jobs))),
-        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 1, "xanchor": "right"},
+        legend=LEGEND_ABOVE,
         margin={"t": 120},
         xaxis={
             "title": {"text": "slot"},

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
+from gadgetopt.figures import INK, PALETTE, RED, TEMPLATE
+
 from .hull import envelope, upper_hull
 from .instance import GadgetInstance
-from .plot import FEW_TICKS, INK, PALETTE, RED
+from .plot import FEW_TICKS
 from .terms import JobTerms
 
 
@@ -69,7 +71,7 @@ def plot_envelope(instance: GadgetInstance) -> go.Figure:
                 else "the utility is concave, and its own envelope"
             },
         },
-        template="plotly_white",
+        template=TEMPLATE,
         xaxis={"title": {"text": "worker-slots"}, "dtick": 1 if len(u) <= FEW_TICKS else None},
         yaxis={"title": {"text": "utility"}, "rangemode": "tozero"},
     )

@@ -9,9 +9,11 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
+from gadgetopt.figures import PALETTE, RED, TEMPLATE
+
 from .hull import envelope
 from .instance import GadgetInstance
-from .plot import FEW_TICKS, PALETTE, RED
+from .plot import FEW_TICKS
 from .terms import JobTerms
 
 #: Slack for gains that are differences of rounded utilities.
@@ -75,7 +77,7 @@ def plot_gains(instance: GadgetInstance) -> go.Figure:
                 "optimum"
             },
         },
-        template="plotly_white",
+        template=TEMPLATE,
         xaxis={"title": {"text": "worker-slot"}, "dtick": 1 if most <= FEW_TICKS else None},
         yaxis={"title": {"text": "gain in utility"}, "rangemode": "tozero"},
     )

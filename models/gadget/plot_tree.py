@@ -14,11 +14,10 @@ import networkx as nx
 import numpy as np
 import plotly.graph_objects as go
 
-from gadgetopt.errors import InputError
+from gadgetopt.figures import GREY, INK, PALE, PALETTE, TEMPLATE, mixed
 
-from .evaluate import evaluate, link_loads
+from .evaluate import link_loads
 from .instance import GadgetInstance, GadgetSolution, Graph, Ring, TwoTier
-from .plot import GREY, INK, PALE, PALETTE
 
 Point = tuple[float, float]
 Loads = dict[tuple[int, int], int]
@@ -46,15 +45,7 @@ def busiest_slot(instance: GadgetInstance, solution: GadgetSolution) -> int:
 
 
 def plot_tree(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
-    """Draw the slot whose links carry the most.
-
-    Raises
-    ------
-    InputError
-        If the solution is infeasible.
-    """
-    for violation in evaluate(instance, solution).violations:
-        raise InputError(f"solution: {violation}, expected a feasible solution to draw")
+    """Draw the slot whose links carry the most."""
     slot = busiest_slot(instance, solution)
     rings = sorted((r for r in solution.rings if r.slot == slot), key=lambda r: r.job)
     loads = {arc: load for (t, arc), load in link_loads(instance, solution).items() if t == slot}
@@ -69,7 +60,7 @@ def plot_tree(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
             "text": f"Slot {slot}: {len(rings)} rings, {spanning} over several servers",
             "subtitle": {"text": "links: the darker, the fuller; colours: rings"},
         },
-        template="plotly_white",
+        template=TEMPLATE,
         showlegend=len(rings) <= 30,
         height=620,
         margin={"t": 90, "l": 30, "r": 30, "b": 30},
@@ -354,5 +345,4 @@ def _aside(a: np.ndarray, b: np.ndarray, shift: float) -> tuple[Point, Point]:
 def _colour(n: int) -> str:
     """Return the colour of the n-th ring of the slot; once the palette is through, it darkens."""
     shade = _DARKER ** (n // len(PALETTE))
-    channels = [int(PALETTE[n % len(PALETTE)][k : k + 2], 16) for k in (1, 3, 5)]
-    return "#" + "".join(f"{round(shade * x):02x}" for x in channels)
+    return mixed(PALETTE[n % len(PALETTE)], "#000000", 1 - shade)

@@ -12,15 +12,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
+from gadgetopt.arrays import Floats
 from gadgetopt.errors import ModelRefused
 
 from .hull import fractional_choice
 from .terms import Terms
-
-Floats = npt.NDArray[np.float64]
 
 #: Allocations this little above a whole number are that number.
 WHOLE = 1e-9

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
+from gadgetopt.arrays import Ints
 
 from .instance import GadgetSolution
 from .slot_problem import Mapping, ring
@@ -25,7 +24,7 @@ class Schedule:
     """
 
     mappings: tuple[tuple[Mapping, ...], ...]
-    done: npt.NDArray[np.int64]
+    done: Ints
 
 
 def as_solution(terms: Terms, schedule: Schedule) -> GadgetSolution:

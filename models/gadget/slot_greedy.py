@@ -9,14 +9,12 @@ rings that can still grow into a server's room.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from gadgetopt.arrays import Floats, Ints
 
 from .graph_placement import AnyRoom, empty_room, find_place
 from .hull import envelope
 from .slot_problem import Mapping, SlotProblem
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def slot_greedy(problem: SlotProblem) -> list[Mapping]:

@@ -13,13 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
+from gadgetopt.arrays import Floats
 
 from .instance import Ring
 from .terms import JobTerms, Terms
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

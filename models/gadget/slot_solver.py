@@ -7,13 +7,14 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gadgetopt.clock import Clock
 from gadgetopt.numbers import CLOSED_GAP
 from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.solvers import seed_of
 
 from . import cp_joint
 from .certificate import GadgetCertificate
@@ -86,21 +87,18 @@ def solve_slot(
     ModelRefused
         If the network is a graph and there is to be no search, or the model is too large for it.
     """
-    begun = time.perf_counter()
+    clock = Clock(limits)
     bound = knapsack_bound(problem).bound
     best = SlotResult((), 0.0, bound, "sizes by capacity", GadgetCertificate())
     if problem.terms.tree is not None or not search:
-        best = _on_tree(problem, limits, rng)
+        best = _on_tree(problem, clock.limits(), rng)
     if best.closed or not search:
         return best
-    if limits.time_s is not None:
-        left = max(0.0, limits.time_s - (time.perf_counter() - begun))
-        limits = replace(limits, time_s=left)
     found = cp_joint.solve_slot(
         problem,
         circuits() if problem.terms.tree is None else CP_TREE,
-        limits,
-        int(rng.integers(2**31 - 1)),
+        clock.limits(),
+        seed_of(rng),
         known=best.mappings,
         cap=best.bound,
     )
@@ -113,6 +111,7 @@ def solve_slot(
 
 def _on_tree(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
     """Return the rings and the bound that sizes or the configuration program give."""
+    clock = Clock(limits)
     room = Room(problem.terms)
     choice = knapsack_bound(problem)
     best = SlotResult((), 0.0, choice.bound, "sizes by capacity", GadgetCertificate())
@@ -122,7 +121,7 @@ def _on_tree(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> 
     if not best.closed:
         best = _better(problem, best, slot_greedy(problem))
     if not best.closed:
-        config = config_lp(problem, limits)
+        config = config_lp(problem, clock.limits())
         best = replace(best, proof="configuration program", limit_hit=config.limit_hit)
         if config.bound < best.bound:
             best = replace(best, bound=config.bound, certificate=proof_of_prices(config.prices))

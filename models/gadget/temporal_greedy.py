@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Floats, Ints
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits
 from gadgetopt.solvers.scaling import cost_unit
 
 from .schedule import Schedule
 from .slot_problem import Mapping, SlotJob, SlotProblem, slot_problem
 from .terms import Terms
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 SlotSolver = Callable[[SlotProblem, np.random.Generator, Limits], Sequence[Mapping]]
 RingBounds = Callable[[int, Sequence[int]], Sequence[int]]
@@ -78,7 +75,7 @@ def temporal_greedy(
     ring_bounds : function, optional
         Of a slot and the worker-slots done; returns the largest ring of each job in this slot.
     """
-    begun = time.perf_counter()
+    clock = Clock(limits)
     by_arrival = sorted(range(len(terms.jobs)), key=lambda i: (terms.jobs[i].arrival, i))
     done = np.zeros(len(terms.jobs), dtype=np.int64)
     revealed, active = 0, []
@@ -86,9 +83,8 @@ def temporal_greedy(
     slot_s, counts = np.zeros(terms.horizon), np.zeros(terms.horizon, dtype=np.int64)
     limit_hit = None
     for t in range(1, terms.horizon + 1):
-        slot_begun = time.perf_counter()
-        left = None if limits.time_s is None else limits.time_s - (slot_begun - begun)
-        if left is not None and left <= 0:
+        begin_s = clock.elapsed_s
+        if clock.expired:
             limit_hit = "time_s"
             mappings.append(())
             continue
@@ -101,13 +97,13 @@ def temporal_greedy(
         if idle_tiebreak:
             problem = _with_tiebreak(problem)
         try:
-            chosen = tuple(solve_slot(problem, rng, replace(limits, time_s=left)))
+            chosen = tuple(solve_slot(problem, rng, clock.limits()))
         except TimeoutError:
             limit_hit, chosen = "time_s", ()
         for mapping in chosen:
             done[mapping.job] += mapping.size
         mappings.append(chosen)
-        slot_s[t - 1] = time.perf_counter() - slot_begun
+        slot_s[t - 1] = clock.elapsed_s - begin_s
         counts[t - 1] = len(problem.jobs)
     return GreedyRun(tuple(mappings), done, slot_s, counts, limit_hit)
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.numbers import decimal_rational
 from gadgetopt.units import in_units
 
@@ -21,9 +21,6 @@ from .utility import utility_of_worker_slots
 
 if TYPE_CHECKING:
     from .instance import GadgetInstance, TwoTier
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, model_validator
 
+from gadgetopt.arrays import Floats
 from gadgetopt.data import Data, NonNegativeFloat, PositiveFloat
 from gadgetopt.utility import sigmoid
-
-Floats = npt.NDArray[np.float64]
 
 
 class Sigmoid(Data):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Ints
 from gadgetopt.errors import InputError
 
 from .instance import Item, KnapsackInstance
-
-Ints = npt.NDArray[np.int64]
 
 #: Weights of Chu and Beasley's problems go up to this one.
 _LARGEST_WEIGHT = 1000

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
+from gadgetopt.arrays import Ints
+from gadgetopt.clock import Clock
 from gadgetopt.knapsack.greedy import by_density
-from gadgetopt.knapsack.problem import Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.knapsack.relaxation import shares
 from gadgetopt.result import Limits
 
@@ -30,7 +30,7 @@ def by_upgrades(knapsack: Knapsack, limits: Limits) -> tuple[Ints | None, bool]:
     Of the exchanges within a group that fit, the one with the largest gain per capacity it takes is
     made, those that take none first, by gain. Profit grows with every step, so this ends.
     """
-    begin = time.perf_counter()
+    clock = Clock(limits)
     share = shares(knapsack)
     # Item chosen of each group; without one, an item of no profit and no weight, the last row.
     none = knapsack.num_items
@@ -50,9 +50,9 @@ def by_upgrades(knapsack: Knapsack, limits: Limits) -> tuple[Ints | None, bool]:
         gain = knapsack.profit - profit[now]
         more = knapsack.weight - weight[now]
         good = (gain > 0) & np.all(more <= left, axis=1)
-        stopped = limits.time_s is not None and time.perf_counter() - begin > limits.time_s
+        stopped = clock.expired
         if stopped or not good.any():
-            return chosen[chosen != none], bool(stopped)
+            return chosen[chosen != none], stopped
         taken = (more / scale).max(axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             worth = np.where(taken > 0, gain / taken, np.inf)

@@ -6,14 +6,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from gadgetopt.errors import InputError
+from gadgetopt.figures import BAR, INK, PALE, PALETTE, TEMPLATE
 
 from .evaluate import evaluate
 from .instance import KnapsackInstance, KnapsackSolution
-
-#: From Paul Tol's light scheme: told apart by colour-blind readers, and light enough to write on.
-PALETTE = ("#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33")
-_INK, _PALE = "#222222", "#ffffff"
 
 #: A weight is written on its part of a bar from this many percent of the capacity on.
 _WRITTEN_PERCENT = 4
@@ -23,46 +19,34 @@ def plot(instance: KnapsackInstance, solution: KnapsackSolution) -> go.Figure:
     """Draw what part of every capacity the chosen items take.
 
     An item has the same colour in all rows; items lie in the order of their groups.
-
-    Raises
-    ------
-    InputError
-        If the choice is infeasible.
     """
     evaluation = evaluate(instance, solution)
-    for violation in evaluation.violations:
-        raise InputError(f"solution: {violation}, expected a feasible choice to draw")
     parts = _parts(instance, solution)
     chosen = sum(c is not None for c in solution.chosen)
     profit = float(evaluation.objective or 0)
     rows = len(instance.capacities)
     figure = go.Figure(
         go.Bar(
-            orientation="h",
+            **BAR,
             y=[part["row"] for part in parts],
             base=[part["start"] for part in parts],
             x=[part["percent"] for part in parts],
             marker={
                 "color": [PALETTE[part["group"] % len(PALETTE)] for part in parts],
-                "line": {"color": _PALE, "width": 1 if chosen <= 60 else 0},
+                "line": {"color": PALE, "width": 1 if chosen <= 60 else 0},
             },
             text=[part["label"] if part["percent"] >= _WRITTEN_PERCENT else "" for part in parts],
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            textfont={"color": _INK},
             hovertext=[part["hover"] for part in parts],
-            hoverinfo="text",
         )
     )
-    figure.add_vline(x=100, line={"color": _INK, "width": 2, "dash": "dash"})
+    figure.add_vline(x=100, line={"color": INK, "width": 2, "dash": "dash"})
     figure.update_layout(
         title={
             "text": f"Profit {profit:g} with {chosen} of {instance.num_items} items",
             "subtitle": {"text": "an item has one colour in all rows; dashed: the capacity"},
         },
         barmode="overlay",
-        template="plotly_white",
+        template=TEMPLATE,
         height=170 + max(120, 36 * rows),
         xaxis={"title": {"text": "% of the capacity"}, "range": [0, 103]},
         yaxis={

@@ -20,6 +20,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array, hstack, vstack
 
+from gadgetopt.arrays import Floats
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers import highs
@@ -30,7 +31,6 @@ from .aggregated import build, completions, most_inside, useful_jobs
 from .instance import PdOrsInstance, PdOrsSolution
 from .machine_patterns import SERVER, WORKER, Cut
 from .slot_packing import Item
-from .terms import Floats
 
 #: Completion slot of every accepted job.
 Deadlines = Mapping[int, int]
@@ -329,6 +329,12 @@ def _matrix(rows: Iterable[Mapping[int, float]], columns: int) -> csr_array:
         starts.append(len(indices))
     shape = (len(starts) - 1, columns)
     return csr_array((np.array(data), np.array(indices, dtype=np.int32), starts), shape=shape)
+
+
+def utility_of(instance: PdOrsInstance, decision: PdOrsSolution) -> float:
+    """Return the utility of the completion slots of a decision."""
+    jobs = instance.terms.jobs
+    return sum(float(jobs[i].utility[t]) for i, t in completion_slots(decision).items())
 
 
 def completion_slots(decision: PdOrsSolution) -> dict[int, int]:

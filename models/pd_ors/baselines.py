@@ -10,7 +10,6 @@ machines in turn (reconstructed).
 from __future__ import annotations
 
 import heapq
-import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,12 +17,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 
 from .instance import PdOrsInstance, PdOrsSolution, Placement, SlotPlan
 from .prices import by_arrival
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 Counts = dict[int, list[int]]
 
@@ -153,7 +154,7 @@ def fifo(
     """
     if not 1 <= fewest_workers <= most_workers:
         raise ModelRefused(f"fifo: {fewest_workers} to {most_workers} workers is no range")
-    begin, terms = time.perf_counter(), instance.terms
+    clock, terms = Clock(limits), instance.terms
     drawn = rng.integers(fewest_workers, most_workers + 1, size=len(terms.jobs)).tolist()
     workers = [_usable(job, n) for job, n in zip(terms.jobs, drawn, strict=True)]
     courses = [Course(job) for job in terms.jobs]
@@ -161,7 +162,7 @@ def fifo(
     running: dict[int, Counts] = {}
     cluster, limit_hit = Cluster(terms.capacity), None
     for t in range(1, terms.horizon + 1):
-        if limits.time_s is not None and time.perf_counter() - begin > limits.time_s:
+        if clock.expired:
             limit_hit = "time_s"
             break
         while arriving and terms.jobs[arriving[0]].arrival == t:
@@ -201,11 +202,11 @@ def drf(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> Me
         Not used.
     """
     del rng
-    begin, terms = time.perf_counter(), instance.terms
+    clock, terms = Clock(limits), instance.terms
     courses = [Course(job) for job in terms.jobs]
     order, limit_hit = by_arrival(instance), None
     for t in range(1, terms.horizon + 1):
-        if limits.time_s is not None and time.perf_counter() - begin > limits.time_s:
+        if clock.expired:
             limit_hit = "time_s"
             break
         active = [i for i in order if terms.jobs[i].arrival <= t and not courses[i].complete]

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 from gadgetopt.knapsack.core import cg_core
 from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.knapsack.relaxation import linear_relaxation
@@ -26,7 +28,7 @@ from .pd_ors import pd_ors_run
 from .prices import Upper, price_range
 from .restricted_master import RestrictedMaster
 from .slot_methods import SlotOptions
-from .terms import Floats, JobTerms
+from .terms import JobTerms
 
 #: Numbers of workers that PD-ORS tries where the exact program over machines is too large.
 GRID = 16
@@ -217,12 +219,13 @@ def column_lp(
     warm_start : bool
         Whether the first columns are made at the prices of `price_bound`, else at none.
     """
+    clock = Clock(limits)
     master = RestrictedMaster(instance)
     jobs = pricings(instance)
     start = np.zeros(master.shape)
     if warm_start:
-        start = first_prices(instance, limits, master)
-    done = generate(master, jobs, limits, quanta=(quanta, finest), start=start)
+        start = first_prices(instance, clock.limits(), master)
+    done = generate(master, jobs, clock.limits(), quanta=(quanta, finest), start=start)
     return MethodOutcome(
         certificate=certificate_of(instance, done.price[:, master.classes.of_machine]),
         limit_hit=done.limit_hit,

@@ -19,24 +19,24 @@ master promised when it chose them. Once nothing else is left they are looked at
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
 
 from gadgetopt.result import Limits, MethodOutcome, Status
+from gadgetopt.search import Search
+from gadgetopt.solvers import seed_of
 
 from .aggregated import useful_jobs
-from .aggregated_mip import COMPLETIONS, MODES, AggregatedMip, Deadlines
+from .aggregated_mip import COMPLETIONS, MODES, AggregatedMip, Deadlines, utility_of
 from .bounds import alone
 from .certificate import PdOrsCertificate, certificate_of, check_bound
-from .deadline_schedules import DeadlineSchedules
+from .deadline_schedules import DeadlineSchedules, Decisions
 from .decoding import solution
 from .instance import PdOrsInstance, PdOrsSolution
 from .pd_ors import pd_ors
 from .placing import Placing
 from .priced_search import PricedSearch, chosen, relaxation_prices
-from .standing import IMPROVEMENT, Standing
 
 #: Seconds for a proof that deadlines cannot be met, and their growth when they are looked at again.
 PROVE_S = 5.0
@@ -45,8 +45,8 @@ LONGER = 4.0
 REFUTATIONS = 2
 #: Choices of modes tried for the same deadlines.
 ATTEMPTS = 2
-#: What time is spent on.
-PHASES = ("build", "master", "schedule", "slots", "core", "online", "prices", "placing", "reserved")
+#: Relative improvement that is asked of a new decision.
+IMPROVEMENT = 1e-7
 #: Ranges of prices at which PD-ORS looks for a first decision, and its time.
 PRICE_SPANS = (10.0, 20.0, None)
 ONLINE_S = 10.0
@@ -86,11 +86,13 @@ class _Search:
 
     def __init__(self, instance: PdOrsInstance, limits: Limits, rng: np.random.Generator):
         self._instance, self._rng = instance, rng
-        self._seed = int(rng.integers(2**31))
-        self._now = Standing(instance, limits, PHASES)
-        with self._now.phase("build"):
+        self._seed = seed_of(rng)
+        self._now: Decisions = Search("max", limits, gap=IMPROVEMENT)
+        self._clock = self._now.clock
+        self._offer(solution(instance, {}))
+        with self._clock.phase("build"):
             self._mip = AggregatedMip(instance)
-        self._now.lower(sum(float(job.utility.max()) for job in self._mip.jobs.values()))
+        self._now.prove(sum(float(job.utility.max()) for job in self._mip.jobs.values()))
         self._schedules = DeadlineSchedules(instance, self._mip, self._now, self._seed)
         self._certificate: PdOrsCertificate | None = None
         self._certified = np.inf
@@ -98,7 +100,7 @@ class _Search:
         self._passed: list[Deadlines] = []
         self._passed_over = 0.0
         self._prove_s = PROVE_S
-        self._promised = self._now.bound
+        self._promised = float(self._now.bound)
         self._master_closed = False
         #: Nothing better is left in the master, but perhaps in what was passed over.
         self._exhausted = False
@@ -111,7 +113,7 @@ class _Search:
         self._online()
         level: Sequence[str] = COMPLETIONS
         refuted = 0
-        while not self._now.done:
+        while not self._now.over:
             if self._certificate is None:
                 deadlines = self._master(level, FIRST_PART)
                 if not self._exhausted and not self._master_closed:
@@ -125,7 +127,7 @@ class _Search:
                 continue
             verdict = self._schedules.find(deadlines, ATTEMPTS, self._prove_s)
             if verdict.solution is not None:
-                self._now.offer(verdict.solution)
+                self._offer(verdict.solution)
             elif verdict.refuted_by is not None:
                 core = self._schedules.core(deadlines, verdict.refuted_by, self._last_master_s)
                 self._mip.no_goods.append(core)
@@ -134,28 +136,30 @@ class _Search:
                 level = MODES if refuted >= REFUTATIONS else level
             else:
                 self._pass_over(deadlines)
-            if self._certificate is None and not self._now.done:
+            if self._certificate is None and not self._now.over:
                 self._place_at_prices()
             self._reserve()
 
     def _place_at_prices(self) -> None:
         """Take the bound of the column relaxation, and what is found by placing at its prices."""
-        with self._now.phase("prices"):
-            prices = relaxation_prices(self._instance, self._now.within(part=PRICES_PART))
+        with self._clock.phase("prices"):
+            prices = relaxation_prices(self._instance, self._clock.limits(part=PRICES_PART))
             self._certificate = certificate_of(self._instance, prices.price)
             self._certified = check_bound(self._instance, self._certificate)
         self._passed_over = min(self._passed_over, self._certified)
-        self._lower(self._certified)
-        with self._now.phase("placing"):
+        self._lower(self._certified, self._certificate)
+        with self._clock.phase("placing"):
             self._schedules.price = prices.price
-            choice = chosen(self._instance, prices, self._now.within(part=CHOICE_PART))
-            self._now.offer(choice.decision())
-            best = enumerate(self._now.best.schedules)
+            choice = chosen(self._instance, prices, self._clock.limits(part=CHOICE_PART))
+            self._offer(choice.decision())
+            best = enumerate(self._best().schedules)
             known = Placing.of(self._instance, {i: plans for i, plans in best if plans})
             search = PricedSearch(self._instance, prices, self._rng, known)
-            search.run(self._now.within(part=PLACING_PART), PLACING_ROUNDS, self._now.bound)
+            search.run(
+                self._clock.limits(part=PLACING_PART), PLACING_ROUNDS, float(self._now.bound)
+            )
         if search.best is not None:
-            self._now.offer(search.best.decision())
+            self._offer(search.best.decision())
 
     def _pass_over(self, deadlines: Deadlines) -> None:
         """Leave these deadlines, and all earlier ones, which may be worth what was promised."""
@@ -166,7 +170,7 @@ class _Search:
 
     def _look_again(self) -> bool:
         """Take back what was passed over, for more time; say whether there is any."""
-        if not self._passed or self._now.done:
+        if not self._passed or self._now.over:
             return False
         self._mip.no_goods = [known for known in self._mip.no_goods if known not in self._passed]
         self._passed, self._passed_over, self._exhausted = [], 0.0, False
@@ -175,22 +179,22 @@ class _Search:
 
     def _online(self) -> None:
         """Take the best of what PD-ORS decides at several ranges of prices."""
-        with self._now.phase("online"):
+        with self._clock.phase("online"):
             for span in PRICE_SPANS:
-                limits = self._now.within(ONLINE_S, ONLINE_PART)
+                limits = self._clock.limits(ONLINE_PART, ONLINE_S)
                 found = pd_ors(self._instance, limits, self._rng, log_price_span=span).solution
                 if isinstance(found, PdOrsSolution):
-                    self._now.offer(found)
+                    self._offer(found)
 
     def _reserve(self) -> None:
         """Look for a first decision with ever more reserve, or a better one with less of it."""
-        while not self._enough and self._next_reserve < 1 and not self._now.done:
+        while not self._enough and self._next_reserve < 1 and not self._now.over:
             if self._reserved(self._next_reserve):
                 self._enough = self._next_reserve
             else:
                 self._too_little = self._next_reserve
                 self._next_reserve *= GROWTH
-        if not self._now.done and self._enough - self._too_little > FIRST_RESERVE / 2:
+        if not self._now.over and self._enough - self._too_little > FIRST_RESERVE / 2:
             between = (self._enough + self._too_little) / 2
             if self._reserved(between):
                 self._enough = between
@@ -202,10 +206,10 @@ class _Search:
 
         The answer is no only if there may be a better one that needs more reserve.
         """
-        with self._now.phase("reserved"):
+        with self._clock.phase("reserved"):
             outcome = self._mip.most_utility(
                 COMPLETIONS,
-                self._now.within(part=RESERVED_PART),
+                self._clock.limits(part=RESERVED_PART),
                 self._seed,
                 reserve=reserve,
                 start=self._known(),
@@ -217,32 +221,22 @@ class _Search:
         deadlines = self._mip.deadlines(outcome.values)
         found = self._schedules.find(deadlines, 1).solution
         if found is not None:
-            self._now.offer(found)
+            self._offer(found)
         return found is not None
 
     def _known(self) -> Deadlines:
-        return self._mip.deadlines_of(self._now.best)
+        return self._mip.deadlines_of(self._best())
 
     def outcome(self) -> MethodOutcome:
         """Return what was found."""
-        out_of_time = not self._now.closed and self._now.expired
-        certified = self._certified <= self._now.bound
-        return MethodOutcome(
-            solution=self._now.best,
-            claimed_objective=self._now.value,
-            dual_bound=None if certified else self._now.bound,
-            certificate=self._certificate if certified else None,
-            limit_hit="time_s" if out_of_time else None,
-            trace=tuple(self._now.trace),
-            phases_s=self._now.phases_s,
-            notes={
-                **self._counts,
-                "schedules": self._schedules.tried,
-                "cuts": len(self._mip.cuts),
-                "block_cuts": len(self._mip.block_cuts),
-                "conflicts": len(self._mip.conflicts),
-                "no_goods": len(self._mip.no_goods) - self._counts["passed_over"],
-            },
+        return self._now.outcome(
+            self._best(),
+            **self._counts,
+            schedules=self._schedules.tried,
+            cuts=len(self._mip.cuts),
+            block_cuts=len(self._mip.block_cuts),
+            conflicts=len(self._mip.conflicts),
+            no_goods=len(self._mip.no_goods) - self._counts["passed_over"],
         )
 
     def _master(self, level: Sequence[str], part: float) -> Deadlines | None:
@@ -250,22 +244,22 @@ class _Search:
         if self._exhausted:
             return None
         # Where the modes are integer, the row helps to prove; else it hinders HiGHS's heuristics.
-        at_least = self._now.value * (1 + IMPROVEMENT) if level == MODES else None
-        begun = time.perf_counter()
-        with self._now.phase("master"):
+        at_least = float(self._now.value) * (1 + IMPROVEMENT) if level == MODES else None
+        begin_s = self._clock.elapsed_s
+        with self._clock.phase("master"):
             outcome = self._mip.most_utility(
                 level,
-                self._now.within(part=part),
+                self._clock.limits(part=part),
                 self._seed,
                 at_least,
                 start=self._known(),
             )
-        self._last_master_s = time.perf_counter() - begun
+        self._last_master_s = self._clock.elapsed_s - begin_s
         self._counts["masters"] += 1
         self._master_closed = outcome.status is Status.OPTIMAL
         if outcome.status is Status.INFEASIBLE:
             self._exhausted = True
-            self._lower(self._now.value)
+            self._lower(float(self._now.value))
             return None
         if outcome.bound is not None:
             self._promised = float(outcome.bound)
@@ -275,5 +269,12 @@ class _Search:
             return None
         return self._mip.deadlines(outcome.values)
 
-    def _lower(self, bound: float) -> None:
-        self._now.lower(max(bound, self._passed_over))
+    def _lower(self, bound: float, certificate: PdOrsCertificate | None = None) -> None:
+        self._now.prove(max(bound, self._passed_over), certificate)
+
+    def _offer(self, decision: PdOrsSolution) -> None:
+        self._now.offer(utility_of(self._instance, decision), decision)
+
+    def _best(self) -> PdOrsSolution:
+        assert self._now.best is not None
+        return self._now.best

@@ -13,15 +13,16 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import CLOSED_GAP
-from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint
+from gadgetopt.result import Limits, MethodOutcome, Status
+from gadgetopt.search import Search
 
 from .bounds import first_prices
 from .branching import Node, by_completion, by_rule, root
@@ -36,7 +37,6 @@ from .restricted_master import Column, RestrictedMaster
 from .rules import Rule
 from .slot_methods import SlotOptions
 from .slot_packing import Item, Packing, pack
-from .terms import Floats
 
 Schedule = tuple[SlotPlan, ...]
 
@@ -84,62 +84,56 @@ def branch_and_price(
     return search.outcome()
 
 
-@dataclass
-class _Incumbent:
-    value: float
-    schedules: list[Schedule | None]
-
-
 class _Search:
     def __init__(self, instance: PdOrsInstance, jobs: Sequence[JobPricing], limits: Limits):
-        self._began = time.perf_counter()
-        self._instance, self._jobs, self._limits = instance, jobs, limits
+        self._now: Search[list[Schedule | None]] = Search("max", limits)
+        self._clock = self._now.clock
+        self._instance, self._jobs = instance, jobs
         self._master = RestrictedMaster(instance)
-        self._incumbent = _Incumbent(0.0, [None] * len(instance.jobs))
+        self._now.offer(0.0, [None] * len(instance.jobs))
         self._open: list[tuple[float, int, Node]] = []
         self._numbers = itertools.count()
         self._nodes = 0
         self._packed: dict[tuple[Item, ...], Packing] = {}
         #: Bounds of the node at hand and of nodes that could not be decided.
         self._at_hand = self._undecided = -math.inf
-        self._limit_hit: str | None = None
-        self._trace: list[TracePoint] = []
         self._root_price: Floats = np.zeros(self._master.shape)
 
     def start(self, rng: np.random.Generator) -> None:
         """Take the best of a few online runs for a start."""
         for span in FIRST_SPANS:
-            run = pd_ors(self._instance, self._left(), rng, log_price_span=span)
+            run = pd_ors(self._instance, self._clock.limits(), rng, log_price_span=span)
             if isinstance(run.solution, PdOrsSolution):
                 self._offer(list(run.solution.schedules))
 
     def run(self) -> None:
         """Go through the nodes, those of the highest bound first."""
-        start = first_prices(self._instance, self._left(), self._master)
+        start = first_prices(self._instance, self._clock.limits(), self._master)
         self._push(root(len(self._instance.jobs), self._instance.horizon_slots))
         while self._open and -self._open[0][0] > self._enough:
-            if self._left().time_s == 0.0:
-                self._limit_hit = "time_s"
+            if self._clock.expired:
                 return
             _, _, node = heapq.heappop(self._open)
             self._at_hand = node.bound
             for child in self._branch(node, start if self._nodes == 0 else None):
                 self._push(child)
             self._at_hand = -math.inf
-            self._note()
-            if self._limit_hit:
+            if self._nodes:
+                self._now.prove(self.bound)
+            if self._now.limit_hit:
                 return
 
     @property
     def _enough(self) -> float:
         """A bound no greater than this closes a node."""
-        return self._incumbent.value + CLOSED_GAP * self._incumbent.value / 2
+        value = float(self._now.value)
+        return value + CLOSED_GAP * value / 2
 
     @property
     def bound(self) -> float:
         """What is known of all decisions."""
         left = max((-negative for negative, _, _ in self._open), default=-math.inf)
-        return max(left, self._at_hand, self._undecided, self._incumbent.value)
+        return max(left, self._at_hand, self._undecided, float(self._now.value))
 
     def outcome(self) -> MethodOutcome:
         """Return the incumbent, and a bound with the certificate of the root where that is it."""
@@ -148,19 +142,16 @@ class _Search:
         rooted = check_bound(self._instance, certificate)
         tree = self.bound
         proved = rooted <= tree + CLOSED_GAP * tree
-        return MethodOutcome(
-            solution=PdOrsSolution(schedules=tuple(self._incumbent.schedules)),
-            claimed_objective=self._incumbent.value,
-            dual_bound=None if proved else tree,
-            certificate=certificate if proved else None,
-            limit_hit=self._limit_hit,
-            trace=tuple(self._trace),
-            notes={
-                "nodes": self._nodes,
-                "columns": len(self._master.columns),
-                "relaxation": rooted,
-            },
+        self._now.prove(tree)
+        outcome = self._now.outcome(
+            PdOrsSolution(schedules=tuple(self._now.best or ())),
+            nodes=self._nodes,
+            columns=len(self._master.columns),
+            relaxation=rooted,
         )
+        if proved:
+            outcome.certificate, outcome.dual_bound = certificate, None
+        return outcome
 
     def _branch(self, node: Node, start: Floats | None) -> list[Node]:
         """Solve the relaxation of a node and return its children; none if it is decided."""
@@ -172,7 +163,7 @@ class _Search:
             done = generate(
                 master,
                 self._jobs,
-                self._left(),
+                self._clock.limits(),
                 restrictions=restrictions,
                 start=start,
                 cutoff=self._enough,
@@ -181,7 +172,7 @@ class _Search:
                 self._root_price, start = done.price, None
             node = replace(node, bound=min(node.bound, done.bound))
             if done.limit_hit:
-                self._limit_hit = done.limit_hit
+                self._now.limit_hit = done.limit_hit
                 return [node]
             if done.status is Status.INFEASIBLE or node.bound <= self._enough:
                 return []
@@ -241,7 +232,7 @@ class _Search:
 
     def _pack(self, items: tuple[Item, ...]) -> Packing:
         if items not in self._packed:
-            packed = pack(self._instance.terms, items, self._left())
+            packed = pack(self._instance.terms, items, self._clock.limits())
             if packed.fits is None:
                 return packed
             self._packed[items] = packed
@@ -310,21 +301,8 @@ class _Search:
             for job, schedule in zip(jobs, schedules, strict=True)
             if schedule
         )
-        if value > self._incumbent.value:
-            self._incumbent = _Incumbent(value, schedules)
-            self._note()
+        self._now.offer(value, schedules)
 
     def _push(self, node: Node) -> None:
         # Of equal bounds the youngest first: it has more decided.
         heapq.heappush(self._open, (-node.bound, -next(self._numbers), node))
-
-    def _note(self) -> None:
-        at = time.perf_counter() - self._began
-        bound = self.bound if self._nodes else None
-        self._trace.append(TracePoint(at, self._incumbent.value, bound))
-
-    def _left(self) -> Limits:
-        if self._limits.time_s is None:
-            return self._limits
-        passed = time.perf_counter() - self._began
-        return replace(self._limits, time_s=max(0.0, self._limits.time_s - passed))

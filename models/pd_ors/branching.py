@@ -21,12 +21,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
+
+from gadgetopt.arrays import Bools, Floats, Ints
 
 from .column_generation import Restriction
 from .restricted_master import Column
 from .rules import Rule
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 #: Closeness to an integer within which a part of a job is none or all of it.
 INTEGRAL = 1e-6
@@ -88,7 +89,7 @@ class Node:
         if not by_slot:
             return Restriction(self.first[i], self.last[i], i in self.accepted)
 
-        def allow(slot: int, internal: bool, workers: Ints) -> npt.NDArray[np.bool_]:
+        def allow(slot: int, internal: bool, workers: Ints) -> Bools:
             out = np.ones(len(workers), dtype=np.bool_)
             for rule, holds in by_slot.get(slot, ()):
                 out &= rule.met_by(internal, workers) == holds

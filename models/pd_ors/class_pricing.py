@@ -16,6 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
+
 from .instance import Placement
 from .kernel import Allow, Plan, plans
 from .labels import Scale, exact_scale, quantised_scale
@@ -23,7 +25,7 @@ from .ruled_plans import ruled_plans
 from .rules import Rule
 from .slot_methods import exact_steps
 from .slot_tables import Room, SlotTable, exact_table, internal_table
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 #: The program over machines is run where it takes about this many steps or fewer.
 MOST_STEPS = 300_000

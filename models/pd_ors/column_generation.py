@@ -14,12 +14,13 @@ must, and D(p) as computed here is an estimate; the check's is a bound.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, Status, TracePoint
 
 from .class_pricing import JobPricing
@@ -27,7 +28,6 @@ from .instance import PdOrsInstance
 from .kernel import Allow, Plan
 from .restricted_master import RestrictedMaster
 from .rules import Rule
-from .terms import Floats
 
 #: Reduced costs, relative to the utility of all jobs, up to which a column is not worth adding.
 NEGLIGIBLE_GAIN = 1e-10
@@ -119,13 +119,7 @@ def generate(
     cutoff : float
         A bound no greater than this ends it.
     """
-    began = time.perf_counter()
-
-    def left() -> Limits:
-        if limits.time_s is None:
-            return limits
-        return replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - began)))
-
+    clock = Clock(limits)
     first = master.price if start is None else start
     done = Generated(Status.NO_SOLUTION, -math.inf, math.inf, first)
     grain = 0
@@ -133,15 +127,15 @@ def generate(
     while True:
         status = Status.OPTIMAL
         if price is None:
-            status = master.solve(left())
+            status = master.solve(clock.limits())
             price = master.price
             if status is Status.OPTIMAL:
                 done.value = master.lp.objective
-        if status is not Status.OPTIMAL or left().time_s == 0.0:
+        if status is not Status.OPTIMAL or clock.expired:
             done.limit_hit = master.lp.limit_hit or "time_s"
             return done
         duals = _Duals(price) if price is start else _Duals.of(master)
-        priced = _price(master, jobs, duals, quanta[grain], restrictions or {}, left())
+        priced = _price(master, jobs, duals, quanta[grain], restrictions or {}, clock)
         if priced is None:
             done.limit_hit = "time_s"
             return done
@@ -149,7 +143,7 @@ def generate(
         if bound < done.bound:
             done.bound, done.price = bound, price
         done.rounds += 1
-        done.trace.append(TracePoint(time.perf_counter() - began, None, done.bound))
+        done.trace.append(TracePoint(clock.elapsed_s, None, done.bound))
         if bound == -math.inf:
             done.status = Status.INFEASIBLE
             return done
@@ -194,14 +188,13 @@ def _price(
     duals: _Duals,
     quanta: int,
     restrictions: dict[int, Restriction],
-    limits: Limits,
+    clock: Clock,
 ) -> tuple[float, list[tuple[Plan, int]]] | None:
     """Return D(p) and each job's plans for all completion slots; None if time is up."""
-    began = time.perf_counter()
     gains = [master.worth(duals.price), duals.cut_worth]
     found: list[tuple[Plan, int]] = []
     for job in jobs:
-        if limits.time_s is not None and time.perf_counter() - began > limits.time_s:
+        if clock.expired:
             return None
         limit = restrictions.get(job.job.index, Restriction(1, len(duals.price)))
         plans = job.plans(

@@ -12,16 +12,16 @@ being the number of jobs.
 from __future__ import annotations
 
 import math
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from ortools.sat.python import cp_model
 
-from gadgetopt.errors import ModelRefused, SolverError
-from gadgetopt.result import Limits, MethodOutcome, Status
+from gadgetopt.clock import Clock
+from gadgetopt.errors import ModelRefused
+from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
-from gadgetopt.solvers.outcome import SolverOutcome
 
 from .aggregated import completions, useful_jobs
 from .compact import internal_machines, refuse_too_many
@@ -86,8 +86,8 @@ class HorizonModel:
     instance : PdOrsInstance
     jobs : list of JobTerms
         Those that can complete while they are worth something.
-    deadline : float or None
-        Moment of `time.perf_counter` after which building raises `TimeoutError`.
+    clock : Clock
+        Building raises `TimeoutError` when time is up.
 
     Raises
     ------
@@ -95,8 +95,8 @@ class HorizonModel:
         If there are too many triples of job, machine and slot, as for `compact`.
     """
 
-    def __init__(self, instance: PdOrsInstance, jobs: list[JobTerms], deadline: float | None):
-        self.instance, self.jobs, self.deadline = instance, jobs, deadline
+    def __init__(self, instance: PdOrsInstance, jobs: list[JobTerms], clock: Clock):
+        self.instance, self.jobs, self.clock = instance, jobs, clock
         self.H = range(len(instance.machines))
         self.D = {job.index: completions(job) for job in jobs}
         self.slots = {job.index: range(job.arrival, self.D[job.index][-1] + 1) for job in jobs}
@@ -136,7 +136,7 @@ class HorizonModel:
         )
 
     def _check_time(self) -> None:
-        if self.deadline is not None and time.perf_counter() > self.deadline:
+        if self.clock.expired:
             raise TimeoutError
 
     # -- constraints -------------------------------------------------------------------------
@@ -275,17 +275,15 @@ class HorizonModel:
         return variable is not None and bool(value_of(values, variable))
 
 
-def assemble(
-    instance: PdOrsInstance, jobs: list[JobTerms], deadline: float | None = None
-) -> HorizonModel:
+def assemble(instance: PdOrsInstance, jobs: list[JobTerms], clock: Clock) -> HorizonModel:
     """Build the whole model but its objective.
 
     Raises
     ------
     TimeoutError
-        If the deadline passes first.
+        If time is up first.
     """
-    model = HorizonModel(instance, jobs, deadline)
+    model = HorizonModel(instance, jobs, clock)
     model.jobs_complete_once()
     model.slots_have_one_mode()
     model.internal_blocks_are_on_their_machine()
@@ -304,47 +302,23 @@ def cpsat(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> 
         If the model is too large, or the work of a job has no condition in whole numbers of
         reasonable size.
     """
-    begun = time.perf_counter()
-    seed = int(rng.integers(2**31 - 1))
+    clock = Clock(limits)
+    seed = seed_of(rng)
     jobs = useful_jobs(instance)
     if not jobs:
         return MethodOutcome(solution(instance, {}), 0.0, 0.0)
-    deadline = None if limits.time_s is None else begun + limits.time_s
+    scale = utility_scale(jobs)
     try:
-        model = assemble(instance, jobs, deadline)
+        with clock.phase("build"):
+            model = assemble(instance, jobs, clock)
+            model.utility_is_maximised(scale)
     except TimeoutError:
         return MethodOutcome(solution(instance, {}), 0.0, limit_hit="time_s")
-    scale = utility_scale(jobs)
-    model.utility_is_maximised(scale)
-    build_s = time.perf_counter() - begun
-    if limits.time_s is not None:
-        limits = replace(limits, time_s=max(0.0, limits.time_s - build_s))
-    outcome = solve_cp(model.model, limits, seed)
-    return _outcome(instance, model, outcome, scale, build_s)
-
-
-def _outcome(
-    instance: PdOrsInstance,
-    model: HorizonModel,
-    outcome: SolverOutcome,
-    scale: float,
-    build_s: float,
-) -> MethodOutcome:
-    if outcome.status is Status.ERROR:
-        raise SolverError(outcome.reason)
-    return MethodOutcome(
-        solution=solution(instance, {}) if outcome.values is None else model.decode(outcome.values),
-        dual_bound=None if outcome.bound is None else float(outcome.bound) / scale,
-        limit_hit=outcome.limit_hit,
-        trace=tuple(
-            replace(
-                point,
-                incumbent=None if point.incumbent is None else float(point.incumbent) / scale,
-                bound=None if point.bound is None else float(point.bound) / scale,
-            )
-            for point in outcome.trace
-        ),
-        phases_s={"build": build_s, **outcome.phases_s},
-        versions=outcome.versions,
+    solved = solve_cp(model.model, clock.limits(), seed)
+    return MethodOutcome.of(
+        solved,
+        solution(instance, {}) if solved.values is None else model.decode(solved.values),
+        scale=scale,
+        phases_s=clock.phases_s,
         notes={"rounding_of_utilities": len(model.jobs) / scale},
     )

@@ -2,26 +2,26 @@
 
 The two lower levels of `branch_and_check`. Modes and workers in integers without machines come from
 `AggregatedMip`, slots are packed by `SlotChecks`, and what a slot says against a schedule goes back
-into the program. Decisions found by the way, for fewer jobs, are offered to the search's standing.
+into the program. Decisions found by the way, for fewer jobs, are offered to the search.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 from gadgetopt.result import Status
+from gadgetopt.search import Search
 
-from .aggregated_mip import COUNTS, MODES, AggregatedMip, Deadlines
+from .aggregated_mip import COUNTS, MODES, AggregatedMip, Deadlines, utility_of
 from .decoding import solution
 from .instance import PdOrsInstance, PdOrsSolution
 from .slot_checks import SlotChecks
 from .slot_repair import Items, Packed, repaired, schedules
-from .standing import Standing
-from .terms import Floats
 
 #: Seconds for the modes of a schedule, for its workers, and for one test of fewer deadlines.
 MODES_S = 10.0
@@ -35,6 +35,10 @@ PEAK_GAP = 0.003
 #: Choices of workers tried for the same modes, and what slots that did not pack are relieved of.
 COUNT_ATTEMPTS = 4
 RELIEF = 0.02
+
+
+#: The search for a decision.
+Decisions = Search[PdOrsSolution]
 
 
 @dataclass
@@ -52,8 +56,8 @@ class DeadlineSchedules:
     ----------
     mip
         Takes the cuts and conflicts that slots teach.
-    now
-        Gives the time; must have the phases `schedule`, `slots` and `core`.
+    search
+        Whose incumbent is the best decision; gives the time.
     seed
         HiGHS's.
 
@@ -63,13 +67,14 @@ class DeadlineSchedules:
         At which jobs of slots that do not pack are placed elsewhere.
     """
 
-    def __init__(self, instance: PdOrsInstance, mip: AggregatedMip, now: Standing, seed: int):
-        self._instance, self._mip, self._now, self._seed = instance, mip, now, seed
-        self._checks = SlotChecks(instance.terms, now.left)
+    def __init__(self, instance: PdOrsInstance, mip: AggregatedMip, search: Decisions, seed: int):
+        self._instance, self._mip, self._search, self._seed = instance, mip, search, seed
+        self._clock = search.clock
+        self._checks = SlotChecks(instance.terms, self._clock)
         self.price: Floats = np.zeros((instance.horizon_slots, *instance.terms.capacity.shape))
         #: Schedules looked for.
         self.tried = 0
-        self._core_until = 0.0
+        self._core_clock = self._clock
 
     def find(self, deadlines: Deadlines, attempts: int, prove_s: float = 0.0) -> Verdict:
         """Look for a schedule that meets the deadlines and fits onto the machines.
@@ -79,8 +84,8 @@ class DeadlineSchedules:
         mip, seed = self._mip, self._seed
         mip.reserve.clear()
         for _ in range(attempts):
-            with self._now.phase("schedule"):
-                limits = replace(self._now.within(MODES_S), rel_gap=PEAK_GAP)
+            with self._clock.phase("schedule"):
+                limits = replace(self._clock.limits(at_most_s=MODES_S), rel_gap=PEAK_GAP)
                 moded = mip.lowest_peak(deadlines, MODES, limits, seed)
             self.tried += 1
             if moded.status is Status.INFEASIBLE:
@@ -90,24 +95,24 @@ class DeadlineSchedules:
             found = self._counted(deadlines, moded.values)
             if found is not None:
                 return Verdict(found)
-            if self._now.expired:
+            if self._clock.expired:
                 return Verdict()
         return self._decided(deadlines, prove_s)
 
     def _decided(self, deadlines: Deadlines, prove_s: float) -> Verdict:
         """Take any schedule, learn from slots that do not pack, and again, while there is time."""
-        until = time.perf_counter() + prove_s
-        while (left := until - time.perf_counter()) > 0 and not self._now.expired:
-            with self._now.phase("schedule"):
+        clock = Clock(self._clock.limits(at_most_s=prove_s))
+        while not clock.expired:
+            with self._clock.phase("schedule"):
                 found = self._mip.lowest_peak(
-                    deadlines, COUNTS, self._now.within(left), self._seed, smooth=False
+                    deadlines, COUNTS, clock.limits(), self._seed, smooth=False
                 )
             if found.status is Status.INFEASIBLE:
                 return Verdict(refuted_by=COUNTS)
             if found.values is None:
                 return Verdict()
             rows = self._mip.learnt
-            with self._now.phase("slots"):
+            with self._clock.phase("slots"):
                 packed, _ = self._packed(self._mip.items(found.values))
             if packed is not None:
                 return Verdict(packed)
@@ -118,16 +123,16 @@ class DeadlineSchedules:
     def _counted(self, deadlines: Deadlines, modes: Floats) -> PdOrsSolution | None:
         """Look for workers in these modes that fit onto the machines."""
         for _ in range(COUNT_ATTEMPTS):
-            with self._now.phase("schedule"):
-                limits = replace(self._now.within(COUNTS_S), rel_gap=PEAK_GAP)
+            with self._clock.phase("schedule"):
+                limits = replace(self._clock.limits(at_most_s=COUNTS_S), rel_gap=PEAK_GAP)
                 counted = self._mip.lowest_peak(deadlines, COUNTS, limits, self._seed, modes=modes)
             if counted.values is None:
                 return None
-            with self._now.phase("slots"):
+            with self._clock.phase("slots"):
                 packed, learnt = self._packed(self._mip.items(counted.values))
             if packed is not None:
                 return packed
-            if self._now.expired or not learnt:
+            if self._clock.expired or not learnt:
                 return None
         return None
 
@@ -150,17 +155,16 @@ class DeadlineSchedules:
                 self._mip.reserve[t] = self._mip.reserve.get(t, 0.0) + RELIEF
         if len(packed) == len(items):
             return solution(self._instance, schedules(self._instance, items, packed, set())), False
-        until = time.perf_counter() + self._now.left()
-        self._now.offer(repaired(self._instance, items, packed, self.price, until).decision())
+        decision = repaired(self._instance, items, packed, self.price, self._clock).decision()
+        self._search.offer(utility_of(self._instance, decision), decision)
         return None, learnt
 
     def core(self, deadlines: Deadlines, level: Sequence[str], master_s: float) -> dict[int, int]:
         """Return few of the deadlines, as late as they may be, that cannot be met together."""
         kept = dict(deadlines)
-        with self._now.phase("core"):
-            self._core_until = time.perf_counter() + min(
-                max(CORE_S, CORE_PART * master_s), MOST_CORE_S
-            )
+        with self._clock.phase("core"):
+            most_s = min(max(CORE_S, CORE_PART * master_s), MOST_CORE_S)
+            self._core_clock = Clock(self._clock.limits(at_most_s=most_s))
             for i in sorted(kept, key=lambda i: (self._mip.utility({i: kept[i]}), i)):
                 fewer = {j: t for j, t in kept.items() if j != i}
                 if self._refuted(fewer, level):
@@ -175,9 +179,8 @@ class DeadlineSchedules:
         return kept
 
     def _refuted(self, deadlines: Deadlines, level: Sequence[str]) -> bool:
-        left = self._core_until - time.perf_counter()
-        if left <= 0 or self._now.expired:
+        if self._core_clock.expired:
             return False
-        limits = self._now.within(min(CORE_S, left))
+        limits = self._core_clock.limits(at_most_s=CORE_S)
         outcome = self._mip.lowest_peak(deadlines, level, limits, self._seed, smooth=False)
         return outcome.status is Status.INFEASIBLE

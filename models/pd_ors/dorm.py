@@ -25,16 +25,16 @@ idle servers (reconstructed).
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome, Status
-from gadgetopt.solvers import solve_model
+from gadgetopt.solvers import seed_of, solve_model
 
 from .baselines import Counts, Course, fair_shares, finished
 from .instance import PdOrsInstance
@@ -79,15 +79,14 @@ def dorm(
     """
     if instance.locality == "internal_only":
         raise ModelRefused("dorm: spreads jobs over machines, which the instance forbids")
-    begin, terms = time.perf_counter(), instance.terms
-    seed = int(rng.integers(2**31 - 1))
+    clock, terms = Clock(limits), instance.terms
+    seed = seed_of(rng)
     courses = [Course(job) for job in terms.jobs]
     order, limit_hit = by_arrival(instance), None
     held: Held = {}
     events = stopped = 0
     for t in range(1, terms.horizon + 1):
-        left = math.inf if limits.time_s is None else limits.time_s - time.perf_counter() + begin
-        if left <= 0:
+        if clock.expired:
             limit_hit = "time_s"
             break
         active = [i for i in order if terms.jobs[i].arrival <= t and not courses[i].complete]
@@ -97,7 +96,7 @@ def dorm(
             del held[i]
         if active and (arrived or completed):
             events += 1
-            of_event = Limits(min(left, event_time_s), limits.threads, rel_gap=limits.rel_gap)
+            of_event = Clock(clock.limits(at_most_s=event_time_s))
             held, in_time = _allocation(instance, active, held, unfairness, changes, of_event, seed)
             stopped += not in_time
         for i, counts in held.items():
@@ -264,13 +263,13 @@ def _allocation(
     held: Held,
     unfairness: float,
     changes: float,
-    limits: Limits,
+    clock: Clock,
     seed: int,
 ) -> tuple[Held, bool]:
     """Return what the active jobs hold after an event, and whether the solver came to its end."""
     for fair in (True, False):
         m = build(instance, active, held, unfairness=unfairness, changes=changes, fair=fair)
-        solved = solve_model(m, "highs", limits, seed, warm_start=True)
+        solved = solve_model(m, "highs", clock.limits(), seed, warm_start=True)
         if solved.status in (Status.OPTIMAL, Status.FEASIBLE):
             return _read(m), solved.limit_hit in (None, "gap")
         if solved.status is not Status.INFEASIBLE:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
+
 from .instance import Placement
 from .slot_tables import (
     Placements,
@@ -20,7 +22,7 @@ from .slot_tables import (
     nowhere,
     units_that_fit,
 )
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 
 def numbers_of_workers(job: JobTerms, grid: int) -> Ints:

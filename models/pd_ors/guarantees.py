@@ -63,6 +63,7 @@ from typing import Any
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.bicriteria import Regime
 
 from .instance import PdOrsInstance, PdOrsSolution
@@ -72,7 +73,7 @@ from .slot_methods import AUTO_STEPS, exact_steps
 from .slot_relaxation import SlotLp
 from .slot_rounding import slot_factor
 from .slot_tables import Room
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 #: The parameters of PD-ORS that its prices depend on.
 PRICE_PARAMETERS = (

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Annotated, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, model_validator
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.data import (
     MOST_SIZE,
     Data,
@@ -26,7 +26,6 @@ from gadgetopt.utility import log_sigmoid, sigmoid
 from .terms import Terms
 
 Amounts = tuple[NonNegativeFloat, ...]
-Floats = npt.NDArray[np.float64]
 
 #: More samples in a batch, hence workers at a time, than any job has; tables over them stay small.
 MOST_WORKERS = 100_000
@@ -56,7 +55,7 @@ class SlotSigmoid(Data):
     theta2: NonNegativeFloat
     theta3: NonNegativeFloat
 
-    def over(self, delay_slots: npt.NDArray[np.int64]) -> Floats:
+    def over(self, delay_slots: Ints) -> Floats:
         """Return the utility of each delay; 0 where it is negligible."""
         return sigmoid(self.theta1, -self.theta2, self.theta3, delay_slots.astype(float))
 
@@ -83,7 +82,7 @@ class TableUtility(Data):
             raise ValueError("values: increase, expected a utility that does not grow with time")
         return self
 
-    def over(self, delay_slots: npt.NDArray[np.int64]) -> Floats:
+    def over(self, delay_slots: Ints) -> Floats:
         """Return the utility of each delay."""
         table = np.array([*self.values, 0.0])
         return table[np.minimum(delay_slots, len(self.values))]

@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Bools, Floats, Ints
 from gadgetopt.errors import ModelRefused
 
 from .instance import SlotPlan
@@ -28,7 +28,7 @@ from .labels import (
 )
 from .slot_methods import SlotMethod, SlotOptions, slot_table
 from .slot_tables import Room, SlotTable
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 Progress = Literal["auto", "exact", "quantised", "samples"]
 
@@ -36,7 +36,7 @@ Progress = Literal["auto", "exact", "quantised", "samples"]
 AUTO_PAIRS = 1_000_000
 
 #: Of a slot, a mode (internal or not) and numbers of workers, which of them are allowed.
-Allow = Callable[[int, bool, Ints], npt.NDArray[np.bool_]]
+Allow = Callable[[int, bool, Ints], Bools]
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Bools, Floats, Ints
 from gadgetopt.errors import ModelRefused
 
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 #: Up to this many units of work, costs are kept for every number of units, else as labels.
 DENSE = 4096
@@ -153,7 +153,7 @@ class Front:
 
     progress: Ints
     cost: Floats
-    internal: npt.NDArray[np.bool_]
+    internal: Bools
     workers: Ints
 
 

@@ -16,16 +16,17 @@ every machine by itself, does not get there (Gilmore and Gomory's columns; recon
 
 from __future__ import annotations
 
+import contextlib
 import math
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-import highspy
 import numpy as np
 from ortools.sat.python import cp_model
 
+from gadgetopt.arrays import Floats, Ints
+from gadgetopt.clock import Clock
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.cpsat import solve_cp
@@ -33,7 +34,7 @@ from gadgetopt.solvers.persistent import PersistentLp
 
 from .decoding import Counts
 from .slot_packing import IMPOSSIBLE, UNKNOWN, Item, Packing, fill_with_units, place_units
-from .terms import Floats, Ints, Terms
+from .terms import Terms
 
 #: Kinds of units that are no blocks.
 WORKER, SERVER = 0, -1
@@ -156,27 +157,43 @@ def pack_by_patterns(
     terms : Terms
     items : sequence of Item
     limits : Limits
-        Of the generation of patterns, and again of the choice of integer numbers of them.
+        Half of the time is for the generation of patterns.
     pool : dict, optional
         Patterns of earlier slots to start from; new ones are added to it.
     choose : bool
         Whether to look for integer numbers of the patterns; it is of no use if there are none.
     """
     pool = {} if pool is None else pool
-    until = math.inf if limits.time_s is None else time.perf_counter() + limits.time_s
-    search = _PatternSearch(_Units.of(terms, items, split=False), terms.capacity, pool)
-    if not search.run(until):
+    clock = Clock(limits)
+    first = Clock(clock.limits(part=0.5))
+    search = _PatternSearch(_Units.of(terms, items, split=False), terms.capacity, pool, first)
+    try:
+        return _packed(terms, items, search, pool, clock, choose)
+    except TimeoutError:
+        return PatternOutcome(UNKNOWN, None, search.share)
+
+
+def _packed(
+    terms: Terms,
+    items: Sequence[Item],
+    search: _PatternSearch,
+    pool: Pool,
+    clock: Clock,
+    choose: bool,
+) -> PatternOutcome:
+    if not search.run():
         return PatternOutcome(UNKNOWN, None, search.share)
     if search.fits:
-        found = search.whole_patterns(limits) if choose else None
+        found = search.whole_patterns(clock) if choose else None
         packing = UNKNOWN if found is None else Packing(True, _counts(terms, items, search, found))
         return PatternOutcome(packing, None, search.share)
     impossible, cut = search.refutation()
     if impossible and any(item.inside for item in items):
         # An inequality on parts of blocks says more, where there is one.
-        parts = _PatternSearch(_Units.of(terms, items, split=True), terms.capacity, pool)
-        if parts.run(until) and not parts.fits:
-            cut = parts.refutation()[1] or cut
+        parts = _PatternSearch(_Units.of(terms, items, split=True), terms.capacity, pool, clock)
+        with contextlib.suppress(TimeoutError):
+            if parts.run() and not parts.fits:
+                cut = parts.refutation()[1] or cut
     return PatternOutcome(IMPOSSIBLE if impossible else UNKNOWN, cut, search.share)
 
 
@@ -199,13 +216,14 @@ def _counts(
 class _PatternSearch:
     """The linear program over patterns."""
 
-    def __init__(self, units: _Units, room: Ints, pool: Pool):
-        self.units, self._room = units, room
+    def __init__(self, units: _Units, room: Ints, pool: Pool, clock: Clock):
+        self.units, self._room, self._clock = units, room, clock
         kinds_of_room, self._kind_of = np.unique(room, axis=0, return_inverse=True)
         self._kind_of = self._kind_of.ravel()
         self._number = np.bincount(self._kind_of)
-        self._fillings = [_Filling(units.demand, space, units.asked) for space in kinds_of_room]
-        self._of_any_slot = [_Filling(units.demand, space, units.most) for space in kinds_of_room]
+        demand = units.demand
+        self._fillings = [_Filling(demand, space, units.asked, clock) for space in kinds_of_room]
+        self._of_any_slot = [_Filling(demand, space, units.most, clock) for space in kinds_of_room]
         self.patterns: list[tuple[int, Ints]] = []
         self.share = 0.0
         C, K = len(self._number), len(units.asked)
@@ -231,14 +249,14 @@ class _PatternSearch:
                 if parts:
                     self._add(c, pattern)
 
-    def run(self, until: float) -> bool:
+    def run(self) -> bool:
         """Generate patterns until none has a positive reduced cost, or time is up."""
         C = len(self._number)
         for k in range(len(self.units.asked)):
             for c, filling in enumerate(self._fillings):
                 self._add(c, filling.best(np.eye(len(self.units.asked))[k]))
-        while time.perf_counter() < until:
-            if self._lp.solve(Limits()) is not Status.OPTIMAL:
+        while not self._clock.expired:
+            if self._lp.solve(self._clock.limits()) is not Status.OPTIMAL:
                 return False
             duals = self._lp.row_duals
             self.share, self.weights = self._lp.objective, np.maximum(-duals[C:], 0.0)
@@ -294,7 +312,7 @@ class _PatternSearch:
         each = zip(self._number, fillings, strict=True)
         return sum(int(number) * filling.most(weights) for number, filling in each)
 
-    def whole_patterns(self, limits: Limits) -> Ints | None:
+    def whole_patterns(self, clock: Clock) -> Ints | None:
         """Return a filling of every machine that has all units, shape (machines, kinds), or None.
 
         The linear program's numbers are rounded down, and the heuristic fills the few machines that
@@ -309,10 +327,10 @@ class _PatternSearch:
             if filled is not None:
                 out[free] = filled
                 return out
-        numbers = self._whole_numbers(limits)
+        numbers = self._whole_numbers(clock.limits(part=0.5))
         if numbers is not None:
             return numbers
-        filled = place_units(self.units.demand, rest, self._room[free], limits)
+        filled = place_units(self.units.demand, rest, self._room[free], clock.limits())
         if filled is None:
             return None
         out[free] = filled
@@ -320,38 +338,41 @@ class _PatternSearch:
 
     def _whole_numbers(self, limits: Limits) -> Ints | None:
         C, K, N = len(self._number), len(self.units.asked), len(self.patterns)
-        lp = highspy.HighsLp()
-        lp.num_col_, lp.num_row_ = N + K, C + K
-        lp.col_cost_ = np.append(np.zeros(N), self.units.demand.sum(axis=1) + 1.0)
-        lp.col_lower_ = np.zeros(N + K)
-        most = [float(self._number[c]) for c, _ in self.patterns]
-        lp.col_upper_ = np.append(most, self.units.asked.astype(float))
-        lp.row_lower_ = np.append(np.full(C, -math.inf), self.units.asked.astype(float))
-        lp.row_upper_ = np.append(self._number.astype(float), np.full(K, math.inf))
-        starts, rows, values = [0], [], []
+        lp = PersistentLp("min")
+        lp.add_rows(
+            np.append(np.full(C, -math.inf), self.units.asked.astype(float)),
+            np.append(self._number.astype(float), np.full(K, math.inf)),
+            np.zeros(C + K),
+            [],
+            [],
+        )
+        starts: list[int] = []
+        rows: list[int] = []
+        values: list[float] = []
         for c, pattern in self.patterns:
+            starts.append(len(rows))
             used = np.flatnonzero(pattern)
             rows += [c, *(C + used).tolist()]
             values += [1.0, *pattern[used].astype(float).tolist()]
-            starts.append(len(rows))
         for k in range(K):
+            starts.append(len(rows))
             rows.append(C + k)
             values.append(1.0)
-            starts.append(len(rows))
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        lp.a_matrix_.start_, lp.a_matrix_.index_ = np.array(starts), np.array(rows)
-        lp.a_matrix_.value_ = np.array(values)
-        lp.integrality_ = [highspy.HighsVarType.kInteger] * (N + K)
-        model = _silent()
-        if limits.time_s is not None:
-            model.setOptionValue("time_limit", max(0.0, limits.time_s))
-        model.setOptionValue("objective_target", 0.5)
-        model.passModel(lp)
-        model.run()
-        x = np.round(model.getSolution().col_value).astype(np.int64)
-        if len(x) == 0 or x[N:].any():
+        most = [float(self._number[c]) for c, _ in self.patterns]
+        lp.add_columns(
+            np.append(np.zeros(N), self.units.demand.sum(axis=1) + 1.0),
+            np.zeros(N + K),
+            np.append(most, self.units.asked.astype(float)),
+            starts,
+            rows,
+            values,
+        )
+        # What is missing has to be nothing: nothing else is of use, and more than nothing is 1.
+        exactly = replace(limits, rel_gap=0.0)
+        x = lp.solve_in_integers(exactly, objective_target=0.5)
+        if x is None or x[N:].any():
             return None
-        out, _ = self._placed(x[:N])
+        out, _ = self._placed(x[:N].astype(np.int64))
         return out if (out.sum(axis=0) == self.units.asked).all() else None
 
     def _placed(self, numbers: Ints) -> tuple[Ints, list[int]]:
@@ -370,8 +391,8 @@ class _PatternSearch:
 class _Filling:
     """The knapsack of one machine: how many units of each kind, at given weights."""
 
-    def __init__(self, demand: Ints, space: Ints, asked: Ints):
-        self._demand, self._space = demand, space
+    def __init__(self, demand: Ints, space: Ints, asked: Ints, clock: Clock):
+        self._demand, self._space, self._clock = demand, space, clock
         most = np.full(demand.shape, np.iinfo(np.int64).max)
         np.floor_divide(space, demand, out=most, where=demand > 0)
         self._most = np.minimum(asked, most.min(axis=1))
@@ -412,16 +433,10 @@ class _Filling:
                 use = [int(d) * x_k for d, x_k in zip(each, x, strict=True) if d]
                 model.add(sum(use) <= space)
         model.maximize(sum(int(w) * x_k for w, x_k in zip(weights, x, strict=True)))
-        outcome = solve_cp(model, Limits())
+        outcome = solve_cp(model, replace(self._clock.limits(), rel_gap=0.0))
+        if outcome.limit_hit == "time_s":
+            raise TimeoutError
         if outcome.status is not Status.OPTIMAL or outcome.values is None:
             raise SolverError(f"knapsack of one machine: {outcome.status}")
         assert outcome.bound is not None
         return np.array(outcome.values, dtype=np.int64), int(outcome.bound)
-
-
-def _silent() -> highspy.Highs:
-    model = highspy.Highs()
-    model.setOptionValue("log_to_console", False)
-    model.setOptionValue("threads", 1)
-    model.setOptionValue("mip_rel_gap", 0.0)
-    return model

@@ -22,6 +22,7 @@ import math
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome
 
@@ -30,7 +31,7 @@ from .kernel import Plan, Progress, plans_in
 from .online import outcome, run_online
 from .prices import PriceRange, PriceTable, family_range, logs_per_unit
 from .slot_tables import Placements, SlotTable, nowhere, units_that_fit
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 
 def oasis(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, MethodOutcome
 
 from .instance import PdOrsInstance, PdOrsSolution
@@ -53,19 +53,22 @@ def run_online(
     table : PriceTable
         With nothing promised; it is changed.
     find_plans : function
-        The kernel.
+        The kernel; it may raise `TimeoutError`.
     """
-    began = time.monotonic()
+    clock = Clock(limits)
     terms = instance.terms
     plans: list[Plan | None] = [None] * len(terms.jobs)
     payoffs: list[float | None] = [None] * len(terms.jobs)
     limit_hit = None
     for i in by_arrival(instance):
-        if limits.time_s is not None and time.monotonic() - began > limits.time_s:
+        job = terms.jobs[i]
+        try:
+            if clock.expired:
+                raise TimeoutError
+            best = best_plan(job, table, find_plans)
+        except TimeoutError:
             limit_hit = "time_s"
             break
-        job = terms.jobs[i]
-        best = best_plan(job, table, find_plans)
         if best is None:
             continue
         payoff, plan = best

@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, MethodOutcome
 
 from .instance import PdOrsInstance, PdOrsSolution
@@ -104,6 +105,7 @@ def pd_ors(
         keep,
         trim,
         fallback,
+        Clock(limits),
     )
     limits_of_prices = chosen_range(
         instance,

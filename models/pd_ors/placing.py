@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
+
 from .instance import PdOrsInstance, PdOrsSolution, SlotPlan
 from .kernel import Progress, Usage, best_plans, usage_of
 from .slot_methods import SlotOptions
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 #: Parts of a job's work, and numbers of workers tried, where exact ones would be many.
 QUANTA = 600

@@ -12,23 +12,11 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from gadgetopt.errors import InputError
-from gadgetopt.result import Evaluation
+from gadgetopt.figures import BAR, BLUE, GREY, INK, LEGEND_ABOVE, ORANGE, PALE, TEMPLATE, mixed
 
 from .evaluate import Course, SlotCourse, courses, evaluate, utility
 from .instance import Job, PdOrsInstance, PdOrsSolution, SlotPlan
 
-#: From Paul Tol's light scheme: told apart by colour-blind readers, and light enough to write on.
-BLUE, ORANGE, YELLOW, PINK, CYAN, MINT, PEAR = (
-    "#77aadd",
-    "#ee8866",
-    "#eedd88",
-    "#ffaabb",
-    "#99ddff",
-    "#44bb99",
-    "#bbcc33",
-)
-GREY, INK, PALE = "#bbbbbb", "#222222", "#ffffff"
 MODES = ("inside one machine", "spread over machines", "servers only")
 _HUES = dict(zip(MODES, (BLUE, ORANGE, GREY), strict=True))
 
@@ -62,14 +50,8 @@ class Bar:
 
 
 def plot(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
-    """Draw a feasible decision as a Gantt chart of the jobs.
-
-    Raises
-    ------
-    InputError
-        If the decision is infeasible.
-    """
-    evaluation = checked(instance, solution)
+    """Draw a feasible decision as a Gantt chart of the jobs."""
+    evaluation = evaluate(instance, solution)
     found = bars(instance, solution)
     most = max((bar.workers for bar in found), default=1)
     few = len(instance.jobs) <= _LABELLED_JOBS
@@ -79,7 +61,7 @@ def plot(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
         if not of_mode:
             continue
         figure.add_bar(
-            orientation="h",
+            **BAR,
             name=mode,
             base=[bar.first - 0.5 for bar in of_mode],
             x=[bar.last - bar.first + 1 for bar in of_mode],
@@ -90,12 +72,7 @@ def plot(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
                 "line": {"color": PALE, "width": 0.7},
             },
             text=[str(bar.workers) if few and bar.workers else "" for bar in of_mode],
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            textfont={"color": INK},
             hovertext=[bar.hover for bar in of_mode],
-            hoverinfo="text",
         )
     _add_arrivals(figure, instance, solution)
     accepted = evaluation.components["accepted_jobs"]
@@ -106,9 +83,9 @@ def plot(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
             "subtitle": {"text": "numbers: workers; the more, the darker; triangles: arrivals"},
         },
         barmode="overlay",
-        template="plotly_white",
+        template=TEMPLATE,
         height=190 + (max(140, 26 * len(instance.jobs)) if few else 1000),
-        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.0, "yanchor": "bottom"},
+        legend=LEGEND_ABOVE,
         uniformtext={"minsize": 8, "mode": "hide"},
         xaxis={
             "title": {"text": "slot"},
@@ -142,20 +119,6 @@ def bars(instance: PdOrsInstance, solution: PdOrsSolution) -> list[Bar]:
             if c.machines
         )
     return out
-
-
-def checked(instance: PdOrsInstance, solution: PdOrsSolution) -> Evaluation:
-    """Return the evaluation of a decision that is to be drawn.
-
-    Raises
-    ------
-    InputError
-        If the decision is infeasible.
-    """
-    evaluation = evaluate(instance, solution)
-    for violation in evaluation.violations:
-        raise InputError(f"solution: {violation}, expected a feasible decision to draw")
-    return evaluation
 
 
 def _joined(single: Iterator[Bar]) -> Iterator[Bar]:
@@ -217,6 +180,4 @@ def _add_arrivals(figure: go.Figure, instance: PdOrsInstance, solution: PdOrsSol
 
 def _shaded(colour: str, part: float) -> str:
     """Mix a colour with white: the full one at part 1, a third of it at 0."""
-    strength = 0.35 + 0.65 * part
-    mixed = (255 - strength * (255 - int(colour[k : k + 2], 16)) for k in (1, 3, 5))
-    return "#" + "".join(f"{round(c):02x}" for c in mixed)
+    return mixed(colour, PALE, 0.65 * (1 - part))

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from gadgetopt.figures import BLUE, GREY, INK, ORANGE, TEMPLATE
+
 from .instance import PdOrsInstance, PdOrsSolution
 from .kernel import Plan, best_plans, usage_of
 from .online import best_plan
-from .plot import BLUE, GREY, INK, ORANGE, checked
 from .prices import PriceTable, by_arrival, price_range
 from .slot_methods import SlotOptions
 from .terms import JobTerms
@@ -43,13 +44,7 @@ def waterfall(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
 
     A job that is not accepted is shown with its best schedule at that moment, if it had one; the
     external case of a slot is filled greedily for it.
-
-    Raises
-    ------
-    InputError
-        If the decision is infeasible.
     """
-    checked(instance, solution)
     figure = make_subplots(
         rows=2,
         cols=1,
@@ -64,7 +59,7 @@ def waterfall(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
             "subtitle": {"text": "jobs in order of arrival; one is worth accepting above 0"},
         },
         barmode="relative",
-        template="plotly_white",
+        template=TEMPLATE,
         height=820,
     )
     figure.update_yaxes(title_text="utility")

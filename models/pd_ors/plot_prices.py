@@ -6,10 +6,12 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from gadgetopt.arrays import Floats, Ints
+from gadgetopt.figures import TEMPLATE
+
 from .instance import PdOrsInstance, PdOrsSolution
-from .plot import FEW_TICKS, checked
+from .plot import FEW_TICKS
 from .prices import PriceTable, price_range, replay
-from .terms import Floats, Ints
 
 #: Of machines beyond this many, so many evenly spread ones are drawn.
 _DRAWN_MACHINES = 200
@@ -23,13 +25,7 @@ def heat_map(
     Prices are those that the accepted jobs of any feasible decision would have led to, taken in
     order of arrival, with U and L as in `prices.price_range`. A slider goes through the slots of
     arrivals; what is shown first is the end.
-
-    Raises
-    ------
-    InputError
-        If the decision is infeasible.
     """
-    checked(instance, solution)
     moments = _moments(instance, solution, log_price_span)
     shown = np.linspace(
         0, len(instance.machines) - 1, min(len(instance.machines), _DRAWN_MACHINES)
@@ -60,7 +56,7 @@ def heat_map(
             "text": "Prices of resources by machine and slot",
             "subtitle": {"text": "utility per amount of 1 (powers of ten), as jobs are accepted"},
         },
-        template="plotly_white",
+        template=TEMPLATE,
         height=260 + min(900, max(160, 14 * len(shown))),
         coloraxis={
             "colorscale": "Cividis",

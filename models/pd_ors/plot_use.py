@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from gadgetopt.arrays import Floats, Ints
+from gadgetopt.figures import BLUE, GREY, MINT, ORANGE, PEAR, PINK, TEMPLATE, YELLOW
+
 from .evaluate import courses
 from .instance import PdOrsInstance, PdOrsSolution
-from .plot import BLUE, FEW_TICKS, GREY, MINT, ORANGE, PEAR, PINK, YELLOW, checked
+from .plot import FEW_TICKS
 
 _LINES = (BLUE, ORANGE, MINT, PINK, PEAR, YELLOW)
 _DASHES = ("solid", "dash", "dot", "dashdot")
 
 
 def over_time(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
-    """Draw the used part of every resource by slot, above arrivals and completions.
-
-    Raises
-    ------
-    InputError
-        If the decision is infeasible.
-    """
-    checked(instance, solution)
+    """Draw the used part of every resource by slot, above arrivals and completions."""
     T = instance.horizon_slots
     slots = list(range(1, T + 1))
     figure = make_subplots(
@@ -65,7 +60,7 @@ def over_time(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
     figure.update_layout(
         title={"text": f"{len(instance.jobs)} jobs on {len(instance.machines)} machines"},
         barmode="relative",
-        template="plotly_white",
+        template=TEMPLATE,
         height=620,
     )
     figure.update_yaxes(title_text="% of the capacity", range=[0, 103], row=1, col=1)
@@ -75,7 +70,7 @@ def over_time(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
     return figure
 
 
-def used_parts(instance: PdOrsInstance, solution: PdOrsSolution) -> npt.NDArray[np.float64]:
+def used_parts(instance: PdOrsInstance, solution: PdOrsSolution) -> Floats:
     """Return the used part of every resource of all machines, shape (slots, resources)."""
     used = np.zeros((instance.horizon_slots, len(instance.resources)))
     for job, schedule in zip(instance.jobs, solution.schedules, strict=True):
@@ -88,9 +83,7 @@ def used_parts(instance: PdOrsInstance, solution: PdOrsSolution) -> npt.NDArray[
     return np.divide(used, there, out=np.zeros_like(used), where=there > 0)
 
 
-def jobs_by_slot(
-    instance: PdOrsInstance, solution: PdOrsSolution
-) -> list[tuple[str, npt.NDArray[np.int64], str]]:
+def jobs_by_slot(instance: PdOrsInstance, solution: PdOrsSolution) -> list[tuple[str, Ints, str]]:
     """Return how many jobs arrive and are accepted or not, and complete, in every slot."""
     counts = {name: np.zeros(instance.horizon_slots, dtype=np.int64) for name in _JOBS}
     for job, course in zip(instance.jobs, courses(instance, solution), strict=True):

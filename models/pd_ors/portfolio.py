@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
 
+from gadgetopt.clock import Clock
 from gadgetopt.numbers import CLOSED_GAP
 from gadgetopt.result import Limits, MethodOutcome
 
@@ -29,20 +29,18 @@ def portfolio(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator)
     instances of that size are closed by it only. Branch and check has the time that is left
     (reconstructed).
     """
-    began = time.perf_counter()
+    clock = Clock(limits)
     jobs = pricings(instance)
     small = len(instance.machines) * instance.horizon_slots <= FEW_PLACES
     if not jobs or not small or not all(job.exact for job in jobs):
         return branch_and_check(instance, limits, rng)
-    part = None if limits.time_s is None else PRICE_PART * limits.time_s
-    first = branch_and_price(instance, replace(limits, time_s=part), rng)
+    first = branch_and_price(instance, clock.limits(part=PRICE_PART), rng)
     first.formulation = "schedule_columns"
     value, bound = _ends(instance, first)
     if _closed(value, bound, limits):
         return first
-    passed = time.perf_counter() - began
-    left = None if limits.time_s is None else max(0.0, limits.time_s - passed)
-    second = branch_and_check(instance, replace(limits, time_s=left), rng)
+    passed = clock.elapsed_s
+    second = branch_and_check(instance, clock.limits(), rng)
     other_value, other_bound = _ends(instance, second)
     lower = second if other_bound < bound else first
     better = second if other_value > value else first

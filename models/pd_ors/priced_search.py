@@ -10,12 +10,13 @@ from those after it.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, MethodOutcome, TracePoint
 
 from .bounds import first_prices
@@ -27,7 +28,7 @@ from .restricted_master import RestrictedMaster
 from .slot_checks import SlotChecks
 from .slot_packing import Item
 from .slot_repair import repaired
-from .terms import Floats, JobTerms
+from .terms import JobTerms
 
 #: Scales of the prices of the first placements.
 FIRST_SCALES = (0.5, 1.0)
@@ -73,10 +74,11 @@ class Prices:
 
 def relaxation_prices(instance: PdOrsInstance, limits: Limits) -> Prices:
     """Return prices of the linear relaxation of (10), or the best ones met within the time."""
+    clock = Clock(limits)
     master = RestrictedMaster(instance)
     jobs = pricings(instance)
-    start = first_prices(instance, limits, master)
-    done = generate(master, jobs, limits, quanta=(QUANTA,), start=start)
+    start = first_prices(instance, clock.limits(), master)
+    done = generate(master, jobs, clock.limits(), quanta=(QUANTA,), start=start)
     price = done.price[:, master.classes.of_machine]
     earned = np.zeros(len(instance.jobs))
     for column, share in zip(master.columns, master.shares.tolist(), strict=False):
@@ -89,21 +91,18 @@ def chosen(instance: PdOrsInstance, prices: Prices, limits: Limits) -> Placing:
 
     Columns know classes of machines only; where a slot does not pack, jobs are placed anew.
     """
-    began = time.perf_counter()
-    until = math.inf if limits.time_s is None else began + limits.time_s
-    time_s = MOST_CHOICE_S
-    if limits.time_s is not None:
-        time_s = min(time_s, CHOICE_PART * limits.time_s)
-    columns = prices.master.choice(RESERVE, replace(limits, time_s=time_s, rel_gap=CHOICE_GAP))
+    clock = Clock(limits)
+    of_choice = replace(clock.limits(CHOICE_PART, MOST_CHOICE_S), rel_gap=CHOICE_GAP)
+    columns = prices.master.choice(RESERVE, of_choice)
     items: dict[int, list[Item]] = {}
     for column in columns:
         for use in column.uses:
             items.setdefault(use.slot, []).append(Item(column.job, use.internal, use.workers))
     by_slot = {t: tuple(sorted(items[t])) for t in sorted(items)}
-    checks = SlotChecks(instance.terms, lambda: max(0.0, until - time.perf_counter()))
+    checks = SlotChecks(instance.terms, clock)
     verdicts = {t: checks.check(by_slot[t]).packing for t in by_slot}
     packed = {t: packing.counts for t, packing in verdicts.items() if packing.fits}
-    return repaired(instance, by_slot, packed, prices.price, until)
+    return repaired(instance, by_slot, packed, prices.price, clock)
 
 
 @dataclass
@@ -127,16 +126,14 @@ class PricedSearch:
 
     def run(self, limits: Limits, rounds: int, enough: float = math.inf) -> bool:
         """Search for so many rounds, or until a value; say whether it was stopped by the time."""
-        began = time.perf_counter()
-        until = math.inf if limits.time_s is None else began + limits.time_s
+        clock = Clock(limits)
         jobs = {j.index: j for j in self.instance.terms.jobs if _can_earn(j)}
 
         def kept(placing: Placing) -> bool:
             """Keep the best; say whether to go on."""
             if self.best is None or placing.value > self.best.value:
                 self.best = placing.copy()
-                at = time.perf_counter() - began
-                self.trace.append(TracePoint(at, placing.value, None))
+                self.trace.append(TracePoint(clock.elapsed_s, placing.value, None))
             return self.best.value < enough
 
         def recreate(placing: Placing, order: Sequence[int], scale: float) -> bool:
@@ -144,7 +141,7 @@ class PricedSearch:
             price = scale * self.prices.price
             for least in (0.0, -math.inf):
                 for i in order:
-                    if time.perf_counter() > until:
+                    if clock.expired:
                         return False
                     if i not in placing.placed:
                         placing.place(jobs[i], price, least)
@@ -216,27 +213,20 @@ def priced_search(
     rounds : int, default 300
         Of ruin and recreate.
     """
-    began = time.perf_counter()
-    for_prices = limits
-    if limits.time_s is not None:
-        for_prices = replace(limits, time_s=PRICES_PART * limits.time_s)
-    prices = relaxation_prices(instance, for_prices)
-    passed = time.perf_counter() - began
-
-    def left(part: float = 1.0) -> Limits:
-        if limits.time_s is None:
-            return limits
-        spent = time.perf_counter() - began
-        return replace(limits, time_s=max(0.0, part * (limits.time_s - spent)))
-
-    search = PricedSearch(instance, prices, rng, chosen(instance, prices, left(CHOOSING_PART)))
-    stopped = search.run(left(), rounds, prices.bound * (1 - limits.rel_gap))
+    clock = Clock(limits)
+    with clock.phase("prices"):
+        prices = relaxation_prices(instance, clock.limits(PRICES_PART))
+    with clock.phase("search"):
+        start = chosen(instance, prices, clock.limits(CHOOSING_PART))
+        search = PricedSearch(instance, prices, rng, start)
+        begin_s = clock.elapsed_s
+        stopped = search.run(clock.limits(), rounds, prices.bound * (1 - limits.rel_gap))
     best = search.best or Placing(instance)
     return MethodOutcome(
         solution=best.decision(),
         claimed_objective=best.value,
         certificate=certificate_of(instance, prices.price),
         limit_hit="time_s" if stopped else None,
-        trace=tuple(replace(point, time_s=point.time_s + passed) for point in search.trace),
-        phases_s={"prices": passed, "search": time.perf_counter() - began - passed},
+        trace=tuple(replace(point, time_s=point.time_s + begin_s) for point in search.trace),
+        phases_s=clock.phases_s,
     )

@@ -27,9 +27,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.errors import InputError, ModelRefused
 
-from .terms import Floats, Ints, JobTerms, Terms
+from .terms import JobTerms, Terms
 
 if TYPE_CHECKING:
     from .instance import PdOrsInstance, PdOrsSolution

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gadgetopt.arrays import Floats
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.highs import SMALLEST_COEFFICIENT
 from gadgetopt.solvers.persistent import PersistentLp
@@ -26,7 +27,6 @@ from .class_pricing import Classes
 from .instance import PdOrsInstance
 from .kernel import Plan, Use
 from .rules import Rule
-from .terms import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
+
 from .kernel import Allow, Plan, Use
 from .labels import Front, Scale, front
 from .slot_tables import SlotTable
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 
 def ruled_plans(

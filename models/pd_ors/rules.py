@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-import numpy.typing as npt
+from gadgetopt.arrays import Bools, Ints
 
 from .kernel import Use
-from .terms import Ints
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,6 @@ class Rule:
             return False
         return use.workers >= self.workers and (use.internal or not self.internal)
 
-    def met_by(self, internal: bool, workers: Ints) -> npt.NDArray[np.bool_]:
+    def met_by(self, internal: bool, workers: Ints) -> Bools:
         """Return for which numbers of workers it holds in a mode."""
         return (workers >= self.workers) & (internal or not self.internal)

@@ -6,9 +6,9 @@ slot, so what is known of a set of items holds in every slot (reconstructed).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits
 
 from .machine_patterns import Cut, Pool, pack_by_patterns
@@ -17,8 +17,8 @@ from .terms import Terms
 
 Items = tuple[Item, ...]
 
-#: Seconds for the choice of whole patterns of a slot, and for CP-SAT's search.
-PATTERNS_S = 1.0
+#: Seconds for the patterns of a slot, and for CP-SAT's search.
+PATTERNS_S = 2.0
 EXACT_S = 2.0
 #: Machines times items up to which CP-SAT decides at once, and above which it rarely decides what
 #: patterns do not.
@@ -43,12 +43,12 @@ class SlotChecks:
     Attributes
     ----------
     terms : Terms
-    time_left : callable
-        Seconds that are left, perhaps infinite.
+    clock : Clock
+        Of the search that they are part of.
     """
 
     terms: Terms
-    time_left: Callable[[], float]
+    clock: Clock
     _known: dict[Items, SlotVerdict] = field(default_factory=dict)
     _pool: Pool = field(default_factory=dict)
 
@@ -109,4 +109,4 @@ class SlotChecks:
         return pack(self.terms, items, self._limits(CONFLICT_S)).fits is False
 
     def _limits(self, time_s: float) -> Limits:
-        return Limits(time_s=max(0.0, min(time_s, self.time_left())))
+        return self.clock.limits(at_most_s=time_s)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
+from gadgetopt.clock import Clock
+
 from .greedy_tables import greedy_table, numbers_of_workers
 from .instance import Placement
 from .slot_tables import Placements, Room, SlotTable, exact_table, internal_table, units_that_fit
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 SlotMethod = Literal["auto", "exact_dp", "greedy", "milp", "rounding"]
 Keep = Literal["first", "best"]
@@ -37,6 +40,8 @@ class SlotOptions:
         Roundings depend on this, the job, the slot and the number of workers only.
     factor, attempts, keep, trim, fall_back
         Of the roundings, see `slot_rounding.round_slot`.
+    clock : Clock
+        Of the run; where time is up before a solver's answer, `TimeoutError` is raised.
     """
 
     method: SlotMethod = "exact_dp"
@@ -47,6 +52,7 @@ class SlotOptions:
     keep: Keep = "first"
     trim: bool = True
     fall_back: FallBack = "none"
+    clock: Clock = field(default_factory=Clock, compare=False)
 
 
 def slot_table(job: JobTerms, t: int, price: Floats, slot: Room, options: SlotOptions) -> SlotTable:
@@ -62,7 +68,7 @@ def slot_table(job: JobTerms, t: int, price: Floats, slot: Room, options: SlotOp
     if method == "greedy":
         return greedy_table(job, slot, n)
     if method == "milp":
-        return _one_by_one(job, slot, n, lambda n: _optimum(job, n, price, slot.room))
+        return _one_by_one(job, slot, n, lambda n: _optimum(job, n, price, slot.room, options))
     if method == "rounding":
         return _rounding_table(job, t, slot, n, options)
     raise ValueError(
@@ -91,10 +97,12 @@ def _one_by_one(
     return SlotTable(internal, external, machine, job.servers, known.__getitem__)
 
 
-def _optimum(job: JobTerms, n: int, price: Floats, room: Ints) -> tuple[Placements, float] | None:
+def _optimum(
+    job: JobTerms, n: int, price: Floats, room: Ints, options: SlotOptions
+) -> tuple[Placements, float] | None:
     from .slot_program import solve_slot
 
-    found = solve_slot(job, n, price, room)
+    found = solve_slot(job, n, price, room, limits=options.clock.limits())
     if found is None:
         return None
     pairs = enumerate(zip(found.workers.tolist(), found.servers.tolist(), strict=True))
@@ -110,7 +118,7 @@ def _rounding_table(job: JobTerms, t: int, slot: Room, n: Ints, options: SlotOpt
     from .slot_relaxation import SlotLp
     from .slot_rounding import slot_rounding
 
-    lp = SlotLp(job, slot.worker_cost, slot.server_cost, slot.room)
+    lp = SlotLp(job, slot.worker_cost, slot.server_cost, slot.room, options.clock)
 
     def place(n: int) -> tuple[Placements, float] | None:
         found = slot_rounding(

@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 from ortools.sat.python import cp_model
 
+from gadgetopt.arrays import Ints
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 
 from .decoding import Counts
-from .terms import Ints, Terms
+from .terms import Terms
 
 
 @dataclass(frozen=True, order=True)

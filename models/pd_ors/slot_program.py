@@ -28,19 +28,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyomo.environ as pyo
 from ortools.sat.python import cp_model
 
+from gadgetopt.arrays import Floats, Ints
+from gadgetopt.clock import Clock
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 
 from .terms import JobTerms
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Bits of the largest cost of a plan in CP-SAT.
 COST_BITS = 50
@@ -193,13 +191,16 @@ def solve_slot(
     ------
     SolverError
         If the solver stops without an optimum.
+    TimeoutError
+        If time is up first.
     """
+    clock = Clock(limits)
     if not job.usable[n]:
         return None
     solve = _highs if backend == "highs" else _cpsat
     limit = math.inf
     while True:
-        found = solve(job, n, price, room, limit, limits or Limits(), seed)
+        found = solve(job, n, price, room, limit, clock.limits(), seed)
         if found is None:
             return None
         costs = slot_costs(job, n, price, room, limit)
@@ -229,6 +230,8 @@ def _highs(
     outcome = solve_model(m, "highs", limits, seed)
     if outcome.status is Status.INFEASIBLE:
         return None
+    if outcome.limit_hit == "time_s":
+        raise TimeoutError
     if outcome.status is not Status.OPTIMAL:
         raise SolverError(f"slot program: {outcome.reason or outcome.status}")
     w = [round(pyo.value(m.w[h])) for h in m.H]
@@ -263,6 +266,8 @@ def _cpsat(
     outcome = solve_cp(model, limits, seed)
     if outcome.status is Status.INFEASIBLE:
         return None
+    if outcome.limit_hit == "time_s":
+        raise TimeoutError
     if outcome.status is not Status.OPTIMAL or outcome.values is None:
         raise SolverError(f"slot program: {outcome.reason or outcome.status}")
     values = outcome.values

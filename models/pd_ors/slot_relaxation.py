@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.bicriteria import MixedProgram
+from gadgetopt.clock import Clock
 from gadgetopt.errors import SolverError
-from gadgetopt.result import Limits, Status
+from gadgetopt.result import Status
 from gadgetopt.solvers.persistent import PersistentLp
 
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 #: Closeness to an integer within which a number of the linear optimum is that integer.
 INTEGRAL = 1e-7
@@ -59,10 +61,19 @@ class SlotLp:
         c^w_h and c^s_h.
     room : array of int, shape (machines, resources)
         What is left, in units.
+    clock : Clock, optional
+        Of the run.
     """
 
-    def __init__(self, job: JobTerms, worker_cost: Floats, server_cost: Floats, room: Ints):
-        self._job, self._room = job, room
+    def __init__(
+        self,
+        job: JobTerms,
+        worker_cost: Floats,
+        server_cost: Floats,
+        room: Ints,
+        clock: Clock | None = None,
+    ):
+        self._job, self._room, self._clock = job, room, clock or Clock()
         self._machines = len(room)
         # A column is a worker on machine h, number h, or a server, number machines + h.
         fits = np.concatenate([(job.alpha <= room).all(axis=1), (job.beta <= room).all(axis=1)])
@@ -81,6 +92,8 @@ class SlotLp:
         ------
         SolverError
             If HiGHS stops without an answer.
+        TimeoutError
+            If time is up first.
         """
         if not self._workers.any() or self._workers.all():
             return None
@@ -128,9 +141,11 @@ class SlotLp:
         columns, zero = np.arange(len(self._cost)), np.zeros(len(self._cost))
         lp.change_costs(columns, relative)
         lp.change_column_bounds(columns, zero, np.where(allowed, math.inf, 0.0))
-        status = lp.solve(Limits())
+        status = lp.solve(self._clock.limits())
         if status is Status.INFEASIBLE:
             return None
+        if lp.limit_hit == "time_s":
+            raise TimeoutError
         if status is not Status.OPTIMAL:
             raise SolverError(f"relaxation of the slot program: {status}")
         x = np.maximum(lp.values, 0.0)

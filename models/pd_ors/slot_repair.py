@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
+
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 
 from .decoding import Counts, slot_plan
 from .instance import PdOrsInstance, SlotPlan
 from .placing import Placing
 from .slot_packing import Item, fill_machines
-from .terms import Floats
 
 Items = tuple[Item, ...]
 #: Workers and servers by machine of every job of a slot.
@@ -21,7 +22,7 @@ def repaired(
     items: Mapping[int, Items],
     packed: Mapping[int, Packed],
     price: Floats,
-    until: float,
+    clock: Clock,
 ) -> Placing:
     """Return a placing of the jobs, without those that keep slots from being packed.
 
@@ -36,8 +37,8 @@ def repaired(
         The slots of which that is known.
     price : array, shape (slots, machines, resources)
         Per unit, at which the others are placed.
-    until : float
-        In `time.perf_counter`, when no further job is placed.
+    clock : Clock
+        No further job is placed when time is up.
     """
     counts = {t: packed[t] for t in items if t in packed}
     dropped: set[int] = set()
@@ -53,7 +54,7 @@ def repaired(
     placing = Placing.of(instance, schedules(instance, items, counts, dropped))
     others = [job for job in instance.terms.jobs if job.index not in placing.placed]
     for job in sorted(others, key=lambda job: (-float(job.utility.max()), job.index)):
-        if time.perf_counter() > until:
+        if clock.expired:
             break
         placing.place(job, price)
     return placing

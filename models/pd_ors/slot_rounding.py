@@ -24,15 +24,16 @@ from typing import Literal
 
 import numpy as np
 
+from gadgetopt.arrays import Bools, Floats, Ints
 from gadgetopt.bicriteria import Regime
 from gadgetopt.errors import ModelRefused
-from gadgetopt.rounding import Bools, Keep, Tail, round_mixed
+from gadgetopt.rounding import Keep, Tail, round_mixed
 
 from .greedy_tables import greedy_table
 from .instance import Placement
 from .slot_relaxation import SlotLp
 from .slot_tables import Placements, Room, exact_table
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 Fallback = Literal["none", "greedy", "exact_dp"]
 Origin = Literal["integral", "rounded", "fallback", "none"]

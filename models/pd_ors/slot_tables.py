@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gadgetopt.arrays import Floats, Ints
+
 from .instance import Placement
-from .terms import Floats, Ints, JobTerms
+from .terms import JobTerms
 
 Placements = tuple[Placement, ...]
 

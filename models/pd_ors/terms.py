@@ -17,17 +17,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Bools, Floats, Ints
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import decimal_rational
 from gadgetopt.units import MOST_UNITS, in_units
 
 if TYPE_CHECKING:
     from .instance import Job, PdOrsInstance
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 class Terms:
@@ -146,7 +143,7 @@ class JobTerms:
         return np.array([-(-n * q // p) for n in range(self.batch + 1)], dtype=np.int64)
 
     @cached_property
-    def usable(self) -> npt.NDArray[np.bool_]:
+    def usable(self) -> Bools:
         """Whether n workers are allowed at a time, shape (F + 1,); not all are at exact ratio."""
         n = np.arange(self.batch + 1)
         if self.instance.ratio == "exact":

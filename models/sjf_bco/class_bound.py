@@ -27,7 +27,9 @@ import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.certificate import LpDuals, rational_duals
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import compile_model
 
@@ -93,8 +95,9 @@ def class_lp(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator)
     """Return the LP class bound, recomputed from the solver's dual multipliers and rounded up."""
     from .bounds import bound_outcome
 
+    clock = Clock(limits)
     form = compile_model(build(instance, relaxed=True))
-    outcome = solve_form(form, limits, seed=int(rng.integers(2**31)))
+    outcome = solve_form(form, clock.limits(), seed=seed_of(rng))
     proved = None if outcome.row_duals is None else rational_duals(form, outcome.row_duals)
     if proved is None:
         return MethodOutcome(limit_hit=outcome.limit_hit, versions=outcome.versions)

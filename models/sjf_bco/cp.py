@@ -8,15 +8,14 @@ the true durations.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
-from gadgetopt.errors import SolverError
+from gadgetopt.clock import Clock
 from gadgetopt.numbers import round_up
 from gadgetopt.result import Limits, MethodOutcome, Status
+from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.solvers.outcome import SolverOutcome
 
@@ -66,16 +65,16 @@ def assemble(
     horizon: int,
     lower: int,
     incumbent: SjfBcoSolution | None,
-    deadline: float | None = None,
+    clock: Clock | None = None,
 ) -> ScheduleModel:
     """Build a model: what all share, its durations, and what is known beforehand.
 
     Raises
     ------
     TimeoutError
-        If the deadline passes first.
+        If time is up first.
     """
-    model = ScheduleModel(instance, horizon, deadline)
+    model = ScheduleModel(instance, horizon, clock)
     model.gang_is_complete()
     model.servers_are_counted()
     model.spread_jobs_are_on_the_network()
@@ -106,20 +105,15 @@ def solve(
     if lower > horizon:
         return SolverOutcome(Status.INFEASIBLE, bound=lower), None
     known = incumbent if makespan is not None else None
-    begin = time.perf_counter()
-    deadline = None if limits.time_s is None else begin + limits.time_s
+    clock = Clock(limits)
     try:
-        model = assemble(instance, durations, horizon, lower, known, deadline)
+        model = assemble(instance, durations, horizon, lower, known, clock)
     except TimeoutError:
         return SolverOutcome(Status.NO_SOLUTION, limit_hit="time_s"), None
-    if deadline is not None:
-        limits = replace(limits, time_s=max(0.0, deadline - time.perf_counter()))
-    build_s = time.perf_counter() - begin
+    build_s = clock.elapsed_s
     slotted = durations in (exact, exact_with_shared_slots)
     level = None if slotted else LINEARIZATION_LEVEL_WITHOUT_SLOTS
-    outcome = solve_cp(model.model, limits, seed, level)
-    if outcome.status is Status.ERROR:
-        raise SolverError(outcome.reason)
+    outcome = solve_cp(model.model, clock.limits(), seed, level)
     outcome.phases_s = {"build": build_s, **outcome.phases_s}
     schedule = None if outcome.values is None else model.decode(outcome.values)
     return outcome, schedule
@@ -168,19 +162,15 @@ def cp_u(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> 
 def _run(
     instance: SjfBcoInstance, durations: Constraints, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
+    clock = Clock(limits)
     lower = energetic_bound(instance)
     incumbent = upper_bound_schedule(instance)
-    outcome, schedule = solve(
-        instance, durations, limits, int(rng.integers(2**31)), lower, incumbent
-    )
+    outcome, schedule = solve(instance, durations, clock.limits(), seed_of(rng), lower, incumbent)
     infeasible = outcome.status is Status.INFEASIBLE
-    result = MethodOutcome(
-        dual_bound=None if outcome.bound is None else round_up(outcome.bound),
+    result = MethodOutcome.of(
+        outcome,
+        bound_of=round_up,
         proved=Status.INFEASIBLE if infeasible else None,
-        limit_hit=outcome.limit_hit,
-        trace=outcome.trace,
-        phases_s=outcome.phases_s,
-        versions=outcome.versions,
         notes={"model_makespan": outcome.objective, "energetic": lower},
     )
     found = simulated(instance, schedule)

@@ -26,7 +26,6 @@ All data are integers.
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from fractions import Fraction
 from itertools import pairwise
@@ -34,6 +33,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 from ortools.sat.python import cp_model
+
+from gadgetopt.clock import Clock
 
 from .instance import SjfBcoInstance, SjfBcoSolution
 from .symmetry import equal_servers, identical_jobs, neighbours, representative
@@ -63,14 +64,14 @@ class ScheduleModel:
     instance : SjfBcoInstance
     horizon : int
         Largest makespan considered, at least the shortest duration of every job.
-    deadline : float, optional
-        Moment of `time.perf_counter` after which building raises `TimeoutError`: on a large
-        instance the time limit may be over before the model is written.
+    clock : Clock, optional
+        Building raises `TimeoutError` when time is up: on a large instance that may be before the
+        model is written.
     """
 
-    def __init__(self, instance: SjfBcoInstance, horizon: int, deadline: float | None = None):
+    def __init__(self, instance: SjfBcoInstance, horizon: int, clock: Clock | None = None):
         self.instance, self.horizon = instance, horizon
-        self.deadline = deadline
+        self.clock = clock
         self.rates = instance.rates
         self.J, self.S = range(len(instance.jobs)), range(len(instance.server_gpus))
         self.J2 = [j for j in self.J if self.rates.server_counts(j)[-1] >= 2]
@@ -101,7 +102,7 @@ class ScheduleModel:
         m.minimize(self.makespan)
 
     def _check_time(self) -> None:
-        if self.deadline is not None and time.perf_counter() > self.deadline:
+        if self.clock is not None and self.clock.expired:
             raise TimeoutError
 
     # -- every model ---------------------------------------------------------------------------

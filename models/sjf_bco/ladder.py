@@ -14,16 +14,16 @@ On which rung the two met says what was hard about an instance.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 
 from gadgetopt.data import Certificate, Solution
 from gadgetopt.numbers import round_up
-from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint
+from gadgetopt.result import Limits, MethodOutcome, Status
+from gadgetopt.search import Search
+from gadgetopt.solvers import seed_of
 
 from .algorithms import sjf_bco
 from .bounds import energetic
@@ -48,54 +48,34 @@ _FORMULATION_OF_RUNG = {"CP-L": "cp_l", "CP-L2": "cp_l2", "CP-E+L2": "cp_e_l2"}
 _SHARE = 0.5
 
 
-@dataclass
-class _Search:
+class _Search(Search[SjfBcoSolution]):
     """What is known so far, and what is left of the time."""
 
-    instance: SjfBcoInstance
-    limits: Limits
-    rng: np.random.Generator
-    lower: int = 0
-    certificate: Certificate | None = None  # of `lower`, where there is one
-    upper: int | None = None
-    best: SjfBcoSolution | None = None
-    infeasible: bool = False
-    limit_hit: str | None = None
-    bound_from: str | None = None
-    began: float = field(default_factory=time.perf_counter)
-    versions: dict[str, str] = field(default_factory=dict)
+    def __init__(self, instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator):
+        super().__init__("min", limits, gap=0.0)
+        self.instance, self.rng = instance, rng
+        self.bound = 0
+        self.bound_from: str | None = None
 
     @property
-    def elapsed(self) -> float:
-        return time.perf_counter() - self.began
-
-    @property
-    def out_of_time(self) -> bool:
-        return self.limits.time_s is not None and self.elapsed >= self.limits.time_s
-
-    @property
-    def closed(self) -> bool:
-        """Whether nothing is left to find out."""
-        return self.infeasible or (self.upper is not None and self.lower >= self.upper)
+    def upper(self) -> int | None:
+        """The makespan of the incumbent."""
+        return None if self.best is None else int(self.value)
 
     def raise_lower(self, bound: int, certificate: Certificate | None = None) -> None:
         """Take note of a proven bound; beyond the horizon it proves infeasibility."""
-        if bound > self.lower:
-            self.lower, self.certificate = bound, certificate
-        self.infeasible |= self.lower > self.instance.horizon_slots
+        self.prove(bound, certificate)
+        self.infeasible |= self.bound > self.instance.horizon_slots
 
     def consider(self, schedule: Solution | None) -> None:
         """Simulate a schedule and keep it if it is the best."""
         found = simulated(self.instance, cast(SjfBcoSolution | None, schedule))
-        if found and (self.upper is None or found[0] < self.upper):
-            self.upper, self.best = found
+        if found:
+            self.offer(*found)
 
     def limits_of_rung(self, rung_s: float | None) -> Limits:
         """The time a rung may take; the last one, without `rung_s`, takes all that is left."""
-        left = None if self.limits.time_s is None else max(0.0, self.limits.time_s - self.elapsed)
-        if rung_s is not None:
-            left = rung_s if left is None else min(rung_s, _SHARE * left)
-        return Limits(left, self.limits.threads, self.limits.memory_mb, self.limits.rel_gap)
+        return self.clock.limits() if rung_s is None else self.clock.limits(_SHARE, rung_s)
 
     def heuristics(self) -> None:
         """Rung 1."""
@@ -107,7 +87,7 @@ class _Search:
 
     def energetic(self) -> None:
         """Rung 2, first half."""
-        self.take(energetic(self.instance, self.limits, self.rng))
+        self.take(energetic(self.instance, self.clock.limits(), self.rng))
 
     def classes(self) -> None:
         """Rung 2, second half."""
@@ -122,8 +102,8 @@ class _Search:
     def cp(self, durations: Constraints, rung_s: float | None) -> None:
         """Rungs 3 to 5: one of the CP models, on the best makespan so far as horizon."""
         limits = self.limits_of_rung(rung_s)
-        seed = int(self.rng.integers(2**31))
-        outcome, schedule = solve(self.instance, durations, limits, seed, self.lower, self.best)
+        lower, seed = int(self.bound), seed_of(self.rng)
+        outcome, schedule = solve(self.instance, durations, limits, seed, lower, self.best)
         self.consider(schedule)
         self.versions.update(outcome.versions)
         last = rung_s is None
@@ -170,34 +150,22 @@ def ladder(
     """
     search = _Search(instance, limits, rng)
     history: list[dict[str, Any]] = []
-    trace: list[TracePoint] = []
-    phases: dict[str, float] = {}
     for name, climb in search.rungs(rung_s):
         if search.closed or search.limit_hit:
             break
-        if search.out_of_time:
-            search.limit_hit = "time_s"
+        if search.clock.expired:
             break
-        before, lower = search.elapsed, search.lower
+        lower = search.bound
         try:
-            climb()
+            with search.clock.phase(name):
+                climb()
         except KeyboardInterrupt:
             search.limit_hit = "interrupted"
-        if search.lower > lower:
+        if search.bound > lower:
             search.bound_from = name
-        phases[name] = search.elapsed - before
-        history.append({"rung": name, "lower": search.lower, "upper": search.upper})
-        trace.append(TracePoint(search.elapsed, search.upper, search.lower))
-    return MethodOutcome(
-        solution=search.best,
-        claimed_objective=search.upper,
-        dual_bound=search.lower or None,
-        certificate=search.certificate,
-        proved=Status.INFEASIBLE if search.infeasible else None,
-        limit_hit=None if search.closed else search.limit_hit,
-        formulation=_FORMULATION_OF_RUNG.get(search.bound_from or ""),
-        trace=tuple(trace),
-        phases_s=phases,
-        versions=search.versions,
-        notes={"closed_by": history[-1]["rung"] if search.closed else None, "rungs": history},
-    )
+        history.append({"rung": name, "lower": search.bound, "upper": search.upper})
+    closed_by = history[-1]["rung"] if search.closed else None
+    outcome = search.outcome(search.best, closed_by=closed_by, rungs=history)
+    outcome.dual_bound = search.bound or None
+    outcome.formulation = _FORMULATION_OF_RUNG.get(search.bound_from or "")
+    return outcome

@@ -8,12 +8,12 @@ and reserve whole servers at their start, so that no two spread jobs ever share 
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, MethodOutcome, TracePoint
 
 from .bounds import energetic_bound
@@ -64,14 +64,14 @@ def lpt_ils(
     MethodOutcome
         No solution if the best schedule ends after the horizon.
     """
-    began = time.perf_counter()
+    clock = Clock(limits)
     jobs = _Jobs(instance)
     best = _pass(jobs, jobs.duration, None)
-    trace = [TracePoint(time.perf_counter() - began, best.makespan, None)]
+    trace = [TracePoint(clock.elapsed_s, best.makespan, None)]
     limit_hit = None
     made = 0
     while made < restarts and best.makespan > jobs.lower_bound:
-        if limits.time_s is not None and time.perf_counter() - began > limits.time_s:
+        if clock.expired:
             limit_hit = "time_s"
             break
         target = int(rng.integers(jobs.lower_bound, best.makespan))
@@ -83,7 +83,7 @@ def lpt_ils(
         made += 1
         if found.makespan < best.makespan:
             best = found
-            trace.append(TracePoint(time.perf_counter() - began, best.makespan, None))
+            trace.append(TracePoint(clock.elapsed_s, best.makespan, None))
     outcome = _outcome(instance, best)
     outcome.limit_hit = limit_hit
     outcome.notes["restarts"] = made

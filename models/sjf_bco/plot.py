@@ -15,13 +15,12 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from gadgetopt.errors import InputError
+from gadgetopt.figures import GREY, INK, PALE, PALETTE, RED, TEMPLATE, mixed
 
 from .evaluate import evaluate, simulate
 from .instance import SjfBcoInstance, SjfBcoSolution
 
-#: From Paul Tol's light scheme: told apart by colour-blind readers, and light enough to write on.
-PALETTE = ("#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33")
-_GREY, _INK, _PALE, _RED, _CLEAR = "#dddddd", "#222222", "#ffffff", "#aa0000", "rgba(0,0,0,0)"
+_CLEAR = "rgba(0,0,0,0)"
 
 #: Level of a job that is done but keeps its GPUs, in a schedule with stated completions.
 HELD = -1
@@ -127,13 +126,13 @@ def plot(instance: SjfBcoInstance, solution: SjfBcoSolution) -> go.Figure:
             marker={
                 "color": [_darkened(_hue(j, level), shade) for j in at_level.job],
                 "pattern": pattern,
-                "line": {"color": _PALE, "width": [0 if s else 0.7 for s in at_level.spread]},
+                "line": {"color": PALE, "width": [0 if s else 0.7 for s in at_level.spread]},
             },
             text=at_level.label,
             textposition="inside",
             insidetextanchor="middle",
             textangle=0,
-            textfont={"color": _PALE if shade > 0.4 else _INK, "size": 13 if few else 10},
+            textfont={"color": PALE if shade > 0.4 else INK, "size": 13 if few else 10},
             hovertext=at_level.text,
             hoverinfo="text",
             legendgroup=str(level),
@@ -145,16 +144,16 @@ def plot(instance: SjfBcoInstance, solution: SjfBcoSolution) -> go.Figure:
             y=[None],
             name=_level_name(level),
             marker={
-                "color": _darkened(_GREY, shade),
+                "color": _darkened(GREY, shade),
                 "pattern": pattern,
-                "line": {"color": _INK, "width": 1 if level > 0 else 0},
+                "line": {"color": INK, "width": 1 if level > 0 else 0},
             },
             legendgroup=str(level),
         )
     spread = table[table.spread].groupby(["job", "row", "gpus"], as_index=False)
     figure.add_bar(
         **_rectangles(spread.agg(start=("start", "min"), end=("end", "max"))),
-        marker={"color": _CLEAR, "line": {"color": _INK, "width": 1.8 if few else 0.7}},
+        marker={"color": _CLEAR, "line": {"color": INK, "width": 1.8 if few else 0.7}},
         hoverinfo="skip",
         showlegend=False,
     )
@@ -188,11 +187,11 @@ def _lay_out(figure: go.Figure, instance: SjfBcoInstance, *, makespan: int, few:
             ticks.append(row + (held - 1) / 2)
             names.append(f"server {s} ({held} GPUs)")
     for row in first_row[1:]:
-        figure.add_hline(y=row - 0.5, line={"color": _INK, "width": 1}, layer="above")
+        figure.add_hline(y=row - 0.5, line={"color": INK, "width": 1}, layer="above")
     figure.add_vline(
         x=makespan,
-        line={"color": _RED, "width": 2, "dash": "dash"},
-        annotation={"text": f"makespan {makespan}", "font": {"color": _RED}},
+        line={"color": RED, "width": 2, "dash": "dash"},
+        annotation={"text": f"makespan {makespan}", "font": {"color": RED}},
         annotation_position="top",
     )
     figure.update_layout(
@@ -204,7 +203,7 @@ def _lay_out(figure: go.Figure, instance: SjfBcoInstance, *, makespan: int, few:
         },
         barmode="overlay",
         bargap=0,
-        template="plotly_white",
+        template=TEMPLATE,
         height=190 + (max(160, 40 * total) if few else min(1200, max(500, 4 * total))),
         margin={"l": 130, "r": 30, "t": 110, "b": 60},
         legend={"title": {"text": "contention level"}, "traceorder": "normal"},
@@ -220,7 +219,7 @@ def _lay_out(figure: go.Figure, instance: SjfBcoInstance, *, makespan: int, few:
             "tickvals": ticks,
             "ticktext": names,
             "ticks": "outside",
-            "tickcolor": _PALE,
+            "tickcolor": PALE,
             "showgrid": False,
             "zeroline": False,
         },
@@ -237,19 +236,18 @@ def _hatching(shade: float) -> dict[str, Any]:
         "shape": "/",
         "solidity": 0.15 + 0.5 * shade,
         "size": 8,
-        "fgcolor": _INK,
+        "fgcolor": INK,
         "fillmode": "overlay",
     }
 
 
 def _hue(job: int, level: int) -> str:
-    return _GREY if level == HELD else PALETTE[job % len(PALETTE)]
+    return GREY if level == HELD else PALETTE[job % len(PALETTE)]
 
 
 def _darkened(colour: str, shade: float) -> str:
     """Mix a colour with the ink."""
-    parts = ((int(colour[i : i + 2], 16), int(_INK[i : i + 2], 16)) for i in (1, 3, 5))
-    return "#" + "".join(f"{round((1 - shade) * c + shade * ink):02x}" for c, ink in parts)
+    return mixed(colour, INK, shade)
 
 
 def _level_name(level: int) -> str:

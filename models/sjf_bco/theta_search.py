@@ -15,11 +15,11 @@ Few limits need a run of their own. None of the following changes a result.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, MethodOutcome
 
 from .placement import Batch, Run, solution_of
@@ -57,7 +57,7 @@ class Search:
 
     def __post_init__(self) -> None:
         self.best_makespan = self.batch.instance.horizon_slots
-        self._began = time.perf_counter()
+        self._clock = Clock(self.limits)
         # Per variant: (U_max, limit, all jobs placed, makespan) of the runs made.
         self._known: dict[int, list[tuple[int, int, bool, int | None]]] = {
             v: [] for v in self.variants
@@ -92,15 +92,14 @@ class Search:
 
     def out_of_time(self) -> bool:
         """Whether the time limit has passed; a search stops between two runs."""
-        allowed = self.limits.time_s
-        if allowed is not None and time.perf_counter() - self._began > allowed:
+        if self._clock.expired:
             self.limit_hit = "time_s"
         return self.limit_hit is not None
 
     def outcome(self, variant_name: str | None) -> MethodOutcome:
         """Return the best schedule found."""
         notes: dict[str, Any] = {"probes": self.probes, "runs": self.runs}
-        seconds = {"search": time.perf_counter() - self._began}
+        seconds = {"search": self._clock.elapsed_s}
         if self.best is None:
             horizon = self.batch.instance.horizon_slots
             notes["no_schedule"] = (

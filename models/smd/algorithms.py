@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from gadgetopt.clock import Clock
 from gadgetopt.result import Limits, MethodOutcome
 
 from .grid_search import Grid, Objective, Route, grid_search
@@ -114,9 +115,12 @@ def smd(
         raise ValueError(f"rounding: {rounding!r} is not 'random', 'floor' or 'corners'")
     seed = int(rng.integers(2**63))
     counts = InnerCounts()
+    clock = Clock(limits)
 
     def policy(i: int, job: Job) -> Pair | None:
-        found = grid_search(job, eps_inner, grid=grid, objective=inner_objective, route=route)
+        found = grid_search(
+            job, eps_inner, grid=grid, objective=inner_objective, route=route, clock=clock
+        )
         if found is None:
             counts.jobs_without_point += 1
             return None

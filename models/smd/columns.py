@@ -26,6 +26,7 @@ import numpy as np
 import numpy.typing as npt
 import pyomo.environ as pyo
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.knapsack.moderate import moderate
 from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.numbers import decimal_rational
@@ -33,9 +34,6 @@ from gadgetopt.units import common_unit
 
 from .inner import Pair, pairs
 from .instance import Allocation, SmdInstance, SmdSolution
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -8,23 +8,24 @@ the rounded total, :math:`OPT \le B + I / S` (reconstructed).
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
 
+from gadgetopt.clock import Clock
 from gadgetopt.knapsack.direct import solve_mip
 from gadgetopt.knapsack.outcome import CoreResult
 from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.numbers import agrees
 from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.scaling import cost_unit
 
 from .bounds import columns_of, price_certificate
 from .certificate import SmdCertificate, check_bound
 from .columns import Columns
 from .instance import SmdInstance
-from .outer import exactly, left
+from .outer import exactly
 
 
 def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
@@ -33,17 +34,18 @@ def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> Me
     Where the Lagrangian bound of the linear relaxation already meets the utility, its prices are
     the certificate.
     """
-    begun = time.perf_counter()
-    columns = columns_of(instance)
+    clock = Clock(limits)
+    with clock.phase("columns"):
+        columns = columns_of(instance)
     if not columns.knapsack.num_items:
         return _nothing(instance, columns)
-    built = time.perf_counter() - begun
-    found = exactly(columns.knapsack, left(limits, built), rng)
+    with clock.phase("solve"):
+        found = exactly(columns.knapsack, clock.limits(), rng)
     chosen = np.empty(0, dtype=np.int64) if found.chosen is None else found.chosen
     if not columns.fits(instance, chosen):
         # The bound is that of rows rounded down; what fits by a hair needs them rounded up.
-        passed = time.perf_counter() - begun
-        above = exactly(columns.rounded_up(instance), left(limits, passed), rng)
+        with clock.phase("solve"):
+            above = exactly(columns.rounded_up(instance), clock.limits(), rng)
         chosen = np.empty(0, dtype=np.int64) if above.chosen is None else above.chosen
     value = columns.knapsack.value(chosen)
     outcome = MethodOutcome(
@@ -51,7 +53,7 @@ def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> Me
         claimed_objective=value,
         dual_bound=found.bound,
         limit_hit=found.limit_hit,
-        phases_s={"columns": built, "solve": time.perf_counter() - begun - built},
+        phases_s=clock.phases_s,
         notes={"columns": columns.knapsack.num_items, "proof": found.proof, **found.notes},
     )
     if "dynamic program" in found.proof:
@@ -82,17 +84,18 @@ def cpsat(
     ModelRefused
         If numbers are too large for CP-SAT.
     """
-    begun = time.perf_counter()
-    columns = columns_of(instance)
+    clock = Clock(limits)
+    with clock.phase("columns"):
+        columns = columns_of(instance)
     if not columns.knapsack.num_items:
         return _nothing(instance, columns)
-    built = time.perf_counter() - begun
-    seed = int(rng.integers(2**31 - 1))
+    seed = seed_of(rng)
     unit = cost_unit(columns.knapsack.profit)
 
     def solved(knapsack: Knapsack) -> CoreResult:
         counted = replace(knapsack, profit=knapsack.profit / unit)
-        return solve_mip(counted, "cpsat", left(limits, built), seed, profit_scale=scale)
+        with clock.phase("solve"):
+            return solve_mip(counted, "cpsat", clock.limits(), seed, profit_scale=scale)
 
     found = solved(columns.knapsack)
     if found.chosen is not None and not columns.fits(instance, found.chosen):
@@ -102,7 +105,7 @@ def cpsat(
         claimed_objective=None if found.chosen is None else found.value * unit,
         dual_bound=found.bound * unit,
         limit_hit=found.limit_hit,
-        phases_s={"columns": built, "solve": time.perf_counter() - begun - built},
+        phases_s=clock.phases_s,
         notes={"rounding_of_the_bound": columns.knapsack.num_groups * unit / scale},
     )
 

@@ -24,15 +24,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Floats
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 
 from .inner import Point, largest_p, largest_real_p, largest_real_w, real_rows
 from .instance import Job
 from .ratios import COUPLING, Ratio, optimum, ranges, ratios
 
-Floats = npt.NDArray[np.float64]
 Grid = Literal["repaired", "as_printed"]
 Objective = Literal["upper", "actual"]
 Route = Literal["fast", "lp"]
@@ -167,6 +167,7 @@ def grid_search(
     objective: Objective = "upper",
     route: Route = "fast",
     most_programs: int = MOST_PROGRAMS,
+    clock: Clock | None = None,
 ) -> GridOptimum | None:
     r"""Return a point of a completion time within (1 + eps) of the continuous optimum: Algorithm 1.
 
@@ -185,6 +186,8 @@ def grid_search(
         The exact equivalent in closed forms (reconstructed), or the linear programs of the paper.
     most_programs : int
         Linear programs beyond which the route "lp" refuses.
+    clock : Clock, optional
+        Of the run; for the route "lp".
 
     Returns
     -------
@@ -195,6 +198,8 @@ def grid_search(
     ------
     ModelRefused
         If eps would mean too many linear programs or grid values; the message has the count.
+    TimeoutError
+        If time is up before the last linear program.
     """
     if largest_p(job) == 0:
         return None
@@ -203,7 +208,7 @@ def grid_search(
         constant = float(job.completion_time.constant)
         return GridOptimum(Point(1.0, 1.0, constant), constant, 0)
     if route == "lp":
-        return _by_programs(job, eps, grid, objective, most_programs)
+        return _by_programs(job, eps, grid, objective, most_programs, clock or Clock())
     search = search_grid(job, eps, grid)
     w, p, psi = _candidates(job)(job, search)
     tau = job.completion_time
@@ -218,14 +223,15 @@ def grid_search(
 
 
 def _by_programs(
-    job: Job, eps: float, grid: Grid, objective: Objective, most_programs: int
+    job: Job, eps: float, grid: Grid, objective: Objective, most_programs: int, clock: Clock
 ) -> GridOptimum | None:
     """Algorithm 1 with the linear programs it names."""
     of = ratios(job)
     # Step 2: 2J linear-fractional programs.
     known = []
     for ratio in of:
-        least, greatest = optimum(job, ratio), optimum(job, ratio, sense="max")
+        least = optimum(job, ratio, limits=clock.limits())
+        greatest = optimum(job, ratio, sense="max", limits=clock.limits())
         assert least is not None
         assert greatest is not None
         known.append((least[2], greatest[2]))
@@ -239,7 +245,7 @@ def _by_programs(
     tau = job.completion_time
     best: GridOptimum | None = None
     for nu in itertools.product(*(values.values() for values in search.grids)):
-        found = optimum(job, search.pursued, search.bounded, nu)
+        found = optimum(job, search.pursued, search.bounded, nu, limits=clock.limits())
         if found is None:
             continue
         w, p, z = found

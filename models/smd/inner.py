@@ -24,16 +24,13 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Floats, Ints
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import decimal_rational
 from gadgetopt.result import Status
 
 from .instance import Job
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 #: Relative difference below which two completion times are taken for the same: ties go to fewer
 #: servers, then to fewer workers.

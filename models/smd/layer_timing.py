@@ -16,14 +16,12 @@ and a slice takes as much longer as the transfers. Without overlap this is TR(14
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Floats
 from gadgetopt.errors import ModelRefused
 
 from .inner import Pair, PairTable, first_best, pairs
 from .instance import Job
-
-Floats = npt.NDArray[np.float64]
 
 #: Pairs whose layers are evaluated at a time.
 CHUNK = 10**4

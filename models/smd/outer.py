@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from gadgetopt.arrays import Ints
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.core import cg_core
 from gadgetopt.knapsack.dynamic import collinear, solve_collinear
 from gadgetopt.knapsack.frieze_clarke import frieze_clarke
 from gadgetopt.knapsack.greedy import by_density
 from gadgetopt.knapsack.outcome import CoreResult
-from gadgetopt.knapsack.problem import Ints, Knapsack
+from gadgetopt.knapsack.problem import Knapsack
 from gadgetopt.result import Limits, MethodOutcome
 
 from .columns import chosen_columns
@@ -36,18 +36,23 @@ def choose_pairs(
 ) -> tuple[list[Pair | None], bool]:
     """Return the pair that a policy gives each job; after the time limit, none.
 
+    A policy that runs out of time itself raises `TimeoutError`.
+
     Returns
     -------
     pairs : list of Pair or None
     complete : bool
         Whether all jobs were served in time.
     """
-    begun = time.perf_counter()
+    clock = Clock(limits)
     pairs: list[Pair | None] = []
     for i, job in enumerate(instance.jobs):
-        if limits.time_s is not None and time.perf_counter() - begun > limits.time_s:
+        try:
+            if clock.expired:
+                raise TimeoutError
+            pairs.append(policy(i, job))
+        except TimeoutError:
             return pairs + [None] * (len(instance.jobs) - i), False
-        pairs.append(policy(i, job))
     return pairs, True
 
 
@@ -73,10 +78,11 @@ def admit(
         Of Algorithm 3: size of the sets enumerated, and whether jobs that still fit are added
         (reconstructed).
     """
+    clock = Clock(limits)
     columns = chosen_columns(instance, pairs)
-    found = _choose(columns.knapsack, limits, rng, outer, k, complete)
+    found = _choose(columns.knapsack, clock.limits(), rng, outer, k, complete)
     if not columns.fits(instance, found.chosen):
-        found = _choose(columns.rounded_up(instance), limits, rng, outer, k, complete)
+        found = _choose(columns.rounded_up(instance), clock.limits(), rng, outer, k, complete)
     notes: dict[str, Any] = {"jobs_without_pair": sum(pair is None for pair in pairs)}
     notes |= {f"outer_{key}": value for key, value in found.notes.items()}
     return MethodOutcome(
@@ -122,11 +128,12 @@ def serve(
     complete: bool,
 ) -> MethodOutcome:
     """Give every job the pair of a policy, then admit; see `choose_pairs` and `admit`."""
-    begun = time.perf_counter()
-    pairs, in_time = choose_pairs(instance, limits, policy)
-    spent = time.perf_counter() - begun
-    outcome = admit(instance, pairs, left(limits, spent), rng, outer=outer, k=k, complete=complete)
-    outcome.phases_s = {"inner": spent, "outer": time.perf_counter() - begun - spent}
+    clock = Clock(limits)
+    with clock.phase("inner"):
+        pairs, in_time = choose_pairs(instance, limits, policy)
+    with clock.phase("outer"):
+        outcome = admit(instance, pairs, clock.limits(), rng, outer=outer, k=k, complete=complete)
+    outcome.phases_s = clock.phases_s
     if not in_time:
         outcome.limit_hit = "time_s"
     return outcome
@@ -155,10 +162,3 @@ def enumerated_sets(instance: SmdInstance, k: int, eps_outer: float | None) -> i
     # A small number off, so that 0.2 of four resources is 16 and not 17.
     sets = math.ceil(len(instance.resources) * (1 - eps_outer) / eps_outer - 1e-12)
     return min(len(instance.jobs), sets)
-
-
-def left(limits: Limits, spent_s: float) -> Limits:
-    """Return limits with some seconds gone."""
-    if limits.time_s is None:
-        return limits
-    return replace(limits, time_s=max(0.0, limits.time_s - spent_s))

@@ -6,14 +6,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from gadgetopt.errors import InputError
+from gadgetopt.figures import BAR, INK, PALE, PALETTE, TEMPLATE
 
 from .evaluate import completion_time_s, evaluate, utility
 from .instance import SmdInstance, SmdSolution
-
-#: From Paul Tol's light scheme: told apart by colour-blind readers, and light enough to write on.
-PALETTE = ("#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33")
-INK, PALE = "#222222", "#ffffff"
 
 #: A job is named on its part of a bar from this many percent of the capacity on.
 _WRITTEN_PERCENT = 3
@@ -23,22 +19,15 @@ def plot(instance: SmdInstance, solution: SmdSolution) -> go.Figure:
     """Draw what part of every capacity the admitted jobs reserve (pale) and use (full colour).
 
     Where what is used is charged, only that is drawn. A job has one colour in all rows.
-
-    Raises
-    ------
-    InputError
-        If the decision is infeasible.
     """
     evaluation = evaluate(instance, solution)
-    for violation in evaluation.violations:
-        raise InputError(f"solution: {violation}, expected a feasible decision to draw")
     parts = _parts(instance, solution)
     admitted = sum(given.admit for given in solution.jobs)
     figure = go.Figure()
     for what, opacity in (("reserved", 0.35), ("used", 1.0)):
         figure.add_trace(
             go.Bar(
-                orientation="h",
+                **BAR,
                 name=what,
                 y=[part["resource"] for part in parts],
                 base=[part["start"] for part in parts],
@@ -53,12 +42,7 @@ def plot(instance: SmdInstance, solution: SmdSolution) -> go.Figure:
                 ]
                 if what == "used"
                 else None,
-                textposition="inside",
-                insidetextanchor="middle",
-                textangle=0,
-                textfont={"color": INK},
                 hovertext=[part["hover"] for part in parts],
-                hoverinfo="text",
             )
         )
     figure.add_vline(x=100, line={"color": INK, "width": 2, "dash": "dash"})
@@ -74,7 +58,7 @@ def plot(instance: SmdInstance, solution: SmdSolution) -> go.Figure:
             },
         },
         barmode="overlay",
-        template="plotly_white",
+        template=TEMPLATE,
         showlegend=False,
         height=170 + max(120, 60 * len(instance.resources)),
         xaxis={"title": {"text": "% of the capacity"}, "range": [0, 103]},

@@ -5,13 +5,13 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from gadgetopt.errors import InputError
+from gadgetopt.figures import INK, PALETTE, TEMPLATE
 from gadgetopt.files import Document
 from gadgetopt.registry import problem
 from gadgetopt.result import Limits, Status
 from gadgetopt.run import solve
 
 from .instance import SmdInstance
-from .plot import INK, PALETTE
 
 #: Parts of all reservations together that the cluster is given.
 _PARTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -72,7 +72,7 @@ def ratio_over_cluster(instance: SmdInstance) -> go.Figure:
             "text": f"Utility over the optimum, {len(instance.jobs)} jobs",
             "subtitle": {"text": "jobs are admitted exactly, unless said otherwise"},
         },
-        template="plotly_white",
+        template=TEMPLATE,
         xaxis={"title": {"text": "cluster, % of all reservations"}},
         yaxis={"title": {"text": "utility / optimum"}},
     )

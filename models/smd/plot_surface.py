@@ -6,12 +6,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gadgetopt.errors import InputError
+from gadgetopt.figures import INK, PALETTE, TEMPLATE
 
 from .baselines import most_equal, one_by_one
 from .grid_search import grid_search
 from .inner import Pair, Point, best_pair, continuous, largest_p, pairs
 from .instance import Job, SmdInstance
-from .plot import INK, PALETTE
 from .rounding import rounded
 
 #: Of Algorithm 1, as in the paper.
@@ -74,7 +74,7 @@ def surface(instance: SmdInstance) -> go.Figure:
             "text": f"Job {i} ({job.sgd_mode}): utility over workers and servers",
             "subtitle": {"text": "white: beyond the reservation"},
         },
-        template="plotly_white",
+        template=TEMPLATE,
         xaxis={"title": {"text": "workers"}, **_ticks(worth.shape[1])},
         yaxis={"title": {"text": "servers"}, **_ticks(worth.shape[0])},
         legend={"x": 1.2},

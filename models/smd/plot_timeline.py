@@ -9,10 +9,10 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from gadgetopt.errors import InputError
+from gadgetopt.figures import BAR, INK, PALETTE, TEMPLATE
 from gadgetopt.iteration_time import Layer, Overlap
 
 from .instance import SmdInstance
-from .plot import INK, PALETTE
 
 LANES = ("backward", "push", "pull", "forward")
 _MODELS: tuple[Overlap, ...] = ("sequential", "wait_free", "priority")
@@ -52,7 +52,7 @@ def timeline(instance: SmdInstance) -> go.Figure:
         found = drawn[model]
         figure.add_trace(
             go.Bar(
-                orientation="h",
+                **BAR,
                 y=[bar.lane for bar in found],
                 base=[bar.start_s for bar in found],
                 x=[bar.end_s - bar.start_s for bar in found],
@@ -61,14 +61,10 @@ def timeline(instance: SmdInstance) -> go.Figure:
                     "line": {"color": INK, "width": 0.5},
                 },
                 text=[str(bar.layer + 1) for bar in found] if len(job.layers) <= 12 else None,
-                textposition="inside",
-                insidetextanchor="middle",
-                textangle=0,
                 hovertext=[
                     f"layer {bar.layer + 1}, {bar.lane}: {bar.start_s:.4g} to {bar.end_s:.4g} s"
                     for bar in found
                 ],
-                hoverinfo="text",
             ),
             row=row,
             col=1,
@@ -80,7 +76,7 @@ def timeline(instance: SmdInstance) -> go.Figure:
     figure.update_layout(
         title={"text": f"Job {i}: an iteration of {len(job.layers)} layers, one colour a layer"},
         barmode="overlay",
-        template="plotly_white",
+        template=TEMPLATE,
         showlegend=False,
         height=640,
     )

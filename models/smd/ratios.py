@@ -16,16 +16,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.arrays import Floats
 from gadgetopt.errors import SolverError
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import PersistentLp
 
 from .inner import largest_real_p, largest_real_w, real_rows
 from .instance import Job
-
-Floats = npt.NDArray[np.float64]
 
 #: (a_w, a_p, q) and (c_w, c_p, d) of each shape of ratio.
 SHAPES = {
@@ -95,6 +93,7 @@ def optimum(
     bounded: Sequence[Ratio] = (),
     nu: Sequence[float] = (),
     sense: Literal["min", "max"] = "min",
+    limits: Limits | None = None,
 ) -> tuple[float, float, float] | None:
     r"""Return w, p and the least value of a ratio over Omega where others are at most nu_j.
 
@@ -117,11 +116,17 @@ def optimum(
     nu : sequence of float
     sense : "min" or "max"
         "max" seeks the greatest value instead.
+    limits : Limits, optional
 
     Returns
     -------
     (w, p, value) or None
         None if no point satisfies the bounds.
+
+    Raises
+    ------
+    TimeoutError
+        If time is up first.
     """
     omega = [[-1.0, 0.0, 1.0], [0.0, -1.0, 1.0]]
     omega += [[O_r, G_r, -v_r] for O_r, G_r, v_r in real_rows(job) if O_r or G_r]
@@ -138,10 +143,12 @@ def optimum(
         at_column,
         rows[at_row, at_column],
     )
-    status = lp.solve(Limits())
+    status = lp.solve(limits or Limits())
     if status is Status.INFEASIBLE:
         return None
     if status is not Status.OPTIMAL:
+        if lp.limit_hit == "time_s":
+            raise TimeoutError
         raise SolverError(f"the linear program of a ratio ended with {status}")
     y_w, y_p, t = lp.values
     return float(y_w / t), float(y_p / t), ratio.coefficient * lp.objective

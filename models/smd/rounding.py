@@ -18,15 +18,9 @@ from typing import Literal
 
 import numpy as np
 
+from gadgetopt.arrays import Bools, Floats, Ints
 from gadgetopt.errors import ModelRefused
-from gadgetopt.rounding import (
-    Bools,
-    Floats,
-    Ints,
-    packing_width,
-    round_packing,
-    shrink_factor,
-)
+from gadgetopt.rounding import packing_width, round_packing, shrink_factor
 
 from .inner import TIE, Pair, Point, fits, largest_p, largest_w
 from .instance import Job

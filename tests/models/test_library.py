@@ -1,10 +1,16 @@
 """Laws that every system of the library obeys, on its own small instances."""
 
+import inspect
+import sys
+from dataclasses import fields, is_dataclass
+
 import pytest
 
 from gadgetopt.comparison import compare
+from gadgetopt.declaration import Reference, resolved
 from gadgetopt.errors import ModelRefused
 from gadgetopt.files import find_instances, library, read_instance
+from gadgetopt.methods import find_method, methods
 from gadgetopt.numbers import agrees, exceeds
 from gadgetopt.registry import problems
 from gadgetopt.result import Limits, Status
@@ -24,6 +30,82 @@ def tiny_instances(problem):
 def small_instances(problem):
     quick = [read_instance(path) for path in find_instances([library() / "quickstart"])]
     return [*tiny_instances(problem), *(d for d in quick if d.problem.name == problem.name)]
+
+
+def parts(attribute):
+    """Each problem's parts of one sort."""
+    return [
+        pytest.param(part, id=f"{p.name}-{getattr(part, 'name', None) or part.format}")
+        for p in problems()
+        for part in getattr(p, attribute)
+    ]
+
+
+def takes(function):
+    """The keyword parameters of a function and their defaults.
+
+    An importer with `**options` takes the fields of the pydantic model `<Function>Options` beside
+    it.
+    """
+    parameters = inspect.signature(function).parameters.values()
+    taken = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        words = function.__name__.split("_")
+        options = getattr(
+            sys.modules[function.__module__], "".join(map(str.capitalize, words)) + "Options"
+        )
+        taken |= {name: field.get_default() for name, field in options.model_fields.items()}
+    return taken
+
+
+@pytest.mark.parametrize("method", parts("methods"))
+def test_the_parameters_of_a_method_are_those_of_its_function(method):
+    assert takes(resolved(method.run)) == dict(method.parameters)
+
+
+@pytest.mark.parametrize("generator", parts("generators"))
+def test_the_parameters_of_a_generator_are_those_of_its_function(generator):
+    assert takes(resolved(generator.generate)) == dict(generator.parameters)
+
+
+@pytest.mark.parametrize("importer", parts("importers"))
+def test_the_parameters_of_an_importer_are_those_of_its_function(importer):
+    assert takes(resolved(importer.read)) == dict(importer.parameters)
+    assert set(importer.help) <= set(importer.parameters)
+
+
+@pytest.mark.parametrize("method", parts("methods"))
+def test_defaults_are_among_the_choices(method):
+    for name, choices in method.choices.items():
+        assert method.parameters[name] in choices
+
+
+@pytest.mark.parametrize("problem", problems(), ids=lambda p: p.name)
+def test_guarantees_and_defaults_speak_of_methods_there_are(problem):
+    names = {m.name for m in methods(problem)}
+    assert all(set(guarantee.methods) <= names for guarantee in problem.guarantees)
+    for name in (problem.default_method, *problem.default_methods):
+        find_method(problem, name)
+
+
+def references(declared):
+    """Every lazy reference inside a declaration, with where it stands."""
+    if isinstance(declared, Reference):
+        yield declared
+    elif isinstance(declared, tuple):
+        for entry in declared:
+            yield from references(entry)
+    elif is_dataclass(declared):
+        for field in fields(declared):
+            yield from references(getattr(declared, field.name))
+
+
+@pytest.mark.parametrize("problem", problems(), ids=lambda p: p.name)
+def test_every_part_can_be_imported(problem):
+    found = list(references(problem))
+    assert len(found) > len(problem.methods)
+    for reference in found:
+        assert callable(reference.resolve()), reference
 
 
 PURE_INTEGER = [

@@ -36,7 +36,11 @@ def check(instance, certificate):
 
 def with_certificate(value, **claims):
     method = Method(
-        "proves", "relaxation", "-", "-", outcome(certificate=Claim(value=value), **claims)
+        "proves",
+        kind="relaxation",
+        summary="-",
+        reference="-",
+        run=outcome(certificate=Claim(value=value), **claims),
     )
     system = dataclasses.replace(
         TOY, certificate_type=Claim, check_bound=check, methods=(*TOY.methods, method)

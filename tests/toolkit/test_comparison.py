@@ -5,8 +5,7 @@ import pytest
 from gadgetopt.comparison import compare
 from gadgetopt.errors import InputError
 from gadgetopt.grid import grid
-from gadgetopt.methods import check_parameters, find_method, methods
-from gadgetopt.registry import problems
+from gadgetopt.methods import methods
 
 
 def without_times(table):
@@ -60,23 +59,6 @@ def test_processes_give_the_rows_of_one_process(tiny, tmp_path):
     here = compare([tiny], wanted, workers=0)
     there = compare([tiny], wanted, workers=2, store=tmp_path / "runs.sqlite")
     assert without_times(here) == without_times(there)
-
-
-@pytest.mark.parametrize("problem", problems(), ids=lambda p: p.name)
-def test_every_declared_reference_resolves_and_parameters_match(problem):
-    assert problem.evaluate.resolve()
-    assert problem.instance_type.resolve()
-    assert problem.solution_type.resolve()
-    for formulation in problem.formulations:
-        assert formulation.build.resolve()
-        assert formulation.decode is None or formulation.decode.resolve()
-    for method in methods(problem):
-        check_parameters(method)
-    for guarantee in problem.guarantees:
-        names = {m.name for m in methods(problem)}
-        assert set(guarantee.methods) <= names
-    for name in (problem.default_method, *problem.default_methods):
-        find_method(problem, name)
 
 
 def test_no_instances_is_said(tmp_path):

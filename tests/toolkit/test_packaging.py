@@ -7,8 +7,11 @@ import sys
 import tomllib
 import venv
 import zipfile
+from importlib.metadata import entry_points
 
 import pytest
+
+from gadgetopt.registry import GROUP
 
 
 @pytest.fixture(scope="session")
@@ -25,10 +28,13 @@ def test_the_wheel_holds_every_system_and_every_library_instance(wheel, root):
     names = set(zipfile.ZipFile(wheel).namelist())
     for folder in (root / "models").iterdir():
         if (folder / "__init__.py").exists():
-            for path in [*folder.glob("*.py"), folder / "README.md"]:
-                assert f"gadgetopt/models/{folder.name}/{path.name}" in names
+            for path in [*folder.rglob("*.py"), *folder.rglob("README.md")]:
+                assert f"gadgetopt/{path.relative_to(root).as_posix()}" in names
+            assert (folder / "README.md").exists()
+    for path in (root / "gadgetopt").rglob("*.py"):
+        assert path.relative_to(root).as_posix() in names
     for path in (root / "instances").rglob("*.json"):
-        assert f"gadgetopt/{path.relative_to(root)}" in names
+        assert f"gadgetopt/{path.relative_to(root).as_posix()}" in names
     for path in (root / "gadgetopt" / "html_report" / "assets").iterdir():
         assert f"gadgetopt/html_report/assets/{path.name}" in names
     assert {n.split("/")[0] for n in names} == {
@@ -37,20 +43,12 @@ def test_the_wheel_holds_every_system_and_every_library_instance(wheel, root):
     }
 
 
-def test_every_package_folder_is_declared(root):
-    declared = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"][
-        "packages"
-    ]
-    on_disk = {
-        "gadgetopt.models." + str(p.parent.relative_to(root / "models")).replace(os.sep, ".")
-        for p in (root / "models").rglob("__init__.py")
+def test_the_systems_of_pyproject_are_those_installed(root):
+    written = tomllib.loads((root / "pyproject.toml").read_text())["project"]["entry-points"]
+    ours = {
+        e.name: e.value for e in entry_points(group=GROUP) if e.dist and e.dist.name == "gadgetopt"
     }
-    assert {p.rstrip(".") for p in on_disk} == {
-        p for p in declared if p.startswith("gadgetopt.models.")
-    } | {"gadgetopt.models"}
-    folders = {p.parent for p in (root / "instances").rglob("*.json")}
-    for folder in folders:
-        assert "gadgetopt." + str(folder.relative_to(root)).replace(os.sep, ".") in declared
+    assert ours == written[GROUP], "run `pip install -e .` again: entry points are installed"
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def decode_everything(m, instance):
 
 
 def method(name, run, kind="exact", **more):
-    return Method(name, kind, name, "test", run, **more)
+    return Method(name, kind=kind, summary=name, reference="test", run=run, **more)
 
 
 def outcome(**fields):
@@ -96,16 +96,66 @@ TOY = Problem(
     evaluate=evaluate,
     size=lambda instance: {"items": len(instance.weight)},
     formulations=(
-        Formulation("plain", "ILP", "exact", "as is", "-", build, decode, ("highs", "cpsat")),
         Formulation(
-            "impossible", "ILP", "exact", "-", "-", build_infeasible, decode, ("highs", "cpsat")
+            "plain",
+            model_class="ILP",
+            strength="exact",
+            summary="as is",
+            equations="-",
+            build=build,
+            decode=decode,
+            backends=("highs", "cpsat"),
         ),
         Formulation(
-            "endless", "ILP", "exact", "-", "-", build_unbounded, decode, ("highs", "cpsat")
+            "impossible",
+            model_class="ILP",
+            strength="exact",
+            summary="-",
+            equations="-",
+            build=build_infeasible,
+            decode=decode,
+            backends=("highs", "cpsat"),
         ),
-        Formulation("liar", "ILP", "exact", "-", "-", build, decode_everything, ("highs", "cpsat")),
-        Formulation("loose", "ILP", "relaxation", "-", "-", build_unbounded, None, ("highs",)),
-        Formulation("tight", "ILP", "restriction", "-", "-", build_infeasible, decode, ("highs",)),
+        Formulation(
+            "endless",
+            model_class="ILP",
+            strength="exact",
+            summary="-",
+            equations="-",
+            build=build_unbounded,
+            decode=decode,
+            backends=("highs", "cpsat"),
+        ),
+        Formulation(
+            "liar",
+            model_class="ILP",
+            strength="exact",
+            summary="-",
+            equations="-",
+            build=build,
+            decode=decode_everything,
+            backends=("highs", "cpsat"),
+        ),
+        Formulation(
+            "loose",
+            model_class="ILP",
+            strength="relaxation",
+            summary="-",
+            equations="-",
+            build=build_unbounded,
+            decode=None,
+            backends=("highs",),
+        ),
+        Formulation(
+            "tight",
+            model_class="ILP",
+            strength="restriction",
+            summary="-",
+            equations="-",
+            build=build_infeasible,
+            decode=decode,
+            backends=("highs",),
+        ),
     ),
     methods=(
         method("empty", outcome(solution=EMPTY), kind="heuristic"),
@@ -133,18 +183,39 @@ TOY = Problem(
         method("interrupts", interrupts),
     ),
     guarantees=(
-        Guarantee("half", "2", "Theorem 1", "proven", ("best", "empty"), lambda i, p: 2),
-        Guarantee("one", "1", "Theorem 2", "claimed", ("best", "timed_out"), lambda i, p: 1),
+        Guarantee(
+            "half",
+            statement="2",
+            reference="Theorem 1",
+            standing="proven",
+            methods=("best", "empty"),
+            ratio=lambda i, p: 2,
+        ),
+        Guarantee(
+            "one",
+            statement="1",
+            reference="Theorem 2",
+            standing="claimed",
+            methods=("best", "timed_out"),
+            ratio=lambda i, p: 1,
+        ),
         Guarantee(
             "never",
-            "1",
-            "Theorem 3",
-            "proven",
-            ("best",),
-            lambda i, p: 1,
-            (Assumption("the moon is full", lambda i, p: False),),
+            statement="1",
+            reference="Theorem 3",
+            standing="proven",
+            methods=("best",),
+            ratio=lambda i, p: 1,
+            assumptions=(Assumption("the moon is full", lambda i, p: False),),
         ),
-        Guarantee("boundless", "infinite", "Theorem 4", "proven", ("best",), lambda i, p: None),
+        Guarantee(
+            "boundless",
+            statement="infinite",
+            reference="Theorem 4",
+            standing="proven",
+            methods=("best",),
+            ratio=lambda i, p: None,
+        ),
     ),
 )
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing import plot, plot_study, topologies
+from gadgetopt.models.forest_packing import PROBLEM, plot, plot_study, topologies
 from gadgetopt.models.forest_packing.blueconnect import blueconnect
 from gadgetopt.models.forest_packing.instance import (
     ForestPackingInstance,
@@ -19,6 +19,7 @@ from gadgetopt.models.forest_packing.layout import lay_out
 from gadgetopt.models.forest_packing.plot_utilisation import busy_rows, utilisation
 
 from gadgetopt.errors import InputError
+from gadgetopt.figures import BRIGHT, drawn
 from gadgetopt.result import Limits
 
 from .networks import cables, known
@@ -64,7 +65,7 @@ def test_many_trees_share_the_last_colour_and_no_rate_is_lost() -> None:
     instance = topologies.dgx1_v100().instance()
     plan = rings(instance)
     shown = plot.shown_trees(instance, plan)
-    assert len(shown) == len(plot.PALETTE)
+    assert len(shown) == len(BRIGHT)
     assert shown[-1].name.startswith("3 others")
     assert sum(len(group.trees) for group in shown) == len(plan.trees) == 8
 
@@ -78,8 +79,8 @@ def test_every_tree_can_be_shown_alone() -> None:
     alone = [t for t, seen in zip(figure.data, buttons[1].args[0]["visible"], strict=True) if seen]
     assert {t.fillcolor for t in alone if t.fill} == {
         "#efefef",
-        plot.PALETTE[0],
-        plot.lightened(plot.PALETTE[0]),
+        BRIGHT[0],
+        plot.lightened(BRIGHT[0]),
     }
 
 
@@ -116,9 +117,10 @@ def test_an_infeasible_plan_is_not_drawn() -> None:
     plan = ForestPackingSolution(
         trees=(TreePair(root=0, in_tree=((1, 0), (2, 0)), rate_gbyte_per_s=Fraction(2)),)
     )
-    for draw in (plot.trees, utilisation):
-        with pytest.raises(InputError, match="capacity"):
-            draw(known("H2"), plan)
+    for picture in PROBLEM.pictures:
+        if picture.of == "solution":
+            with pytest.raises(InputError, match="capacity"):
+                drawn(PROBLEM, picture, known("H2"), plan)
 
 
 def test_utilisation_adds_up_to_load_over_capacity() -> None:

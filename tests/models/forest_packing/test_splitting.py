@@ -15,7 +15,12 @@ from gadgetopt.models.forest_packing.topologies import star
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gadgetopt.clock import Clock
+from gadgetopt.result import Limits
+
 from .networks import BUILDERS, eulerian, symmetric
+
+NO_TIME = Clock(Limits(time_s=0.0))
 
 
 def scaled(network):
@@ -78,4 +83,4 @@ def test_more_than_the_network_carries_is_an_error():
 def test_time_is_up_before_the_switches_are_gone():
     network = star(4, 3.0).instance().network
     with pytest.raises(TimeoutError):
-        split_off_switches(4, capacity_matrix(network) * 3, [1] * 4, deadline=0.0)
+        split_off_switches(4, capacity_matrix(network) * 3, [1] * 4, clock=NO_TIME)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.gadget import generate
+from gadgetopt.models.gadget import PROBLEM, generate
 from gadgetopt.models.gadget.baselines import drf, tiresias
 from gadgetopt.models.gadget.evaluate import link_loads
 from gadgetopt.models.gadget.plot import REACH, bars, plot, reach
@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gadgetopt.errors import InputError
+from gadgetopt.figures import drawn
 from gadgetopt.result import Limits
 
 from .gadget_tiny import BEST, ring, solution, tiny
@@ -45,10 +46,10 @@ def test_hand_checked_solutions_are_drawn(name):
     assert plot_tree(tiny(name), BEST[name]).data
 
 
-@pytest.mark.parametrize("draw", [plot, plot_tree])
-def test_an_infeasible_solution_is_not_drawn(draw):
+@pytest.mark.parametrize("picture", [p for p in PROBLEM.pictures if p.of == "solution"])
+def test_an_infeasible_solution_is_not_drawn(picture):
     with pytest.raises(InputError, match="bandwidth at slot 1"):
-        draw(tiny("h1_bandwidth_blind"), solution(ring(0, [0, 1])))
+        drawn(PROBLEM, picture, tiny("h1_bandwidth_blind"), solution(ring(0, [0, 1])))
 
 
 @pytest.mark.parametrize("draw", [plot, plot_tree])

@@ -1,10 +1,12 @@
 """The picture shows every chosen item in every row it weighs something in."""
 
 import pytest
+from gadgetopt.models.knapsack import PROBLEM
 from gadgetopt.models.knapsack.instance import KnapsackSolution
 from gadgetopt.models.knapsack.plot import plot
 
 from gadgetopt.errors import InputError
+from gadgetopt.figures import drawn
 
 from .knapsack_brute_force import single
 
@@ -22,4 +24,4 @@ def test_bars_are_percent_of_the_capacity_side_by_side():
 
 def test_an_infeasible_choice_is_not_drawn():
     with pytest.raises(InputError, match="capacity at row 0: by 3"):
-        plot(E6, KnapsackSolution(chosen=(0, 0, 0, None, None)))
+        drawn(PROBLEM, PROBLEM.pictures[0], E6, KnapsackSolution(chosen=(0, 0, 0, None, None)))

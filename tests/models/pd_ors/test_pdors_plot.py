@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from gadgetopt.models.pd_ors import PROBLEM
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.generate import online
 from gadgetopt.models.pd_ors.instance import PdOrsSolution, Placement, SlotPlan
@@ -12,6 +13,7 @@ from gadgetopt.models.pd_ors.plot_prices import heat_map
 from gadgetopt.models.pd_ors.plot_use import jobs_by_slot, over_time, used_parts
 
 from gadgetopt.errors import InputError
+from gadgetopt.figures import drawn
 from gadgetopt.files import library, read_instance
 from gadgetopt.result import Limits
 
@@ -85,8 +87,8 @@ def test_every_picture_can_be_drawn_of_a_busy_cluster_and_of_nothing(draw, busy)
     assert draw(instance, PdOrsSolution(schedules=(None, None))).to_json()
 
 
-@pytest.mark.parametrize("draw", PICTURES)
-def test_an_infeasible_decision_is_not_drawn(draw):
+@pytest.mark.parametrize("picture", [p for p in PROBLEM.pictures if p.of == "solution"])
+def test_an_infeasible_decision_is_not_drawn(picture):
     placed = SlotPlan(slot=1, placements=(Placement(machine=0, workers=4, servers=2),))
     with pytest.raises(InputError, match="capacity"):
-        draw(tiny("a_locality"), PdOrsSolution(schedules=((placed,), None)))
+        drawn(PROBLEM, picture, tiny("a_locality"), PdOrsSolution(schedules=((placed,), None)))

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from gadgetopt.models.smd import PROBLEM
 from gadgetopt.models.smd.exact import exact
 from gadgetopt.models.smd.generate import quickstart
 from gadgetopt.models.smd.inner import best_pair
@@ -16,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gadgetopt.errors import InputError
+from gadgetopt.figures import drawn
 from gadgetopt.files import library, read_instance
 from gadgetopt.iteration_time import Layer, critical_path
 from gadgetopt.result import Limits
@@ -57,9 +59,12 @@ def test_pictures_of_a_decision_show_what_is_reserved_and_used():
     assert max(b + r for b, r in zip(reserved.base, reserved.x, strict=True)) <= 100 + 1e-9
 
 
-def test_an_infeasible_decision_is_not_drawn():
+@pytest.mark.parametrize("picture", [p for p in PROBLEM.pictures if p.of == "solution"])
+def test_an_infeasible_decision_is_not_drawn(picture):
     with pytest.raises(InputError, match="capacity"):
-        plot(
+        drawn(
+            PROBLEM,
+            picture,
             tiny("e5_reserved_16"),
             SmdSolution(jobs=(Allocation(admit=True, num_workers=3, num_ps=2),) * 2),
         )

@@ -178,7 +178,7 @@ def boasts(pile, limits, rng):
 
 
 def method(run, kind="heuristic", name=None, **more):
-    return Method(name or run.__name__, kind, "-", "test", run, **more)
+    return Method(name or run.__name__, kind=kind, summary="-", reference="test", run=run, **more)
 
 
 PROBLEM = Problem(
@@ -207,7 +207,12 @@ PROBLEM = Problem(
             ),
         ),
     ),
-    guarantees=(Guarantee("two", "2", "-", "claimed", ("greedy",), lambda pile, p: 2),),
+    guarantees=(
+        Guarantee(
+            "two", statement="2", reference="-", standing="claimed", methods=("greedy",),
+            ratio=lambda pile, p: 2,
+        ),
+    ),
     default_method="greedy",
     default_methods=("greedy", "exact"),
 )  # fmt: skip

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from small_knapsacks import best_value, fits, knapsacks
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack import enumeration
 from gadgetopt.knapsack.enumeration import Levels, enumerate_levels
@@ -48,7 +47,7 @@ def test_any_prices_lead_to_the_same_optimum(knapsack):
     best = best_value(knapsack)
     for duals in (np.zeros(len(knapsack.capacity)), np.ones(len(knapsack.capacity))):
         levels, whole = levels_of(knapsack, duals)
-        found = enumerate_levels(levels, whole.prices(duals), 0.0, whole.step, math.inf)
+        found = enumerate_levels(levels, whole.prices(duals), 0.0, whole.step, Clock())
         assert found.finished
         assert found.profit / whole.scale == pytest.approx(best, abs=1e-8)
 
@@ -58,7 +57,7 @@ def test_any_prices_lead_to_the_same_optimum(knapsack):
 def test_options_are_those_of_the_profit(knapsack):
     duals = np.ones(len(knapsack.capacity))
     levels, whole = levels_of(knapsack, duals)
-    found = enumerate_levels(levels, whole.prices(duals), 0.0, whole.step, math.inf)
+    found = enumerate_levels(levels, whole.prices(duals), 0.0, whole.step, Clock())
     starts = knapsack.group_starts
     items = [
         int(starts[i]) + o
@@ -72,9 +71,9 @@ def test_options_are_those_of_the_profit(knapsack):
 def test_nothing_is_found_above_the_optimum():
     levels = random_levels(0)
     prices = np.full(3, levels.scale)
-    best = enumerate_levels(levels, prices, 0.0, levels.scale, math.inf)
-    above = enumerate_levels(levels, prices, best.profit + levels.scale, levels.scale, math.inf)
-    again = enumerate_levels(levels, prices, best.profit, levels.scale, math.inf)
+    best = enumerate_levels(levels, prices, 0.0, levels.scale, Clock())
+    above = enumerate_levels(levels, prices, best.profit + levels.scale, levels.scale, Clock())
+    again = enumerate_levels(levels, prices, best.profit, levels.scale, Clock())
     assert above.finished
     assert above.profit is None
     assert again.profit == best.profit
@@ -83,23 +82,23 @@ def test_nothing_is_found_above_the_optimum():
 def test_small_blocks_and_further_prices_change_no_result(monkeypatch):
     levels = random_levels(1)
     prices = np.full(3, levels.scale)
-    best = enumerate_levels(levels, prices, 0.0, levels.scale, math.inf)
+    best = enumerate_levels(levels, prices, 0.0, levels.scale, Clock())
     monkeypatch.setattr(enumeration, "SAMPLED_LEVELS", ())
-    without = enumerate_levels(levels, prices, 0.0, levels.scale, math.inf)
+    without = enumerate_levels(levels, prices, 0.0, levels.scale, Clock())
     monkeypatch.setattr(enumeration, "BLOCK_NUMBERS", 1)
     monkeypatch.setattr(enumeration, "SAMPLED_LEVELS", (20, 15, 10))
     monkeypatch.setattr(enumeration, "LEAST_SAMPLED", 64)
-    small = enumerate_levels(levels, prices, 0.0, levels.scale, math.inf)
+    small = enumerate_levels(levels, prices, 0.0, levels.scale, Clock())
     assert best.profit == without.profit == small.profit
 
 
 def test_further_prices_prune():
     levels = random_levels(2, levels=40)
     prices = np.full(3, levels.scale)
-    assert TailLp(levels).duals(0, levels.capacity[:, None])
-    relaxed = TailLp(levels).duals(0, levels.capacity[:, None])[0]
-    at_optimum = enumerate_levels(levels, relaxed, 0.0, levels.scale, math.inf, 1e7)
-    elsewhere = enumerate_levels(levels, prices, 0.0, levels.scale, math.inf, 1e7)
+    assert TailLp(levels).duals(0, levels.capacity[:, None], Clock())
+    relaxed = TailLp(levels).duals(0, levels.capacity[:, None], Clock())[0]
+    at_optimum = enumerate_levels(levels, relaxed, 0.0, levels.scale, Clock(), 1e7)
+    elsewhere = enumerate_levels(levels, prices, 0.0, levels.scale, Clock(), 1e7)
     assert at_optimum.finished
     assert at_optimum.nodes < elsewhere.nodes
 
@@ -116,13 +115,13 @@ def test_blocks_never_hold_more_nodes_than_they_may(monkeypatch):
     monkeypatch.setattr(enumeration._Search, "_expand", watched)
     monkeypatch.setattr(enumeration, "BLOCK_NUMBERS", 1)
     levels = random_levels(3)
-    enumerate_levels(levels, np.zeros(3), 0.0, levels.scale, math.inf, 2e5)
+    enumerate_levels(levels, np.zeros(3), 0.0, levels.scale, Clock(), 2e5)
     assert largest <= 512
 
 
 def test_a_limit_of_nodes_leaves_the_search_unfinished():
     levels = random_levels(4)
-    found = enumerate_levels(levels, np.zeros(3), 0.0, levels.scale, math.inf, most_nodes=1000)
+    found = enumerate_levels(levels, np.zeros(3), 0.0, levels.scale, Clock(), most_nodes=1000)
     assert not found.finished
 
 
@@ -137,7 +136,7 @@ def test_negative_weights_fix_the_number_of_options():
         12.0,
         1.0,
     )
-    found = enumerate_levels(levels, np.zeros(3), 0.0, 1.0, math.inf)
+    found = enumerate_levels(levels, np.zeros(3), 0.0, 1.0, Clock())
     assert found.profit == 9
     assert found.options == [1, 1, 0]
 

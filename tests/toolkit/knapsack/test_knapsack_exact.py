@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -251,9 +250,7 @@ def test_a_window_of_undecided_items_makes_a_choice_better_and_feasible(known):
     knapsack = Knapsack(profit, weight, np.arange(400), np.floor(weight.sum(axis=0) / 4))
     relaxation = linear_relaxation(knapsack)
     rounded = np.flatnonzero(relaxation.y > 1 - 1e-6)
-    deadline = time.perf_counter() + 60
-    found = _in_window(
-        knapsack, relaxation, rounded if known else None, 20, deadline, Limits(), rng
-    )
+    limits = Limits(time_s=60.0)
+    found = _in_window(knapsack, relaxation, rounded if known else None, 20, limits, rng)
     assert fits(knapsack, found)
     assert knapsack.value(rounded) < knapsack.value(found) <= relaxation.bound

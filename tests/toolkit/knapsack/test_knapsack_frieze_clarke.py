@@ -15,6 +15,7 @@ from small_knapsacks import (
     knapsacks,
 )
 
+from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
 from gadgetopt.knapsack.frieze_clarke import _Search, frieze_clarke, num_sets
 from gadgetopt.knapsack.problem import Knapsack
@@ -44,7 +45,7 @@ def test_rounded_programs_of_single_items():
     for i in range(5):
         order = np.argsort(-FIVE_ITEMS.profit, kind="stable")
         search = _Search(FIVE_ITEMS, order, False)
-        search._solve(np.flatnonzero(order == i))
+        search._solve(np.flatnonzero(order == i), Clock())
         values[i + 1] = search.value
     assert values == {1: 14, 2: 24, 3: 16, 4: 5, 5: 14}
 
@@ -98,7 +99,7 @@ def test_bounds_of_sets_are_above_their_programs():
             sets = np.array([members], dtype=np.int64).reshape(1, size)
             if np.any(weight[list(members)].sum(axis=0) > search.capacity):
                 continue
-            search._solve(sets[0])
+            search._solve(sets[0], Clock())
             for duals in (np.zeros(2), np.full(2, 0.3)):
                 assert search._bounds(sets, duals)[0] >= search.lp.objective - 1e-9
 
