@@ -18,6 +18,7 @@ from gadgetopt.errors import InputError
 
 from .evaluate import evaluate, simulate
 from .instance import SjfBcoInstance, SjfBcoSolution
+from .size_limits import refuse_many_gpus
 
 #: From Paul Tol's light scheme: told apart by colour-blind readers, and light enough to write on.
 PALETTE = ("#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33")
@@ -45,7 +46,10 @@ def assign_gpus(instance: SjfBcoInstance, solution: SjfBcoSolution) -> SjfBcoSol
     ------
     InputError
         If the schedule is infeasible other than by exceeding the horizon.
+    ModelRefused
+        If the cluster has too many GPUs to be drawn.
     """
+    refuse_many_gpus(instance)
     _check(instance, solution)
     if solution.gpu_ids is not None:
         return solution

@@ -15,7 +15,7 @@ from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.schedules import all_schedules
 from gadgetopt.models.sjf_bco.symmetry import representative
 
-from gadgetopt.errors import InputError
+from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers import solve_model
 
@@ -92,7 +92,7 @@ def test_number_of_complete_schedules(name, horizon, count):
 
 
 def test_too_many_schedules_are_not_enumerated():
-    with pytest.raises(InputError, match="combinations of placements and starts"):
+    with pytest.raises(ModelRefused, match="combinations of placements and starts"):
         schedule_selection.build(HAND_CHECKED["E4b"][0], horizon=20)
 
 
