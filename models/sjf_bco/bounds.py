@@ -17,9 +17,12 @@ they vouch for themselves. `class_bound.py` adds the scarcity of large servers.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gadgetopt.data import Certificate
+from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, MethodOutcome, Status, Voucher
 
 from .instance import SjfBcoInstance
@@ -114,16 +117,20 @@ def combinatorial(
     from .class_bound import class_lp
 
     windows = energetic_bound(instance)
-    classes = class_lp(instance, limits, rng)
     outcome = energetic(instance, limits, rng)
-    if int(classes.dual_bound or 0) > windows:
-        outcome = classes
-    outcome.notes = {
+    notes: dict[str, Any] = {
         "longest_job": longest_job(instance),
         "area": area(instance),
         "energetic": windows,
-        "class_lp": classes.dual_bound,
     }
+    try:
+        classes = class_lp(instance, limits, rng)
+        notes["class_lp"] = classes.dual_bound
+        if int(classes.dual_bound or 0) > windows:
+            outcome = classes
+    except ModelRefused as error:  # numbers too large for the linear program
+        notes["class_lp"] = f"refused: {error}"
+    outcome.notes = notes
     return outcome
 
 

@@ -16,12 +16,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
 
 from gadgetopt.data import Certificate, Solution
+from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import round_up
 from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint
 
@@ -64,6 +66,7 @@ class _Search:
     bound_from: str | None = None
     began: float = field(default_factory=time.perf_counter)
     versions: dict[str, str] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)  # what is not made for an instance so large
 
     @property
     def elapsed(self) -> float:
@@ -97,13 +100,23 @@ class _Search:
             left = rung_s if left is None else min(rung_s, _SHARE * left)
         return Limits(left, self.limits.threads, self.limits.memory_mb, self.limits.rel_gap)
 
+    @contextmanager
+    def unless_refused(self) -> Iterator[None]:
+        """Do without what is not made for the instance, and note the reason."""
+        try:
+            yield
+        except ModelRefused as error:
+            self.refused.append(str(error))
+
     def heuristics(self) -> None:
         """Rung 1."""
         self.consider(upper_bound_schedule(self.instance))
-        limits = self.limits_of_rung(rung_s=5.0)
-        self.consider(lpt_ils(self.instance, limits, self.rng).solution)
-        limits = self.limits_of_rung(rung_s=5.0)
-        self.consider(sjf_bco(self.instance, limits, self.rng, theta_search="sweep").solution)
+        with self.unless_refused():
+            limits = self.limits_of_rung(rung_s=5.0)
+            self.consider(lpt_ils(self.instance, limits, self.rng).solution)
+        with self.unless_refused():
+            limits = self.limits_of_rung(rung_s=5.0)
+            self.consider(sjf_bco(self.instance, limits, self.rng, theta_search="sweep").solution)
 
     def energetic(self) -> None:
         """Rung 2, first half."""
@@ -165,8 +178,9 @@ def ladder(
     Returns
     -------
     MethodOutcome
-        Its notes give the bounds after each rung and the rung that closed the gap. The bound is
-        verified when a combinatorial bound reaches it.
+        Its notes give the bounds after each rung, the rung that closed the gap, and what was left
+        out because the instance is too large for it. The bound is verified when a combinatorial
+        bound reaches it.
     """
     search = _Search(instance, limits, rng)
     history: list[dict[str, Any]] = []
@@ -180,7 +194,8 @@ def ladder(
             break
         before, lower = search.elapsed, search.lower
         try:
-            climb()
+            with search.unless_refused():
+                climb()
         except KeyboardInterrupt:
             search.limit_hit = "interrupted"
         if search.lower > lower:
@@ -188,6 +203,9 @@ def ladder(
         phases[name] = search.elapsed - before
         history.append({"rung": name, "lower": search.lower, "upper": search.upper})
         trace.append(TracePoint(search.elapsed, search.upper, search.lower))
+    notes = {"closed_by": history[-1]["rung"] if search.closed else None, "rungs": history}
+    if search.refused:
+        notes["refused"] = search.refused
     return MethodOutcome(
         solution=search.best,
         claimed_objective=search.upper,
@@ -199,5 +217,5 @@ def ladder(
         trace=tuple(trace),
         phases_s=phases,
         versions=search.versions,
-        notes={"closed_by": history[-1]["rung"] if search.closed else None, "rungs": history},
+        notes=notes,
     )

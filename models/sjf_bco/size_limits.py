@@ -6,6 +6,8 @@ and the CP models count the GPUs of a server. What lists slots or GPUs says here
 
 from __future__ import annotations
 
+import math
+
 from gadgetopt.errors import ModelRefused
 
 from .instance import SjfBcoInstance
@@ -24,7 +26,8 @@ def refuse_many(count: int, most: int, what: str) -> None:
     ModelRefused
     """
     if count > most:
-        raise ModelRefused(f"{what}: {count:,}, expected at most {most:,}")
+        shown = f"{count:,}" if count < 10**15 else f"10^{math.floor(math.log10(count))}"
+        raise ModelRefused(f"{what}: {shown}, expected at most {most:,}")
 
 
 def refuse_many_gpus(instance: SjfBcoInstance) -> None:
