@@ -17,6 +17,8 @@ from .time_indexed import shortest
 MOST_COMBINATIONS = 100_000
 MOST_SCHEDULES = 10_000
 
+#: A placement, and the shortest duration on so many servers.
+Way = tuple[dict[int, int], int]
 #: Start, end and placement of a job.
 Run = tuple[int, int, Mapping[int, int]]
 
@@ -65,15 +67,7 @@ def all_schedules(instance: SjfBcoInstance, horizon: int) -> list[CompleteSchedu
         If there are more than `MOST_COMBINATIONS` combinations of placements and starts, or more
         than `MOST_SCHEDULES` schedules.
     """
-    # Placements with the shortest duration on so many servers, where the job can end in time.
-    ways = [
-        [
-            (y, d)
-            for y in placements(instance, j)
-            if (d := shortest(instance, j, len(y)) or math.inf) <= horizon
-        ]
-        for j in range(len(instance.jobs))
-    ]
+    ways = [_ways(instance, j, horizon) for j in range(len(instance.jobs))]
     combinations = math.prod(sum(horizon - d + 1 for _, d in w) for w in ways)
     what = f"horizon {horizon}: combinations of placements and starts"
     refuse_many(combinations, MOST_COMBINATIONS, f"{what} (enumeration is for tiny instances)")
@@ -93,9 +87,15 @@ def all_schedules(instance: SjfBcoInstance, horizon: int) -> list[CompleteSchedu
     return found
 
 
+def _ways(instance: SjfBcoInstance, j: int, horizon: int) -> list[Way]:
+    """Return the placements on which job j can end within the horizon."""
+    timed = ((y, shortest(instance, j, len(y))) for y in placements(instance, j))
+    return [(y, d) for y, d in timed if d is not None and d <= horizon]
+
+
 def _runs(
     instance: SjfBcoInstance,
-    chosen: tuple[tuple[dict[int, int], int], ...],
+    chosen: tuple[Way, ...],
     horizon: int,
     runs: list[Run],
 ) -> Iterator[list[Run]]:
