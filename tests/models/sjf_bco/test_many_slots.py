@@ -158,7 +158,9 @@ def test_the_ladder_does_without_what_is_refused():
 def test_a_gpu_that_no_job_can_use_costs_nothing():
     inst = instance([4 * 10**9], [job(1, 100, 0.0, 0.99)] * 4, horizon=1000)
     assert solve(document(inst), "lpt_ils").objective == 100
-    assert solve(document(inst), "ladder", Limits(time_s=60)).status is Status.OPTIMAL
+    climbed = solve(document(inst), "ladder", Limits(time_s=60))
+    assert climbed.status is Status.OPTIMAL
+    assert climbed.notes["refused"][0].startswith("server_gpus: GPUs to be listed one by one")
 
 
 @pytest.mark.parametrize(
