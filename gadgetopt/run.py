@@ -37,6 +37,9 @@ def solve(
 ) -> Result:
     """Run a method on an instance; re-evaluate its solution and check its claims.
 
+    The method runs in this process, where limits are the method's to keep; the commands `solve` and
+    `compare` run it in one that is watched.
+
     Parameters
     ----------
     document : Document

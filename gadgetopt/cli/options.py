@@ -76,7 +76,7 @@ Memory = Annotated[
     float | None,
     typer.Option(
         "--memory-mb",
-        help="Memory of a solve, where the solver can limit it.",
+        help="Memory beyond which a solve is stopped; default a share of the machine's.",
         parser=positive,
         metavar="MB",
     ),

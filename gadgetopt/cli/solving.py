@@ -21,6 +21,7 @@ from gadgetopt.cli.options import (
 )
 from gadgetopt.cli.words import lines_of, quantity, spaced
 from gadgetopt.errors import InputError
+from gadgetopt.result import Limits
 
 if TYPE_CHECKING:
     from gadgetopt.declaration import Picture, Problem
@@ -53,12 +54,12 @@ def solve(
 ) -> int:
     """Solve an instance; print what was found and what is proved."""
     from gadgetopt.comparison import Entry
+    from gadgetopt.engine.once import Once
     from gadgetopt.figures import drawn
     from gadgetopt.files import Document, find_instances, read_instance, write
     from gadgetopt.ratio import ratios
-    from gadgetopt.run import solve as run
-    from gadgetopt.theorems import promises
 
+    once = Once(threads, log=log)  # it starts while the instance is read
     paths = find_instances([file])
     if len(paths) != 1:
         raise InputError(f"{file}: {len(paths)} instances, expected one (see `gadgetopt compare`)")
@@ -68,14 +69,13 @@ def solve(
     picture = None if plot is None else _picture(system, None)
     _check_suffix("--plot", plot)
     check_outputs(out, plot, certificate, read=paths[0])
-    if log:
-        _print_solver_log()
-    result = run(instance, call, limits(time_limit, threads, memory_mb, gap), seed)
+    made = once.solve(instance, call, limits(time_limit, threads, memory_mb, gap), seed)
+    result = made.result
     if as_json:
         import json
 
         ratio = ratios([result], lambda _: system.sense)[0]
-        row = Entry(result, ratio, promises(system, instance.data, call, result)).row()
+        row = Entry(result, ratio, made.promises).row()
         row["solution"] = (
             None
             if result.solution is None
@@ -114,12 +114,22 @@ def verify(
             help="Re-check, without a solver, the dual bound it proves.",
         ),
     ] = None,
+    time_limit: TimeLimit = 600.0,
+    memory_mb: Memory = None,
     as_json: Json = False,
 ) -> int:
     """Evaluate anyone's solution, and re-check anyone's certificate of a dual bound.
 
     The exit code is 1 if the solution is infeasible, or refutes the bound.
     """
+    from gadgetopt.engine.once import run_command
+
+    asked = (instance, solution, bound, as_json)
+    return run_command("gadgetopt.cli.solving:verify_here", asked, Limits(time_limit, 1, memory_mb))
+
+
+def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_json: bool) -> int:
+    """Do in this process what `verify` has done in one that is watched."""
     from gadgetopt.files import read_certificate, read_instance, read_solution
     from gadgetopt.run import refutation, relative_gap, show_gap, verify_bound
     from gadgetopt.run import verify as check
@@ -239,17 +249,6 @@ def _call(instance: Document, method: str | None) -> MethodCall:
     from gadgetopt.methods import find_method
 
     return find_method(instance.problem, method or instance.problem.default_method)
-
-
-def _print_solver_log() -> None:
-    import logging
-
-    from gadgetopt.result import solver_log
-
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    solver_log.addHandler(handler)
-    solver_log.setLevel(logging.INFO)
 
 
 def _picture(system: Problem, name: str | None) -> Picture:

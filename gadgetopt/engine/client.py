@@ -12,8 +12,6 @@ import importlib.util
 import logging
 import os
 import queue
-import signal
-import threading
 import time
 import uuid
 import warnings
@@ -22,6 +20,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from gadgetopt.engine.interrupts import polite_interrupt
 from gadgetopt.engine.supervisor import (
     FAREWELL_S,
     WrongVersions,
@@ -208,7 +207,7 @@ class Engine:
             If the workers cannot do the work of this client.
         """
         more = True
-        with _polite_interrupt() as asked:
+        with polite_interrupt() as asked:
             while not asked.is_set():
                 if more or self.back:
                     more = self._fill(jobs) and more
@@ -392,23 +391,3 @@ def _silence() -> Iterator[None]:
         finally:
             for name, level in levels.items():
                 logging.getLogger(name).setLevel(level)
-
-
-@contextlib.contextmanager
-def _polite_interrupt() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C into a flag, so that it cannot come between a result and the store."""
-    asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
-    before = signal.getsignal(signal.SIGINT)
-
-    def handle(*_: object) -> None:
-        asked.set()
-        signal.signal(signal.SIGINT, before)
-
-    signal.signal(signal.SIGINT, handle)
-    try:
-        yield asked
-    finally:
-        signal.signal(signal.SIGINT, before)

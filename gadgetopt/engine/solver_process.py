@@ -6,12 +6,16 @@ is judged, ("failed", reason), or ("other code", code) if it has not the source 
 asked of. Nothing else can get into that channel: a method that prints, prints into the void; what
 it writes to standard error is its last words if it dies.
 
-    python -m gadgetopt.engine.solver_process
+    python -m gadgetopt.engine.solver_process [--echo] [--log]
+
+With `--echo` what a method prints goes to standard error, with `--log` the solver's log does too. A
+call, of which one is made in a process, is answered by ("begun",) and ("answer", answer).
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import queue
 import signal
@@ -23,7 +27,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from gadgetopt.errors import OtherCode
 
 if TYPE_CHECKING:
-    from gadgetopt.engine.work import Order
+    from gadgetopt.engine.work import Answer, Call, Order
     from gadgetopt.files import Document
     from gadgetopt.rows import Row
 
@@ -45,10 +49,12 @@ class _Interrupts:
 
 def main() -> None:
     """Solve until there is nothing left to solve or nobody left to solve it for."""
-    orders_in, results_out = _channels()
+    orders_in, results_out = _channels(echo="--echo" in sys.argv)
+    if "--log" in sys.argv:
+        _print_solver_log()
     _die_with_parent()
     interrupts = _Interrupts()
-    orders: queue.SimpleQueue[Order] = queue.SimpleQueue()
+    orders: queue.SimpleQueue[Order | Call] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(orders_in, orders), daemon=True).start()
     instances: dict[str, Document] = {}
     me = os.getpid()
@@ -63,14 +69,19 @@ def main() -> None:
         except OSError:
             os._exit(0)  # nobody is left to listen
 
+    from gadgetopt.engine.work import Call
+
     while True:
         try:
             order = orders.get(timeout=IDLE_S)
         except queue.Empty:
             return
-        for fingerprint in order.forget:
-            instances.pop(fingerprint, None)
         try:
+            if isinstance(order, Call):
+                say("answer", _answer(order, say))
+                continue
+            for fingerprint in order.forget:
+                instances.pop(fingerprint, None)
             say("row", _solve(order, instances, interrupts, say))
         except OtherCode as error:
             say("other code", error.here)
@@ -108,17 +119,46 @@ def _solve(
     return finished_row(work, document, call, made)
 
 
-def _channels() -> tuple[BinaryIO, BinaryIO]:
+def _answer(call: Call, say: Callable[..., None]) -> Answer:
+    """Call a function and keep what it prints."""
+    import io
+
+    from gadgetopt.engine.work import Answer
+    from gadgetopt.errors import InputError, ModelRefused
+
+    say("begun")
+    module, name = call.function.split(":")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        try:
+            code = getattr(importlib.import_module(module), name)(*call.arguments)
+        except (InputError, ModelRefused) as error:
+            return Answer(2, "", error)
+    return Answer(code, printed.getvalue())
+
+
+def _print_solver_log() -> None:
+    import logging
+
+    from gadgetopt.result import solver_log
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    solver_log.addHandler(handler)
+    solver_log.setLevel(logging.INFO)
+
+
+def _channels(*, echo: bool) -> tuple[BinaryIO, BinaryIO]:
     """Return the pipes to the supervisor, out of the reach of a method that reads or prints."""
     orders_in, results_out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
-    os.dup2(nowhere, 1)
+    os.dup2(2 if echo else nowhere, 1)
     os.close(nowhere)
     return orders_in, results_out
 
 
-def _listen(orders_in: BinaryIO, orders: queue.SimpleQueue[Order]) -> None:
+def _listen(orders_in: BinaryIO, orders: queue.SimpleQueue[Order | Call]) -> None:
     """Take orders until the supervisor is gone; then this process has no business any more."""
     from gadgetopt.engine.work import receive
 

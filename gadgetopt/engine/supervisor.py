@@ -17,13 +17,17 @@ import time
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import psutil
 
-from gadgetopt.engine.work import VERSIONS, Failure, Order, Work, receive, send
+from gadgetopt.engine.memory import machine_memory_mb
+from gadgetopt.engine.work import VERSIONS, Call, Failure, Order, Work, receive, send
 from gadgetopt.errors import InputError, OtherCode
-from gadgetopt.rows import Row
+
+if TYPE_CHECKING:
+    from gadgetopt.rows import Row
 
 #: Seconds between two looks at a solver process.
 POLL_S = 0.05
@@ -92,9 +96,10 @@ def supervise(work: Work, document: str) -> Row | Failure:
             process = _process(work.limits.threads)
         except OSError as error:
             return Failure(f"no solver process could be started: {error}")
-        watch = _Watch(work, process, cancelled)
+        watch = Watch(work, process, cancelled)
         try:
-            return watch.run(document)
+            row: Row | Failure = watch.run(document)
+            return row
         except EndedIdle:
             continue
         except OtherCode:
@@ -133,22 +138,59 @@ class EndedIdle(Exception):
     """The solver process had just gone for want of work."""
 
 
-class _Watch:
-    """One attempt at one run."""
+class Watch:
+    """One attempt at one run, or one call.
 
-    def __init__(self, work: Work, process: SolverProcess, cancelled: Callable[[], bool]):
+    Parameters
+    ----------
+    work : Work or Call
+    process : SolverProcess
+    cancelled : callable
+        Says whether nobody waits for the run any more.
+    farewell_s : float
+        Seconds a method has to hand over its incumbent when its session is interrupted.
+    alone : bool
+        Whether the machine has no other solves to do: a share of its memory is that of one.
+    """
+
+    def __init__(
+        self,
+        work: Work | Call,
+        process: SolverProcess,
+        cancelled: Callable[[], bool],
+        farewell_s: float = FAREWELL_S,
+        *,
+        alone: bool = False,
+    ):
         self.work = work
         self.process = process
         self.cancelled = cancelled
-        self.limit_mb = work.limits.memory_mb or _share_mb()
+        self.farewell_s = farewell_s
+        self.alone = alone
         self.phase = "start"
         self.since = time.monotonic()
         self.elapsed = 0.0
         self.asked: str | None = None  # the limit for which the method was asked to stop
         self.spent = False  # whether the process should not be used for another run
 
-    def run(self, document: str) -> Row | Failure:
-        self.process.order(self.work, document)
+    @cached_property
+    def limit_mb(self) -> float:
+        """Memory that the process may occupy."""
+        if self.work.limits.memory_mb is not None:
+            return self.work.limits.memory_mb
+        return MEMORY_SHARE * machine_memory_mb() if self.alone else _share_mb()
+
+    def run(self, document: str = "") -> Any:
+        """Give the process its work, a run with the text of its instance; return what it answers.
+
+        Returns
+        -------
+        Row, Answer or Failure
+        """
+        if isinstance(self.work, Call):
+            self.process.send(self.work)
+        else:
+            self.process.order(self.work, document)
         while True:
             message = self.process.message(POLL_S)
             now = time.monotonic()
@@ -167,6 +209,8 @@ class _Watch:
                     self.phase, self.since = "judge", now
                 case ("row", row):
                     return self._finish(row)
+                case ("answer", answer):
+                    return answer
                 case ("failed", reason):
                     self.spent = True
                     return Failure(str(reason), time_s=self.elapsed)
@@ -191,7 +235,7 @@ class _Watch:
             return Failure(reason, "memory_mb", self.elapsed)
         if self.cancelled():
             return Failure("interrupted", "interrupted", self.elapsed)
-        if self.work.session in _interrupted and self._ask("interrupted", FAREWELL_S, seconds):
+        if self.work.session in _interrupted and self._ask("interrupted", self.farewell_s, seconds):
             return Failure("interrupted", "interrupted", self.elapsed)
         time_s, grace_s = self.work.limits.time_s, self.work.grace_s
         if time_s is None:
@@ -216,15 +260,29 @@ class _Watch:
 
 
 class SolverProcess:
-    """The supervisor's side of a solver process."""
+    """The supervisor's side of a solver process.
 
-    def __init__(self, threads: int):
+    Parameters
+    ----------
+    threads : int
+        Solver threads.
+    options : sequence of str
+        What it is told on its command line.
+    echo : bool
+        Whether what it prints is printed here too, on standard error.
+    """
+
+    def __init__(self, threads: int, options: Sequence[str] = (), *, echo: bool = False):
         self.threads = threads
         self.instances: OrderedDict[str, None] = OrderedDict()
         self.messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.last_words: deque[bytes] = deque(maxlen=20)
         self.popen = subprocess.Popen(
-            [sys.executable, "-P", "-m", "gadgetopt.engine.solver_process"],
+            [
+                *(sys.executable, "-P", "-m", "gadgetopt.engine.solver_process"),
+                *(["--echo"] if echo else []),
+                *options,
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -236,7 +294,9 @@ class SolverProcess:
         self.orders = 0
         self.listeners = [
             threading.Thread(target=_listen, args=(self.popen, self.messages), daemon=True),
-            threading.Thread(target=_overhear, args=(self.popen, self.last_words), daemon=True),
+            threading.Thread(
+                target=_overhear, args=(self.popen, self.last_words, echo), daemon=True
+            ),
         ]
         for thread in self.listeners:
             thread.start()
@@ -256,9 +316,13 @@ class SolverProcess:
             forget.append(self.instances.popitem(last=False)[0])
         self.last_words.clear()
         self.orders += 1
+        self.send(Order(work, None if known else document, tuple(forget)))
+
+    def send(self, order: Order | Call) -> None:
+        """Send the process an order."""
         assert self.popen.stdin is not None
         with contextlib.suppress(OSError):  # it has ended: who waits for its messages finds out why
-            send(self.popen.stdin, Order(work, None if known else document, tuple(forget)))
+            send(self.popen.stdin, order)
 
     def message(self, wait_s: float) -> tuple[Any, ...] | None:
         """Return what the process says within some time; None if it is silent."""
@@ -348,11 +412,14 @@ def _listen(popen: subprocess.Popen[bytes], messages: queue.SimpleQueue[Any]) ->
                 return
 
 
-def _overhear(popen: subprocess.Popen[bytes], last_words: deque[bytes]) -> None:
+def _overhear(popen: subprocess.Popen[bytes], last_words: deque[bytes], echo: bool) -> None:
     assert popen.stderr is not None
     with popen.stderr as stream:
         for line in iter(lambda: stream.readline(1000), b""):
             last_words.append(line)
+            if echo:
+                sys.stderr.write(line.decode(errors="replace"))
+                sys.stderr.flush()
 
 
 def _cancelled() -> Callable[[], bool]:

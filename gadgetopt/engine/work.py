@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from gadgetopt import __version__
+from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.result import Limits
 
 #: What client and workers must have in common: versions of gadgetopt and of Python.
@@ -65,6 +66,35 @@ class Order:
     work: Work
     document: str | None
     forget: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function, as `module:name`, that prints its answer and returns an exit code.
+
+    Attributes
+    ----------
+    session : str
+        Names no comparison.
+    code : None
+        Of a call it is not checked.
+    """
+
+    function: str
+    arguments: tuple[Any, ...]
+    limits: Limits
+    grace_s: float = 0.0
+    session: str = ""
+    code: None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call returned and printed, or with what words it turned its arguments down."""
+
+    code: int
+    printed: str
+    error: InputError | ModelRefused | None = None
 
 
 def default_grace_s(time_s: float | None) -> float:

@@ -37,6 +37,7 @@ from ortools.sat.python import cp_model
 from gadgetopt.clock import Clock
 
 from .instance import SjfBcoInstance, SjfBcoSolution
+from .size_limits import refuse_many_slots
 from .symmetry import equal_servers, identical_jobs, neighbours, representative
 from .time_indexed import distinct_levels, shortest
 
@@ -221,6 +222,7 @@ class ScheduleModel:
     def levels_follow_the_slots(self) -> None:
         """CP-E: in each slot a job runs at a level that covers its servers."""
         m, H = self.model, self.horizon
+        refuse_many_slots(self.instance, H)
         active = {}
         for j in self.J:
             self._check_time()

@@ -41,7 +41,11 @@ import pyomo.environ as pyo
 from .greedy import default_horizon
 from .instance import SjfBcoInstance
 from .nonconvex import fastest_rate
+from .size_limits import refuse_many_slots
 from .time_indexed import decode, distinct_levels
+
+#: Every term appears in several disjuncts, each with variables and constraints of its own.
+MOST_TERMS = 100_000
 
 __all__ = ["build_bigm", "build_disjunctive", "build_hull", "decode"]
 
@@ -49,6 +53,7 @@ __all__ = ["build_bigm", "build_disjunctive", "build_hull", "decode"]
 def build_disjunctive(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
     """Build GDP-1 to GDP-6 on `horizon` slots, by default a quick feasible makespan."""
     H = default_horizon(instance) if horizon is None else horizon
+    refuse_many_slots(instance, H, MOST_TERMS)
     O, rates = instance.server_gpus, instance.rates  # noqa: E741
     G, F, P = rates.gpus, rates.iterations, max(1, rates.max_level)
     jobs = range(len(G))

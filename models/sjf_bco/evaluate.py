@@ -94,9 +94,14 @@ def evaluate(instance: SjfBcoInstance, solution: SjfBcoSolution) -> Evaluation:
     return Evaluation(makespan, tuple(violations), components)
 
 
-def simulate(instance: SjfBcoInstance, solution: SjfBcoSolution) -> Simulation:
-    """Run the schedule event by event: starts, completions, and the levels in between."""
-    clock = _IterationClock(instance, solution.placement)
+def simulate(
+    instance: SjfBcoInstance, solution: SjfBcoSolution, clock: IterationClock | None = None
+) -> Simulation:
+    """Run the schedule event by event: starts, completions, and the levels in between.
+
+    Schedules with the same placement can share a `clock`, which remembers rates.
+    """
+    clock = clock or IterationClock(instance, solution.placement)
     used = [[s for s, count in y.items() if count > 0] for y in solution.placement]
     spread = [len(servers) > 1 for servers in used]
     remaining = [job.iterations for job in instance.jobs]
@@ -165,7 +170,7 @@ def simulate(instance: SjfBcoInstance, solution: SjfBcoSolution) -> Simulation:
     return Simulation(completion, [_merged(p) for p in phases])
 
 
-class _IterationClock:
+class IterationClock:
     """floor(1/tau_j) of (8) for the placements of one schedule, remembered per job and level."""
 
     def __init__(self, instance: SjfBcoInstance, placement: tuple[Mapping[int, int], ...]):
@@ -230,7 +235,7 @@ def _contention_slots(
     instance: SjfBcoInstance, solution: SjfBcoSolution, simulation: Simulation
 ) -> int:
     """Slots lost to contention: execution time less that at the best level, over all jobs."""
-    clock = _IterationClock(instance, solution.placement)
+    clock = IterationClock(instance, solution.placement)
     lost = 0
     for j, job in enumerate(instance.jobs):
         done = simulation.completion[j]

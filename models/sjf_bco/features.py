@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from gadgetopt.features import mean, variation
@@ -27,9 +29,10 @@ def features(instance: SjfBcoInstance) -> dict[str, float]:
     rates, gpus = instance.rates, instance.total_gpus
     gangs = np.array(rates.gpus, dtype=np.float64)
     duration = rates.exec_min.astype(np.float64)
-    area = float(gangs @ duration)
+    jobs = zip(rates.gpus, rates.exec_min.tolist(), strict=True)
+    area = sum(gang * slots for gang, slots in jobs)
     return {
-        "load": area / (gpus * instance.horizon_slots),
+        "load": float(Fraction(area, gpus * instance.horizon_slots)),  # T may exceed any double
         "area_over_longest": area / gpus / float(duration.max()),
         "largest_gang_share": float(gangs.max()) / gpus,
         "spread_jobs_share": mean([float(g > max(instance.server_gpus)) for g in rates.gpus]),

@@ -19,11 +19,14 @@ from gadgetopt.data import (
 
 from .rates import RateTable
 
-#: More iterations than any training run has; durations in slots stay small enough to be listed.
+#: More iterations than any training run has, and more GPUs than any server or gang: durations,
+#: GPUs and their products keep far from the ends of 64-bit integers and of doubles.
 MOST_ITERATIONS = 10**9
+MOST_GPUS = 10**12
 #: An iteration takes at least this long, so that the iterations of a slot can be counted.
 SHORTEST_ITERATION_SLOTS = 1e-12
 
+GpuCount = Annotated[int, Field(gt=0, le=MOST_GPUS)]
 UnitCoefficient = Annotated[float, Field(gt=0, le=1)]
 
 
@@ -48,7 +51,7 @@ class Job(Data):
         The execution time estimate the algorithms are given; None means the shortest duration.
     """
 
-    gpus: PositiveInt
+    gpus: GpuCount
     iterations: Annotated[int, Field(gt=0, le=MOST_ITERATIONS)]
     grad_size_mb: NonNegativeFloat = 0.0
     minibatch_samples: NonNegativeFloat = 0.0
@@ -66,7 +69,7 @@ class SjfBcoInstance(Instance):
     the derived table phi_j(r, p).
     """
 
-    server_gpus: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
+    server_gpus: Annotated[tuple[GpuCount, ...], Field(min_length=1)]
     horizon_slots: PositiveInt
     inter_bw_mb_per_slot: PositiveFloat
     intra_bw_mb_per_slot: PositiveFloat

@@ -15,11 +15,13 @@ On which rung the two met says what was hard about an instance.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
 
 from gadgetopt.data import Certificate, Solution
+from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import round_up
 from gadgetopt.result import Limits, MethodOutcome, Status
 from gadgetopt.search import Search
@@ -56,6 +58,8 @@ class _Search(Search[SjfBcoSolution]):
         self.instance, self.rng = instance, rng
         self.bound = 0
         self.bound_from: str | None = None
+        #: Why methods were left out that are not made for an instance so large.
+        self.refused: list[str] = []
 
     @property
     def upper(self) -> int | None:
@@ -77,13 +81,23 @@ class _Search(Search[SjfBcoSolution]):
         """The time a rung may take; the last one, without `rung_s`, takes all that is left."""
         return self.clock.limits() if rung_s is None else self.clock.limits(_SHARE, rung_s)
 
+    @contextmanager
+    def unless_refused(self) -> Iterator[None]:
+        """Do without what is not made for the instance, and note the reason."""
+        try:
+            yield
+        except ModelRefused as error:
+            self.refused.append(str(error))
+
     def heuristics(self) -> None:
         """Rung 1."""
         self.consider(upper_bound_schedule(self.instance))
-        limits = self.limits_of_rung(rung_s=5.0)
-        self.consider(lpt_ils(self.instance, limits, self.rng).solution)
-        limits = self.limits_of_rung(rung_s=5.0)
-        self.consider(sjf_bco(self.instance, limits, self.rng, theta_search="sweep").solution)
+        with self.unless_refused():
+            limits = self.limits_of_rung(rung_s=5.0)
+            self.consider(lpt_ils(self.instance, limits, self.rng).solution)
+        with self.unless_refused():
+            limits = self.limits_of_rung(rung_s=5.0)
+            self.consider(sjf_bco(self.instance, limits, self.rng, theta_search="sweep").solution)
 
     def energetic(self) -> None:
         """Rung 2, first half."""
@@ -145,8 +159,9 @@ def ladder(
     Returns
     -------
     MethodOutcome
-        Its notes give the bounds after each rung and the rung that closed the gap. The bound is
-        verified when a combinatorial bound reaches it.
+        Its notes give the bounds after each rung, the rung that closed the gap, and what was left
+        out because the instance is too large for it. The bound is verified when a combinatorial
+        bound reaches it.
     """
     search = _Search(instance, limits, rng)
     history: list[dict[str, Any]] = []
@@ -157,7 +172,7 @@ def ladder(
             break
         lower = search.bound
         try:
-            with search.clock.phase(name):
+            with search.clock.phase(name), search.unless_refused():
                 climb()
         except KeyboardInterrupt:
             search.limit_hit = "interrupted"
@@ -166,6 +181,8 @@ def ladder(
         history.append({"rung": name, "lower": search.bound, "upper": search.upper})
     closed_by = history[-1]["rung"] if search.closed else None
     outcome = search.outcome(search.best, closed_by=closed_by, rungs=history)
+    if search.refused:
+        outcome.notes["refused"] = search.refused
     outcome.dual_bound = search.bound or None
     outcome.formulation = _FORMULATION_OF_RUNG.get(search.bound_from or "")
     return outcome

@@ -24,6 +24,10 @@ import pyomo.environ as pyo
 
 from .instance import SjfBcoInstance
 from .placement import estimate_range, estimated_slots
+from .size_limits import refuse_many
+
+#: Pyomo takes about a gigabyte for the model of so many.
+MOST_VARIABLES = 1_000_000
 
 
 def load_per_gpu(instance: SjfBcoInstance) -> list[Fraction]:
@@ -35,6 +39,11 @@ def load_per_gpu(instance: SjfBcoInstance) -> list[Fraction]:
 def build(instance: SjfBcoInstance) -> pyo.ConcreteModel:
     """Build LL-1 and LL-2."""
     G = instance.rates.gpus
+    refuse_many(
+        len(G) * instance.total_gpus,
+        MOST_VARIABLES,
+        f"{len(G):,} jobs on {instance.total_gpus:,} GPUs: variables",
+    )
     load = [float(slots) for slots in load_per_gpu(instance)]
 
     m = pyo.ConcreteModel("load limit")

@@ -18,9 +18,13 @@ from gadgetopt.result import Limits, MethodOutcome, TracePoint
 
 from .bounds import energetic_bound
 from .instance import SjfBcoInstance, SjfBcoSolution
+from .size_limits import refuse_many
 
 _NOISE = (0.02, 0.05, 0.1, 0.2)  # eta of the duration keys
 _EXPONENT = (0.1, 0.25)  # range of the power of G_j in the size keys
+
+#: Entries of the table of free times, GPUs of the largest server times servers: 80 MB.
+MOST_FREE_TIMES = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,11 @@ def lpt_ils(
     -------
     MethodOutcome
         No solution if the best schedule ends after the horizon.
+
+    Raises
+    ------
+    ModelRefused
+        If the largest server has so many GPUs in use that their free times cannot be listed.
     """
     clock = Clock(limits)
     jobs = _Jobs(instance)
@@ -109,7 +118,14 @@ class _Jobs:
         self.instance = instance
         # Servers are numbered by capacity here, so that ties go to the smaller server.
         self.servers = np.argsort(instance.server_gpus, kind="stable").tolist()
-        self.capacities = np.array(instance.server_gpus)[self.servers]
+        # No server needs more GPUs than all jobs together.
+        useful = [min(capacity, sum(rates.gpus)) for capacity in instance.server_gpus]
+        self.capacities = np.array(useful)[self.servers]
+        refuse_many(
+            max(useful) * len(useful),
+            MOST_FREE_TIMES,
+            f"{max(useful):,} GPUs of a server for {len(useful):,} servers: free times",
+        )
         self.gpus = np.array(rates.gpus)
         self.shortest = rates.exec_min
         self.oversize = self.gpus > self.capacities.max()

@@ -39,6 +39,7 @@ import pyomo.environ as pyo
 
 from .greedy import default_horizon
 from .instance import Job, SjfBcoInstance
+from .size_limits import refuse_many_slots
 from .time_indexed import decode
 
 __all__ = ["build", "decode", "fastest_rate"]
@@ -58,6 +59,7 @@ def fastest_rate(instance: SjfBcoInstance, j: int) -> int:
 def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
     """Build (1)-(9) on `horizon` slots, by default the makespan of a quick feasible schedule."""
     H = default_horizon(instance) if horizon is None else horizon
+    refuse_many_slots(instance, H)
     O, jobs, rates = instance.server_gpus, instance.jobs, instance.rates  # noqa: E741
     G, P = rates.gpus, max(1, rates.max_level)
     xi_1, alpha = instance.contention_coeff, instance.degradation_alpha

@@ -29,6 +29,7 @@ from gadgetopt.numbers import decimal_rational
 
 from .contention import Clock
 from .instance import SjfBcoInstance, SjfBcoSolution
+from .size_limits import refuse_many_gpus
 
 Availability = Literal["idle", "queue"]
 
@@ -48,9 +49,15 @@ class Batch:
         The server of each GPU.
     first_gpu : list of int
         The first GPU of each server, and at the end the number of GPUs N.
+
+    Raises
+    ------
+    ModelRefused
+        If the cluster has too many GPUs to be listed.
     """
 
     def __init__(self, instance: SjfBcoInstance):
+        refuse_many_gpus(instance)
         self.instance = instance
         self.gpus = instance.rates.gpus
         estimates = estimated_slots(instance)

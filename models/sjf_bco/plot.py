@@ -19,6 +19,7 @@ from gadgetopt.figures import GREY, INK, PALE, PALETTE, RED, TEMPLATE, mixed
 
 from .evaluate import evaluate, simulate
 from .instance import SjfBcoInstance, SjfBcoSolution
+from .size_limits import refuse_many_gpus
 
 _CLEAR = "rgba(0,0,0,0)"
 
@@ -44,7 +45,10 @@ def assign_gpus(instance: SjfBcoInstance, solution: SjfBcoSolution) -> SjfBcoSol
     ------
     InputError
         If the schedule is infeasible other than by exceeding the horizon.
+    ModelRefused
+        If the cluster has too many GPUs to be drawn.
     """
+    refuse_many_gpus(instance)
     _check(instance, solution)
     if solution.gpu_ids is not None:
         return solution

@@ -34,6 +34,7 @@ from .greedy import default_horizon
 from .instance import SjfBcoInstance, SjfBcoSolution
 from .load_limit import load_per_gpu
 from .schedules import all_schedules, assign_gpus
+from .size_limits import refuse_many_gpus
 
 
 def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
@@ -76,6 +77,7 @@ def build_load_limited(
     instance: SjfBcoInstance, theta: int | None = None, horizon: int | None = None
 ) -> pyo.ConcreteModel:
     """Build (10)-(16) at the load limit `theta`, by default T."""
+    refuse_many_gpus(instance)
     m = build(instance, horizon)
     limit = instance.horizon_slots if theta is None else theta
     load = load_per_gpu(instance)

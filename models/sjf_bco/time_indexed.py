@@ -45,6 +45,7 @@ import pyomo.environ as pyo
 from .bounds import energetic_bound
 from .greedy import default_horizon
 from .instance import SjfBcoInstance, SjfBcoSolution
+from .size_limits import refuse_many_slots
 from .symmetry import equal_servers, identical_jobs, neighbours
 
 
@@ -152,6 +153,7 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
     the horizon makes the model infeasible.
     """
     H = default_horizon(instance) if horizon is None else horizon
+    refuse_many_slots(instance, H)
     O, N, rates = instance.server_gpus, instance.total_gpus, instance.rates  # noqa: E741
     G, F = rates.gpus, rates.iterations
     rho = [int(d) for d in rates.exec_min]

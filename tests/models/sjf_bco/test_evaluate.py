@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from gadgetopt.models.sjf_bco.evaluate import evaluate, simulate
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance, SjfBcoSolution
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.files import read_instance
@@ -101,6 +101,58 @@ def scheduled(draw):
 def test_completions_are_those_of_a_walk_through_every_slot(case):
     instance, solution = case
     assert simulate(instance, solution).completion == slot_by_slot(instance, solution)
+
+
+def over_capacity(instance, solution, completion):
+    """Pairs (server, slot) in which a server holds more GPUs than it has, slot by slot."""
+    horizon = instance.horizon_slots
+    ends = [
+        max(horizon, a + 1) if c is None else c
+        for a, c in zip(solution.start_slot, completion, strict=True)
+    ]
+    runs = list(zip(solution.start_slot, ends, solution.placement, strict=True))
+    return {
+        (s, t)
+        for s, capacity in enumerate(instance.server_gpus)
+        for t in range(max(ends))
+        if sum(y.get(s, 0) for a, c, y in runs if a <= t < c) > capacity
+    }
+
+
+def slots_of(violation):
+    """Pairs (server, slot) of a violation at `server 1, slots 3-7`."""
+    server, slots = violation.where.removeprefix("server ").split(", slots ")
+    first, last = map(int, slots.split("-"))
+    return {(int(server), t) for t in range(first, last + 1)}
+
+
+@given(scheduled())
+def test_verdict_is_that_of_a_walk_through_every_slot(case):
+    instance, solution = case
+    completion = slot_by_slot(instance, solution)
+    verdict = evaluate(instance, solution)
+    told = [v for v in verdict.violations if v.constraint == "capacity"]
+    assert set().union(*map(slots_of, told)) == over_capacity(instance, solution, completion)
+    stalled = {f"job {j}" for j, c in enumerate(completion) if c is None}
+    assert {v.where for v in verdict.violations if v.constraint == "stalled"} == stalled
+    assert verdict.objective == (None if stalled else max(completion))
+
+
+def test_drawn_schedules_stall_meet_and_part():
+    """What the walks are compared on: stalls, unclamped rates, levels that change midway."""
+    seen = set()
+
+    @given(scheduled())
+    @settings(max_examples=300)
+    def look(case):
+        instance, solution = case
+        course = simulate(instance, solution)
+        seen.update(["stall"] if None in course.completion else [])
+        changes = any(len(phases) > 1 for phases in course.phases)
+        seen.update([("change", instance.clamp_contention)] if changes else [])
+
+    look()
+    assert seen == {"stall", ("change", True), ("change", False)}
 
 
 @given(scheduled())

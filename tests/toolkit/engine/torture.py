@@ -135,6 +135,23 @@ def hands_over(pile, limits, rng):
         return MethodOutcome(solution=Choice(chosen=(0,)), limit_hit="interrupted")
 
 
+def hands_over_aloud(pile, limits, rng):
+    try:
+        print("at work", flush=True)
+        time.sleep(1000)
+    except KeyboardInterrupt:
+        return MethodOutcome(solution=Choice(chosen=(0,)), limit_hit="interrupted")
+
+
+def is_deaf_aloud(pile, limits, rng):
+    print("at work", flush=True)
+    while True:
+        try:
+            time.sleep(1000)
+        except KeyboardInterrupt:
+            print("not now", flush=True)
+
+
 def eats_memory(pile, limits, rng):
     eaten = []
     while True:
@@ -177,6 +194,25 @@ def boasts(pile, limits, rng):
     return MethodOutcome(solution=Choice(chosen=()), dual_bound="enormous")
 
 
+# -- checks ----------------------------------------------------------------------------------------
+
+
+def checks_for_ever():
+    time.sleep(1000)
+
+
+def checks_with_all_memory():
+    eats_memory(None, None, None)
+
+
+def crashes_the_check():
+    ctypes.string_at(0)
+
+
+def fails_to_check():
+    raise RuntimeError("two\nlines, and \ud800")
+
+
 def method(run, kind="heuristic", name=None, **more):
     return Method(name or run.__name__, kind=kind, summary="-", reference="test", run=run, **more)
 
@@ -203,7 +239,8 @@ PROBLEM = Problem(
             (
                 segfaults, aborts, leaves, exits, is_killed, closes_everything, forks, sleeps,
                 sleeps_deaf, sleeps_on_the_lock, hands_over, eats_memory, raises, recurses, prints,
-                too_much, answers_in_prose, solves_in_prose, notes_what_cannot_be_written, boasts,
+                hands_over_aloud, is_deaf_aloud, too_much, answers_in_prose, solves_in_prose,
+                notes_what_cannot_be_written, boasts,
             ),
         ),
     ),
