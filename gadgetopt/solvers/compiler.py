@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,15 @@ from pyomo.repn import generate_standard_repn
 
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.solvers.exact_form import OBJECTIVE, ExactRow, Side
-from gadgetopt.solvers.linear_terms import LARGEST_EXACT, Exact, Linear, NotExactError, TermReader
+from gadgetopt.solvers.linear_terms import (
+    LARGEST_EXACT,
+    Exact,
+    LargeDoubleError,
+    Linear,
+    NotExactError,
+    TermReader,
+    too_large,
+)
 
 #: Relative rounding error at which a row without variables counts as satisfied where its numbers
 #: are known as doubles only.
@@ -122,7 +131,7 @@ class Compiler:
         try:
             self._add_exact(con, lower, body, upper)
         except NotExactError as error:
-            self._add_in_doubles(con, lower, body, upper, str(error))
+            self._add_in_doubles(con, lower, body, upper, error)
         except OverflowError:
             raise ModelRefused(f"{con.name}: a number beyond the range of doubles") from None
 
@@ -186,7 +195,9 @@ class Compiler:
         low = _named(name, self._side, lower, -math.inf)
         high = _named(name, self._side, upper, math.inf)
         if low > high:
-            raise TriviallyInfeasibleError(f"{name}: no number is at least {low} and at most {high}")
+            raise TriviallyInfeasibleError(
+                f"{name}: no number is at least {low} and at most {high}"
+            )
         if linear.is_constant():
             if not low <= linear.constant <= high:
                 raise TriviallyInfeasibleError(
@@ -194,9 +205,8 @@ class Compiler:
                 )
             return
         terms = {j: a for j, a in self._columns(linear).items() if a != 0}
-        row = ExactRow(
-            list(terms), list(terms.values()), low - linear.constant, high - linear.constant
-        )
+        sides = (_shifted(side, linear.constant) for side in (low, high))
+        row = ExactRow(list(terms), list(terms.values()), *sides)
         if not all(map(_is_small_integer, (*row.coefficients, row.lower, row.upper))):
             self.exact_rows[len(self.rows)] = row
         self._append(
@@ -215,7 +225,10 @@ class Compiler:
             return float(x)
         return self.reader.constant(x)
 
-    def _add_in_doubles(self, con: Any, lower: Any, body: Any, upper: Any, reason: str) -> None:
+    def _add_in_doubles(
+        self, con: Any, lower: Any, body: Any, upper: Any, reason: NotExactError
+    ) -> None:
+        """Collect a row as Pyomo does, where there are no exact numbers to be had."""
         name = con.name
         coefficients, columns, constant = self._in_doubles(body, name)
         low = -math.inf if lower is None else float(_evaluated(lower, name))
@@ -227,7 +240,11 @@ class Compiler:
                     f"{name}: {constant} is not between {low} and {high}"
                 )
             return
-        self.inexact[len(self.rows)] = reason
+        if isinstance(reason, LargeDoubleError) and all(
+            self.variables[j].is_integer() for j in columns
+        ):
+            raise ModelRefused(f"{name}: {reason}")
+        self.inexact[len(self.rows)] = str(reason)
         self._append(con, coefficients, columns, low - constant, high - constant)
 
     def _in_doubles(self, expression: Any, name: str) -> tuple[list[float], list[int], float]:
@@ -245,6 +262,18 @@ class Compiler:
             total[column] = total.get(column, 0.0) + float(a)
         terms = {j: a for j, a in total.items() if a != 0}
         return list(terms.values()), list(terms), float(repn.constant)
+
+
+def _shifted(side: Side, constant: Exact) -> Side:
+    """Return a side less a constant; a very large double must stay one."""
+    if not isinstance(side, float):
+        return side - constant
+    if constant == 0 or not math.isfinite(side):
+        return side
+    shifted = Fraction(side) - constant
+    if abs(shifted) < max(abs(Fraction(side)) / 2, LARGEST_EXACT):
+        raise LargeDoubleError(too_large(side))
+    return float(shifted)
 
 
 def _named(name: str, read: Any, *arguments: Any) -> Any:
@@ -275,7 +304,7 @@ def _is_double(side: Any) -> bool:
 
 
 def _is_small_integer(x: Side) -> bool:
-    """Return True if a number is what a double says as it is: an integer below 2^53, or infinite."""
+    """Return True if a number is what its double is: an integer below 2^53, or no exact number."""
     return abs(x) < LARGEST_EXACT if isinstance(x, int) else isinstance(x, float)
 
 

@@ -7,9 +7,8 @@ number is another one, such as an integer of 20 digits or a sum of decimals, the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from gadgetopt.errors import ModelRefused
@@ -140,7 +139,9 @@ class ExactReader:
         return known
 
 
-def value_of(coefficients: Mapping[int, Exact], values: list[Exact]) -> Exact:
-    """Return the sum of coefficients times values, exactly."""
-    total: Exact = sum(a * values[j] for j, a in coefficients.items())
-    return total.numerator if isinstance(total, Fraction) and total.denominator == 1 else total
+def weighted_sum(row: ExactRow, values: Sequence[Exact]) -> Exact:
+    """Return the sum of a row's coefficients times the values of its columns."""
+    total: Exact = 0
+    for j, a in zip(row.columns, row.coefficients, strict=True):
+        total += a * values[j]
+    return total

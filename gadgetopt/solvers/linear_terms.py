@@ -35,6 +35,10 @@ class NotExactError(ValueError):
     """An expression whose exact terms cannot be known; the message says why."""
 
 
+class LargeDoubleError(NotExactError):
+    """A double of 2^53 or more, in which an integer may have been rounded."""
+
+
 @dataclass
 class Linear:
     """`sum(terms[id(x)] * x) + constant`; terms may be zero."""
@@ -74,8 +78,8 @@ class TermReader:
         ------
         InputError
             If it is infinite or not a number.
-        NotExactError
-            If it is a double of 2^53 or more, in which an integer may have been rounded.
+        LargeDoubleError
+            If it is a double of 2^53 or more.
         """
         if isinstance(x, Integral):
             return int(x)
@@ -87,7 +91,7 @@ class TermReader:
             if not math.isfinite(x):
                 raise InputError(f"{x} is not a finite number")
             if abs(x) >= LARGEST_EXACT:
-                raise NotExactError(too_large(x))
+                raise LargeDoubleError(too_large(x))
             known = self._rationals[x] = _plain(simplest_rational(x))
         return known
 
@@ -209,9 +213,7 @@ def _power(reader: TermReader, node: Any, factor: Exact, stack: Stack, sum_: Lin
 
 
 def _of_constants(function: Callable[..., Exact]) -> Callable[..., None]:
-    def handler(
-        reader: TermReader, node: Any, factor: Exact, stack: Stack, sum_: Linear
-    ) -> None:
+    def handler(reader: TermReader, node: Any, factor: Exact, stack: Stack, sum_: Linear) -> None:
         sum_.constant += factor * function(*map(reader.constant, node.args))
 
     return handler

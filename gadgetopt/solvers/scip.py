@@ -16,14 +16,16 @@ from pyomo.core.base import ConcreteModel, Var
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.result import Limits, Status, solver_log
+from gadgetopt.solvers.compiler import TriviallyInfeasibleError
+from gadgetopt.solvers.domains import value_nearest_zero
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.standard_form import (
     INTEGRALITY_TOLERANCE,
     NotIntegralError,
-    TriviallyInfeasibleError,
-    value_nearest_zero,
 )
 
+#: Relative distance of an objective to its bound at which nothing is left open.
+CLOSED = 1e-6
 #: SCIP takes seeds up to this one.
 LARGEST_SEED = 2**31 - 1
 
@@ -125,13 +127,22 @@ def _read(results: Results, limits: Limits) -> SolverOutcome:
     bound = _finite(results.objective_bound)
     if results.solution_status == SolutionStatus.noSolution:
         return SolverOutcome(Status.NO_SOLUTION, bound=bound, limit_hit=limit)
+    objective = _finite(results.incumbent_objective)
     optimal = end == ends.convergenceCriteriaSatisfied
+    if optimal and not _closed(objective, bound):
+        optimal, limit = False, "gap"
     return SolverOutcome(
         Status.OPTIMAL if optimal else Status.FEASIBLE,
-        objective=_finite(results.incumbent_objective),
+        objective=objective,
         bound=bound,
         limit_hit=limit,
     )
+
+
+def _closed(objective: float | None, bound: float | None) -> bool:
+    if objective is None or bound is None:
+        return False
+    return abs(objective - bound) <= CLOSED * max(1.0, abs(objective), abs(bound))
 
 
 def _finite(x: float | None) -> float | None:
