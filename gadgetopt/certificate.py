@@ -173,8 +173,8 @@ def _lower_bound(reader: ExactReader, duals: Sequence[Fraction], sign: int) -> F
         if cost == 0:
             continue
         lower, upper = reader.bounds(j)
-        side = lower if cost > 0 else upper
-        if side is None:
+        bound = lower if cost > 0 else upper
+        if bound is None:
             return None
-        total += cost * side
+        total += cost * bound
     return total

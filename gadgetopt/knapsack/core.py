@@ -127,7 +127,7 @@ def cg_core(
             until = min(deadline, time.perf_counter() + mip_s)
             found = _core_mip(knapsack, relaxation, found, until, limits, rng)
             notes |= found.notes
-            if found.limit_hit is None:
+            if found.limit_hit in (None, "gap"):
                 # HiGHS closed its own gap, which may be a little more than ours.
                 break
         if _done(found):

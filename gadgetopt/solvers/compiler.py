@@ -95,8 +95,7 @@ class Compiler:
             self.costs = dict(zip(columns, coefficients, strict=True))
             self.inexact[OBJECTIVE] = str(error)
             return
-        columns = self._columns(linear)
-        self.exact_costs = {j: a for j, a in columns.items() if a != 0}
+        self.exact_costs = self._terms(linear)
         self.exact_offset = linear.constant
         self.costs = {j: _double(a, name) for j, a in self.exact_costs.items()}
         self.offset = _double(linear.constant, name)
@@ -181,12 +180,14 @@ class Compiler:
                     self.variables.append(sibling)
         return self._position[key]
 
-    def _columns(self, linear: Linear) -> dict[int, Exact]:
+    def _terms(self, linear: Linear) -> dict[int, Exact]:
+        """Return the coefficients that are not zero, by column."""
         out = {}
         for key, a in linear.terms.items():
             column = self._column(self.reader.variables[key])
             assert column is not None
-            out[column] = a
+            if a != 0:
+                out[column] = a
         return out
 
     def _add_exact(self, con: Any, lower: Any, body: Any, upper: Any) -> None:
@@ -204,7 +205,7 @@ class Compiler:
                     f"{name}: {linear.constant} is not between {low} and {high}"
                 )
             return
-        terms = {j: a for j, a in self._columns(linear).items() if a != 0}
+        terms = self._terms(linear)
         sides = (_shifted(side, linear.constant) for side in (low, high))
         row = ExactRow(list(terms), list(terms.values()), *sides)
         if not all(map(_is_small_integer, (*row.coefficients, row.lower, row.upper))):
@@ -271,7 +272,7 @@ def _shifted(side: Side, constant: Exact) -> Side:
     if constant == 0 or not math.isfinite(side):
         return side
     shifted = Fraction(side) - constant
-    if abs(shifted) < max(abs(Fraction(side)) / 2, LARGEST_EXACT):
+    if abs(shifted) < max(abs(Fraction(side)) / 2, Fraction(LARGEST_EXACT)):
         raise LargeDoubleError(too_large(side))
     return float(shifted)
 

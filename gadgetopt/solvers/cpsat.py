@@ -111,7 +111,7 @@ def solve_cp(
     """
     start = time.perf_counter()
     objective = _NativeObjective.of(model)
-    run = _run(model, limits, seed, objective.of_float, linearization_level)
+    run = _run(model, limits, seed, float, linearization_level)
     values = list(run.response.solution) if run.has_solution else None
     bound: Number | None = None
     value: Number | None = None
@@ -170,9 +170,6 @@ class _NativeObjective:
     def value(self, inner: int) -> Number:
         value = self.scale * (inner + self.offset)
         return int(value) if value.denominator == 1 else value
-
-    def of_float(self, value: float) -> float:
-        return value
 
 
 @dataclass
@@ -291,14 +288,13 @@ def _outcome(
         status = Status.OPTIMAL
     else:
         status = Status.FEASIBLE
-    open_ends = (Status.FEASIBLE, Status.NO_SOLUTION)
     exact = values is None or all(int(float(x)) == x for x in values)
     return SolverOutcome(
         status if exact else Status.ERROR,
         values=None if values is None else np.array(values, dtype=float),
         objective=objective,
         bound=bound,
-        limit_hit=_limit_hit(run, limits, objective, bound) if status in open_ends else None,
+        limit_hit=None if status is Status.OPTIMAL else _limit_hit(run, limits, objective, bound),
         reason=None if exact else "a value of the incumbent is too large for a double",
         trace=tuple(run.trace),
     )

@@ -262,7 +262,7 @@ class _Search:
             )
         self._last_master_s = time.perf_counter() - begun
         self._counts["masters"] += 1
-        self._master_closed = outcome.status is Status.OPTIMAL
+        self._master_closed = outcome.status is Status.OPTIMAL or outcome.limit_hit == "gap"
         if outcome.status is Status.INFEASIBLE:
             self._exhausted = True
             self._lower(self._now.value)

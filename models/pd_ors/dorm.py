@@ -272,7 +272,7 @@ def _allocation(
         m = build(instance, active, held, unfairness=unfairness, changes=changes, fair=fair)
         solved = solve_model(m, "highs", limits, seed, warm_start=True)
         if solved.status in (Status.OPTIMAL, Status.FEASIBLE):
-            return _read(m), solved.status is Status.OPTIMAL
+            return _read(m), solved.limit_hit in (None, "gap")
         if solved.status is not Status.INFEASIBLE:
             break
     return _start(instance, active, held), False
