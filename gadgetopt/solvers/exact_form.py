@@ -86,7 +86,7 @@ class ExactReader:
         numbers = form.A.data[span].tolist()
         return ExactRow(
             columns,
-            [self._number(x, form.rows[i]) for x in numbers],
+            self._numbers(numbers, form.rows[i]),
             self._side(float(form.row_lower[i])),
             self._side(float(form.row_upper[i])),
         )
@@ -127,6 +127,14 @@ class ExactReader:
 
     def _side(self, x: float) -> Side:
         return x if abs(x) >= LARGEST_EXACT else self._number(x, None)
+
+    def _numbers(self, numbers: list[float], owner: object) -> list[Exact]:
+        if (
+            all(map(float.is_integer, numbers))
+            and max(map(abs, numbers), default=0) < LARGEST_EXACT
+        ):
+            return list(map(int, numbers))
+        return [self._number(x, owner) for x in numbers]
 
     def _number(self, x: float, owner: object) -> Exact:
         if x.is_integer():

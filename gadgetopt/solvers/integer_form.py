@@ -117,7 +117,9 @@ def _integer_row(
     row = reader.row(i)
     name = reader.form.rows[i].name
     coefficients, scale = _integers(row.coefficients)
-    reach = _reach(row.columns, coefficients, lower, upper)
+    reach: int | None = None
+    if any(isinstance(side, float) and math.isfinite(side) for side in (row.lower, row.upper)):
+        reach = _reach(row.columns, coefficients, lower, upper)
     low = _scaled(name, row.lower, scale, reach, math.ceil)
     high = _scaled(name, row.upper, scale, reach, math.floor)
     _check_order(name, low, high)
@@ -148,7 +150,7 @@ def _scaled(
     reach: int | None,
     rounded: Callable[[Fraction], int],
 ) -> int | None:
-    """Return a side as an integer; a double of 2^53 or more must be out of reach."""
+    """Return a side as an integer; a double of 2^53 or more must be out of the row's reach."""
     if isinstance(side, float):
         if math.isinf(side):
             return None

@@ -8,7 +8,7 @@ then are constants, repeated variables and products collected, in integers and r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -23,6 +23,7 @@ from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers import simplest_rational
 
 Exact = int | Fraction
+Stack = list[tuple[Any, Exact]]
 
 #: Doubles hold every integer below this, and not every one beyond.
 LARGEST_EXACT = 2**53
@@ -81,7 +82,7 @@ class TermReader:
         LargeDoubleError
             If it is a double of 2^53 or more.
         """
-        if isinstance(x, Integral):
+        if x.__class__ is int or isinstance(x, Integral):
             return int(x)
         if isinstance(x, Rational | Decimal):
             return _plain(Fraction(x))
@@ -118,25 +119,21 @@ class TermReader:
             If a fixed variable or parameter has no value, or the expression divides by zero.
         """
         sum_ = Linear()
-        terms = sum_.terms
-        stack: list[tuple[Any, Exact]] = [(expression, 1)]
+        stack: Stack = [(expression, 1)]
         while stack:
             node, factor = stack.pop()
             kind = node.__class__
-            if kind in native_numeric_types:
+            if kind in _SUMS:
+                self._add_flat(node.args, factor, sum_, stack)
+            elif kind in native_numeric_types:
                 sum_.constant += factor * self.number(node)
             elif kind is expressions.MonomialTermExpression:
-                a, v = node._args_
-                stack.append((v, factor * self.constant(a)))
+                self._add_flat((node,), factor, sum_, stack)
             elif not node.is_expression_type():
                 if node.is_variable_type() and not node.fixed:
-                    key = id(node)
-                    self.variables[key] = node
-                    terms[key] = terms.get(key, 0) + factor
+                    self._add_variable(node, factor, sum_.terms)
                 else:
                     sum_.constant += factor * self._value(node)
-            elif kind in _SUMS:
-                stack += [(arg, factor) for arg in reversed(node.args)]
             elif node.is_named_expression_type():
                 sum_.add(self._named_terms(node), factor)
             else:
@@ -145,6 +142,34 @@ class TermReader:
                     raise NotExactError(f"{node.getname()} has no exact linear form")
                 handler(self, node, factor, stack, sum_)
         return sum_
+
+    def _add_flat(self, args: Sequence[Any], factor: Exact, sum_: Linear, stack: Stack) -> None:
+        """Add the terms among `args` that are a number times a variable; put the others aside."""
+        rationals = self._rationals
+        others = []
+        for arg in args:
+            if arg.__class__ is not expressions.MonomialTermExpression:
+                others.append((arg, factor))
+                continue
+            a, v = arg._args_
+            exact = rationals.get(a) if a.__class__ is float else None
+            if exact is None:
+                exact = self.constant(a)
+            if factor != 1:
+                exact = factor * exact
+            if v.fixed:
+                sum_.constant += exact * self._value(v)
+            else:
+                self._add_variable(v, exact, sum_.terms)
+        stack.extend(reversed(others))
+
+    def _add_variable(self, v: Any, a: Exact, terms: dict[int, Exact]) -> None:
+        key = id(v)
+        if key in terms:
+            terms[key] += a
+        else:
+            terms[key] = a
+            self.variables[key] = v
 
     def _value(self, leaf: Any) -> Exact:
         """Return the value of a parameter, fixed variable or unit."""
@@ -165,9 +190,6 @@ class TermReader:
                 raise ModelRefused(f"{node.name} has no expression")
             known = self._named[id(node)] = self.read(node.args[0])
         return known
-
-
-Stack = list[tuple[Any, Exact]]
 
 
 def _negation(reader: TermReader, node: Any, factor: Exact, stack: Stack, _: Linear) -> None:
