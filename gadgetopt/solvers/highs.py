@@ -116,12 +116,6 @@ def pass_form(form: StandardForm) -> highspy.Highs:
             f"{form.rows[row].name}: HiGHS would drop the coefficient {form.A.data[tiny]} of "
             f"{form.columns[form.A.indices[tiny]].name}; rescale the constraint"
         )
-    if form.columns and np.abs(form.c).max() >= INFINITE:
-        j = int(np.abs(form.c).argmax())
-        raise ModelRefused(
-            f"{form.columns[j].name}: HiGHS would take its cost {form.c[j]} for infinite; rescale "
-            "the objective"
-        )
     highs = highspy.Highs()
     highs.setOptionValue("log_to_console", False)
     highs.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)

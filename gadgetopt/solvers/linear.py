@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+import math
 import time
 from dataclasses import replace
 from fractions import Fraction
@@ -84,6 +85,8 @@ def checked(
     """
     if outcome.status is Status.ERROR:
         return outcome
+    if isinstance(outcome.objective, float) and not math.isfinite(outcome.objective):
+        return _failed(outcome, "the objective is beyond the range of doubles")
     wrong = None
     if outcome.values is not None:
         try:
@@ -118,7 +121,7 @@ def _with_true_objective(form: StandardForm, outcome: SolverOutcome) -> SolverOu
     try:
         objective = float(objective)
     except OverflowError:
-        return _failed(outcome, "its objective is beyond the range of doubles")
+        return _failed(outcome, "the objective is beyond the range of doubles")
     status, reason = outcome.status, outcome.reason
     if status is Status.OPTIMAL and not _closed(form, objective, outcome.bound):
         status = Status.FEASIBLE
