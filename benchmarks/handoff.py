@@ -4,7 +4,7 @@ The model is a time-indexed schedule of jobs on a cluster with more than 400,000
 timed, in one process and alternating between the contenders, begins with the finished Pyomo model
 and ends with a `highspy.Highs` object that holds the whole model and has not begun to solve:
 
-- ours: `compile_model` (Pyomo's linear standard-form compiler, bounds, ranges) and `pass_form`;
+- ours: `compile_model` (terms collected exactly, bounds, ranges) and `pass_form`;
 - Pyomo appsi: `pyomo.contrib.appsi.solvers.Highs().set_instance(model)`;
 - Pyomo solver: `pyomo.contrib.solver.solvers.highs.Highs().set_instance(model)`.
 

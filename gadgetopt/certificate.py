@@ -13,21 +13,20 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.data import Certificate, Data, Rational
-from gadgetopt.numbers import Number, is_finite, round_down, round_up, simplest_rational
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers import Number, is_finite, round_down, round_up
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     from gadgetopt.declaration import Problem
+    from gadgetopt.solvers.exact_form import ExactReader
     from gadgetopt.solvers.standard_form import StandardForm
 
 #: Duals are also tried as fractions with at most this denominator: an optimal vertex of a model
 #: with small integers has such duals, and hitting them exactly closes the last 1e-9 of the bound.
 LARGEST_DENOMINATOR = 10_000
-
-#: Integers from here on may have been rounded when they became doubles.
-ROUNDED = 2**53
 
 #: Binary digits of the largest denominator of a bound. Python writes no numbers of thousands of
 #: digits, and nobody reads them.
@@ -100,8 +99,11 @@ def _bound_of_formulation(problem: Problem, instance: Any, certificate: LpDuals)
     reason = rounded_number(instance)
     if reason is not None:
         raise ValueError(f"formulation: {formulation.name!r}: {reason}")
-    form = compile_model(formulation.build(instance))
-    return exact_dual_bound(form, certificate.row_duals)
+    try:
+        form = compile_model(formulation.build(instance))
+        return exact_dual_bound(form, certificate.row_duals)
+    except ModelRefused as error:
+        raise ValueError(f"formulation: {formulation.name!r}: {error}") from None
 
 
 def rounded_number(instance: Any) -> str | None:
@@ -138,16 +140,6 @@ def _numbers(data: Any, where: str) -> Iterator[tuple[str, int | Fraction]]:
         parts = ((f"[{k}]", value) for k, value in enumerate(data))
     for place, part in parts:
         yield from _numbers(part, where + place)
-
-
-def _rounded(form: StandardForm) -> float | None:
-    """Return a number of a model so large that it may have been rounded; None if there is none."""
-    import numpy as np
-
-    sides = (form.row_lower, form.row_upper, form.col_lower, form.col_upper)
-    numbers = np.concatenate((form.A.data, form.c, *sides, [form.offset]))
-    large = numbers[(np.abs(numbers) >= ROUNDED) & np.isfinite(numbers)]
-    return float(large[0]) if len(large) else None
 
 
 def lp_dual_bound(form: StandardForm, row_duals: npt.NDArray[np.float64]) -> Fraction | None:
@@ -190,15 +182,16 @@ def rational_duals(
     """
     if len(row_duals) != len(form.rows):
         raise ValueError(f"row_duals: {len(row_duals)} duals for {len(form.rows)} rows")
-    if _rounded(form) is not None:
-        return None
     sign = -1 if form.sense == "max" else 1
     duals = [y if math.isfinite(y) else 0.0 for y in row_duals.tolist()]
     candidates = (
         [Fraction(y) for y in duals],
         [Fraction(y).limit_denominator(LARGEST_DENOMINATOR) for y in duals],
     )
-    proved = [(b, y) for y in candidates if (b := exact_dual_bound(form, y)) is not None]
+    try:
+        proved = [(b, y) for y in candidates if (b := exact_dual_bound(form, y)) is not None]
+    except ModelRefused:
+        return None  # a number of the model is not known exactly
     if not proved:
         return None
     return max(proved, key=lambda by: sign * by[0])
@@ -209,43 +202,43 @@ def exact_dual_bound(form: StandardForm, row_duals: Sequence[Fraction]) -> Fract
 
     Raises
     ------
+    ModelRefused
+        If a number of the model is known only as a double that may have been rounded.
     ValueError
-        If the number of duals is not that of the rows, or a number of the model may have been
-        rounded before we saw it.
+        If the number of duals is not that of the rows.
     """
+    from gadgetopt.solvers.exact_form import ExactReader
+
     if len(row_duals) != len(form.rows):
         raise ValueError(f"row_duals: {len(row_duals)} duals for {len(form.rows)} rows")
-    rounded = _rounded(form)
-    if rounded is not None:
-        raise ValueError(f"the model's {rounded:g} may have been rounded")
     sign = -1 if form.sense == "max" else 1
-    bound = _lower_bound(form, [sign * y for y in row_duals], sign)
-    return None if bound is None else simplest_rational(form.offset) + sign * bound
+    reader = ExactReader(form)
+    bound = _lower_bound(reader, [sign * y for y in row_duals], sign)
+    return None if bound is None else reader.offset() + sign * bound
 
 
-def _lower_bound(form: StandardForm, duals: Sequence[Fraction], sign: int) -> Fraction | None:
+def _lower_bound(reader: ExactReader, duals: Sequence[Fraction], sign: int) -> Fraction | None:
     """Return the bound that `duals` prove on the minimum of `sign * c @ x`."""
-    data, indices, starts = form.A.data.tolist(), form.A.indices.tolist(), form.A.indptr.tolist()
-    reduced = [sign * simplest_rational(x) for x in form.c.tolist()]
-    rational: dict[float, Fraction] = {}
+    reduced = [Fraction(0)] * len(reader.form.columns)
+    for j, a in reader.costs().items():
+        reduced[j] = Fraction(sign * a)
     total = Fraction(0)
-    sides = zip(form.row_lower.tolist(), form.row_upper.tolist(), strict=True)
-    for i, (y, (lower, upper)) in enumerate(zip(duals, sides, strict=True)):
-        side = lower if y > 0 else upper
-        if y == 0 or math.isinf(side):
+    for i, y in enumerate(duals):
+        if y == 0:
             continue
-        total += y * simplest_rational(side)
-        for k in range(starts[i], starts[i + 1]):
-            a = data[k]
-            if a not in rational:
-                rational[a] = simplest_rational(a)
-            reduced[indices[k]] -= y * rational[a]
-    bounds = zip(form.col_lower.tolist(), form.col_upper.tolist(), strict=True)
-    for cost, (lower, upper) in zip(reduced, bounds, strict=True):
-        side = lower if cost > 0 else upper
+        row = reader.row(i)
+        side = row.lower if y > 0 else row.upper
+        if isinstance(side, float):
+            continue  # none, or a double that may have been rounded: the dual counts as zero
+        total += y * side
+        for j, a in zip(row.columns, row.coefficients, strict=True):
+            reduced[j] -= y * a
+    for j, cost in enumerate(reduced):
         if cost == 0:
             continue
-        if math.isinf(side):
+        lower, upper = reader.bounds(j)
+        bound = lower if cost > 0 else upper
+        if bound is None:
             return None
-        total += cost * simplest_rational(side)
+        total += cost * bound
     return total

@@ -44,8 +44,11 @@ class SolverError(RuntimeError):
 class ModelRefused(ValueError):
     """A method is not made for this instance, or a backend cannot represent a model exactly.
 
-    The message names the part and the cause.
+    The message names the part and the cause, in one line.
     """
+
+    def __init__(self, message: str):
+        super().__init__(" ".join(message.split()))
 
 
 class SchedulerLost(RuntimeError):

@@ -39,10 +39,11 @@ def write_model(model: Any, form: str, path: Path) -> None:
 
 
 def _cpsat_text(model: Any) -> str:
+    from gadgetopt.solvers.compiler import TriviallyInfeasibleError
     from gadgetopt.solvers.cpsat_translation import translate
     from gadgetopt.solvers.integer_bounds import find_bounds
     from gadgetopt.solvers.integer_form import integer_form
-    from gadgetopt.solvers.standard_form import TriviallyInfeasibleError, compile_model
+    from gadgetopt.solvers.standard_form import compile_model
 
     try:
         integers = integer_form(compile_model(model))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-import time
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
-from gadgetopt.result import Limits, Status
+from gadgetopt.result import Limits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +63,9 @@ def solve_model(
     Parameters
     ----------
     model : ConcreteModel
-        Linear for "highs"; linear over integer variables for "cpsat"; anything for "scip".
+        Linear for "highs"; linear over integer variables for "cpsat"; anything for "scip". What
+        linear models hold is collected in exact arithmetic, each number read as it was written:
+        constants, repeated and fixed variables, products with parameters, integers of any size.
     backend : "highs", "cpsat" or "scip"
     limits : Limits, optional
         Unlimited on one thread if left out.
@@ -75,9 +76,13 @@ def solve_model(
     Returns
     -------
     SolverOutcome
-        With the seconds of the phases "compile", "pass" and "solve" and the backend's version. The
-        status is `ERROR` if the incumbent leaves an integer variable more than 1e-5 from an
-        integer; nothing is loaded then.
+        With the seconds of the phases "compile", "pass" and "solve" and the backend's version.
+        Integers are rounded, and rows, bounds and objective are checked again: exactly where all
+        variables are integers, else within 1e-6 of a row's own size. Where HiGHS's incumbent fails,
+        or a row is beyond what doubles resolve, CP-SAT decides if it can; a wrong incumbent that
+        cannot be mended gives the status `ERROR` (`NO_SOLUTION` if a limit was hit) with a reason,
+        and nothing is loaded. `OPTIMAL` means that objective and bound meet; a run that ended
+        because of `limits.rel_gap` is `FEASIBLE` with the limit "gap".
 
     Raises
     ------
@@ -91,41 +96,9 @@ def solve_model(
     if backend == "scip":
         outcome: SolverOutcome = solver.solve_pyomo(model, limits, seed, warm_start)
     else:
-        outcome = _solve_linear(solver, model, limits, seed, warm_start)
+        from gadgetopt.solvers.linear import solve_linear
+
+        outcome = solve_linear(model, backend, limits, seed, warm_start)
     package = PACKAGES[backend]
-    outcome.versions = {package: importlib.metadata.version(package)}
-    return outcome
-
-
-def _solve_linear(
-    solver: Any, model: ConcreteModel, limits: Limits, seed: int, warm_start: bool
-) -> SolverOutcome:
-    from gadgetopt.certificate import rational_duals
-    from gadgetopt.solvers import standard_form
-    from gadgetopt.solvers.outcome import SolverOutcome
-
-    start = time.perf_counter()
-    try:
-        form = standard_form.compile_model(model)
-    except standard_form.TriviallyInfeasibleError as error:
-        phases = {"compile": time.perf_counter() - start, "pass": 0.0, "solve": 0.0}
-        return SolverOutcome(Status.INFEASIBLE, reason=str(error), phases_s=phases)
-    compiled = time.perf_counter()
-    values = standard_form.current_values(form) if warm_start else None
-    outcome: SolverOutcome = solver.solve_form(form, limits, seed, values)
-    outcome.phases_s = {
-        "compile": compiled - start,
-        "pass": outcome.phases_s.get("pass", 0.0),
-        "solve": outcome.phases_s.get("solve", 0.0),
-    }
-    if outcome.values is not None and outcome.status is not Status.ERROR:
-        try:
-            outcome.values = standard_form.rounded_values(form, outcome.values)
-        except standard_form.NotIntegralError as error:
-            outcome.status, outcome.reason = Status.ERROR, str(error)
-        else:
-            standard_form.load_values(form, outcome.values)
-    if outcome.row_duals is not None:
-        proved = rational_duals(form, outcome.row_duals)
-        outcome.exact_duals = None if proved is None else proved[1]
+    outcome.versions |= {package: importlib.metadata.version(package)}
     return outcome

@@ -18,13 +18,14 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers import Number
 from gadgetopt.result import Limits, Status, TracePoint, solver_log
 from gadgetopt.solvers import highs
+from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.cpsat_translation import Scaling, Translation, translate
 from gadgetopt.solvers.integer_bounds import find_bounds
 from gadgetopt.solvers.integer_form import IntegerForm, integer_form, is_improving_ray, satisfies
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recession import recession_form
-from gadgetopt.solvers.standard_form import Floats, StandardForm, TriviallyInfeasibleError
+from gadgetopt.solvers.standard_form import Floats, StandardForm
 
 #: Unbounded variables are kept within this distance of their other bound, or of zero, while a
 #: feasible point is looked for that proves unboundedness.
@@ -111,7 +112,7 @@ def solve_cp(
     """
     start = time.perf_counter()
     objective = _NativeObjective.of(model)
-    run = _run(model, limits, seed, objective.of_float, linearization_level)
+    run = _run(model, limits, seed, float, linearization_level)
     values = list(run.response.solution) if run.has_solution else None
     bound: Number | None = None
     value: Number | None = None
@@ -170,9 +171,6 @@ class _NativeObjective:
     def value(self, inner: int) -> Number:
         value = self.scale * (inner + self.offset)
         return int(value) if value.denominator == 1 else value
-
-    def of_float(self, value: float) -> float:
-        return value
 
 
 @dataclass
@@ -287,7 +285,7 @@ def _outcome(
         return SolverOutcome(Status.ERROR, reason="CP-SAT calls the model invalid")
     if values is None:
         status = Status.NO_SOLUTION
-    elif run.status == cp_model.OPTIMAL or _gap_closed(objective, bound, limits.rel_gap):
+    elif run.status == cp_model.OPTIMAL or _gap_closed(objective, bound, 0.0):
         status = Status.OPTIMAL
     else:
         status = Status.FEASIBLE
@@ -297,15 +295,19 @@ def _outcome(
         values=None if values is None else np.array(values, dtype=float),
         objective=objective,
         bound=bound,
-        limit_hit=None if status is Status.OPTIMAL else _limit_hit(run, limits),
+        limit_hit=None if status is Status.OPTIMAL else _limit_hit(run, limits, objective, bound),
         reason=None if exact else "a value of the incumbent is too large for a double",
         trace=tuple(run.trace),
     )
 
 
-def _limit_hit(run: _Run, limits: Limits) -> str | None:
+def _limit_hit(
+    run: _Run, limits: Limits, objective: Number | None = None, bound: Number | None = None
+) -> str | None:
     if run.interrupted:
         return "interrupted"
+    if limits.rel_gap > 0 and _gap_closed(objective, bound, limits.rel_gap):
+        return "gap"
     if run.status == cp_model.OPTIMAL:
         return None
     # CP-SAT does not say which limit it met, and may give up presolve well before its time is up.
@@ -349,9 +351,9 @@ def _outcome_of_relaxation(
     trace = [replace(point, incumbent=None) for point in run.trace]
     honest = replace(run, trace=trace)
     outcome = _outcome(honest, values, objective, bound, limits)
-    if outcome.status is Status.OPTIMAL and not _gap_closed(objective, bound, limits.rel_gap):
+    if outcome.status is Status.OPTIMAL and not _gap_closed(objective, bound, 0.0):
         outcome.status = Status.FEASIBLE
-        outcome.limit_hit = _limit_hit(run, limits)
+        outcome.limit_hit = _limit_hit(run, limits, objective, bound)
     return outcome
 
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.integer_form import IntegerForm, IntegerRow
-from gadgetopt.solvers.standard_form import TriviallyInfeasibleError
 
 Scaling = Literal["exact", "outward"]
 

@@ -23,6 +23,10 @@ from gadgetopt.solvers.standard_form import StandardForm
 
 #: Absolute gap at which a MIP counts as solved; below it HiGHS's own tolerances decide.
 ABSOLUTE_GAP = 1e-6
+#: Relative distance of a scaled objective to its bound at which nothing is left open.
+CLOSED = 1e-6
+#: HiGHS takes numbers from here on for infinite.
+INFINITE = 1e20
 #: Smallest coefficient HiGHS can be told to keep; smaller ones it drops.
 SMALLEST_COEFFICIENT = 1e-12
 #: An improving direction of length one must improve by this much to count as a ray.
@@ -203,6 +207,8 @@ def _read(highs: highspy.Highs, form: StandardForm, interrupted: bool) -> Solver
     solution = highs.getSolution()
     objective = float(info.objective_function_value)
     optimal = end == ends.kOptimal
+    if mip and optimal and _open(objective, bound):
+        optimal, limit = False, "gap"
     return SolverOutcome(
         Status.OPTIMAL if optimal else Status.FEASIBLE,
         values=np.array(solution.col_value),
@@ -211,6 +217,12 @@ def _read(highs: highspy.Highs, form: StandardForm, interrupted: bool) -> Solver
         limit_hit=limit,
         row_duals=np.array(solution.row_dual) if optimal and not mip else None,
     )
+
+
+def _open(objective: float, bound: float | None) -> bool:
+    if bound is None:
+        return True
+    return abs(objective - bound) > CLOSED * max(1.0, abs(objective), abs(bound))
 
 
 def _unbounded_or_infeasible(form: StandardForm, limits: Limits, seed: int) -> SolverOutcome:
@@ -228,10 +240,28 @@ def _unbounded_or_infeasible(form: StandardForm, limits: Limits, seed: int) -> S
     ray = _run(pass_form(cone), cone, clock.limits(), seed, None)
     if ray.status is Status.OPTIMAL and ray.objective is not None:
         if abs(float(ray.objective)) > RAY_TOLERANCE:
-            return SolverOutcome(Status.UNBOUNDED)
+            far = _bound_taken_for_infinite(form)
+            if far is None:
+                return SolverOutcome(Status.UNBOUNDED)
+            return SolverOutcome(
+                Status.ERROR, reason=f"{far}: HiGHS takes its bound of 1e20 or more for infinite"
+            )
         return SolverOutcome(
             Status.ERROR,
             reason="HiGHS calls the model unbounded or infeasible, but it has a feasible point and "
             "no improving ray",
         )
     return replace(ray, status=Status.NO_SOLUTION, values=None, objective=None, bound=None)
+
+
+def _bound_taken_for_infinite(form: StandardForm) -> str | None:
+    """Return the name of a column or row with a finite bound that HiGHS takes for none."""
+    for things, bounds in (
+        (form.columns, (form.col_lower, form.col_upper)),
+        (form.rows, (form.row_lower, form.row_upper)),
+    ):
+        for bound in bounds:
+            far = np.flatnonzero(np.isfinite(bound) & (np.abs(bound) >= INFINITE))
+            if far.size:
+                return str(things[far[0]].name)
+    return None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.integer_form import IntegerForm, IntegerRow
-from gadgetopt.solvers.standard_form import TriviallyInfeasibleError
 
 
 def find_bounds(form: IntegerForm) -> list[int]:

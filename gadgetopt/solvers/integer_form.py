@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers import simplest_rational
-from gadgetopt.solvers.standard_form import Floats, StandardForm, TriviallyInfeasibleError
-
-#: Doubles hold every integer below this, and not every one beyond.
-LARGEST_EXACT = 2.0**53
+from gadgetopt.solvers.compiler import TriviallyInfeasibleError
+from gadgetopt.solvers.exact_form import ExactReader, Side
+from gadgetopt.solvers.linear_terms import LARGEST_EXACT, Exact
+from gadgetopt.solvers.standard_form import StandardForm
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class IntegerForm:
 
 
 def integer_form(form: StandardForm) -> IntegerForm:
-    """Read a compiled model exactly: every number as the simplest rational that rounds to it.
+    """Read a compiled model exactly.
 
     Rows are multiplied by the least common denominator of their coefficients and divided by the
     greatest common divisor; their bounds and the columns' are then rounded inward to integers.
@@ -76,7 +75,7 @@ def integer_form(form: StandardForm) -> IntegerForm:
     Raises
     ------
     ModelRefused
-        If a column is continuous.
+        If a column is continuous, or a number is known only as a double that may have been rounded.
     TriviallyInfeasibleError
         If no integer lies between the bounds of a column or row.
     """
@@ -85,114 +84,93 @@ def integer_form(form: StandardForm) -> IntegerForm:
         name = form.columns[continuous[0]].name
         raise ModelRefused(f"{name} is continuous; CP-SAT takes integers only")
     names = [v.name for v in form.columns]
-    _check_exact(form, names)
-    read: dict[float, Fraction] = {}
-    lower = [_rounded_up(x) for x in form.col_lower.tolist()]
-    upper = [_rounded_down(x) for x in form.col_upper.tolist()]
+    reader = ExactReader(form)
+    bounds = [reader.bounds(j) for j in range(len(names))]
+    lower = [None if low is None else math.ceil(low) for low, _ in bounds]
+    upper = [None if high is None else math.floor(high) for _, high in bounds]
     for name, low, high in zip(names, lower, upper, strict=True):
         _check_order(name, low, high)
-    rows = []
-    data, indices, starts = form.A.data, form.A.indices.tolist(), form.A.indptr.tolist()
-    bounds = zip(form.row_lower.tolist(), form.row_upper.tolist(), strict=True)
-    for i, (row_lower, row_upper) in enumerate(bounds):
-        span = slice(starts[i], starts[i + 1])
-        coefficients, scale = _integers(data[span], read)
-        low = _rounded_up(row_lower, scale)
-        high = _rounded_down(row_upper, scale)
-        name = form.rows[i].name
-        sides = [x for x in (row_lower, row_upper) if math.isfinite(x)]
-        if any(abs(x) >= LARGEST_EXACT for x in sides):
-            columns = indices[span]
-            _check_reach(
-                name, [lower[j] for j in columns], [upper[j] for j in columns], coefficients, scale
-            )
-        _check_order(name, low, high)
-        if not coefficients:
-            if (low or 0) > 0 or (high or 0) < 0:
-                raise TriviallyInfeasibleError(f"{name}: 0 is not between {low} and {high}")
-            continue
-        rows.append(IntegerRow(name, indices[span], coefficients, low, high))
+    rows = [
+        row
+        for i in range(len(form.rows))
+        if (row := _integer_row(reader, i, lower, upper)) is not None
+    ]
     sign = -1 if form.sense == "max" else 1
-    used = np.flatnonzero(form.c)
-    costs, scale = _integers(form.c[used], read)
+    exact_costs = reader.costs()
+    costs, scale = _integers(list(exact_costs.values()))
     return IntegerForm(
         names=names,
         lower=lower,
         upper=upper,
         rows=rows,
-        costs={j: sign * cost for j, cost in zip(used.tolist(), costs, strict=True)},
+        costs={j: sign * cost for j, cost in zip(exact_costs, costs, strict=True)},
         sign=sign,
         unit=1 / scale,
-        offset=simplest_rational(form.offset),
+        offset=Fraction(reader.offset()),
     )
 
 
-def _check_exact(form: StandardForm, names: list[str]) -> None:
-    """Refuse numbers so large that an integer may have been rounded on its way into a double."""
-    rows = [row.name for row in form.rows]
-    for values, owners in (
-        (form.c, names),
-        (form.col_lower, names),
-        (form.col_upper, names),
-        (form.A.data, None),
-    ):
-        large = np.flatnonzero(np.isfinite(values) & (np.abs(values) >= LARGEST_EXACT))
-        if large.size:
-            k = int(large[0])
-            owner = (
-                rows[int(np.searchsorted(form.A.indptr, k, side="right")) - 1]
-                if owners is None
-                else owners[k]
-            )
-            raise ModelRefused(
-                f"{owner}: {values[k]:.17g} is 2^53 or more, where doubles no longer hold every "
-                "integer, so it cannot be taken as exact"
-            )
+def _integer_row(
+    reader: ExactReader, i: int, lower: list[int | None], upper: list[int | None]
+) -> IntegerRow | None:
+    """Return a row scaled to integers; None if it has no columns."""
+    row = reader.row(i)
+    name = reader.form.rows[i].name
+    coefficients, scale = _integers(row.coefficients)
+    reach: int | None = None
+    if any(isinstance(side, float) and math.isfinite(side) for side in (row.lower, row.upper)):
+        reach = _reach(row.columns, coefficients, lower, upper)
+    low = _scaled(name, row.lower, scale, reach, math.ceil)
+    high = _scaled(name, row.upper, scale, reach, math.floor)
+    _check_order(name, low, high)
+    if not coefficients:
+        if (low or 0) > 0 or (high or 0) < 0:
+            raise TriviallyInfeasibleError(f"{name}: 0 is not between {low} and {high}")
+        return None
+    return IntegerRow(name, row.columns, coefficients, low, high)
 
 
-def _check_reach(
+def _reach(
+    columns: list[int], coefficients: list[int], lower: list[int | None], upper: list[int | None]
+) -> int | None:
+    """Return the largest absolute value of a sum of terms; None if a column has no bound."""
+    total = 0
+    for j, a in zip(columns, coefficients, strict=True):
+        low, high = lower[j], upper[j]
+        if low is None or high is None:
+            return None
+        total += abs(a) * max(-low, high)
+    return total
+
+
+def _scaled(
     name: str,
-    lower: list[int | None],
-    upper: list[int | None],
-    coefficients: list[int],
+    side: Side,
     scale: Fraction,
-) -> None:
-    """Refuse a row with a side of 2^53 or more, unless its sum stays far from it."""
-    ranges = zip(coefficients, lower, upper, strict=True)
-    terms = [None if low is None or up is None else abs(a) * max(-low, up) for a, low, up in ranges]
-    known = [term for term in terms if term is not None]
-    if len(known) < len(terms) or sum(known) >= scale * int(LARGEST_EXACT):
-        raise ModelRefused(
-            f"{name}: a side of 2^53 or more, where doubles no longer hold every integer, cannot "
-            "be taken as exact"
-        )
+    reach: int | None,
+    rounded: Callable[[Fraction], int],
+) -> int | None:
+    """Return a side as an integer; a double of 2^53 or more must be out of the row's reach."""
+    if isinstance(side, float):
+        if math.isinf(side):
+            return None
+        if reach is None or reach >= scale * LARGEST_EXACT:
+            raise ModelRefused(
+                f"{name}: a side of 2^53 or more, where doubles no longer hold every integer, "
+                "cannot be taken as exact"
+            )
+        return rounded(scale * Fraction(side))
+    return rounded(scale * side)
 
 
-def _integers(numbers: Floats, read: dict[float, Fraction]) -> tuple[list[int], Fraction]:
-    """Return coprime integers in the ratio of `numbers`, and the factor that makes them so."""
-    values = numbers.tolist()
-    if all(x.is_integer() for x in values):
-        whole = [int(x) for x in values]
-        denominator = 1
-    else:
-        for x in values:
-            if x not in read:
-                read[x] = simplest_rational(x)
-        fractions = [read[x] for x in values]
-        denominator = math.lcm(*(f.denominator for f in fractions))
-        whole = [f.numerator * (denominator // f.denominator) for f in fractions]
+def _integers(values: list[Exact]) -> tuple[list[int], Fraction]:
+    """Return coprime integers in the ratio of `values`, and the factor that makes them so."""
+    denominator = math.lcm(*(x.denominator for x in values))
+    whole = [x.numerator * (denominator // x.denominator) for x in values]
     divisor = math.gcd(*whole) or 1
     if divisor > 1:
         whole = [a // divisor for a in whole]
     return whole, Fraction(denominator, divisor)
-
-
-def _rounded_up(x: float, scale: Fraction = Fraction(1)) -> int | None:
-    return math.ceil(scale * simplest_rational(x)) if math.isfinite(x) else None
-
-
-def _rounded_down(x: float, scale: Fraction = Fraction(1)) -> int | None:
-    return math.floor(scale * simplest_rational(x)) if math.isfinite(x) else None
 
 
 def _check_order(name: str, low: int | None, high: int | None) -> None:

@@ -20,7 +20,7 @@ class SolverOutcome:
     ----------
     status : Status
         `OPTIMAL`, `FEASIBLE`, `INFEASIBLE`, `UNBOUNDED`, `NO_SOLUTION` or `ERROR`. `OPTIMAL`
-        means that the backend closed its gap to the requested one, never that it ran out of time.
+        means that objective and bound meet, never that a limit or a gap asked for ended the solve.
     values : ndarray or None
         The incumbent, one value per column of the compiled model (or per variable index of a
         native CP-SAT model). Shape (columns,).
@@ -28,14 +28,15 @@ class SolverOutcome:
         Objective of the incumbent and dual bound, in the model's own sense and scale; exact
         (int or Fraction) where the backend computes with integers.
     limit_hit : str or None
-        "time_s", "memory_mb" or "interrupted" when that stopped the solve.
+        "time_s", "memory_mb", "gap" (the relative gap asked for) or "interrupted" when that stopped
+        the solve.
     row_duals : ndarray or None
         Row duals y of a linear program solved to optimality, signed so that the reduced costs are
         `c - y @ A` in the model's own sense. Shape (rows,).
     exact_duals : list of Fraction or None
         Row duals near `row_duals` that prove a bound in exact arithmetic.
     reason : str or None
-        Why the status is `ERROR` or `INFEASIBLE`, where there is more to say than the status.
+        Why the status is what it is, where there is more to say than the status.
     """
 
     status: Status

@@ -12,18 +12,25 @@ import pyscipopt  # noqa: F401  # the extra `minlp`; missing, this import says s
 from pyomo.common.errors import InfeasibleConstraintException
 from pyomo.contrib.solver.common.factory import SolverFactory
 from pyomo.contrib.solver.common.results import Results, SolutionStatus, TerminationCondition
-from pyomo.core.base import ConcreteModel, Var
+from pyomo.core.base import ConcreteModel, Constraint, Var, value
+from pyomo.core.expr.numeric_expr import SumExpression
 
-from gadgetopt.errors import ModelRefused
+from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.result import Limits, Status, solver_log
+from gadgetopt.solvers.compiler import TriviallyInfeasibleError
+from gadgetopt.solvers.domains import value_nearest_zero
+from gadgetopt.solvers.linear_terms import NotExactError, TermReader
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.standard_form import (
     INTEGRALITY_TOLERANCE,
     NotIntegralError,
-    TriviallyInfeasibleError,
-    value_nearest_zero,
 )
 
+#: How far a row may be violated, relative to the largest of 1, its side and its terms: ten times
+#: what SCIP allows itself in the problem that it makes of the model.
+FEASIBILITY_TOLERANCE = 1e-5
+#: Relative distance of an objective to its bound at which nothing is left open.
+CLOSED = 1e-6
 #: SCIP takes seeds up to this one.
 LARGEST_SEED = 2**31 - 1
 
@@ -60,7 +67,9 @@ def solve_pyomo(
     -------
     SolverOutcome
         `values` is None: the incumbent is in the model's variables. The status is `ERROR` if an
-        integer variable is more than 1e-5 from an integer.
+        integer variable is more than 1e-5 from an integer, or if the incumbent, its integers
+        rounded, violates a row: exactly where it is linear over integers, else by more than
+        `FEASIBILITY_TOLERANCE`.
 
     Raises
     ------
@@ -96,6 +105,10 @@ def solve_pyomo(
             _load(model, results)
         except (NotIntegralError, TriviallyInfeasibleError) as error:
             outcome.status, outcome.reason = Status.ERROR, str(error)
+        else:
+            wrong = _violated(model)
+            if wrong is not None:
+                outcome.status, outcome.reason = Status.ERROR, f"its incumbent violates {wrong}"
     seconds = time.perf_counter() - start
     optimize = results.timing_info.scip_time
     outcome.phases_s = {"compile": max(0.0, seconds - optimize), "pass": 0.0, "solve": optimize}
@@ -125,13 +138,22 @@ def _read(results: Results, limits: Limits) -> SolverOutcome:
     bound = _finite(results.objective_bound)
     if results.solution_status == SolutionStatus.noSolution:
         return SolverOutcome(Status.NO_SOLUTION, bound=bound, limit_hit=limit)
+    objective = _finite(results.incumbent_objective)
     optimal = end == ends.convergenceCriteriaSatisfied
+    if optimal and not _closed(objective, bound):
+        optimal, limit = False, "gap"
     return SolverOutcome(
         Status.OPTIMAL if optimal else Status.FEASIBLE,
-        objective=_finite(results.incumbent_objective),
+        objective=objective,
         bound=bound,
         limit_hit=limit,
     )
+
+
+def _closed(objective: float | None, bound: float | None) -> bool:
+    if objective is None or bound is None:
+        return False
+    return abs(objective - bound) <= CLOSED * max(1.0, abs(objective), abs(bound))
 
 
 def _finite(x: float | None) -> float | None:
@@ -154,3 +176,33 @@ def _load(model: ConcreteModel, results: Results) -> None:
                 )
             x = round(x)
         v.set_value(x, skip_validation=True)
+
+
+def _violated(model: ConcreteModel) -> str | None:
+    """Return the name of a constraint that the variables' values violate; None if they do none."""
+    reader = TermReader()
+    for con in model.component_data_objects(Constraint, active=True):
+        if not _holds(reader, con):
+            return str(con.name)
+    return None
+
+
+def _holds(reader: TermReader, con: Any) -> bool:
+    lower, body, upper = con.to_bounded_expression()
+    try:
+        linear = reader.read(body)
+        low, high = (None if x is None else reader.constant(x) for x in (lower, upper))
+        variables = [reader.variables[key] for key in linear.terms]
+        if all(v.is_integer() for v in variables):
+            pairs = zip(linear.terms.values(), variables, strict=True)
+            total = linear.constant + sum(a * int(v.value) for a, v in pairs)
+            return (low is None or low <= total) and (high is None or total <= high)
+    except (NotExactError, InputError):
+        pass
+    parts = body.args if isinstance(body, SumExpression) else (body,)
+    size = max(1.0, *(abs(value(part)) for part in parts))
+    at = value(body)
+    return all(
+        x is None or sign * (value(x) - at) <= FEASIBILITY_TOLERANCE * max(size, abs(value(x)))
+        for sign, x in ((1, lower), (-1, upper))
+    )

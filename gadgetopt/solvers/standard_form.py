@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pyomo.common.errors import (
-    InfeasibleConstraintException,
-    InvalidConstraintError,
-    InvalidExpressionError,
+from pyomo.common.gc_manager import PauseGC
+from pyomo.core.base import (
+    Block,
+    ConcreteModel,
+    Constraint,
+    Expression,
+    ExternalFunction,
+    Objective,
+    Param,
+    RangeSet,
+    Set,
+    SortComponents,
+    Suffix,
+    Var,
+    maximize,
 )
-from pyomo.core.base import Block, ConcreteModel, Constraint, Objective, Var, maximize, value
-from pyomo.core.expr.visitor import identify_variables
-from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
+from pyomo.network import Port
+from pyomo.repn.util import categorize_valid_components
 from scipy.sparse import csr_array
 
 from gadgetopt.declaration import Sense
 from gadgetopt.errors import InputError, ModelRefused
-from gadgetopt.numbers import simplest_rational
+from gadgetopt.solvers.compiler import Compiler, TriviallyInfeasibleError
+from gadgetopt.solvers.domains import read_domains, value_nearest_zero
+from gadgetopt.solvers.exact_form import ExactParts, ExactRow
 
 #: How far from an integer a solver may leave an integer variable; HiGHS's own tolerance is 1e-6.
 INTEGRALITY_TOLERANCE = 1e-5
 
-#: Relative rounding error at which a row that holds no variable counts as satisfied.
-CONSTANT_TOLERANCE = 1e-12
-
 Floats = npt.NDArray[np.float64]
-
-
-class TriviallyInfeasibleError(ValueError):
-    """A constraint without variables, or a variable's domain, already rules out every solution."""
 
 
 class NotIntegralError(ValueError):
@@ -63,6 +67,9 @@ class StandardForm:
         One row per constraint; a range constraint is one row.
     unused : list of VarData
         Free variables of the model that occur nowhere, so that any value of their domain will do.
+    exact : ExactParts
+        What is not the simplest rational that rounds to its double. Who replaces rows, sides,
+        bounds or costs of a form replaces this too.
     """
 
     columns: list[Any]
@@ -77,18 +84,21 @@ class StandardForm:
     row_upper: Floats
     rows: list[Any]
     unused: list[Any]
+    exact: ExactParts = field(default_factory=ExactParts)
 
 
 def compile_model(model: ConcreteModel) -> StandardForm:
-    """Compile a linear Pyomo model into arrays.
+    """Compile a linear Pyomo model into arrays, and exact numbers where doubles are not enough.
 
-    Fixed variables are constants. Models of Pyomo GDP are transformed before they come here.
+    Each number is read as what it was written as, and constants, repeated variables and products
+    are collected exactly. Fixed variables are constants. Models of Pyomo GDP are transformed before
+    they come here.
 
     Raises
     ------
     ModelRefused
-        If a constraint or the objective is not linear, if the model has several objectives, or if
-        it has a kind of component that has no linear form.
+        If a constraint or the objective is not linear, if the model has several objectives, if it
+        has a kind of component that has no linear form, or a fixed variable has no value.
     TriviallyInfeasibleError
         If a constraint without variables is violated or a variable's domain is empty.
     InputError
@@ -98,166 +108,77 @@ def compile_model(model: ConcreteModel) -> StandardForm:
     if len(objectives) > 1:
         names = ", ".join(o.name for o in objectives)
         raise ModelRefused(f"the model has {len(objectives)} active objectives: {names}")
-    info = _compile(model)
-    columns = info.columns
-    A, row_lower, row_upper, rows = _merge_ranges(info)
-    c = info.c.toarray()[0] if objectives else np.zeros(len(columns))
-    col_lower, col_upper, integer = _domains(columns)
-    known = {id(v) for v in columns}
-    unused = [
-        v
-        for v in model.component_data_objects(Var, descend_into=Block)
-        if id(v) not in known and not v.fixed
-    ]
-    form = StandardForm(
-        columns=columns,
-        col_lower=col_lower,
-        col_upper=col_upper,
-        integer=integer,
-        c=c,
-        offset=float(info.c_offset[0]) if objectives else 0.0,
-        sense="max" if objectives and objectives[0].sense == maximize else "min",
-        A=A,
-        row_lower=row_lower,
-        row_upper=row_upper,
-        rows=rows,
-        unused=unused,
-    )
+    _check_components(model)
+    compiler = Compiler(SortComponents.deterministic)
+    with PauseGC():
+        for objective in objectives:
+            compiler.set_objective(objective)
+        for con in model.component_data_objects(
+            Constraint, active=True, sort=SortComponents.deterministic
+        ):
+            compiler.add(con)
+        form = _form(compiler, model)
     _check(form)
     return form
 
 
-def _compile(model: ConcreteModel) -> Any:
-    try:
-        return LinearStandardFormCompiler().write(model, mixed_form=True, set_sense=None)
-    except (InvalidConstraintError, InvalidExpressionError) as error:
-        raise ModelRefused(f"not a linear model: {error}") from error
-    except InfeasibleConstraintException as error:
-        rounded = _violated_by_rounding(model)
-        if not rounded:
-            raise TriviallyInfeasibleError(str(error)) from error
-        try:
-            for con in rounded:
-                con.deactivate()
-            return _compile(model)
-        finally:
-            for con in rounded:
-                con.activate()
-    except ValueError as error:
-        # An unknown kind of component, or a fixed variable without a value.
-        raise ModelRefused(str(error)) from error
+def _check_components(model: ConcreteModel) -> None:
+    """Refuse active components that have no linear form, such as disjunctions."""
+    known = {Block, Constraint, Objective, Var, Param, Expression}
+    known |= {ExternalFunction, Set, RangeSet, Port, Suffix}
+    _, unknown = categorize_valid_components(model, active=True, valid=known)
+    for kind, components in unknown.items():
+        raise ModelRefused(f"{components[0].name}: a {kind.__name__} has no linear form")
 
 
-def _violated_by_rounding(model: ConcreteModel) -> list[Any]:
-    """Return rows of fixed variables only that rounding alone makes false.
-
-    Pyomo compares constants without any tolerance: variables fixed at 0.1 and 0.2 do not sum to
-    0.3 then, and a feasible model would be called infeasible.
-    """
-    found = []
-    for con in model.component_data_objects(Constraint, active=True):
-        if any(not v.fixed for v in identify_variables(con.body)):
-            continue
-        body = value(con.body)
-        violation = max(
-            0.0 if con.lb is None else con.lb - body, 0.0 if con.ub is None else body - con.ub
-        )
-        if 0 < violation <= CONSTANT_TOLERANCE * max(1.0, abs(body)):
-            found.append(con)
-    return found
-
-
-def _merge_ranges(info: Any) -> tuple[csr_array, Floats, Floats, list[Any]]:
-    """Return rows with two-sided bounds, the two rows of each range constraint made one."""
-    entries = info.rows
-    kind = np.fromiter((e.bound_type for e in entries), np.int8, len(entries))
-    rhs = _without_rounding_error(np.asarray(info.rhs, dtype=np.float64), entries)
-    lower = np.where(kind <= 0, rhs, -np.inf)
-    upper = np.where(kind >= 0, rhs, np.inf)
-    keep = np.ones(len(entries), dtype=bool)
-    # A range comes as its upper-bound row directly followed by its lower-bound row.
-    for i in np.flatnonzero((kind[1:] == -1) & (kind[:-1] == 1)):
-        if entries[i].constraint is entries[i + 1].constraint:
-            lower[i] = lower[i + 1]
-            keep[i + 1] = False
-    A = csr_array(info.A.tocsr())
-    if not keep.all():
-        A = A[keep]
-    rows = [e.constraint for e, kept in zip(entries, keep.tolist(), strict=True) if kept]
-    return A, lower[keep], upper[keep], rows
-
-
-def _without_rounding_error(rhs: Floats, entries: list[Any]) -> Floats:
-    """Undo the rounding of right-hand sides from which Pyomo has subtracted a body's constant.
-
-    `10 x + 0.1 <= 30.1 + 0.2` comes out with a right-hand side a few units in the last place off
-    30.2, and an integer x may hang on them.
-    """
-    for i in np.flatnonzero(rhs != np.rint(rhs)):
-        con, kind = entries[i]
-        written = con.lb if kind < 0 else con.ub
-        if written != rhs[i]:
-            rhs[i] = _tidied(float(rhs[i]))
-    return rhs
+def _form(compiler: Compiler, model: ConcreteModel) -> StandardForm:
+    """Return the form of what was collected, without the columns that occur nowhere."""
+    entries = np.fromiter(compiler.indices, np.int32, len(compiler.indices))
+    used = np.zeros(len(compiler.variables), dtype=bool)
+    used[entries] = True
+    used[list(compiler.costs)] = True
+    new = np.cumsum(used, dtype=np.int32) - 1
+    columns = [v for v, kept in zip(compiler.variables, used.tolist(), strict=True) if kept]
+    c = np.zeros(len(columns))
+    c[new[list(compiler.costs)]] = list(compiler.costs.values())
+    data = np.fromiter(compiler.data, np.float64, len(compiler.data))
+    shape = (len(compiler.rows), len(columns))
+    A = csr_array((data, new[entries], np.array(compiler.starts, np.int32)), shape=shape)
+    A.sort_indices()
+    domains = read_domains(columns, compiler.reader)
+    known = {id(v) for v in columns}
+    costs = compiler.exact_costs
+    objective = next(model.component_data_objects(Objective, active=True), None)
+    return StandardForm(
+        columns=columns,
+        col_lower=domains.lower,
+        col_upper=domains.upper,
+        integer=domains.integer,
+        c=c,
+        offset=compiler.offset,
+        sense="max" if objective is not None and objective.sense == maximize else "min",
+        A=A,
+        row_lower=np.array(compiler.lower, dtype=float),
+        row_upper=np.array(compiler.upper, dtype=float),
+        rows=compiler.rows,
+        unused=[
+            v
+            for v in model.component_data_objects(Var, descend_into=Block)
+            if id(v) not in known and not v.fixed
+        ],
+        exact=ExactParts(
+            rows={i: _renumbered(row, new) for i, row in compiler.exact_rows.items()},
+            costs=None if costs is None else {int(new[j]): a for j, a in costs.items()},
+            offset=compiler.exact_offset,
+            col_lower=domains.exact_lower,
+            col_upper=domains.exact_upper,
+            inexact=compiler.inexact,
+        ),
+    )
 
 
-def _tidied(x: float) -> float:
-    """Return a number within four units in the last place that is far simpler than `x`, or `x`."""
-    if not math.isfinite(x):
-        return x
-    near = 4 * Fraction(math.ulp(x))
-    exact = Fraction(x)
-    denominator = simplest_rational(x).denominator
-    p_old, q_old, p, q = 0, 1, 1, 0
-    rest = exact
-    # Convergents with a denominator a thousand times smaller: no accident for an arbitrary double.
-    while True:
-        a = math.floor(rest)
-        p_old, q_old, p, q = p, q, a * p + p_old, a * q + q_old
-        if 1000 * q > denominator:
-            return x
-        if abs(Fraction(p, q) - exact) <= near:
-            return p / q
-        rest = 1 / (rest - a)
-
-
-def _domains(columns: list[Any]) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
-    """Return lower bounds, upper bounds and integrality, bounds of the domain included."""
-    # Variables share few domain objects, and asking one for its step is slow.
-    steps: dict[int, bool] = {}
-    lows, highs, integer = [], [], []
-    for v in columns:
-        domain = v.domain
-        whole = steps.get(id(domain))
-        if whole is None:
-            whole = steps[id(domain)] = _takes_integers_only(v)
-        try:
-            low, high = v.bounds
-        except ValueError as error:
-            raise InputError(f"{v.name}: {error}") from error
-        lows.append(-math.inf if low is None else low)
-        highs.append(math.inf if high is None else high)
-        integer.append(whole)
-    lower, upper = np.array(lows, dtype=float), np.array(highs, dtype=float)
-    whole_numbers = np.array(integer, dtype=bool)
-    lower[whole_numbers] = np.ceil(_snapped(lower[whole_numbers]))
-    upper[whole_numbers] = np.floor(_snapped(upper[whole_numbers]))
-    return lower, upper, whole_numbers
-
-
-def _snapped(x: Floats) -> Floats:
-    """Return `x` with numbers within four units in the last place of an integer moved there."""
-    finite = np.where(np.isfinite(x), x, 0.0)
-    nearest = np.rint(finite)
-    close = np.isfinite(x) & (np.abs(finite - nearest) <= 4 * np.spacing(np.abs(finite)))
-    return np.where(close, nearest, x)
-
-
-def _takes_integers_only(v: Any) -> bool:
-    _, _, step = v.domain.get_interval()
-    if step not in (0, 1):
-        raise ModelRefused(f"{v.name}: its domain {v.domain} is no interval of reals or integers")
-    return bool(step == 1)
+def _renumbered(row: ExactRow, new: npt.NDArray[np.int32]) -> ExactRow:
+    return ExactRow(new[row.columns].tolist(), row.coefficients, row.lower, row.upper)
 
 
 def _check(form: StandardForm) -> None:
@@ -286,16 +207,6 @@ def _check_numbers(values: Floats, things: list[Any], what: str) -> None:
     wrong = np.flatnonzero(np.isnan(values))
     if wrong.size:
         raise InputError(f"{things[wrong[0]].name}: its {what} is not a number")
-
-
-def value_nearest_zero(v: Any) -> float | int:
-    """Return the value of a variable's domain nearest to zero."""
-    lower, upper, integer = _domains([v])
-    low, high = float(lower[0]), float(upper[0])
-    if low > high:
-        raise TriviallyInfeasibleError(f"{v.name}: its domain is empty")
-    nearest = min(max(0.0, low), high)
-    return int(nearest) if integer[0] else nearest
 
 
 def rounded_values(form: StandardForm, values: Floats) -> Floats:

@@ -256,7 +256,7 @@ class _Search:
             )
         self._last_master_s = self._clock.elapsed_s - begin_s
         self._counts["masters"] += 1
-        self._master_closed = outcome.status is Status.OPTIMAL
+        self._master_closed = outcome.status is Status.OPTIMAL or outcome.limit_hit == "gap"
         if outcome.status is Status.INFEASIBLE:
             self._exhausted = True
             self._lower(float(self._now.value))

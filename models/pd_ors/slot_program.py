@@ -232,7 +232,7 @@ def _highs(
         return None
     if outcome.limit_hit == "time_s":
         raise TimeoutError
-    if outcome.status is not Status.OPTIMAL:
+    if outcome.status is not Status.OPTIMAL and outcome.limit_hit != "gap":
         raise SolverError(f"slot program: {outcome.reason or outcome.status}")
     w = [round(pyo.value(m.w[h])) for h in m.H]
     s = [round(pyo.value(m.s[h])) for h in m.H]
@@ -268,7 +268,8 @@ def _cpsat(
         return None
     if outcome.limit_hit == "time_s":
         raise TimeoutError
-    if outcome.status is not Status.OPTIMAL or outcome.values is None:
+    ended = outcome.status is Status.OPTIMAL or outcome.limit_hit == "gap"
+    if not ended or outcome.values is None:
         raise SolverError(f"slot program: {outcome.reason or outcome.status}")
     values = outcome.values
     return (

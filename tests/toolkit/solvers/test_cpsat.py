@@ -259,12 +259,31 @@ def test_time_limit_of_zero_has_no_solution(backend):
 
 
 @pytest.mark.parametrize("backend", ["cpsat", "highs"])
-def test_relative_gap_stops_early_and_counts_as_optimal(backend):
+def test_relative_gap_that_stops_early_is_a_limit(backend):
     model = knapsack()
     model.value.expr = model.value.expr + 100_000
     outcome = solve_model(model, backend, Limits(time_s=30, rel_gap=0.05))
-    assert (outcome.status, outcome.limit_hit) == (Status.OPTIMAL, None)
-    assert 0 <= outcome.bound - outcome.objective <= 0.05 * outcome.objective
+    assert (outcome.status, outcome.limit_hit) == (Status.FEASIBLE, "gap")
+    assert 0 < outcome.bound - outcome.objective <= 0.05 * outcome.objective
+
+
+@pytest.mark.parametrize("backend", ["cpsat", "highs"])
+def test_a_closed_gap_is_optimal_whatever_gap_was_asked_for(backend):
+    model = one_variable(bounds=(2, 9))
+    outcome = solve_model(model, backend, Limits(rel_gap=0.9))
+    assert (outcome.status, outcome.limit_hit, outcome.objective) == (Status.OPTIMAL, None, 2)
+
+
+def test_native_model_that_ends_at_the_relative_gap_is_feasible():
+    model = cp_model.CpModel()
+    rng = np.random.default_rng(0)
+    x = [model.new_bool_var("") for _ in range(120)]
+    for row in rng.integers(100, 1000, size=(15, 120)).tolist():
+        model.add(cp_model.LinearExpr.weighted_sum(x, row) <= sum(row) // 2)
+    model.maximize(cp_model.LinearExpr.weighted_sum(x, rng.integers(100, 1000, size=120).tolist()))
+    outcome = solve_cp(model, Limits(time_s=30, rel_gap=0.1))
+    assert (outcome.status, outcome.limit_hit) == (Status.FEASIBLE, "gap")
+    assert outcome.objective < outcome.bound <= 1.1 * outcome.objective
 
 
 @pytest.mark.parametrize("backend", ["cpsat", "highs"])

@@ -159,17 +159,29 @@ def test_bounds_beyond_64_bits_are_refused_by_name():
         translate(integer_form(compile_model(model)))
 
 
-@pytest.mark.parametrize("coefficient", [2**53 + 1, -(2**55) - 3])
-def test_integers_that_doubles_may_have_rounded_are_refused(coefficient):
+@pytest.mark.parametrize("coefficient", [2.0**53, -(2.0**55), 1e30])
+def test_doubles_in_which_integers_may_have_been_rounded_are_refused(coefficient):
     model = integer_model(0, 1)
-    model.row = pyo.Constraint(expr=coefficient * model.x[0] - 2**53 * model.x[1] <= 1)
+    model.row = pyo.Constraint(expr=coefficient * model.x[0] - model.x[1] <= 1)
     with pytest.raises(ModelRefused, match=r"^row: .* is 2\^53 or more"):
         integer_form(compile_model(model))
 
 
-def test_a_reachable_side_that_doubles_may_have_rounded_is_refused():
+@pytest.mark.parametrize("coefficient", [2**53 + 1, -(2**55) - 3, 10**30 + 1])
+def test_integers_of_any_size_stay_exact(coefficient):
+    model = integer_model(0, 10**20)
+    model.row = pyo.Constraint(
+        expr=coefficient * model.x[0] - (2**31 - 1) * model.x[1] <= 2**60 + 1 + 5 * model.x[0]
+    )
+    form = integer_form(compile_model(model))
+    assert form.rows[0].coefficients == [coefficient - 5, 1 - 2**31]
+    assert form.rows[0].upper == 2**60 + 1
+    assert form.upper == [10**20] * 2
+
+
+def test_a_reachable_side_that_a_double_may_have_rounded_is_refused():
     model = integer_model(0, 4)
-    model.row = pyo.Constraint(expr=2**52 * model.x[0] + 2**52 * model.x[1] <= 2**53 + 1)
+    model.row = pyo.Constraint(expr=2**52 * model.x[0] + 2**52 * model.x[1] <= 2.0**53)
     with pytest.raises(ModelRefused, match=r"^row: a side of 2\^53"):
         integer_form(compile_model(model))
 

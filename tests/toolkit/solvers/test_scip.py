@@ -74,3 +74,26 @@ def test_time_limit_is_never_called_optimal():
     outcome = solve_model(model, "scip", Limits(time_s=1))
     assert (outcome.status, outcome.limit_hit) == (Status.FEASIBLE, "time_s")
     assert outcome.bound < outcome.objective
+
+
+def test_a_gap_that_was_asked_for_is_a_limit():
+    model = pyo.ConcreteModel()
+    n = 30
+    model.x = pyo.Var(range(n), bounds=(-1, 1))
+    model.cost = pyo.Objective(
+        expr=sum(
+            ((7 * i * j) % 11 - 5) * model.x[i] * model.x[j] for i in range(n) for j in range(i)
+        )
+    )
+    outcome = solve_model(model, "scip", Limits(time_s=30, rel_gap=5.0))
+    assert (outcome.status, outcome.limit_hit) == (Status.FEASIBLE, "gap")
+    assert outcome.bound < outcome.objective
+
+
+def test_an_incumbent_that_tolerances_let_through_is_an_error():
+    model = nonconvex()
+    model.k = pyo.Var(domain=pyo.Integers, bounds=(1, 5))
+    model.tight = pyo.Constraint(expr=model.n + 1e-10 * model.k <= 3)
+    outcome = solve_model(model, "scip", Limits(time_s=20))
+    assert outcome.status is Status.ERROR
+    assert outcome.reason == "its incumbent violates tight"

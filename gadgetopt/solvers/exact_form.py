@@ -1,0 +1,155 @@
+"""A standard form read as exact numbers.
+
+A double of the arrays stands for the simplest rational that rounds to it. Where the model's exact
+number is another one, such as an integer of 20 digits or a sum of decimals, the form says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers import simplest_rational
+from gadgetopt.solvers.linear_terms import LARGEST_EXACT, Exact, too_large
+
+if TYPE_CHECKING:
+    from gadgetopt.solvers.standard_form import StandardForm
+
+#: A side of a row: exact, or a double that is infinite (no side) or of 2^53 or more, in which an
+#: integer may have been rounded.
+Side = Exact | float
+
+
+@dataclass(frozen=True)
+class ExactRow:
+    """`lower <= sum(coefficients * x[columns]) <= upper`; coefficients are not zero."""
+
+    columns: list[int]
+    coefficients: list[Exact]
+    lower: Side
+    upper: Side
+
+
+@dataclass(frozen=True)
+class ExactParts:
+    """What in a standard form is not the simplest rational that rounds to its double.
+
+    Attributes
+    ----------
+    rows : dict of int to ExactRow
+    costs : dict of int to Exact, or None
+        All costs that are not zero, by column.
+    offset : Exact or None
+    col_lower, col_upper : dict of int to Exact
+        Bounds by column.
+    inexact : dict of int to str
+        Rows of which only doubles are known, and why; -1 is the objective.
+    """
+
+    rows: Mapping[int, ExactRow] = field(default_factory=dict)
+    costs: Mapping[int, Exact] | None = None
+    offset: Exact | None = None
+    col_lower: Mapping[int, Exact] = field(default_factory=dict)
+    col_upper: Mapping[int, Exact] = field(default_factory=dict)
+    inexact: Mapping[int, str] = field(default_factory=dict)
+
+
+#: The key of the objective among what is inexact.
+OBJECTIVE = -1
+
+
+class ExactReader:
+    """Reads the rows, bounds and objective of a standard form as exact numbers.
+
+    Every method raises `ModelRefused` where a number is known as a double only, and that double may
+    have been rounded.
+    """
+
+    def __init__(self, form: StandardForm):
+        self.form = form
+        self._parts = form.exact
+        self._starts = form.A.indptr.tolist()
+        self._read: dict[float, Exact] = {}
+
+    def row(self, i: int) -> ExactRow:
+        """Return a row."""
+        if i in self._parts.inexact:
+            raise ModelRefused(f"{self.form.rows[i].name}: {self._parts.inexact[i]}")
+        if i in self._parts.rows:
+            return self._parts.rows[i]
+        form = self.form
+        span = slice(self._starts[i], self._starts[i + 1])
+        columns: list[int] = form.A.indices[span].tolist()
+        numbers = form.A.data[span].tolist()
+        return ExactRow(
+            columns,
+            self._numbers(numbers, form.rows[i]),
+            self._side(float(form.row_lower[i])),
+            self._side(float(form.row_upper[i])),
+        )
+
+    def costs(self) -> dict[int, Exact]:
+        """Return the costs that are not zero, by column."""
+        if OBJECTIVE in self._parts.inexact:
+            raise ModelRefused(f"the objective: {self._parts.inexact[OBJECTIVE]}")
+        if self._parts.costs is not None:
+            return dict(self._parts.costs)
+        form = self.form
+        return {
+            j: self._number(x, form.columns[j]) for j, x in enumerate(form.c.tolist()) if x != 0
+        }
+
+    def offset(self) -> Exact:
+        """Return the constant of the objective."""
+        if OBJECTIVE in self._parts.inexact:
+            raise ModelRefused(f"the objective: {self._parts.inexact[OBJECTIVE]}")
+        if self._parts.offset is not None:
+            return self._parts.offset
+        if abs(self.form.offset) >= LARGEST_EXACT:
+            raise ModelRefused(f"the objective: its constant {too_large(self.form.offset)}")
+        return simplest_rational(self.form.offset)
+
+    def bounds(self, j: int) -> tuple[Exact | None, Exact | None]:
+        """Return the bounds of a column, None where there is none."""
+        form = self.form
+        return (
+            self._bound(j, float(form.col_lower[j]), self._parts.col_lower),
+            self._bound(j, float(form.col_upper[j]), self._parts.col_upper),
+        )
+
+    def _bound(self, j: int, x: float, known: Mapping[int, Exact]) -> Exact | None:
+        if j in known:
+            return known[j]
+        return None if math.isinf(x) else self._number(x, self.form.columns[j])
+
+    def _side(self, x: float) -> Side:
+        return x if abs(x) >= LARGEST_EXACT else self._number(x, None)
+
+    def _numbers(self, numbers: list[float], owner: object) -> list[Exact]:
+        if (
+            all(map(float.is_integer, numbers))
+            and max(map(abs, numbers), default=0) < LARGEST_EXACT
+        ):
+            return list(map(int, numbers))
+        return [self._number(x, owner) for x in numbers]
+
+    def _number(self, x: float, owner: object) -> Exact:
+        if x.is_integer():
+            if abs(x) >= LARGEST_EXACT:
+                raise ModelRefused(f"{getattr(owner, 'name', 'a row')}: {too_large(x)}")
+            return int(x)
+        known = self._read.get(x)
+        if known is None:
+            known = self._read[x] = simplest_rational(x)
+        return known
+
+
+def weighted_sum(row: ExactRow, values: Sequence[Exact]) -> Exact:
+    """Return the sum of a row's coefficients times the values of its columns."""
+    total: Exact = 0
+    for j, a in zip(row.columns, row.coefficients, strict=True):
+        total += a * values[j]
+    return total

@@ -1,0 +1,271 @@
+"""Linear Pyomo models solved by a backend, and what it hands back checked before it is used."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import math
+import time
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers import Number
+from gadgetopt.result import Limits, Status
+from gadgetopt.solvers.compiler import TriviallyInfeasibleError
+from gadgetopt.solvers.exact_form import ExactParts
+from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.solvers.recheck import beyond_doubles, objective_of, violated, within_bounds
+from gadgetopt.solvers.standard_form import (
+    Floats,
+    NotIntegralError,
+    StandardForm,
+    compile_model,
+    current_values,
+    load_values,
+    rounded_values,
+)
+
+if TYPE_CHECKING:
+    from pyomo.environ import ConcreteModel
+
+#: Relative distance of an objective in doubles to its bound at which nothing is left open.
+CLOSED = 1e-6
+#: Seconds that mending an incumbent may take when the time is up.
+LEAST_TIME_S = 1.0
+
+
+def solve_linear(
+    model: ConcreteModel, backend: str, limits: Limits, seed: int, warm_start: bool
+) -> SolverOutcome:
+    """Compile a model, solve it, check the incumbent and load it into the model's variables."""
+    from gadgetopt.certificate import rational_duals
+
+    start = time.perf_counter()
+    try:
+        form = compile_model(model)
+    except TriviallyInfeasibleError as error:
+        phases = {"compile": time.perf_counter() - start, "pass": 0.0, "solve": 0.0}
+        return SolverOutcome(Status.INFEASIBLE, reason=str(error), phases_s=phases)
+    compiled = time.perf_counter()
+    values = current_values(form) if warm_start else None
+    outcome = _solve_form(form, backend, limits, seed, values)
+    passed = outcome.phases_s.get("pass", 0.0)
+    outcome = checked(form, outcome, backend, _rest(limits, compiled), seed)
+    outcome.phases_s = {
+        "compile": compiled - start,
+        "pass": passed,
+        "solve": time.perf_counter() - compiled - passed,
+    }
+    if outcome.values is not None and outcome.status is not Status.ERROR:
+        load_values(form, outcome.values)
+    if outcome.row_duals is not None:
+        proved = rational_duals(form, outcome.row_duals)
+        outcome.exact_duals = None if proved is None else proved[1]
+    return outcome
+
+
+def checked(
+    form: StandardForm, outcome: SolverOutcome, backend: str, limits: Limits, seed: int
+) -> SolverOutcome:
+    """Return an outcome whose incumbent is feasible, and which concludes nothing from rounding.
+
+    Integers are rounded; then rows over integers must hold exactly, others within
+    `FEASIBILITY_TOLERANCE`. Where HiGHS fails on a model over integers, CP-SAT decides; where
+    continuous variables are at fault, they are computed again beside the fixed integers. What
+    cannot be mended is of status `ERROR`, or `NO_SOLUTION` where a limit was hit.
+
+    Parameters
+    ----------
+    limits : Limits
+        `time_s` is what is left.
+    """
+    if outcome.status is Status.ERROR:
+        return outcome
+    if isinstance(outcome.objective, float) and not math.isfinite(outcome.objective):
+        return _failed(outcome, "the objective is beyond the range of doubles")
+    wrong = None
+    if outcome.values is not None:
+        try:
+            outcome.values = within_bounds(form, rounded_values(form, outcome.values))
+        except NotIntegralError as error:
+            return replace(outcome, status=Status.ERROR, reason=str(error))
+        wrong = violated(form, outcome.values)
+    if backend == "cpsat":
+        return outcome if wrong is None else _failed(outcome, f"its incumbent violates {wrong}")
+    if wrong is not None and not form.integer.all():
+        outcome, wrong = _with_fixed_integers(form, outcome, wrong, limits, seed), None
+    if not form.integer.any() or outcome.status is Status.ERROR:
+        return outcome
+    far = beyond_doubles(form)
+    if far is not None:
+        return _without_rounded_claims(form, outcome, wrong, far, limits, seed)
+    if wrong is not None:
+        return _by_cpsat(form, outcome, wrong, limits, seed)
+    if outcome.status is Status.INFEASIBLE and form.integer.all():
+        return _confirmed_infeasible(form, outcome, limits, seed)
+    return _with_true_objective(form, outcome)
+
+
+def _with_true_objective(form: StandardForm, outcome: SolverOutcome) -> SolverOutcome:
+    """Return an outcome with the objective of the rounded incumbent; open where that opens it."""
+    if outcome.values is None:
+        return outcome
+    try:
+        objective: Number = objective_of(form, outcome.values)
+    except ModelRefused:
+        objective = float(form.c @ outcome.values) + form.offset
+    try:
+        objective = float(objective)
+    except OverflowError:
+        return _failed(outcome, "the objective is beyond the range of doubles")
+    status, reason = outcome.status, outcome.reason
+    if status is Status.OPTIMAL and not _closed(form, objective, outcome.bound):
+        status = Status.FEASIBLE
+        reason = f"with integers rounded, the objective is {objective}, not {outcome.objective}"
+    return replace(outcome, status=status, objective=objective, reason=reason)
+
+
+def _closed(form: StandardForm, objective: Number, bound: Number | None) -> bool:
+    if bound is None:
+        return False
+    unit = float(np.abs(form.c).max(initial=0.0))
+    size = max(abs(Fraction(objective)), abs(Fraction(bound)), Fraction(unit))
+    return abs(Fraction(objective) - Fraction(bound)) <= Fraction(CLOSED) * size
+
+
+def _without_rounded_claims(
+    form: StandardForm,
+    outcome: SolverOutcome,
+    wrong: str | None,
+    far: str,
+    limits: Limits,
+    seed: int,
+) -> SolverOutcome:
+    """Return what can be said of a model that HiGHS does not resolve in its row `far`."""
+    if outcome.status in (Status.UNBOUNDED, Status.NO_SOLUTION):
+        return replace(outcome, bound=None)
+    reason = f"{far}: its sums are too large for HiGHS, which computes in doubles"
+    if wrong is not None or outcome.limit_hit is None:
+        second = _cpsat_outcome(form, limits, seed)
+        conclusive = (Status.OPTIMAL, Status.INFEASIBLE)
+        if not isinstance(second, str) and second.status in conclusive:
+            return second
+        reason += f"; CP-SAT: {second}" if isinstance(second, str) else ""
+    if wrong is not None or outcome.values is None:
+        return _failed(outcome, reason)
+    outcome = _with_true_objective(form, outcome)
+    return replace(outcome, status=Status.FEASIBLE, bound=None, reason=reason)
+
+
+def _by_cpsat(
+    form: StandardForm, outcome: SolverOutcome, wrong: str, limits: Limits, seed: int
+) -> SolverOutcome:
+    """Return the outcome of CP-SAT on a model over integers."""
+    second = _cpsat_outcome(form, limits, seed)
+    if isinstance(second, str):
+        return _failed(outcome, f"HiGHS's incumbent violates {wrong}; CP-SAT: {second}")
+    return second
+
+
+def _confirmed_infeasible(
+    form: StandardForm, outcome: SolverOutcome, limits: Limits, seed: int
+) -> SolverOutcome:
+    """Return CP-SAT's outcome where it finds a solution in the time that HiGHS took.
+
+    HiGHS's presolve is known to call feasible models infeasible.
+    """
+    time_s = max(LEAST_TIME_S, outcome.phases_s.get("solve", 0.0))
+    if limits.time_s is not None:
+        time_s = min(time_s, limits.time_s)
+    second = _cpsat_outcome(form, replace(limits, time_s=time_s), seed)
+    if isinstance(second, str) or second.values is None:
+        return outcome
+    return second
+
+
+def _cpsat_outcome(form: StandardForm, limits: Limits, seed: int) -> SolverOutcome | str:
+    """Return a checked outcome of CP-SAT, or why there is none."""
+    try:
+        outcome = _solve_form(form, "cpsat", limits, seed, None)
+    except ModelRefused as error:
+        return str(error)
+    outcome = checked(form, outcome, "cpsat", limits, seed)
+    outcome.versions = {"ortools": importlib.metadata.version("ortools")}
+    return str(outcome.reason) if outcome.status is Status.ERROR else outcome
+
+
+def _with_fixed_integers(
+    form: StandardForm, outcome: SolverOutcome, wrong: str, limits: Limits, seed: int
+) -> SolverOutcome:
+    """Return an outcome whose continuous columns are computed again beside its integers.
+
+    Rows are scaled such that HiGHS's absolute tolerance is relative to them.
+    """
+    assert outcome.values is not None
+    values, integer = outcome.values, form.integer
+    scale = _row_scales(form)
+    A = form.A.copy()
+    A.data = A.data * np.repeat(scale, np.diff(A.indptr))
+    program = replace(
+        form,
+        A=A,
+        row_lower=form.row_lower * scale,
+        row_upper=form.row_upper * scale,
+        col_lower=np.where(integer, values, form.col_lower),
+        col_upper=np.where(integer, values, form.col_upper),
+        integer=np.zeros(len(values), dtype=bool),
+        exact=ExactParts(),
+    )
+    time_s = None if limits.time_s is None else max(LEAST_TIME_S, limits.time_s)
+    failed = _failed(outcome, f"HiGHS's incumbent violates {wrong}, and could not be mended")
+    try:
+        second = _solve_form(program, "highs", replace(limits, time_s=time_s), seed, None)
+    except ModelRefused:
+        return failed
+    if second.status is not Status.OPTIMAL or second.values is None:
+        return failed
+    second.values = within_bounds(form, np.where(integer, values, second.values))
+    if violated(form, second.values) is not None:
+        return failed
+    if integer.any():
+        return replace(outcome, values=second.values)
+    duals = None if second.row_duals is None else second.row_duals * scale
+    return replace(second, row_duals=duals)
+
+
+def _row_scales(form: StandardForm) -> Floats:
+    """Return powers of two that bring the largest coefficient of each row next to 1."""
+    largest = np.asarray(abs(form.A).max(axis=1).todense()).ravel()
+    _, exponents = np.frexp(np.where(largest > 0, largest, 1.0))
+    return np.ldexp(1.0, -exponents)
+
+
+def _failed(outcome: SolverOutcome, reason: str) -> SolverOutcome:
+    status = Status.ERROR if outcome.limit_hit is None else Status.NO_SOLUTION
+    return replace(
+        outcome,
+        status=status,
+        values=None,
+        objective=None,
+        bound=None,
+        row_duals=None,
+        reason=reason,
+    )
+
+
+def _solve_form(
+    form: StandardForm, backend: str, limits: Limits, seed: int, values: Floats | None
+) -> SolverOutcome:
+    solver = importlib.import_module(f"gadgetopt.solvers.{backend}")
+    outcome: SolverOutcome = solver.solve_form(form, limits, seed, values)
+    return outcome
+
+
+def _rest(limits: Limits, start: float) -> Limits:
+    if limits.time_s is None:
+        return limits
+    return replace(limits, time_s=max(0.0, limits.time_s - (time.perf_counter() - start)))

@@ -1,0 +1,21 @@
+"""CP-SAT, HiGHS and enumeration agree on what Pyomo models mean, or refuse with a reason.
+
+`python tests/toolkit/exact_models.py 5000` does the same with more drawings.
+"""
+
+from __future__ import annotations
+
+import collections
+
+import pytest
+from exact_models import judged
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_solvers_and_enumeration_agree_or_refuse(block):
+    seen: collections.Counter[str] = collections.Counter()
+    for seed in range(50 * block, 50 * block + 50):
+        for backend in ("cpsat", "highs"):
+            seen[judged(seed, backend)] += 1
+    assert seen["agrees"] + seen["infeasible"] > 60
+    assert seen["agrees"] > 20
