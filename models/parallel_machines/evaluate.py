@@ -14,9 +14,7 @@ from gadgetopt.result import Evaluation, Violation
 from .instance import ParallelMachinesInstance, ParallelMachinesSolution
 
 
-def evaluate(
-    instance: ParallelMachinesInstance, solution: ParallelMachinesSolution
-) -> Evaluation:
+def evaluate(instance: ParallelMachinesInstance, solution: ParallelMachinesSolution) -> Evaluation:
     """Recompute the makespan of an assignment, and which constraints it violates.
 
     Returns

@@ -133,7 +133,9 @@ class PairSearch:
         """Relieve the most loaded machine by the first other one that can; True if one could."""
         top_s = self.makespan_s
         i = self.load_s.index(top_s)
-        for k in heapq.nsmallest(len(self.load_s), range(len(self.load_s)), self.load_s.__getitem__):
+        for k in heapq.nsmallest(
+            len(self.load_s), range(len(self.load_s)), self.load_s.__getitem__
+        ):
             if k == i or over():
                 continue
             pool = [*self.jobs_of[i], *self.jobs_of[k]]
@@ -184,4 +186,3 @@ class PairSearch:
 
     def _sum(self, jobs: Sequence[int]) -> int:
         return sum(self.times_s[j] for j in jobs)
-

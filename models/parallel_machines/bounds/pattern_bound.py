@@ -97,8 +97,12 @@ def raise_bound(
         packing = pack_in_parts(demand, capacity_s, pool, over, limits)
         if packing.fits is None:
             return Raised(bound, certificate, False, pool)
-        proof = None if packing.prices is None else priced(instance, packing.prices, capacity_s)
-        if packing.fits or proof is None:  # duals that prove nothing in whole numbers refute nothing
+        proof = (
+            None
+            if packing.fits or packing.prices is None
+            else priced(instance, packing.prices, capacity_s)
+        )
+        if proof is None:  # duals that prove nothing in whole numbers refute nothing
             high = capacity_s
             continue
         certificate = proof
@@ -108,9 +112,7 @@ def raise_bound(
 
 def demand_of(instance: ParallelMachinesInstance) -> Demand:
     """Return the demand of all jobs."""
-    return Demand(
-        tuple(instance.demand), tuple(instance.demand.values()), instance.used_machines
-    )
+    return Demand(tuple(instance.demand), tuple(instance.demand.values()), instance.used_machines)
 
 
 def priced(

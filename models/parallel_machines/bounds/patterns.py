@@ -63,7 +63,8 @@ class Packing:
     patterns : list of (Pattern, float)
         Where it fits, the patterns used and how often.
     prices : ndarray
-        Where it does not, the duals.
+        Where it does not, or where the optimum was asked for: duals under which no pattern is
+        worth more than 1.
     """
 
     fits: bool | None
@@ -77,6 +78,8 @@ def pack_in_parts(
     pool: dict[Pattern, int],
     over: Callable[[], bool],
     limits: Limits,
+    *,
+    to_optimum: bool = False,
 ) -> Packing:
     """Find out whether machines of a capacity hold the jobs, if jobs can be had in parts.
 
@@ -91,6 +94,8 @@ def pack_in_parts(
         Whether time is over.
     limits : Limits
         Of the linear programs.
+    to_optimum : bool, default False
+        Go on where it fits, until the duals are optimal.
     """
     master = _Master(demand)
     for pattern in _first_patterns(demand, capacity_s):
@@ -103,15 +108,17 @@ def pack_in_parts(
     while not over():
         if master.lp.solve(limits) is not Status.OPTIMAL:
             break
-        if master.lp.objective <= demand.machines + _TOLERANCE:
+        fits = master.lp.objective <= demand.machines + _TOLERANCE
+        if fits and not to_optimum:
             return Packing(True, master.used())
         prices = np.maximum(master.lp.row_duals, 0.0)
         pattern, worth = best_pattern(demand, prices, capacity_s)
         needed = float(prices @ demand.counts) / max(worth, 1.0)
-        if worth <= 1 + _TOLERANCE or needed > demand.machines + _TOLERANCE:
-            return Packing(False, prices=prices)
-        if pattern in pool:  # priced out by rounding only
-            return Packing(False, prices=prices)
+        # A pattern that is there already is worth more than 1 by rounding only.
+        if worth <= 1 + _TOLERANCE or pattern in master.known:
+            return Packing(fits, master.used() if fits else [], prices / max(worth, 1.0))
+        if needed > demand.machines + _TOLERANCE:
+            return Packing(False, prices=prices / worth)
         pool[pattern] = demand.load_s(pattern)
         master.add([pattern])
     return Packing(None)
@@ -122,6 +129,7 @@ class _Master:
 
     def __init__(self, demand: Demand):
         self.patterns: list[Pattern] = []
+        self.known: set[Pattern] = set()
         self.lp = PersistentLp("min")
         rows = len(demand.counts)
         self.lp.add_rows(demand.counts, [INFINITY] * rows, [0] * rows, [], [])
@@ -140,6 +148,7 @@ class _Master:
         n = len(new)
         self.lp.add_columns([1.0] * n, [0.0] * n, [INFINITY] * n, starts, rows, values)
         self.patterns += new
+        self.known.update(new)
 
     def used(self) -> list[tuple[Pattern, float]]:
         """Return the patterns used, and how often."""

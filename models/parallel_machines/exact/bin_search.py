@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,9 +23,10 @@ from ..bounds.dual_feasible import dual_feasible_bound
 from ..bounds.pattern_bound import demand_of, raise_bound
 from ..bounds.patterns import Pattern
 from ..certificate import ParallelMachinesCertificate
-from ..formulations import arc_flow
+from ..formulations import arc_flow, patterns
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 from .diving import dive, schedule_of
+from .enumeration import possible_patterns
 
 Packer = Literal["highs", "cpsat"]
 
@@ -46,10 +47,11 @@ def bin_search(
     1. Bounds by counting and by dual feasible functions; the schedule of the local search.
     2. The bound of the linear pattern program, by column generation.
     3. From the bound on, one capacity after the other: dives look for a packing, and where they
-       find none, the arc-flow model decides.
+       find none, an integer program decides: over the patterns whose reduced costs allow them, or
+       the arc-flow model if they are too many.
 
-    It ends when bound and schedule meet. The bound of 1 and 2 has a certificate; what the arc-flow
-    model refutes is its solver's word.
+    It ends when bound and schedule meet. The bound of 1 and 2 has a certificate; what an integer
+    program refutes is its solver's word.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ def bin_search(
     rng : numpy.random.Generator
         Of the local search and the dives.
     packer : "highs" or "cpsat", default "highs"
-        What solves the arc-flow model.
+        What solves the integer programs.
     kicks : int, default 200
         Of the local search.
     """
@@ -130,41 +132,63 @@ class _Search:
             self.offer(ParallelMachinesSolution.of(pairs.jobs_of))
 
     def bound_by_patterns(self) -> None:
-        with self.phase("patterns"):
+        with self.phase("pattern bound"):
             assert self.certificate is not None, "counting always proves something"
             known = self.bound, self.certificate
             found = raise_bound(self.instance, known, self.makespan_s, self.over, self.left())
             self.bound, self.certificate, self.pool = found.bound, found.certificate, found.pool
 
     def dive(self) -> bool:
-        """Look for a schedule that meets the bound; return True if there is one."""
+        """Look for a schedule that meets the bound, else for better ones; True if one meets it."""
         with self.phase("dives"):
-            demand = demand_of(self.instance)
-            for attempt in range(DIVES):
-                rng = self.rng if attempt else None
-                found = dive(demand, self.bound, self.pool, rng, self.over, self.left())
-                if found is not None:
-                    self.offer(schedule_of(self.instance, found))
-                    return True
-                if self.over():
-                    break
+            if self._dive_at(self.bound, DIVES):
+                return True
+            low = self.bound  # a capacity at which dives fail
+            while self.makespan_s - low > 1 and not self.over():
+                capacity_s = (low + self.makespan_s) // 2
+                if not self._dive_at(capacity_s, 1):
+                    low = capacity_s
+        return False
+
+    def _dive_at(self, capacity_s: int, dives: int) -> bool:
+        demand = demand_of(self.instance)
+        for attempt in range(dives):
+            rng = self.rng if attempt else None
+            found = dive(demand, capacity_s, self.pool, rng, self.over, self.left())
+            if found is not None:
+                self.offer(schedule_of(self.instance, found))
+                return True
+            if self.over():
+                break
         return False
 
     def decide(self, packer: Packer) -> None:
-        """Find a schedule that meets the bound, or raise the bound, by the arc-flow model."""
-        with self.phase("arc flow"):
-            model = arc_flow.build_packing(self.instance, self.bound)
-            seed = int(self.rng.integers(2**31 - 1))
-            outcome = solve_model(model, packer, self.left(), seed=seed)
-            self.versions.update(outcome.versions)
-            if outcome.status is Status.ERROR:
-                raise SolverError(outcome.reason)
-            if outcome.status is Status.INFEASIBLE:
-                self.bound, self.certificate = self.bound + 1, None
-            elif outcome.status is Status.OPTIMAL:
-                self.offer(arc_flow.decode(model, self.instance))
-            elif outcome.limit_hit is not None:
-                self.limit_hit = outcome.limit_hit
+        """Find a schedule that meets the bound, or raise the bound, by an integer program."""
+        with self.phase("patterns possible"):
+            demand = demand_of(self.instance)
+            possible = possible_patterns(demand, self.bound, self.pool, self.over, self.left())
+        if self.over():
+            return
+        if possible is None:
+            with self.phase("arc flow"):
+                self._decide_by(arc_flow.build_packing(self.instance, self.bound), arc_flow, packer)
+            return
+        with self.phase("patterns"):
+            self.notes["patterns possible"] = len(possible)
+            self._decide_by(patterns.build_packing(self.instance, possible), patterns, packer)
+
+    def _decide_by(self, model: Any, formulation: Any, packer: Packer) -> None:
+        seed = int(self.rng.integers(2**31 - 1))
+        outcome = solve_model(model, packer, self.left(), seed=seed)
+        self.versions.update(outcome.versions)
+        if outcome.status is Status.ERROR:
+            raise SolverError(outcome.reason)
+        if outcome.status is Status.INFEASIBLE:
+            self.bound, self.certificate = self.bound + 1, None
+        elif outcome.status is Status.OPTIMAL:
+            self.offer(formulation.decode(model, self.instance))
+        elif outcome.limit_hit is not None:
+            self.limit_hit = outcome.limit_hit
 
     def offer(self, solution: ParallelMachinesSolution) -> None:
         """Take note of a schedule."""
@@ -181,7 +205,9 @@ class _Search:
             claimed_objective=self.makespan_s,
             dual_bound=self.bound,
             certificate=self.certificate,
-            limit_hit=None if self.closed else self.limit_hit or ("time_s" if self.over() else None),
+            limit_hit=None
+            if self.closed
+            else self.limit_hit or ("time_s" if self.over() else None),
             trace=tuple(self.trace),
             phases_s=self.phases_s,
             versions=self.versions,

@@ -25,6 +25,7 @@ Operations Research 9 (1961) 849-859.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import pyomo.environ as pyo
@@ -72,34 +73,49 @@ def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
     ModelRefused
         If there are too many patterns.
     """
-    check_digits(instance)
-    bound = combinatorial_bound(instance)
     longest_s = makespan_s(instance, list_schedule(instance, instance.longest_first))
     patterns = enumerate_patterns(instance, longest_s)
+    m = build_packing(instance, patterns)
+    m.del_component(m.objective)
+    of_load: dict[int, list[Any]] = defaultdict(list)
+    for P in m.P:
+        load_s = sum(a * d for a, d in zip(patterns[P], instance.demand, strict=True))
+        of_load[load_s].append(m.count[P])
+    # (P1), (P4)
+    ending = {load_s: sum(counts) for load_s, counts in of_load.items()}
+    add_makespan(m, ending, combinatorial_bound(instance), instance.used_machines, pyo.Binary)
+    return m
+
+
+def build_packing(
+    instance: ParallelMachinesInstance, patterns: Sequence[Pattern]
+) -> pyo.ConcreteModel:
+    """Build (P2), (P3) and (P5): do some of these patterns make a schedule?"""
+    check_digits(instance)
     times_s, machines = list(instance.demand), instance.used_machines
+    with_time: list[list[int]] = [[] for _ in times_s]
+    for P, pattern in enumerate(patterns):
+        for t, a in enumerate(pattern):
+            if a:
+                with_time[t].append(P)
 
     m = pyo.ConcreteModel("patterns")
     m.P = pyo.RangeSet(0, len(patterns) - 1)
     m.D = pyo.RangeSet(0, len(times_s) - 1)
-    m.patterns = patterns
+    m.patterns = list(patterns)
     m.count = pyo.Var(
         m.P, domain=pyo.NonNegativeIntegers, bounds=(0, machines), doc="(P5): machines with P"
     )
 
     @m.Constraint(m.D, doc="(P2): every job is on a machine")
     def demand(m: Any, t: int) -> Any:
-        taken = sum(patterns[P][t] * m.count[P] for P in m.P if patterns[P][t])
-        return taken == instance.demand[times_s[t]]
+        taken = sum(patterns[P][t] * m.count[P] for P in with_time[t])
+        return taken == instance.demand[times_s[t]] if with_time[t] else pyo.Constraint.Infeasible
 
     m.all_machines = pyo.Constraint(
         expr=sum(m.count[P] for P in m.P) == machines, doc="(P3): every machine has a pattern"
     )
-    of_load: dict[int, list[Any]] = defaultdict(list)
-    for P in m.P:
-        of_load[sum(a * d for a, d in zip(patterns[P], times_s, strict=True))].append(m.count[P])
-    # (P1), (P4)
-    ending = {load_s: sum(counts) for load_s, counts in of_load.items()}
-    add_makespan(m, ending, bound, machines, pyo.Binary)
+    m.objective = pyo.Objective(expr=0)
     return m
 
 
