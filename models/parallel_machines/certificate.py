@@ -50,14 +50,14 @@ class Pigeonhole(Data):
 
 
 class DualFeasible(Data):
-    """A dual feasible function under which the jobs do not fit.
+    r"""A dual feasible function under which the jobs do not fit.
 
     Attributes
     ----------
     function : str
         See `dual_feasible_values`.
     parameter : int
-        Its :math:`\\lambda` or k.
+        Its :math:`\lambda` or k.
     capacity_s : int
         The capacity C that is refuted.
     """

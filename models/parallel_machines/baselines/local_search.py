@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import time
 from collections.abc import Callable, Sequence
 
@@ -133,9 +132,7 @@ class PairSearch:
         """Relieve the most loaded machine by the first other one that can; True if one could."""
         top_s = self.makespan_s
         i = self.load_s.index(top_s)
-        for k in heapq.nsmallest(
-            len(self.load_s), range(len(self.load_s)), self.load_s.__getitem__
-        ):
+        for k in sorted(range(len(self.load_s)), key=self.load_s.__getitem__):
             if k == i or over():
                 continue
             pool = [*self.jobs_of[i], *self.jobs_of[k]]

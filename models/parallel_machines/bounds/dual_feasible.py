@@ -18,8 +18,8 @@ from ..certificate import (
 from ..instance import ParallelMachinesInstance
 from .combinatorial import combinatorial_bound, combinatorial_certificate, is_raised
 
-#: Parameters tried of each function at a capacity.
-MOST_PARAMETERS = 100
+#: Parameters tried of each function at a capacity, and values of a function computed there.
+MOST_PARAMETERS, MOST_VALUES = 100, 10**5
 
 
 def dual_feasible(
@@ -28,7 +28,8 @@ def dual_feasible(
     """Return the best bound of dual feasible functions, at least that of counting.
 
     A capacity is refuted if under some function the jobs together are worth more than m machines.
-    Bisection between the combinatorial bound and what list scheduling needs at most looks for the largest.
+    Bisection looks for the largest, between the combinatorial bound and what list scheduling needs
+    at most.
 
     References
     ----------
@@ -80,10 +81,11 @@ def _candidates(times_s: list[int], capacity_s: int) -> Iterator[tuple[Function,
     """Yield functions with the parameters at which their values change, not more than some."""
     half = capacity_s // 2
     turns = {x for t in times_s for x in (t, capacity_s - t, capacity_s - t + 1) if 1 <= x <= half}
-    few = sorted(turns)[:: max(1, -(-len(turns) // MOST_PARAMETERS))]
+    most = max(1, min(MOST_PARAMETERS, MOST_VALUES // len(times_s)))
+    few = sorted(turns)[:: max(1, -(-len(turns) // most))]
     for parameter in few:
         yield "martello_toth", parameter
-    for k in range(1, min(MOST_PARAMETERS, capacity_s) + 1):
+    for k in range(1, min(most, capacity_s) + 1):
         yield "fekete_schepers", k
     for parameter in few:
         yield "carlier_clautiaux_moukrim", parameter

@@ -1,4 +1,4 @@
-r"""Column generation for packing: can some machines of a capacity hold the jobs, in parts?
+r"""Column generation: whether machines of a capacity hold the jobs, if jobs can be had in parts.
 
 The linear pattern program of a capacity C minimises the number of machines,
 

@@ -75,6 +75,8 @@ def bin_search(
                 search.decide(packer)
     except ModelRefused as refusal:  # too large for patterns or arcs: what is known remains
         search.notes["refused"] = str(refusal)
+    if search.over() and search.limit_hit is None:
+        search.limit_hit = "time_s"
     return search.outcome()
 
 
@@ -89,7 +91,7 @@ class _Search:
     solution, makespan_s
         The best schedule so far.
     limit_hit : str or None
-        What stopped the packer.
+        What stopped the search.
     """
 
     instance: ParallelMachinesInstance
@@ -173,6 +175,9 @@ class _Search:
             with self.phase("arc flow"):
                 self._decide_by(arc_flow.build_packing(self.instance, self.bound), arc_flow, packer)
             return
+        if not possible:
+            self.bound, self.certificate = self.bound + 1, None
+            return
         with self.phase("patterns"):
             self.notes["patterns possible"] = len(possible)
             self._decide_by(patterns.build_packing(self.instance, possible), patterns, packer)
@@ -205,9 +210,7 @@ class _Search:
             claimed_objective=self.makespan_s,
             dual_bound=self.bound,
             certificate=self.certificate,
-            limit_hit=None
-            if self.closed
-            else self.limit_hit or ("time_s" if self.over() else None),
+            limit_hit=None if self.closed else self.limit_hit,
             trace=tuple(self.trace),
             phases_s=self.phases_s,
             versions=self.versions,

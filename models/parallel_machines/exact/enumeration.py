@@ -1,7 +1,7 @@
 r"""All patterns that a packing can have, by their reduced costs.
 
-Let z be the optimum of the linear pattern program at a capacity and :math:`\pi` its duals. A packing
-into m machines has patterns P with :math:`\sum_P (1 - \pi a_P) = m - z`, none of them negative. So
+Let z be the optimum of the linear pattern program at a capacity and :math:`\pi` its duals. A
+packing into m machines has patterns P with :math:`\sum_P (1 - \pi a_P) = m - z`, none of them negative. So
 each has a reduced cost :math:`1 - \pi a_P \le m - z`, and few have. Nor may a machine be idle for
 longer than :math:`m C - \sum_j p_j`.
 """
@@ -48,7 +48,9 @@ def possible_patterns(
         return None
     total_s = demand.load_s(demand.counts)
     least_s = capacity_s - (demand.machines * capacity_s - total_s)
-    return [pattern for pattern in cheap if demand.load_s(pattern) >= least_s]
+    possible = [pattern for pattern in cheap if demand.load_s(pattern) >= least_s]
+    every = all(any(counts) for counts in zip(*possible, strict=True))
+    return possible if every else []  # a job that is in no pattern fits nowhere
 
 
 def _cheap_patterns(

@@ -92,7 +92,7 @@ def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
 
 
 def build_packing(instance: ParallelMachinesInstance, capacity_s: int) -> pyo.ConcreteModel:
-    """Build (F2)-(F4): is there a schedule of at most this makespan?
+    """Build (F2)-(F4), which schedules of at most this makespan satisfy.
 
     Raises
     ------

@@ -90,7 +90,7 @@ def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
 def build_packing(
     instance: ParallelMachinesInstance, patterns: Sequence[Pattern]
 ) -> pyo.ConcreteModel:
-    """Build (P2), (P3) and (P5): do some of these patterns make a schedule?"""
+    """Build (P2), (P3) and (P5) over some patterns, in which every processing time occurs."""
     check_digits(instance)
     times_s, machines = list(instance.demand), instance.used_machines
     with_time: list[list[int]] = [[] for _ in times_s]
@@ -110,7 +110,7 @@ def build_packing(
     @m.Constraint(m.D, doc="(P2): every job is on a machine")
     def demand(m: Any, t: int) -> Any:
         taken = sum(patterns[P][t] * m.count[P] for P in with_time[t])
-        return taken == instance.demand[times_s[t]] if with_time[t] else pyo.Constraint.Infeasible
+        return taken == instance.demand[times_s[t]]
 
     m.all_machines = pyo.Constraint(
         expr=sum(m.count[P] for P in m.P) == machines, doc="(P3): every machine has a pattern"
