@@ -22,8 +22,9 @@ from .combinatorial import is_raised
 from .dual_feasible import dual_feasible_bound
 from .patterns import Demand, Pattern, pack_in_parts
 
-#: Digits of the prices: duals are multiplied by this and rounded to whole numbers.
-_SCALE = 10**9
+#: What duals are multiplied by, one after the other, until rounded to whole numbers they prove
+#: something: simple fractions become prices that a person can check.
+_SCALES = (60, 2520, 10**9)
 
 
 def pattern_bound(
@@ -122,12 +123,14 @@ def priced(
     largest = float(prices.max())
     if largest <= 0:
         return None
-    whole = tuple(round(_SCALE * y / largest) for y in prices.tolist())
-    try:
-        certificate = ParallelMachinesCertificate(proof=Prices(prices=whole, capacity_s=capacity_s))
-        bound = check_bound(instance, certificate)
-    except TableTooLarge:
-        return None
-    if bound is None:
-        return None
-    return certificate.model_copy(update={"attainable": is_raised(instance, bound)})
+    for scale in _SCALES:
+        whole = tuple(round(scale * y / largest) for y in prices.tolist())
+        proof = Prices(prices=whole, capacity_s=capacity_s)
+        try:
+            bound = check_bound(instance, ParallelMachinesCertificate(proof=proof))
+        except TableTooLarge:
+            return None
+        if bound is not None:
+            raised = is_raised(instance, bound)
+            return ParallelMachinesCertificate(proof=proof, attainable=raised)
+    return None

@@ -1,9 +1,9 @@
 r"""All patterns that a packing can have, by their reduced costs.
 
 Let z be the optimum of the linear pattern program at a capacity and :math:`\pi` its duals. A
-packing into m machines has patterns P with :math:`\sum_P (1 - \pi a_P) = m - z`, none of them negative. So
-each has a reduced cost :math:`1 - \pi a_P \le m - z`, and few have. Nor may a machine be idle for
-longer than :math:`m C - \sum_j p_j`.
+packing into m machines has patterns P with :math:`\sum_P (1 - \pi a_P) = m - z`, none of them
+negative. So each has a reduced cost :math:`1 - \pi a_P \le m - z`, and few have. Nor may a machine
+be idle for longer than :math:`m C - \sum_j p_j`.
 """
 
 from __future__ import annotations
