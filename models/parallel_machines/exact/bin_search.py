@@ -190,10 +190,12 @@ class _Search:
             raise SolverError(outcome.reason)
         if outcome.status is Status.INFEASIBLE:
             self.bound, self.certificate = self.bound + 1, None
-        elif outcome.status is Status.OPTIMAL:
+        elif outcome.values is not None:
             self.offer(formulation.decode(model, self.instance))
         elif outcome.limit_hit is not None:
             self.limit_hit = outcome.limit_hit
+        else:
+            raise SolverError(f"{packer} ended with {outcome.status} and without a limit")
 
     def offer(self, solution: ParallelMachinesSolution) -> None:
         """Take note of a schedule."""
