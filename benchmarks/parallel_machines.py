@@ -39,9 +39,7 @@ LADDER = (("20 on 8, to 100", 20, 8, 1, 100), ("30 on 12, to 100", 30, 12, 1, 10
 EXACT = (
     ("1000 on 50, 1 to 100", 1000, 50, 1, 100),
     ("1000 on 50, 100 to 200", 1000, 50, 100, 200),
-    ("100 on 25, 1 to 100", 100, 25, 1, 100),
     ("100 on 40, 1 to 1000", 100, 40, 1, 1000),
-    ("60 on 20, 1 to 1000", 60, 20, 1, 1000),
     ("40 on 13, 1 to 1000", 40, 13, 1, 1000),
 )
 CONTENDERS = (
@@ -100,7 +98,8 @@ def lp_bound(model: Any) -> float:
 
 
 def ladder(time_s: float, seeds: int) -> Iterator[str]:
-    yield "| instance | formulation | variables | constraints | LP bound | root bound | optimum | s |"
+    head = ("instance", "formulation", "variables", "constraints", "LP bound", "root bound")
+    yield f"| {' | '.join(head)} | optimum | s |"
     yield "|---|---|---:|---:|---:|---:|---:|---:|"
     for row in LADDER:
         for seed in range(seeds):
@@ -141,6 +140,9 @@ def exact(time_s: float, seeds: int) -> Iterator[str]:
     for row in EXACT:
         for method in CONTENDERS:
             found = [run(drawn(row, seed), method, time_s) for seed in range(seeds)]
+            if all(r.refused for r, _ in found):
+                yield f"| {row[0]} | `{method}` | {found[0][0].reason} | | | | |"
+                continue
             closed = [r for r, _ in found if r.status is Status.OPTIMAL]
             certified = sum(r.bound_voucher == "verified" for r in closed)
             took = [t for _, t in found]

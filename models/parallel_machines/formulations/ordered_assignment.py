@@ -18,13 +18,26 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.errors import ModelRefused
+
 from ..bounds.combinatorial import combinatorial_bound
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 from .assignment import assignment_model
 
+#: Terms of (O2) of a model that is still built.
+MOST_TERMS = 2_000_000
+
 
 def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
-    """Build (A1)-(A4) and (O1)-(O3)."""
+    """Build (A1)-(A4) and (O1)-(O3).
+
+    Raises
+    ------
+    ModelRefused
+        If (O2), which has about n^2 m / 2 terms, is too long.
+    """
+    if len(instance.processing_s) ** 2 * instance.used_machines > 2 * MOST_TERMS:
+        raise ModelRefused(f"the ordering of the machines has more than {MOST_TERMS} terms")
     m = assignment_model(instance, pyo.Binary, pyo.NonNegativeIntegers)
     m.name = "ordered_assignment"
     order = instance.longest_first
