@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gadgetopt.data import Certificate, Data, Rational
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers import Number, is_finite, round_down, round_up
+from gadgetopt.numbers import Number, is_finite, round_down, round_up, simplest_rational
 
 if TYPE_CHECKING:
     import numpy as np

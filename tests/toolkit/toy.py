@@ -1,10 +1,10 @@
-"""A 0/1 knapsack as a complete little problem, with methods that try to be believed wrongly."""
+"""The skeleton's 0/1 knapsack with models and methods that try to be believed wrongly."""
 
 import math
 
 import pyomo.environ as pyo
+from skeleton import Choice, Knapsack, build, decode, evaluate, size
 
-from gadgetopt.data import Instance, NonNegativeInt, PositiveInt, Solution
 from gadgetopt.declaration import (
     Assumption,
     Citation,
@@ -14,33 +14,7 @@ from gadgetopt.declaration import (
     Problem,
 )
 from gadgetopt.files import Document
-from gadgetopt.result import Evaluation, MethodOutcome, Status, Violation, Voucher
-
-
-class Knapsack(Instance):
-    capacity: NonNegativeInt
-    weight: tuple[PositiveInt, ...]
-    value: tuple[PositiveInt, ...]
-
-
-class Choice(Solution):
-    chosen: tuple[NonNegativeInt, ...]
-
-
-def evaluate(instance, solution):
-    load = sum(instance.weight[i] for i in solution.chosen)
-    excess = load - instance.capacity
-    violations = (Violation("capacity", "knapsack", excess),) if excess > 0 else ()
-    return Evaluation(sum(instance.value[i] for i in solution.chosen), violations)
-
-
-def build(instance):
-    m = pyo.ConcreteModel()
-    m.I = pyo.RangeSet(0, len(instance.weight) - 1)
-    m.x = pyo.Var(m.I, domain=pyo.Binary)
-    m.fits = pyo.Constraint(expr=sum(instance.weight[i] * m.x[i] for i in m.I) <= instance.capacity)
-    m.worth = pyo.Objective(expr=sum(instance.value[i] * m.x[i] for i in m.I), sense=pyo.maximize)
-    return m
+from gadgetopt.result import MethodOutcome, Status, Voucher
 
 
 def build_infeasible(instance):
@@ -54,10 +28,6 @@ def build_unbounded(instance):
     m.z = pyo.Var(domain=pyo.NonNegativeIntegers)
     m.worth.set_value(m.worth.expr + m.z)
     return m
-
-
-def decode(m, instance):
-    return Choice(chosen=tuple(i for i in m.I if m.x[i].value > 0.5))
 
 
 def decode_everything(m, instance):
@@ -94,7 +64,7 @@ TOY = Problem(
     instance_type=Knapsack,
     solution_type=Choice,
     evaluate=evaluate,
-    size=lambda instance: {"items": len(instance.weight)},
+    size=size,
     formulations=(
         Formulation(
             "plain",

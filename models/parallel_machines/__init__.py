@@ -1,0 +1,64 @@
+"""Scheduling jobs on identical parallel machines: the shortest makespan, P||Cmax.
+
+The rooms, each of which declares its own parts:
+
+- `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`, `importers`
+- `formulations`: the integer programs from weak to strong, and a constraint program
+- `bounds`: lower bounds with certificates
+- `algorithms`: list scheduling, LPT, MULTIFIT, differencing
+- `baselines`: local search
+- `exact`: what closes the gap at any size
+- `pictures`
+"""
+
+from gadgetopt.declaration import Citation, Parts, Problem
+
+from .algorithms import METHODS as ALGORITHMS
+from .baselines import METHODS as BASELINES
+from .bounds import METHODS as BOUNDS
+from .exact import METHODS as EXACT
+from .formulations import FORMULATIONS
+from .formulations import METHODS as CONSTRAINT_PROGRAMS
+from .generate import GENERATORS
+from .guarantees import GUARANTEES
+from .importers import IMPORTERS
+from .pictures import PICTURES
+
+part = Parts(__name__)
+
+PROBLEM = Problem(
+    name="parallel_machines",
+    title="Makespan on identical parallel machines, P||Cmax",
+    citation=Citation(
+        authors="R. L. Graham",
+        title="Bounds on multiprocessing timing anomalies",
+        venue="SIAM Journal on Applied Mathematics 17, 416-429",
+        year=1969,
+        doi="10.1137/0117039",
+    ),
+    sense="min",
+    objective="makespan, s",
+    integral_objective=True,
+    instance_type=part("instance:ParallelMachinesInstance"),
+    solution_type=part("instance:ParallelMachinesSolution"),
+    evaluate=part("evaluate:evaluate"),
+    size=part("instance:size"),
+    features=part("features:features"),
+    certificate_type=part("certificate:ParallelMachinesCertificate"),
+    check_bound=part("certificate:check_bound"),
+    generators=GENERATORS,
+    importers=IMPORTERS,
+    formulations=FORMULATIONS,
+    methods=(*ALGORITHMS, *BASELINES, *BOUNDS, *EXACT, *CONSTRAINT_PROGRAMS),
+    guarantees=GUARANTEES,
+    pictures=PICTURES,
+    default_method="bin_search",
+    default_methods=(
+        "list_scheduling",
+        "lpt",
+        "multifit",
+        "differencing",
+        "combinatorial",
+        "bin_search",
+    ),
+)

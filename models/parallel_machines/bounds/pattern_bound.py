@@ -1,0 +1,136 @@
+"""The bound of the linear pattern program, with prices of the processing times for certificate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gadgetopt.result import Limits, MethodOutcome
+
+from ..certificate import (
+    ParallelMachinesCertificate,
+    Prices,
+    TableTooLarge,
+    check_bound,
+)
+from ..instance import ParallelMachinesInstance
+from .combinatorial import is_raised
+from .dual_feasible import dual_feasible_bound
+from .patterns import Demand, Pattern, pack_in_parts
+
+#: What duals are multiplied by, one after the other, until rounded to whole numbers they prove
+#: something: simple fractions become prices that a person can check.
+_SCALES = (60, 2520, 10**9)
+
+
+def pattern_bound(
+    instance: ParallelMachinesInstance, limits: Limits, rng: np.random.Generator
+) -> MethodOutcome:
+    """Return the least capacity at which the linear pattern program needs at most m machines.
+
+    It is found by bisection from the bound of dual feasible functions, each capacity by column
+    generation. The duals at the largest capacity that is refuted are the certificate: prices under
+    which the jobs are worth more than m machines can hold, which whoever checks it computes anew.
+
+    Raises
+    ------
+    ModelRefused
+        If the capacity is too large for the knapsack that finds patterns.
+    """
+    begin = time.perf_counter()
+
+    def over() -> bool:
+        return limits.time_s is not None and time.perf_counter() - begin > limits.time_s
+
+    bound, certificate = dual_feasible_bound(instance)
+    high = instance.mean_load_s + max(instance.processing_s)
+    found = raise_bound(instance, (bound, certificate), high, over, limits)
+    return MethodOutcome(
+        dual_bound=found.bound,
+        certificate=found.certificate,
+        limit_hit=None if found.closed else "time_s",
+        notes={"patterns": len(found.pool)},
+    )
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The bound of the linear pattern program.
+
+    Attributes
+    ----------
+    bound, certificate
+        A lower bound and its proof.
+    closed : bool
+        Whether no larger capacity below the upper end is refuted; False if time ran out.
+    pool : dict
+        The patterns that were generated, with their loads.
+    """
+
+    bound: int
+    certificate: ParallelMachinesCertificate
+    closed: bool
+    pool: dict[Pattern, int]
+
+
+def raise_bound(
+    instance: ParallelMachinesInstance,
+    known: tuple[int, ParallelMachinesCertificate],
+    high: int,
+    over: Callable[[], bool],
+    limits: Limits,
+) -> Raised:
+    """Raise a bound to the least capacity, up to `high`, that the linear program does not refute.
+
+    `high` is one that it does not refute, such as a makespan.
+    """
+    bound, certificate = known
+    demand = demand_of(instance)
+    pool: dict[Pattern, int] = {}
+    low = bound
+    while low < high:
+        # Most bounds need not be raised at all, so the lowest capacity comes first.
+        capacity_s = low if low == bound and certificate is known[1] else (low + high) // 2
+        packing = pack_in_parts(demand, capacity_s, pool, over, limits)
+        if packing.fits is None:
+            return Raised(bound, certificate, False, pool)
+        proof = (
+            None
+            if packing.fits or packing.prices is None
+            else priced(instance, packing.prices, capacity_s)
+        )
+        if proof is None:  # duals that prove nothing in whole numbers refute nothing
+            high = capacity_s
+            continue
+        certificate = proof
+        bound = low = check_bound(instance, proof) or capacity_s + 1
+    return Raised(bound, certificate, True, pool)
+
+
+def demand_of(instance: ParallelMachinesInstance) -> Demand:
+    """Return the demand of all jobs."""
+    return Demand(tuple(instance.demand), tuple(instance.demand.values()), instance.used_machines)
+
+
+def priced(
+    instance: ParallelMachinesInstance, prices: npt.NDArray[np.float64], capacity_s: int
+) -> ParallelMachinesCertificate | None:
+    """Return the certificate that duals make in whole numbers; None if it proves nothing."""
+    largest = float(prices.max())
+    if largest <= 0:
+        return None
+    for scale in _SCALES:
+        whole = tuple(round(scale * y / largest) for y in prices.tolist())
+        proof = Prices(prices=whole, capacity_s=capacity_s)
+        try:
+            bound = check_bound(instance, ParallelMachinesCertificate(proof=proof))
+        except TableTooLarge:
+            return None
+        if bound is not None:
+            raised = is_raised(instance, bound)
+            return ParallelMachinesCertificate(proof=proof, attainable=raised)
+    return None

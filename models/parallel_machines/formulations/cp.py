@@ -1,0 +1,134 @@
+r"""The constraint program: when each job starts, and no more than m of them at a time.
+
+Variables: the start :math:`a_j` of each job and the makespan C. Jobs are intervals
+:math:`[a_j, a_j + p_j)`.
+
+.. math::
+    \min\ & C                                                                            \tag{C1} \\
+    & \text{cumulative}\big(([a_j, a_j + p_j), 1)_j,\ m\big),
+      \quad a_j + p_j \le C \ \forall j                                                  \tag{C2} \\
+    & a_i \le a_j \quad \forall i < j: p_i = p_j                                         \tag{C3}
+
+Machines have no number: where at most m jobs run at a time, each that starts finds a machine that
+is free. (C3) orders equal jobs.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+from ortools.sat.python import cp_model
+
+from gadgetopt.errors import ModelRefused, SolverError
+from gadgetopt.numbers import round_up
+from gadgetopt.result import Limits, MethodOutcome, Status
+from gadgetopt.solvers.cpsat import solve_cp
+
+from ..algorithms.graham import list_schedule, makespan_s
+from ..bounds.combinatorial import combinatorial_bound
+from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
+
+
+class CumulativeModel:
+    """The variables, and one method per family of constraints.
+
+    Parameters
+    ----------
+    instance : ParallelMachinesInstance
+    known : list of list of int
+        Jobs of each machine in a schedule, whose makespan is the horizon.
+    """
+
+    def __init__(self, instance: ParallelMachinesInstance, known: list[list[int]]):
+        self.instance, self.known = instance, known
+        self.p = instance.processing_s
+        self.J = range(len(self.p))
+        self.horizon_s = makespan_s(instance, known)
+        self.model = m = cp_model.CpModel()
+        self.start = [m.new_int_var(0, self.horizon_s - self.p[j], f"a[{j}]") for j in self.J]
+        self.run = [
+            m.new_fixed_size_interval_var(self.start[j], self.p[j], f"run[{j}]") for j in self.J
+        ]
+        self.makespan = m.new_int_var(combinatorial_bound(instance), self.horizon_s, "C")
+        m.minimize(self.makespan)
+
+    def machines_are_not_overbooked(self) -> None:
+        """(C2): at most m jobs at a time."""
+        self.model.add_cumulative(self.run, [1] * len(self.J), self.instance.machines)
+
+    def makespan_spans_jobs(self) -> None:
+        """(C2): every job ends by the makespan."""
+        for j in self.J:
+            self.model.add(self.start[j] + self.p[j] <= self.makespan)
+
+    def equal_jobs_are_ordered(self) -> None:
+        """(C3): jobs of one processing time start in order."""
+        last: dict[int, int] = {}
+        for j in self.J:
+            if self.p[j] in last:
+                self.model.add(self.start[last[self.p[j]]] <= self.start[j])
+            last[self.p[j]] = j
+
+    def hint_known(self) -> None:
+        """Suggest the known schedule."""
+        starts: dict[int, list[int]] = {}
+        for jobs in self.known:
+            end_s = 0
+            for j in jobs:
+                starts.setdefault(self.p[j], []).append(end_s)
+                end_s += self.p[j]
+        for times in starts.values():
+            times.sort(reverse=True)
+        for j in self.J:
+            self.model.add_hint(self.start[j], starts[self.p[j]].pop())
+        self.model.add_hint(self.makespan, self.horizon_s)
+
+    def decode(self, values: npt.NDArray[np.float64]) -> ParallelMachinesSolution:
+        """Give each job, in order of its start, a machine that is free."""
+        begin = [round(values[a.index]) for a in self.start]
+        jobs_of: list[list[int]] = [[] for _ in range(self.instance.used_machines)]
+        free_s = [0] * len(jobs_of)
+        for j in sorted(self.J, key=lambda j: (begin[j], j)):
+            i = min(range(len(jobs_of)), key=free_s.__getitem__)
+            jobs_of[i].append(j)
+            free_s[i] = begin[j] + self.p[j]
+        return ParallelMachinesSolution.of(jobs_of)
+
+
+def cp_cumulative(
+    instance: ParallelMachinesInstance, limits: Limits, rng: np.random.Generator
+) -> MethodOutcome:
+    """Solve (C1)-(C3) with CP-SAT, from the schedule of LPT.
+
+    Raises
+    ------
+    ModelRefused
+        If the processing times together have too many digits.
+    """
+    if instance.total_s >= 2**53:
+        raise ModelRefused(f"processing_s: {instance.total_s} s together have too many digits")
+    begin = time.perf_counter()
+    model = CumulativeModel(instance, list_schedule(instance, instance.longest_first))
+    model.machines_are_not_overbooked()
+    model.makespan_spans_jobs()
+    model.equal_jobs_are_ordered()
+    model.hint_known()
+    build_s = time.perf_counter() - begin
+    if limits.time_s is not None:
+        limits = replace(limits, time_s=max(0.0, limits.time_s - build_s))
+    outcome = solve_cp(model.model, limits, int(rng.integers(2**31 - 1)))
+    if outcome.status is Status.ERROR:
+        raise SolverError(outcome.reason)
+    return MethodOutcome(
+        solution=None if outcome.values is None else model.decode(outcome.values),
+        claimed_objective=outcome.objective,
+        dual_bound=None if outcome.bound is None else round_up(outcome.bound),
+        proved=Status.INFEASIBLE if outcome.status is Status.INFEASIBLE else None,
+        limit_hit=outcome.limit_hit,
+        trace=outcome.trace,
+        phases_s={"build": build_s, **outcome.phases_s},
+        versions=outcome.versions,
+    )

@@ -1,0 +1,133 @@
+"""Presets: uniform and non-uniform processing times, and the worst cases of Graham's theorems."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gadgetopt.declaration import Generator, Parts
+from gadgetopt.errors import InputError
+
+from .instance import ParallelMachinesInstance
+
+part = Parts(__package__)
+
+
+def quickstart(
+    rng: np.random.Generator, *, jobs: int = 12, machines: int = 4
+) -> ParallelMachinesInstance:
+    """Return an instance on which LPT is rarely optimal and every exact method is fast."""
+    return uniform(rng, jobs=jobs, machines=machines, shortest_s=5, longest_s=30)
+
+
+def paper(
+    rng: np.random.Generator, *, jobs: int = 100, machines: int = 25, longest_s: int = 100
+) -> ParallelMachinesInstance:
+    """Return an instance as França, Gendreau, Laporte and Müller (1994) generate them.
+
+    Processing times are drawn from 1 to 100, 1000 or 10,000, for 5, 10 or 25 machines and 10, 50,
+    100, 500 or 1000 jobs (reconstructed: recalled).
+    """
+    return uniform(rng, jobs=jobs, machines=machines, shortest_s=1, longest_s=longest_s)
+
+
+def uniform(
+    rng: np.random.Generator,
+    *,
+    jobs: int = 100,
+    machines: int = 40,
+    shortest_s: int = 1,
+    longest_s: int = 100,
+) -> ParallelMachinesInstance:
+    """Return an instance with processing times drawn uniformly from a range.
+
+    From 1 to 20 nearly every load can be had and the mean load is the makespan; from 50 to 100 and
+    100 to 200 all jobs are alike and their number on a machine decides.
+    """
+    _check_range(shortest_s, longest_s)
+    return _instance(machines, rng.integers(shortest_s, longest_s + 1, size=jobs).tolist())
+
+
+def non_uniform(
+    rng: np.random.Generator, *, jobs: int = 100, machines: int = 10, longest_s: int = 1000
+) -> ParallelMachinesInstance:
+    """Return an instance of mostly long jobs, as Frangioni, Necciari and Scutellà (2004) have them.
+
+    Of the jobs 98 % are drawn from 0.9 (b - a) to b, with a = 1 and b the longest, and the rest
+    from a to 0.2 (b - a) (reconstructed: recalled).
+    """
+    if longest_s < 11:
+        raise InputError(f"longest_s: {longest_s}, expected at least 11")
+    short = round(0.02 * jobs)
+    span = longest_s - 1
+    times = [
+        *rng.integers(-(-9 * span // 10), longest_s + 1, size=jobs - short).tolist(),
+        *rng.integers(1, span // 5 + 1, size=short).tolist(),
+    ]
+    rng.shuffle(times)
+    return _instance(machines, times)
+
+
+def graham_lpt(rng: np.random.Generator, *, machines: int = 3) -> ParallelMachinesInstance:
+    """Return the worst case of LPT: it ends at 4m - 1 where 3m is optimal (Graham 1969).
+
+    Two jobs each of 2m - 1, 2m - 2, ..., m + 1, and three of m. Nothing is drawn.
+    """
+    m = machines
+    return _instance(m, [*(x for x in range(2 * m - 1, m, -1) for _ in range(2)), m, m, m])
+
+
+def graham_list(rng: np.random.Generator, *, machines: int = 3) -> ParallelMachinesInstance:
+    """Return a worst case of list scheduling: it ends at 2m - 1 where m is optimal (Graham 1966).
+
+    m (m - 1) jobs of 1 and, last in order, one of m. Nothing is drawn.
+    """
+    return _instance(machines, [*[1] * (machines * (machines - 1)), machines])
+
+
+def _instance(machines: int, times_s: list[int]) -> ParallelMachinesInstance:
+    return ParallelMachinesInstance(machines=machines, processing_s=tuple(times_s))
+
+
+def _check_range(shortest_s: int, longest_s: int) -> None:
+    if not 1 <= shortest_s <= longest_s:
+        raise InputError(f"shortest_s: {shortest_s}, expected 1 to longest_s, {longest_s}")
+
+
+GENERATORS = (
+    Generator(
+        name="quickstart",
+        summary="a few jobs on which LPT is rarely optimal",
+        generate=part("generate:quickstart"),
+        parameters={"jobs": 12, "machines": 4},
+    ),
+    Generator(
+        name="paper",
+        summary="França et al.'s: processing times from 1 to 100, 1000 or 10,000",
+        generate=part("generate:paper"),
+        parameters={"jobs": 100, "machines": 25, "longest_s": 100},
+    ),
+    Generator(
+        name="uniform",
+        summary="processing times from a range; few jobs a machine are hard",
+        generate=part("generate:uniform"),
+        parameters={"jobs": 100, "machines": 40, "shortest_s": 1, "longest_s": 100},
+    ),
+    Generator(
+        name="non_uniform",
+        summary="Frangioni et al.'s: mostly long jobs and a few short ones",
+        generate=part("generate:non_uniform"),
+        parameters={"jobs": 100, "machines": 10, "longest_s": 1000},
+    ),
+    Generator(
+        name="graham_lpt",
+        summary="the worst case of LPT, 4/3 - 1/(3m) times the optimum",
+        generate=part("generate:graham_lpt"),
+        parameters={"machines": 3},
+    ),
+    Generator(
+        name="graham_list",
+        summary="a worst case of list scheduling, 2 - 1/m times the optimum",
+        generate=part("generate:graham_list"),
+        parameters={"machines": 3},
+    ),
+)

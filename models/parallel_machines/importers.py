@@ -1,0 +1,93 @@
+"""Instances from tables: a CSV file with a column of processing times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gadgetopt.csv_rows import read_rows
+from gadgetopt.declaration import Importer, Parts
+from gadgetopt.errors import InputError
+from gadgetopt.traces import ImportOutcome
+
+from .instance import ParallelMachinesInstance
+
+part = Parts(__package__)
+
+_COLUMN = "processing_s"
+
+
+def jobs_csv(
+    files: Sequence[Path], rng: np.random.Generator, *, machines: int = 2
+) -> ImportOutcome:
+    """Make an instance of each CSV file with the column `processing_s`, whole seconds.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        With a header; further columns are ignored.
+    rng : numpy.random.Generator
+        Not used: nothing is drawn.
+    machines : int, default 2
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or no row of it is a job.
+    """
+    if not files:
+        raise InputError("files: none given, expected at least one")
+    instances, details, sources = [], [], []
+    for path in map(Path, files):
+        table = read_rows(path, [_COLUMN])
+        at = table.header.index(_COLUMN)
+        times: list[int] = []
+        rejected: list[dict[str, Any]] = []
+        for line, cells in table.rows:
+            text = cells[at] if at < len(cells) else ""
+            time_s = _whole_seconds(text)
+            if time_s is None:
+                reason = f"{_COLUMN}: {text!r}, expected a positive whole number"
+                rejected.append({"file": path.name, "line": line, "reason": reason})
+            else:
+                times.append(time_s)
+        if not times:
+            raise InputError(f"{path}: no row has a positive whole number as {_COLUMN}")
+        name = f"{path.stem}_{len(times)}x{machines}"
+        instances.append(
+            (name, ParallelMachinesInstance(machines=machines, processing_s=tuple(times)))
+        )
+        sources.append({"name": path.name, "sha256": table.sha256})
+        details.append(
+            {
+                "name": name,
+                "rows_read": len(table.rows),
+                "rows_rejected": len(rejected),
+                "rejected": rejected,
+            }
+        )
+    return ImportOutcome(
+        list(instances),
+        {"instances": details},
+        {"format": "jobs-csv", "files": sources, "options": {"machines": machines}},
+    )
+
+
+def _whole_seconds(text: str) -> int | None:
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        return None
+    return int(text) or None
+
+
+IMPORTERS = (
+    Importer(
+        format="jobs-csv",
+        summary="CSV files with a column processing_s, one row a job",
+        read=part("importers:jobs_csv"),
+        parameters={"machines": 2},
+        help={"machines": "number of machines, which the file does not say"},
+    ),
+)
