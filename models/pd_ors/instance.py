@@ -15,7 +15,6 @@ from gadgetopt.data import (
     Instance,
     NonNegativeFloat,
     NonNegativeInt,
-    NonNegativeSize,
     PositiveFloat,
     PositiveInt,
     PositiveSize,
@@ -123,7 +122,7 @@ class Job(Data):
     samples: Count
     global_batch: Annotated[int, Field(gt=0, le=MOST_WORKERS)]
     sample_time_slots: PositiveSize
-    gradient_gbit: NonNegativeSize
+    gradient_gbit: Annotated[float, Field(ge=0, le=MOST_SIZE)]
     worker_ps_ratio: Annotated[float, Field(ge=1, le=MOST_SIZE)]
     bandwidth_internal_gbps: PositiveSize
     bandwidth_external_gbps: PositiveSize

@@ -51,7 +51,7 @@ def test_utility_never_rises_with_time_and_stays_between_0_and_gamma1(utility, a
 def test_negligible_utility_is_nothing(utility, time_s):
     value = utility.at(time_s)
 
-    assert value == 0 or value >= NEGLIGIBLE
+    assert value == 0 or value >= NEGLIGIBLE * utility.gamma1
 
 
 @given(UTILITIES, st.floats(0, 1e9))
@@ -61,7 +61,7 @@ def test_the_logarithm_is_that_of_the_utility(utility, time_s):
     if value > 0:
         assert utility.log_at(time_s) == pytest.approx(math.log(value), abs=1e-9)
     else:
-        assert utility.log_at(time_s) <= math.log(NEGLIGIBLE) + 1e-9
+        assert utility.log_at(time_s) <= math.log(NEGLIGIBLE * utility.gamma1) + 1e-9
 
 
 def test_the_logarithm_goes_on_where_the_utility_is_negligible():
