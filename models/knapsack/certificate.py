@@ -157,10 +157,12 @@ def _one_row(
     profit: list[list[int]], weight: list[list[int]], capacity: int, exactly_one: bool
 ) -> int | None:
     """Return the largest profit of at most, or exactly, one item of each group within a row."""
-    if capacity + 1 > MOST_CELLS or (capacity + 1) * sum(map(len, profit)) > MOST_STEPS:
+    cells = min(capacity + 1, 10**100)  # more are not written as they are
+    steps = cells * sum(map(len, profit))
+    if cells > MOST_CELLS or steps > MOST_STEPS:
         raise TableTooLarge(
-            f"multipliers: the surrogate knapsack takes more than {MOST_STEPS:.0e} steps or "
-            f"{MOST_CELLS:.0e} cells"
+            f"multipliers: the surrogate knapsack takes {steps:.2g} steps on {cells:.2g} cells, "
+            f"expected at most {MOST_STEPS:.0e} on {MOST_CELLS:.0e}"
         )
     if sum(max(row, default=0) for row in profit) > 2**62:
         raise TableTooLarge("profits: too many digits for 64 bits")
