@@ -108,3 +108,13 @@ class Solution(Data):
 
 class Certificate(Data):
     """What proves a dual bound on one instance to someone who trusts no solver."""
+
+
+class LpDuals(Certificate):
+    """Duals of the rows of a formulation's model, in the model's order and own sense.
+
+    They prove a bound for the linear relaxation, hence for the model itself.
+    """
+
+    formulation: str
+    row_duals: tuple[Rational, ...]

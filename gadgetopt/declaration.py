@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from gadgetopt.errors import InputError
+from gadgetopt.numbers import Number, round_down, round_up
 
 Sense = Literal["min", "max"]
 ModelClass = Literal["LP", "ILP", "MILP", "MINLP", "GDP"]
@@ -279,3 +280,10 @@ class Problem(Checked):
             for name, times in Counter(given).items():
                 if times > 1:
                     raise InputError(f"{self._label}: {part}: {name!r} is declared {times} times")
+
+
+def integral(problem: Problem, bound: Number) -> Number:
+    """Round a dual bound to the integer behind it where objectives are integers."""
+    if not problem.integral_objective:
+        return bound
+    return round_up(bound) if problem.sense == "min" else round_down(bound)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from functools import cache
+from pathlib import Path
 
 logger = logging.getLogger(__name__)
 
@@ -59,3 +61,11 @@ class SchedulerLost(RuntimeError):
 def warn(line: str) -> None:
     """Warn of what is passed over, once per process; the command line prints it on stderr."""
     logger.warning("%s", line)
+
+
+def failure(error: BaseException) -> str:
+    """Say in one line what was raised, and where."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(last.filename).name}:{last.lineno}"
+    said = f"{type(error).__name__}: {str(error)[:2000]} ({where})".replace("\n", " ")
+    return said.encode(errors="backslashreplace").decode()  # any text that a store can hold

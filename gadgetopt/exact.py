@@ -14,7 +14,6 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from gadgetopt.numbers import Number, decimal_rational
-from gadgetopt.utility import NEGLIGIBLE
 
 #: More than the relative error of a few hundred operations on doubles, and of exp: by so much what
 #: an evaluator computes in doubles may be above the exact value.
@@ -103,21 +102,6 @@ def double_above(x: Fraction) -> float:
 
 
 # -- what is irrational, rounded up -----------------------------------------------------------
-
-
-def sigmoid_above(height: Fraction, steepness: Fraction, a: Fraction, b: Fraction) -> Fraction:
-    r"""Return no less than :math:`h / (1 + e^{s (a - b)})`, also as doubles compute it.
-
-    What is negligible is 0, as an evaluator has it.
-
-    Parameters
-    ----------
-    height, steepness, a, b : Fraction
-        Not negative.
-    """
-    exponent = steepness * (a * (1 - ROUNDING) - b * (1 + ROUNDING))
-    part = (1 + ROUNDING) / (1 + exp_below(exponent))
-    return Fraction(0) if part < NEGLIGIBLE else height * part
 
 
 def exp_below(x: Fraction) -> Fraction:

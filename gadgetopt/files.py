@@ -13,8 +13,7 @@ from typing import Any, Generic, Literal, get_args
 from pydantic import ValidationError
 from typing_extensions import TypeVar
 
-from gadgetopt.certificate import LpDuals
-from gadgetopt.data import Data
+from gadgetopt.data import Data, LpDuals
 from gadgetopt.declaration import Problem, resolved
 from gadgetopt.errors import InputError, warn
 from gadgetopt.output import write_text

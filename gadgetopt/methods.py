@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.certificate import LpDuals, integral, rounded_number
-from gadgetopt.clock import Clock
 from gadgetopt.data import Instance
-from gadgetopt.declaration import KINDS, Formulation, Kind, Method, Problem
+from gadgetopt.declaration import KINDS, Formulation, Kind, Method, Problem, Reference
 from gadgetopt.errors import InputError
-from gadgetopt.result import Limits, MethodOutcome, Status, Voucher
+from gadgetopt.result import Limits, MethodOutcome
 
 
 @dataclass(frozen=True)
@@ -70,37 +68,11 @@ def formulation_method(problem: Problem, formulation: Formulation, backend: str)
 def _solve_formulation(
     problem: Problem, formulation: Formulation, backend: str
 ) -> Callable[..., MethodOutcome]:
-    def run(instance: Instance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-        from gadgetopt.solvers import seed_of, solve_model
+    solve = Reference("gadgetopt.solvers", "formulation_method:solve_formulation")
 
-        clock = Clock(limits)
-        with clock.phase("build"):
-            model = formulation.build(instance)
-        if clock.expired:  # building cannot be interrupted, but need not be followed by a solve
-            return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
-        solved = solve_model(model, backend, clock.limits(), seed=seed_of(rng))
-        # A relaxation's infeasibility is the problem's; a restriction's says nothing about it, and
-        # an unbounded relaxation says nothing either.
-        proves = {"exact": {Status.INFEASIBLE, Status.UNBOUNDED}, "relaxation": {Status.INFEASIBLE}}
-        proved = solved.status if solved.status in proves.get(formulation.strength, ()) else None
-        has_incumbent = solved.status in (Status.OPTIMAL, Status.FEASIBLE)
-        decodes = formulation.decode is not None and has_incumbent
-        return MethodOutcome.of(
-            solved,
-            formulation.decode(model, instance) if decodes and formulation.decode else None,
-            phases_s=clock.phases_s,
-            claimed_objective=solved.objective if formulation.strength == "exact" else None,
-            dual_bound=None
-            if formulation.strength == "restriction" or solved.bound is None
-            else integral(problem, solved.bound),
-            voucher=Voucher.SOLVER,
-            certificate=None
-            if formulation.strength == "restriction"
-            or solved.exact_duals is None
-            or rounded_number(instance) is not None
-            else LpDuals(formulation=formulation.name, row_duals=tuple(solved.exact_duals)),
-            proved=proved,
-        )
+    def run(instance: Instance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+        outcome: MethodOutcome = solve(problem, formulation, backend, instance, limits, rng)
+        return outcome
 
     return run
 

@@ -55,7 +55,7 @@ def _loaded(name: str) -> Problem | str:
     except InputError as error:
         return f"{what}: {error}"
     except Exception as error:  # a third party's module may raise anything
-        from gadgetopt.run import failure
+        from gadgetopt.errors import failure
 
         return f"{what}: {failure(error)}"
     if not isinstance(declared, Problem):

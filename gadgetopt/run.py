@@ -5,16 +5,14 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-import traceback
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from pathlib import Path
 
 import numpy as np
 
 from gadgetopt.certificate import certified_bound, shortened
 from gadgetopt.declaration import Method, Problem, resolved
-from gadgetopt.errors import BoundRefuted, InputError, ModelRefused, SolverError
+from gadgetopt.errors import BoundRefuted, InputError, ModelRefused, SolverError, failure
 from gadgetopt.files import Document
 from gadgetopt.methods import MethodCall, find_method
 from gadgetopt.numbers import Number, closes, exceeds, refutes
@@ -129,14 +127,6 @@ def warm_up(problem: Problem, method: Method) -> None:
 
         with contextlib.suppress(InputError):  # the run itself will say what is missing
             import_backend(method.backend)
-
-
-def failure(error: BaseException) -> str:
-    """Say in one line what was raised, and where."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    where = f"{Path(last.filename).name}:{last.lineno}"
-    said = f"{type(error).__name__}: {str(error)[:2000]} ({where})".replace("\n", " ")
-    return said.encode(errors="backslashreplace").decode()  # any text that a store can hold
 
 
 def judge(

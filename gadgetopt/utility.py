@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
 from gadgetopt.data import Data, PositiveFloat
+from gadgetopt.exact import ROUNDING, exp_below
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,6 +40,21 @@ def sigmoid(height: float, steepness: float, middle: float, x: Floats) -> Floats
 def log_sigmoid(height: float, steepness: float, middle: float, x: float) -> float:
     """Return the natural logarithm of `sigmoid`, however small that is."""
     return float(np.log(height) - np.logaddexp(0.0, -steepness * (x - middle)))
+
+
+def sigmoid_above(height: Fraction, steepness: Fraction, a: Fraction, b: Fraction) -> Fraction:
+    r"""Return no less than :math:`h / (1 + e^{s (a - b)})`, also as doubles compute it.
+
+    What is negligible is 0, as an evaluator has it.
+
+    Parameters
+    ----------
+    height, steepness, a, b : Fraction
+        Not negative.
+    """
+    exponent = steepness * (a * (1 - ROUNDING) - b * (1 + ROUNDING))
+    part = (1 + ROUNDING) / (1 + exp_below(exponent))
+    return Fraction(0) if part < NEGLIGIBLE else height * part
 
 
 class SigmoidUtility(Data):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from gadgetopt import __version__
 from gadgetopt.declaration import Method, Problem
 from gadgetopt.engine.work import Failure, Work
-from gadgetopt.errors import OtherCode
+from gadgetopt.errors import OtherCode, failure
 from gadgetopt.files import Document
 from gadgetopt.methods import MethodCall, find_method
 from gadgetopt.result import MethodOutcome, Result
 from gadgetopt.rows import Row, StoredRun, checked_row
-from gadgetopt.run import Attempt, attempt, conclude, failure, warm_up
+from gadgetopt.run import Attempt, attempt, conclude, warm_up
 from gadgetopt.source_code import loaded_code
 from gadgetopt.theorems import promises
 

@@ -89,7 +89,7 @@ def main() -> None:
             instances.clear()
             say("failed", "ran out of memory")
         except BaseException as error:  # told, so that the process need not die of it
-            from gadgetopt.run import failure
+            from gadgetopt.errors import failure
 
             say("failed", failure(error))
 

@@ -42,7 +42,7 @@ def solve_linear(
     model: ConcreteModel, backend: str, limits: Limits, seed: int, warm_start: bool
 ) -> SolverOutcome:
     """Compile a model, solve it, check the incumbent and load it into the model's variables."""
-    from gadgetopt.certificate import rational_duals
+    from gadgetopt.solvers.dual_bounds import rational_duals
 
     start = time.perf_counter()
     try:

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from gadgetopt.certificate import LARGEST_DENOMINATOR
 from gadgetopt.knapsack.relaxation import Relaxation, linear_relaxation
 from gadgetopt.result import Limits, MethodOutcome, Status
+from gadgetopt.solvers.dual_bounds import LARGEST_DENOMINATOR
 from gadgetopt.units import common_unit
 
 from .certificate import (

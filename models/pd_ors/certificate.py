@@ -31,8 +31,8 @@ from gadgetopt.exact import (
     common_denominator,
     double_above,
     rationals,
-    sigmoid_above,
 )
+from gadgetopt.utility import sigmoid_above
 
 from .instance import PdOrsInstance, TableUtility
 from .least_costs import job_costs

@@ -26,10 +26,11 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from gadgetopt.certificate import LpDuals, rational_duals
 from gadgetopt.clock import Clock
+from gadgetopt.data import LpDuals
 from gadgetopt.result import Limits, MethodOutcome
 from gadgetopt.solvers import seed_of
+from gadgetopt.solvers.dual_bounds import rational_duals
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import compile_model
 

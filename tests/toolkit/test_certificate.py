@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 from toy import DOCUMENT, KNAPSACK, TOY, outcome
 
-from gadgetopt.certificate import LpDuals, certified_bound
-from gadgetopt.data import Certificate, Rational
+from gadgetopt.certificate import certified_bound
+from gadgetopt.data import Certificate, LpDuals, Rational
 from gadgetopt.declaration import Method
 from gadgetopt.errors import InputError
 from gadgetopt.result import Limits, Status, Voucher
@@ -146,7 +146,7 @@ def test_what_is_no_number_is_refused(text):
 
 
 def test_duals_that_are_no_numbers_count_as_zero():
-    from gadgetopt.certificate import rational_duals
+    from gadgetopt.solvers.dual_bounds import rational_duals
     from gadgetopt.solvers.standard_form import compile_model
 
     form = compile_model(TOY.formulations[0].build(KNAPSACK))

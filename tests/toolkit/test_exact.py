@@ -17,9 +17,9 @@ from gadgetopt.exact import (
     exp_below,
     log1p_above,
     rationals,
-    sigmoid_above,
     sqrt_above,
 )
+from gadgetopt.utility import sigmoid_above
 
 positive = st.floats(1e-6, 1e6)
 

@@ -8,7 +8,8 @@ import pytest
 from gadgetopt.models.knapsack.certificate import KnapsackCertificate
 from gadgetopt.models.knapsack.instance import Item, KnapsackInstance
 
-from gadgetopt.certificate import LpDuals, certified_bound
+from gadgetopt.certificate import certified_bound
+from gadgetopt.data import LpDuals
 from gadgetopt.files import Document
 from gadgetopt.registry import problem
 from gadgetopt.result import Status

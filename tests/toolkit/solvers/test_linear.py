@@ -9,10 +9,10 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from gadgetopt.certificate import exact_dual_bound
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.result import Limits, Status
 from gadgetopt.solvers import solve_model
+from gadgetopt.solvers.dual_bounds import exact_dual_bound
 from gadgetopt.solvers.exact_form import ExactReader
 from gadgetopt.solvers.integer_form import integer_form
 from gadgetopt.solvers.linear import checked

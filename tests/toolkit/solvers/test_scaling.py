@@ -3,8 +3,8 @@
 import pyomo.environ as pyo
 import pytest
 
-from gadgetopt.certificate import lp_dual_bound
 from gadgetopt.result import Limits, Status
+from gadgetopt.solvers.dual_bounds import lp_dual_bound
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.scaling import cost_unit, scaling_of
 from gadgetopt.solvers.standard_form import compile_model
