@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -31,8 +32,10 @@ def multifit(
     Parameters
     ----------
     instance : ParallelMachinesInstance
-    limits, rng
-        Not used: the algorithm is fast and deterministic.
+    limits : Limits
+        `time_s` stops the bisection between two steps.
+    rng : numpy.random.Generator
+        Not used: the algorithm is deterministic.
     steps : int, default 10
         k, the number of bisections. The authors report no gain beyond 7 (reconstructed: recalled).
 
@@ -51,6 +54,8 @@ def multifit(
     Scheduling", SIAM Journal on Computing 7 (1978) 1-17. M. Yue, "On the exact upper bound for the
     multifit processor scheduling algorithm", Annals of Operations Research 24 (1990) 233-259.
     """
+    begin = time.perf_counter()
+    limit_hit = None
     if steps < 0:
         raise ModelRefused(f"steps: {steps}, expected at least 0")
     longest_s = max(instance.processing_s)
@@ -61,6 +66,9 @@ def multifit(
     for _ in range(steps):
         if int(low) == int(high):  # the capacities in between pack alike
             break
+        if limits.time_s is not None and time.perf_counter() - begin > limits.time_s:
+            limit_hit = "time_s"
+            break
         capacity = (low + high) / 2
         found = first_fit_decreasing(instance, int(capacity))
         if found is None:
@@ -70,6 +78,7 @@ def multifit(
     return MethodOutcome(
         solution=ParallelMachinesSolution.of(packing),
         claimed_objective=makespan_s(instance, packing),
+        limit_hit=limit_hit,
         notes={"capacity_s": str(high)},
     )
 

@@ -48,8 +48,8 @@ def local_search(
     """
     begin = time.perf_counter()
     bound = combinatorial_bound(instance)
-    search = PairSearch(instance, first_schedule(instance, bound), rng)
     over = deadline_check(begin, limits)
+    search = PairSearch(instance, first_schedule(instance, bound, over), rng)
     search.run(bound, kicks, over)
     return MethodOutcome(
         solution=ParallelMachinesSolution.of(search.jobs_of),
@@ -66,24 +66,30 @@ def deadline_check(begin: float, limits: Limits) -> Callable[[], bool]:
     return lambda: time.perf_counter() > deadline
 
 
-def first_schedule(instance: ParallelMachinesInstance, bound: int) -> list[list[int]]:
-    """Return the best schedule of LPT, differencing and first-fit decreasing with bisection."""
-    found = [
-        list_schedule(instance, instance.longest_first),
-        difference(instance.processing_s, instance.used_machines),
-    ]
-    low, high = bound, min(makespan_s(instance, jobs_of) for jobs_of in found) - 1
+def first_schedule(
+    instance: ParallelMachinesInstance, bound: int, over: Callable[[], bool]
+) -> list[list[int]]:
+    """Return the best schedule of LPT, differencing and first-fit decreasing with bisection.
+
+    The later ones are left out once the bound is met or time is over.
+    """
+    best = list_schedule(instance, instance.longest_first)
+    best_s = makespan_s(instance, best)
+    if best_s > bound and not over():
+        found = difference(instance.processing_s, instance.used_machines)
+        best = min(best, found, key=lambda jobs_of: makespan_s(instance, jobs_of))
+        best_s = makespan_s(instance, best)
+    low = bound
     for _ in range(_FIRST_FIT_STEPS):
-        if low > high:
+        if low >= best_s or over():
             break
-        capacity_s = (low + high) // 2
+        capacity_s = (low + best_s - 1) // 2
         packing = first_fit_decreasing(instance, capacity_s)
         if packing is None:
             low = capacity_s + 1
         else:
-            found.append(packing)
-            high = capacity_s - 1
-    return min(found, key=lambda jobs_of: makespan_s(instance, jobs_of))
+            best, best_s = packing, makespan_s(instance, packing)
+    return best
 
 
 class PairSearch:

@@ -46,7 +46,7 @@ def pattern_bound(
     def over() -> bool:
         return limits.time_s is not None and time.perf_counter() - begin > limits.time_s
 
-    bound, certificate = dual_feasible_bound(instance)
+    bound, certificate = dual_feasible_bound(instance, over)
     high = instance.mean_load_s + max(instance.processing_s)
     found = raise_bound(instance, (bound, certificate), high, over, limits)
     return MethodOutcome(

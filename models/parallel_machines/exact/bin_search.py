@@ -19,6 +19,7 @@ from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint
 from gadgetopt.solvers import solve_model
 
 from ..baselines.local_search import PairSearch, first_schedule
+from ..bounds.combinatorial import combinatorial_bound, combinatorial_certificate
 from ..bounds.dual_feasible import dual_feasible_bound
 from ..bounds.pattern_bound import demand_of, raise_bound
 from ..bounds.patterns import Pattern
@@ -44,7 +45,8 @@ def bin_search(
 ) -> MethodOutcome:
     """Solve an instance exactly.
 
-    1. Bounds by counting and by dual feasible functions; the schedule of the local search.
+    1. Bounds by counting and by dual feasible functions; between them and after them the local
+       search.
     2. The bound of the linear pattern program, by column generation.
     3. From the bound on, one capacity after the other: dives look for a packing, and where they
        find none, an integer program decides: over the patterns whose reduced costs allow them, or
@@ -65,8 +67,12 @@ def bin_search(
         Of the local search.
     """
     search = _Search(instance, limits, rng)
-    search.bound_by_functions()
-    search.improve_pairs(kicks)
+    search.bound_by_counting()
+    search.improve_pairs(0)
+    if not search.closed:
+        search.bound_by_functions()
+    if not search.closed:
+        search.improve_pairs(kicks)
     try:
         if not search.closed:
             search.bound_by_patterns()
@@ -90,6 +96,8 @@ class _Search:
         No makespan is less; the certificate proves it, unless a solver said it.
     solution, makespan_s
         The best schedule so far.
+    pairs : PairSearch or None
+        The local search, once it has begun.
     limit_hit : str or None
         What stopped the search.
     """
@@ -102,6 +110,7 @@ class _Search:
     certificate: ParallelMachinesCertificate | None = None
     solution: ParallelMachinesSolution | None = None
     makespan_s: int = 0
+    pairs: PairSearch | None = None
     limit_hit: str | None = None
     pool: dict[Pattern, int] = field(default_factory=dict)
     trace: list[TracePoint] = field(default_factory=list)
@@ -123,17 +132,28 @@ class _Search:
     def over(self) -> bool:
         return self.left().time_s == 0
 
+    def bound_by_counting(self) -> None:
+        """Set the bound of counting."""
+        with self.phase("counting"):
+            self.certificate = combinatorial_certificate(self.instance)
+            self.bound = combinatorial_bound(self.instance)
+
     def bound_by_functions(self) -> None:
+        """Raise the bound by dual feasible functions."""
         with self.phase("functions"):
-            self.bound, self.certificate = dual_feasible_bound(self.instance)
+            self.bound, self.certificate = dual_feasible_bound(self.instance, self.over)
 
     def improve_pairs(self, kicks: int) -> None:
+        """Improve the schedule by the local search, which begins with the first schedules."""
         with self.phase("local search"):
-            pairs = PairSearch(self.instance, first_schedule(self.instance, self.bound), self.rng)
-            pairs.run(self.bound, kicks, self.over)
-            self.offer(ParallelMachinesSolution.of(pairs.jobs_of))
+            if self.pairs is None:
+                first = first_schedule(self.instance, self.bound, self.over)
+                self.pairs = PairSearch(self.instance, first, self.rng)
+            self.pairs.run(self.bound, kicks, self.over)
+            self.offer(ParallelMachinesSolution.of(self.pairs.jobs_of))
 
     def bound_by_patterns(self) -> None:
+        """Raise the bound by the linear pattern program."""
         with self.phase("pattern bound"):
             assert self.certificate is not None, "counting always proves something"
             known = self.bound, self.certificate
