@@ -33,7 +33,7 @@ class Limits:
     memory_mb : float or None
         Memory the solver may take, where the backend can limit it.
     rel_gap : float
-        Relative gap |objective - bound| / max(|objective|, 1e-10) at which a solve may stop. Its
+        Relative gap |objective - bound| / |objective| at which a solve may stop. Its
         status is then `feasible` and its limit "gap"; `optimal` means closed.
     """
 
@@ -213,7 +213,7 @@ class Result:
     certificate : Certificate or None
         What `gadgetopt verify --bound` re-checks the bound from.
     gap : float or None
-        |objective - bound| / max(|objective|, 1e-10).
+        |objective - bound| / |objective|, by 1e-10 for an objective of 0.
     limit_hit : str or None
         The limit that stopped the run.
     seed : int or None

@@ -186,13 +186,13 @@ def judge(
 
 
 def relative_gap(objective: Number | None, bound: Number | None) -> float | None:
-    """Return |objective - bound| / max(|objective|, 1e-10), 0 where they are equal."""
+    """Return |objective - bound| / |objective|, by 1e-10 for an objective of 0; 0 where they are equal."""
     if objective is None or bound is None:
         return None
     if objective == bound:
         return 0.0
     try:
-        return abs(float(objective - bound)) / max(abs(float(objective)), 1e-10)
+        return abs(float(objective - bound)) / (abs(float(objective)) or 1e-10)
     except OverflowError:  # exact numbers beyond the range of doubles
         return None
 

@@ -82,7 +82,7 @@ def gap(incumbent: float | None, bound: float | None) -> float:
     """Return the relative gap between 0 and 1; 1 where one of the two is unknown."""
     if incumbent is None or bound is None or not math.isfinite(bound - incumbent):
         return 1.0
-    return min(1.0, abs(incumbent - bound) / max(abs(incumbent), 1e-10))
+    return min(1.0, abs(incumbent - bound) / (abs(incumbent) or 1e-10))
 
 
 def median(values: Sequence[float]) -> float:

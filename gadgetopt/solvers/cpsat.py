@@ -234,7 +234,7 @@ def _gap_closed(incumbent: Number | None, bound: Number | None, rel_gap: float) 
         return False
     if isinstance(incumbent, float) or isinstance(bound, float):
         apart, size = abs(float(incumbent) - float(bound)), abs(float(incumbent))
-        return apart <= rel_gap * max(size, 1e-10)
+        return apart <= rel_gap * size
     allowed = Fraction(rel_gap) * max(abs(Fraction(incumbent)), Fraction(1, 10**10))
     return abs(Fraction(incumbent) - Fraction(bound)) <= allowed
 
