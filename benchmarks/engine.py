@@ -36,11 +36,11 @@ from pathlib import Path
 
 import numpy as np
 
-from gadgetopt.comparison import compare
-from gadgetopt.files import Document, read, write
-from gadgetopt.registry import problem
-from gadgetopt.result import Limits, Result
-from gadgetopt.run import solve
+from gadgetopt.runs.comparison import compare
+from gadgetopt.system.files import Document, read, write
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits, Result
+from gadgetopt.trust.run import solve
 
 MOST_MS = 10.0
 LIMITS = Limits(time_s=60.0)

@@ -16,18 +16,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from gadgetopt.models.forest_packing import generate
-from gadgetopt.models.forest_packing.column_generation import column_generation
-from gadgetopt.models.forest_packing.cut_generation import cut_generation
-from gadgetopt.models.forest_packing.flow import build
-from gadgetopt.models.forest_packing.forest_packing import forest_packing
+from gadgetopt.models.forest_packing.algorithms.forest_packing import forest_packing
+from gadgetopt.models.forest_packing.bounds.partition import partition
+from gadgetopt.models.forest_packing.exact.column_generation import column_generation
+from gadgetopt.models.forest_packing.exact.cut_generation import cut_generation
+from gadgetopt.models.forest_packing.formulations.flow import build
+from gadgetopt.models.forest_packing.generate import presets as generate
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
-from gadgetopt.models.forest_packing.partition import partition
 
-from gadgetopt.files import library, read_instance
-from gadgetopt.result import Limits, MethodOutcome
-from gadgetopt.run import relative_gap
 from gadgetopt.solvers import solve_model
+from gadgetopt.system.files import library, read_instance
+from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.trust.run import relative_gap
 
 LIMITS = Limits(time_s=300)
 
@@ -239,8 +239,8 @@ def oracle() -> None:
 
 def oracle_calls(instance: ForestPackingInstance) -> tuple[int, float]:
     """Number of oracle calls of a packing that is stopped early, and their seconds."""
-    from gadgetopt.models.forest_packing.multiplicative_weights import pack_columns
-    from gadgetopt.models.forest_packing.price_oracles import make_oracle
+    from gadgetopt.models.forest_packing.algorithms.multiplicative_weights import pack_columns
+    from gadgetopt.models.forest_packing.subproblems.price_oracles import make_oracle
 
     oracle = make_oracle(instance)
     began = time.process_time()
@@ -251,8 +251,9 @@ def oracle_calls(instance: ForestPackingInstance) -> tuple[int, float]:
 def libraries() -> None:
     """Our oracles against the libraries' on complete digraphs, and where we use the libraries'."""
     import networkx as nx
-    from gadgetopt.models.forest_packing.arborescence import minimum_arborescences
-    from gadgetopt.models.forest_packing.spanning import SpanningTrees
+
+    from gadgetopt.pieces.graphs.arborescence import minimum_arborescences
+    from gadgetopt.pieces.graphs.spanning import SpanningTrees
 
     table(
         "Oracles: milliseconds a call, and the library's time over ours",

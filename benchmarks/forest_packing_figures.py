@@ -17,13 +17,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gadgetopt.models.forest_packing import generate
+from gadgetopt.models.forest_packing.generate import presets as generate
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 
-from gadgetopt.files import Document, find_instances, library, read_instance
-from gadgetopt.registry import problem
-from gadgetopt.result import Limits, Result, Status
-from gadgetopt.run import solve
+from gadgetopt.system.files import (
+    Document,
+    find_instances,
+    library,
+    read_instance,
+)
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits, Result, Status
+from gadgetopt.trust.run import solve
 
 LIMITS = Limits(time_s=60)
 

@@ -24,20 +24,20 @@ import time
 from collections.abc import Iterable
 
 import numpy as np
-from gadgetopt.models.gadget.config_lp import config_lp
-from gadgetopt.models.gadget.generate import paper, rigid, slot
-from gadgetopt.models.gadget.hull import envelope
+from gadgetopt.models.gadget.algorithms.lp_rs_mde import lp_rs_mde, relax
+from gadgetopt.models.gadget.algorithms.mapping_rounding import fill, violation_free
+from gadgetopt.models.gadget.algorithms.slot_greedy import slot_greedy
+from gadgetopt.models.gadget.algorithms.slot_solver import SlotResult, solve_slot
+from gadgetopt.models.gadget.algorithms.temporal_greedy import temporal_greedy
+from gadgetopt.models.gadget.bounds.config_lp import config_lp
+from gadgetopt.models.gadget.generate.presets import paper, rigid, slot
 from gadgetopt.models.gadget.instance import GadgetInstance
-from gadgetopt.models.gadget.knapsack_bound import knapsack_bound
-from gadgetopt.models.gadget.lp_rs_mde import lp_rs_mde, relax
-from gadgetopt.models.gadget.mapping_rounding import fill, violation_free
-from gadgetopt.models.gadget.max_ring import largest_rings
-from gadgetopt.models.gadget.slot_greedy import slot_greedy
-from gadgetopt.models.gadget.slot_problem import Mapping, SlotProblem, slot_problem
-from gadgetopt.models.gadget.slot_solver import SlotResult, solve_slot
-from gadgetopt.models.gadget.temporal_greedy import temporal_greedy
+from gadgetopt.models.gadget.subproblems.hull import envelope
+from gadgetopt.models.gadget.subproblems.knapsack_bound import knapsack_bound
+from gadgetopt.models.gadget.subproblems.max_ring import largest_rings
+from gadgetopt.models.gadget.subproblems.slot_problem import Mapping, SlotProblem, slot_problem
 
-from gadgetopt.result import Limits
+from gadgetopt.system.result import Limits
 
 #: Jobs up to which the augmented program of Algorithm 2 is solved.
 LITERAL = 50

@@ -18,17 +18,17 @@ from typing import Any
 
 import numpy as np
 from gadgetopt.models.gadget import PROBLEM
+from gadgetopt.models.gadget.algorithms.lp_rs_mde import lp_rs_mde
+from gadgetopt.models.gadget.algorithms.slot_greedy import slot_greedy
+from gadgetopt.models.gadget.algorithms.temporal_greedy import GreedyRun, temporal_greedy
 from gadgetopt.models.gadget.evaluate import evaluate
-from gadgetopt.models.gadget.generate import Arrivals, contended, paper
-from gadgetopt.models.gadget.hull import envelope
+from gadgetopt.models.gadget.generate.presets import Arrivals, contended, paper
 from gadgetopt.models.gadget.instance import GadgetInstance
-from gadgetopt.models.gadget.knapsack_bound import knapsack_bound
-from gadgetopt.models.gadget.lp_rs_mde import lp_rs_mde
-from gadgetopt.models.gadget.slot_greedy import slot_greedy
-from gadgetopt.models.gadget.slot_problem import slot_problem
-from gadgetopt.models.gadget.temporal_greedy import GreedyRun, temporal_greedy
+from gadgetopt.models.gadget.subproblems.hull import envelope
+from gadgetopt.models.gadget.subproblems.knapsack_bound import knapsack_bound
+from gadgetopt.models.gadget.subproblems.slot_problem import slot_problem
 
-from gadgetopt.result import Limits
+from gadgetopt.system.result import Limits
 
 JOBS = [40, 60, 80, 100]
 FIGURE_4 = {

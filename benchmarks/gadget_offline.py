@@ -21,14 +21,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from gadgetopt.models.gadget.algorithms import gadget
-from gadgetopt.models.gadget.baselines import drf, fifo, tiresias
+from gadgetopt.models.gadget.algorithms.gadget import gadget
+from gadgetopt.models.gadget.baselines.policies import drf, fifo, tiresias
 from gadgetopt.models.gadget.evaluate import evaluate
-from gadgetopt.models.gadget.generate import contended, paper, tight
+from gadgetopt.models.gadget.exact.offline import offline
+from gadgetopt.models.gadget.generate.presets import contended, paper, tight
 from gadgetopt.models.gadget.instance import GadgetInstance
-from gadgetopt.models.gadget.offline import offline
 
-from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.system.result import Limits, MethodOutcome
 
 Method = Callable[..., MethodOutcome]
 

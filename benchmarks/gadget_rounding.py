@@ -15,19 +15,19 @@ import argparse
 import sys
 
 import numpy as np
-from gadgetopt.models.gadget.generate import contended, paper
-from gadgetopt.models.gadget.guarantees import (
+from gadgetopt.models.gadget.algorithms.lp_rs_mde import ALPHA, relax
+from gadgetopt.models.gadget.algorithms.mapping_rounding import draw
+from gadgetopt.models.gadget.generate.presets import contended, paper
+from gadgetopt.models.gadget.guarantees.ratios import (
     POOR_DRAW,
     horizon_violation_bound,
     rejection_bound,
 )
-from gadgetopt.models.gadget.hull import envelope
 from gadgetopt.models.gadget.instance import GadgetInstance
-from gadgetopt.models.gadget.lp_rs_mde import ALPHA, relax
-from gadgetopt.models.gadget.mapping_rounding import draw
-from gadgetopt.models.gadget.slot_problem import slot_problem
+from gadgetopt.models.gadget.subproblems.hull import envelope
+from gadgetopt.models.gadget.subproblems.slot_problem import slot_problem
 
-from gadgetopt.result import Limits
+from gadgetopt.system.result import Limits
 
 
 def study(name: str, instance: GadgetInstance, draws: int, seed: int) -> None:

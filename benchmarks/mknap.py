@@ -2,8 +2,8 @@
 
 Every problem is solved in this process on one thread under one time limit by
 
-- ours: `gadgetopt.knapsack.core.cg_core`, whose proofs are enumeration in exact arithmetic unless
-  the column "HiGHS's word" counts them;
+- ours: `gadgetopt.pieces.knapsack.core.cg_core`, whose proofs are enumeration in exact arithmetic
+  unless the column "HiGHS's word" counts them;
 - CP-SAT and HiGHS on the plain model, one binary variable an item, with their default settings.
 
 Times are wall-clock seconds; of problems not proved in time they are the limit. "best" counts the
@@ -23,14 +23,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from gadgetopt.models.knapsack.reading import NamedKnapsack, read_mmkp, read_orlib
+from gadgetopt.models.knapsack.importers.reading import NamedKnapsack, read_mmkp, read_orlib
 from gadgetopt.models.knapsack.scaling import scaled
 
-from gadgetopt.knapsack.core import cg_core
-from gadgetopt.knapsack.direct import solve_mip
-from gadgetopt.knapsack.outcome import CoreResult
-from gadgetopt.knapsack.problem import Knapsack
-from gadgetopt.result import Limits
+from gadgetopt.pieces.knapsack.core import cg_core
+from gadgetopt.pieces.knapsack.direct import solve_mip
+from gadgetopt.pieces.knapsack.outcome import CoreResult
+from gadgetopt.pieces.knapsack.problem import Knapsack
+from gadgetopt.system.result import Limits
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 SETS = ("mknap1", "mknap2", "mknapcb1", "mmkp")

@@ -25,12 +25,12 @@ from gadgetopt.models.parallel_machines.generate import non_uniform, uniform
 from gadgetopt.models.parallel_machines.instance import ParallelMachinesInstance
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.files import Document
-from gadgetopt.registry import problem
-from gadgetopt.result import Limits, Result, Status
-from gadgetopt.run import solve
 from gadgetopt.solvers import highs
 from gadgetopt.solvers.standard_form import StandardForm, compile_model
+from gadgetopt.system.files import Document
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits, Result, Status
+from gadgetopt.trust.run import solve
 
 PROBLEM = problem("parallel_machines")
 

@@ -25,14 +25,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from gadgetopt.models.pd_ors.generate import desk, paper
+from gadgetopt.models.pd_ors.generate.presets import desk, paper
 from gadgetopt.models.pd_ors.instance import PdOrsInstance
 
-from gadgetopt.files import Document
-from gadgetopt.numbers import agrees
-from gadgetopt.registry import problem
-from gadgetopt.result import Limits, Result, Status, Voucher
-from gadgetopt.run import solve
+from gadgetopt.numbers.tolerance import agrees
+from gadgetopt.system.files import Document
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import (
+    Limits,
+    Result,
+    Status,
+    Voucher,
+)
+from gadgetopt.trust.run import solve
 
 ALGORITHMS = {
     "PD-ORS": "pd_ors",

@@ -18,13 +18,14 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from gadgetopt.models.pd_ors import kernel, oasis
-from gadgetopt.models.pd_ors.generate import paper
+from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
+from gadgetopt.models.pd_ors.baselines import oasis
+from gadgetopt.models.pd_ors.generate.presets import paper
 from gadgetopt.models.pd_ors.instance import PdOrsInstance
-from gadgetopt.models.pd_ors.pd_ors import pd_ors
-from gadgetopt.models.pd_ors.prices import PriceTable
+from gadgetopt.models.pd_ors.subproblems import kernel
+from gadgetopt.models.pd_ors.subproblems.prices import PriceTable
 
-from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.system.result import Limits, MethodOutcome
 
 METHODS: dict[str, Callable[..., MethodOutcome]] = {"PD-ORS": pd_ors, "OASiS": oasis.oasis}
 MACHINES = (10, 100, 300, 1000)

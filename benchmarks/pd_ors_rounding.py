@@ -19,12 +19,18 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from gadgetopt.models.pd_ors.generate import paper
-from gadgetopt.models.pd_ors.slot_relaxation import SlotLp
-from gadgetopt.models.pd_ors.slot_tables import Room, exact_table
+from gadgetopt.models.pd_ors.generate.presets import paper
+from gadgetopt.models.pd_ors.subproblems.slot_relaxation import SlotLp
+from gadgetopt.models.pd_ors.subproblems.slot_tables import Room, exact_table
 from plotly.subplots import make_subplots
 
-from gadgetopt.bicriteria import BicriteriaReport, Lemma, MixedProgram, lemma, measure
+from gadgetopt.pieces.bicriteria import (
+    BicriteriaReport,
+    Lemma,
+    MixedProgram,
+    lemma,
+    measure,
+)
 
 FACTORS = (0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3, 1.4)
 DELTAS = (0.1, 0.25, 0.5, 1.0)

@@ -18,9 +18,9 @@ import tempfile
 from pathlib import Path
 
 import gadgetopt
-from gadgetopt.files import library
-from gadgetopt.registry import problem, problem_names
-from gadgetopt.result import Limits
+from gadgetopt.system.files import library
+from gadgetopt.system.registry import problem, problem_names
+from gadgetopt.system.result import Limits
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "img"
 

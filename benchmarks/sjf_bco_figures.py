@@ -15,15 +15,21 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
-from gadgetopt.models.sjf_bco.algorithms import kappa_stages, sjf_bco
-from gadgetopt.models.sjf_bco.baselines import first_fit, list_scheduling
+from gadgetopt.models.sjf_bco.algorithms.sjf_bco import kappa_stages, sjf_bco
+from gadgetopt.models.sjf_bco.baselines.first_fit import first_fit, list_scheduling
 from gadgetopt.models.sjf_bco.evaluate import evaluate
-from gadgetopt.models.sjf_bco.generate import paper
+from gadgetopt.models.sjf_bco.generate.presets import paper
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
-from gadgetopt.models.sjf_bco.placement import Availability, Batch, Stage, run, solution_of
-from gadgetopt.models.sjf_bco.pools import RandomGpus
+from gadgetopt.models.sjf_bco.subproblems.placement import (
+    Availability,
+    Batch,
+    Stage,
+    run,
+    solution_of,
+)
+from gadgetopt.models.sjf_bco.subproblems.pools import RandomGpus
 
-from gadgetopt.result import Limits
+from gadgetopt.system.result import Limits
 
 METHODS: dict[str, Callable[..., Any]] = {
     "SJF-BCO": sjf_bco,

@@ -18,14 +18,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from gadgetopt.models.sjf_bco.bounds import energetic_bound
+from gadgetopt.models.sjf_bco.baselines.local_search import lpt_ils
+from gadgetopt.models.sjf_bco.certificate import energetic_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.instance import Job, SjfBcoInstance
-from gadgetopt.models.sjf_bco.local_search import lpt_ils
 
-from gadgetopt.files import Document, write
-from gadgetopt.registry import problem
-from gadgetopt.result import Limits
+from gadgetopt.system.files import Document, write
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits
 
 ITERATIONS = [10**3, 10**5, 10**7, 10**9]
 REPETITIONS = 5

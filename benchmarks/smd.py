@@ -13,19 +13,19 @@ import time
 from typing import Any
 
 import numpy as np
-from gadgetopt.models.smd.algorithms import greedy, smd
-from gadgetopt.models.smd.baselines import esw, optimus
-from gadgetopt.models.smd.collapsed import collapsed
-from gadgetopt.models.smd.columns import all_columns
-from gadgetopt.models.smd.generate import independent_limits, paper, planted
+from gadgetopt.models.smd.algorithms.smd import greedy, smd
+from gadgetopt.models.smd.baselines.policies import esw, optimus
+from gadgetopt.models.smd.formulations.collapsed import collapsed
+from gadgetopt.models.smd.formulations.columns import all_columns
+from gadgetopt.models.smd.generate.presets import independent_limits, paper, planted
 from gadgetopt.models.smd.instance import SmdInstance
 
-from gadgetopt.files import Document
-from gadgetopt.knapsack.direct import solve_mip
-from gadgetopt.numbers import Number, agrees
-from gadgetopt.registry import problem
-from gadgetopt.result import Limits
-from gadgetopt.run import solve
+from gadgetopt.numbers.tolerance import Number, agrees
+from gadgetopt.pieces.knapsack.direct import solve_mip
+from gadgetopt.system.files import Document
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits
+from gadgetopt.trust.run import solve
 
 PRESETS = {"paper": paper, "independent_limits": independent_limits, "planted": planted}
 #: As in `smd`, but near linear in the number of jobs.

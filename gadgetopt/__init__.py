@@ -39,20 +39,20 @@ if (_checkout / "models" / "sjf_bco").is_dir() and (_checkout / "pyproject.toml"
 
 _HOME = {
     "BoundRefuted": "errors",
-    "Document": "files",
+    "Document": "system.files",
     "InputError": "errors",
-    "Limits": "result",
-    "Result": "result",
-    "Status": "result",
-    "compare": "comparison",
-    "problem": "registry",
-    "problems": "registry",
-    "ratios": "report",
-    "read": "files",
-    "solve": "run",
-    "verify": "run",
-    "write": "files",
-    "write_report": "html_report",
+    "Limits": "system.result",
+    "Result": "system.result",
+    "Status": "system.result",
+    "compare": "runs.comparison",
+    "problem": "system.registry",
+    "problems": "system.registry",
+    "ratios": "reporting.tables",
+    "read": "system.files",
+    "solve": "trust.run",
+    "verify": "trust.run",
+    "write": "system.files",
+    "write_report": "reporting.html_report",
 }
 __all__ = [
     "BoundRefuted",
@@ -73,14 +73,14 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from gadgetopt.comparison import compare
     from gadgetopt.errors import BoundRefuted, InputError
-    from gadgetopt.files import Document, read, write
-    from gadgetopt.html_report import write_report
-    from gadgetopt.registry import problem, problems
-    from gadgetopt.report import ratios
-    from gadgetopt.result import Limits, Result, Status
-    from gadgetopt.run import solve, verify
+    from gadgetopt.reporting.html_report import write_report
+    from gadgetopt.reporting.tables import ratios
+    from gadgetopt.runs.comparison import compare
+    from gadgetopt.system.files import Document, read, write
+    from gadgetopt.system.registry import problem, problems
+    from gadgetopt.system.result import Limits, Result, Status
+    from gadgetopt.trust.run import solve, verify
 else:  # hidden from type checkers, to which it would give every name that is asked for
 
     def __getattr__(name):

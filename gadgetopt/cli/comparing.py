@@ -29,9 +29,9 @@ from gadgetopt.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from gadgetopt.comparison import Entry
-    from gadgetopt.progress import Watch
-    from gadgetopt.store import StoredInstance
+    from gadgetopt.runs.comparison import Entry
+    from gadgetopt.runs.progress import Watch
+    from gadgetopt.runs.store import StoredInstance
 
 #: Rows of a table that are printed: a hundred thousand take minutes, and who would read them?
 MOST_ROWS = 2000
@@ -98,7 +98,7 @@ def compare(
     as_json: Json = False,
 ) -> int:
     """Solve instances by several methods; print ratios beside theorems."""
-    from gadgetopt import study
+    from gadgetopt.runs import study
 
     wanted = study_of(context)
     if write_study is not None:
@@ -138,7 +138,9 @@ def ratios(
     as_json: Json = False,
 ) -> int:
     """Print certified ratios beside the theorems, from a store."""
-    from gadgetopt import columns, comparison, report
+    from gadgetopt.reporting import instance_columns as columns
+    from gadgetopt.reporting import tables as report
+    from gadgetopt.runs import comparison
 
     form = "json" if as_json else form
     if form not in report.FORMATS:
@@ -169,7 +171,7 @@ def ratios(
 
 def print_table(table: list[Entry]) -> None:
     """Print the ratio table, its legend and what it must shout."""
-    from gadgetopt.report import LEGEND, ratio_table, remarks
+    from gadgetopt.reporting.tables import LEGEND, ratio_table, remarks
 
     console = _console()
     console.print(ratio_table(table[:MOST_ROWS]))
@@ -187,7 +189,7 @@ def _tell_of_more(lines: Sequence[Any], what: str) -> None:
 
 
 def _print_instances(table: list[Entry], known: dict[str, StoredInstance]) -> None:
-    from gadgetopt.columns import instance_rows
+    from gadgetopt.reporting.instance_columns import instance_rows
 
     for system, rows in instance_rows((e.result.fingerprint for e in table), known).items():
         typer.echo(f"\n{system}: size and features")
@@ -232,7 +234,7 @@ def _watching(quiet: bool) -> Iterator[Watch]:
     """Show how it goes: a live view on a terminal, plain lines anywhere else."""
     from rich.console import Console
 
-    from gadgetopt.progress import Lines, Live
+    from gadgetopt.runs.progress import Lines, Live
 
     if quiet:
         yield Lines(say, every_s=float("inf"))  # which store it is, and no more

@@ -10,11 +10,11 @@ import typer
 
 from gadgetopt.cli.options import Json, System, natural, system_names
 from gadgetopt.cli.words import quantity, spaced
-from gadgetopt.declaration import resolved
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaration import resolved
 
 if TYPE_CHECKING:
-    from gadgetopt.declaration import Problem
+    from gadgetopt.system.declaration import Problem
 
 #: What `list` prints of a system, in order.
 _PARTS = ("formulations", "methods", "guarantees", "generators", "importers", "pictures")
@@ -28,7 +28,7 @@ def list_(
     as_json: Json = False,
 ) -> None:
     """List the systems, or what a system has: formulations, methods, guarantees, generators."""
-    from gadgetopt.registry import problem, problems
+    from gadgetopt.system.registry import problem, problems
 
     chosen = problems() if system is None else [problem(system)]
     described = [_described(p) for p in chosen]
@@ -71,10 +71,10 @@ def show(
     ] = 3,
 ) -> None:
     """Show a problem on paper, or a formulation and its model."""
-    from gadgetopt.features import features_of
-    from gadgetopt.files import read_instance
-    from gadgetopt.methods import find_formulation
-    from gadgetopt.registry import problem
+    from gadgetopt.system.features import features_of
+    from gadgetopt.system.files import read_instance
+    from gadgetopt.system.methods import find_formulation
+    from gadgetopt.system.registry import problem
 
     declared = problem(system)
     chosen = None if formulation is None else find_formulation(declared, formulation)
@@ -89,7 +89,7 @@ def show(
     for name, number in features_of(declared, document.data).items():
         typer.echo(f"{spaced(name)}: {number:.4g}")
     if chosen is not None:
-        from gadgetopt.export import written_out
+        from gadgetopt.reporting.export import written_out
 
         typer.echo(written_out(chosen.build(document.data), rows))
 
@@ -101,8 +101,8 @@ def schema(
     ] = None,
 ) -> None:
     """Print the JSON Schema of a system's instance, solution and certificate files."""
-    from gadgetopt.registry import problem
-    from gadgetopt.schema import file_schema
+    from gadgetopt.system.registry import problem
+    from gadgetopt.system.schema import file_schema
 
     declared = problem(system)
     kinds = ["instance", "solution"]
@@ -117,7 +117,7 @@ def schema(
 
 
 def _described(p: Problem) -> dict[str, Any]:
-    from gadgetopt.methods import methods
+    from gadgetopt.system.methods import methods
 
     c = p.citation
     where = ", ".join(

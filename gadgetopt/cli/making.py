@@ -34,11 +34,11 @@ def generate(
     as_json: Json = False,
 ) -> None:
     """Generate instance files from a preset."""
-    from gadgetopt.files import write_new
-    from gadgetopt.generation import changed_options, find_generator, options_label
-    from gadgetopt.generation import generate as generate_one
-    from gadgetopt.methods import parse_assignments
-    from gadgetopt.registry import problem
+    from gadgetopt.system.files import write_new
+    from gadgetopt.system.generation import changed_options, find_generator, options_label
+    from gadgetopt.system.generation import generate as generate_one
+    from gadgetopt.system.methods import parse_assignments
+    from gadgetopt.system.registry import problem
 
     declared = problem(system)
     generator = find_generator(declared, preset, "--preset")
@@ -73,8 +73,8 @@ def import_(
     import numpy as np
 
     from gadgetopt import __version__
-    from gadgetopt.files import Document, write_new
-    from gadgetopt.methods import parse_assignments
+    from gadgetopt.system.files import Document, write_new
+    from gadgetopt.system.methods import parse_assignments
 
     declared, importer = _importer(form, system)
     changed = parse_assignments(settings or (), importer.parameters, f"import {form}: --set")
@@ -103,9 +103,9 @@ def export(
     out: Annotated[Path | None, typer.Option("--out", help="Default: the instance's name.")] = None,
 ) -> None:
     """Write a formulation of an instance for another solver."""
-    from gadgetopt.export import FORMATS, write_model
-    from gadgetopt.files import read_instance
-    from gadgetopt.methods import find_formulation
+    from gadgetopt.reporting.export import FORMATS, write_model
+    from gadgetopt.system.files import read_instance
+    from gadgetopt.system.methods import find_formulation
 
     if form not in FORMATS:
         raise InputError(f"--format: {form!r}, expected one of {', '.join(FORMATS)}")
@@ -119,7 +119,7 @@ def export(
 
 
 def _importer(form: str, system: str | None) -> tuple[Any, Any]:
-    from gadgetopt.registry import problem, problems
+    from gadgetopt.system.registry import problem, problems
 
     candidates = problems() if system is None else [problem(system)]
     found = [(p, i) for p in candidates for i in p.importers if i.format == form]

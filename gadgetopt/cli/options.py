@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from gadgetopt.errors import InputError
-from gadgetopt.result import Limits
+from gadgetopt.system.result import Limits
 
 
 def _number(what: str, valid: Callable[[float], bool]) -> Callable[[str], float]:
@@ -49,7 +49,7 @@ def text(given: str) -> str:
 
 def system_names(begun: str) -> list[str]:
     """Return the systems whose name begins so, for the shell to complete."""
-    from gadgetopt.registry import problem_names
+    from gadgetopt.system.registry import problem_names
 
     return [name for name in problem_names() if name.startswith(begun)]
 

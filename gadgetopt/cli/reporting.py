@@ -33,7 +33,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write a page with ratios, theorems, performance profiles, gaps and pictures of solutions."""
-    from gadgetopt.html_report import write_report
+    from gadgetopt.reporting.html_report import write_report
 
     if out.suffix not in (".html", ".htm"):
         raise InputError(f"--out: {out}: {out.suffix or 'no suffix'}, expected .html")

@@ -21,14 +21,14 @@ from gadgetopt.cli.options import (
 )
 from gadgetopt.cli.words import lines_of, quantity, spaced
 from gadgetopt.errors import InputError
-from gadgetopt.result import Limits
+from gadgetopt.system.result import Limits
 
 if TYPE_CHECKING:
-    from gadgetopt.declaration import Picture, Problem
-    from gadgetopt.files import Document
-    from gadgetopt.methods import MethodCall
-    from gadgetopt.numbers import Number
-    from gadgetopt.result import Evaluation, Result
+    from gadgetopt.numbers.tolerance import Number
+    from gadgetopt.system.declaration import Picture, Problem
+    from gadgetopt.system.files import Document
+    from gadgetopt.system.methods import MethodCall
+    from gadgetopt.system.result import Evaluation, Result
 
 
 def solve(
@@ -53,11 +53,16 @@ def solve(
     as_json: Json = False,
 ) -> int:
     """Solve an instance; print what was found and what is proved."""
-    from gadgetopt.comparison import Entry
-    from gadgetopt.engine.once import Once
-    from gadgetopt.figures import drawn
-    from gadgetopt.files import Document, find_instances, read_instance, write
-    from gadgetopt.ratio import ratios
+    from gadgetopt.reporting.figures import drawn
+    from gadgetopt.runs.comparison import Entry
+    from gadgetopt.runs.engine.once import Once
+    from gadgetopt.system.files import (
+        Document,
+        find_instances,
+        read_instance,
+        write,
+    )
+    from gadgetopt.trust.ratio import ratios
 
     once = Once(threads, log=log)  # it starts while the instance is read
     paths = find_instances([file])
@@ -122,7 +127,7 @@ def verify(
 
     The exit code is 1 if the solution is infeasible, or refutes the bound.
     """
-    from gadgetopt.engine.once import run_command
+    from gadgetopt.runs.engine.once import run_command
 
     asked = (instance, solution, bound, as_json)
     return run_command("gadgetopt.cli.solving:verify_here", asked, Limits(time_limit, 1, memory_mb))
@@ -130,9 +135,14 @@ def verify(
 
 def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_json: bool) -> int:
     """Do in this process what `verify` has done in one that is watched."""
-    from gadgetopt.files import read_certificate, read_instance, read_solution
-    from gadgetopt.run import refutation, relative_gap, show_gap, verify_bound
-    from gadgetopt.run import verify as check
+    from gadgetopt.system.files import read_certificate, read_instance, read_solution
+    from gadgetopt.trust.run import (
+        refutation,
+        relative_gap,
+        show_gap,
+        verify_bound,
+    )
+    from gadgetopt.trust.run import verify as check
 
     if solution is None and bound is None:
         raise InputError("verify: neither a SOLUTION nor --bound CERTIFICATE is given")
@@ -180,9 +190,9 @@ def plot(
     out: Annotated[Path, typer.Option(help="FILE.html or FILE.json.")] = Path("plot.html"),
 ) -> None:
     """Draw a picture of an instance, of a solution, or of what a run of a store found."""
-    from gadgetopt.figures import drawn
-    from gadgetopt.files import read_instance, read_solution
-    from gadgetopt.run import same_problem
+    from gadgetopt.reporting.figures import drawn
+    from gadgetopt.system.files import read_instance, read_solution
+    from gadgetopt.trust.run import same_problem
 
     _check_suffix("--out", out)
     check_outputs(out, read=instance)
@@ -207,9 +217,9 @@ def plot(
 
 
 def _plot_run(store: Path, start: str, picture: str | None, out: Path) -> None:
-    from gadgetopt.figures import drawn
-    from gadgetopt.html_report.reading import find_key, solved
-    from gadgetopt.store import Store
+    from gadgetopt.reporting.figures import drawn
+    from gadgetopt.reporting.html_report.reading import find_key, solved
+    from gadgetopt.runs.store import Store
 
     with Store(store, create=False) as runs:
         document, solution = solved(runs, find_key(runs, start))
@@ -220,7 +230,7 @@ def _plot_run(store: Path, start: str, picture: str | None, out: Path) -> None:
 def _verified(
     document: Document, evaluation: Evaluation | None, proved: Number | None, gap: float | None
 ) -> dict[str, Any]:
-    from gadgetopt.comparison import plain
+    from gadgetopt.runs.comparison import plain
 
     row: dict[str, Any] = {"instance": document.name, "problem": document.problem.name}
     if evaluation is not None:
@@ -239,14 +249,14 @@ def _verified(
 
 def _exactly(x: Number) -> str:
     """Write a number and, where that says more and is short, the fraction behind it."""
-    from gadgetopt.run import show
+    from gadgetopt.trust.run import show
 
     text = str(x)
     return f"{show(x)} = {text}" if "/" in text and len(text) <= 24 else show(x)
 
 
 def _call(instance: Document, method: str | None) -> MethodCall:
-    from gadgetopt.methods import find_method
+    from gadgetopt.system.methods import find_method
 
     return find_method(instance.problem, method or instance.problem.default_method)
 
@@ -271,7 +281,7 @@ def _check_suffix(option: str, path: Path | None) -> None:
 
 
 def _draw(figure: Any, path: Path) -> None:
-    from gadgetopt.output import whole_file
+    from gadgetopt.system.output import whole_file
 
     with whole_file(path) as part:
         if path.suffix == ".html":
@@ -283,7 +293,7 @@ def _draw(figure: Any, path: Path) -> None:
 
 
 def _report(objective: str, result: Result) -> None:
-    from gadgetopt.run import show, show_gap
+    from gadgetopt.trust.run import show, show_gap
 
     lines = [
         ("instance", f"{result.instance} ({result.problem})"),
@@ -313,7 +323,7 @@ def _report(objective: str, result: Result) -> None:
 
 
 def _lines(objective: str, evaluation: Evaluation) -> list[tuple[str, str]]:
-    from gadgetopt.run import show
+    from gadgetopt.trust.run import show
 
     lines = [("feasible", "yes" if evaluation.feasible else "no")]
     if evaluation.objective is not None:

@@ -11,7 +11,7 @@ import typer
 from gadgetopt.errors import InputError
 
 if TYPE_CHECKING:
-    from gadgetopt.study import Study
+    from gadgetopt.runs.study import Study
 
 Generate = Annotated[
     list[str] | None,
@@ -58,8 +58,8 @@ def study_of(context: typer.Context) -> Study:
     """
     from pydantic import ValidationError
 
-    from gadgetopt.generation import parse_series
-    from gadgetopt.study import Study, is_study, read_study
+    from gadgetopt.runs.study import Study, is_study, read_study
+    from gadgetopt.system.generation import parse_series
 
     given = {
         name: value

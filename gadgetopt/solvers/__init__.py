@@ -7,7 +7,7 @@ import importlib.metadata
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
-from gadgetopt.result import Limits
+from gadgetopt.system.result import Limits
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from ortools.sat.python import cp_model
 
-from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers import Number
-from gadgetopt.result import Limits, Status, TracePoint, solver_log
+from gadgetopt.numbers.tolerance import Number
+from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import highs
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.cpsat_translation import Scaling, Translation, translate
@@ -26,6 +25,12 @@ from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recession import recession_form
 from gadgetopt.solvers.standard_form import Floats, StandardForm
+from gadgetopt.system.result import (
+    Limits,
+    Status,
+    TracePoint,
+    solver_log,
+)
 
 #: Unbounded variables are kept within this distance of their other bound, or of zero, while a
 #: feasible point is looked for that proves unboundedness.

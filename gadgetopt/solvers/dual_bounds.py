@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from gadgetopt.data import Data
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers import simplest_rational
+from gadgetopt.numbers.tolerance import simplest_rational
 from gadgetopt.solvers.exact_form import ExactReader
+from gadgetopt.system.data import Data
 
 if TYPE_CHECKING:
     import numpy as np

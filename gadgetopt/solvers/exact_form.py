@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers import simplest_rational
+from gadgetopt.numbers.tolerance import simplest_rational
 from gadgetopt.solvers.linear_terms import LARGEST_EXACT, Exact, too_large
 
 if TYPE_CHECKING:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from gadgetopt.clock import Clock
-from gadgetopt.data import Instance, LpDuals
-from gadgetopt.declaration import Formulation, Problem, integral
-from gadgetopt.result import Limits, MethodOutcome, Status, Voucher
+from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.dual_bounds import rounded_number
+from gadgetopt.system.data import Instance, LpDuals
+from gadgetopt.system.declaration import Formulation, Problem, integral
+from gadgetopt.system.result import (
+    Limits,
+    MethodOutcome,
+    Status,
+    Voucher,
+)
 
 
 def solve_formulation(

@@ -11,15 +11,20 @@ from typing import Any
 import highspy
 import numpy as np
 
-from gadgetopt.arrays import Floats
-from gadgetopt.clock import Clock
 from gadgetopt.errors import ModelRefused
-from gadgetopt.result import Limits, Status, TracePoint, solver_log
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recession import recession_form
 from gadgetopt.solvers.scaling import scaling_of
 from gadgetopt.solvers.standard_form import StandardForm
+from gadgetopt.system.result import (
+    Limits,
+    Status,
+    TracePoint,
+    solver_log,
+)
 
 #: Absolute gap at which a MIP counts as solved; below it HiGHS's own tolerances decide.
 ABSOLUTE_GAP = 1e-6

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers import Number
-from gadgetopt.result import Limits, Status
+from gadgetopt.numbers.tolerance import Number
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.exact_form import ExactParts
 from gadgetopt.solvers.outcome import SolverOutcome
@@ -28,6 +27,7 @@ from gadgetopt.solvers.standard_form import (
     load_values,
     rounded_values,
 )
+from gadgetopt.system.result import Limits, Status
 
 if TYPE_CHECKING:
     from pyomo.environ import ConcreteModel

@@ -20,7 +20,7 @@ from pyomo.core.expr import numeric_expr as expressions
 from pyomo.core.expr.numvalue import value
 
 from gadgetopt.errors import InputError, ModelRefused
-from gadgetopt.numbers import simplest_rational
+from gadgetopt.numbers.tolerance import simplest_rational
 
 Exact = int | Fraction
 Stack = list[tuple[Any, Exact]]

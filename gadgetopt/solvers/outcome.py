@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from gadgetopt.numbers import Number
-from gadgetopt.result import Status, TracePoint
+from gadgetopt.numbers.tolerance import Number
+from gadgetopt.system.result import Status, TracePoint
 
 
 @dataclass

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csc_array, csr_array
 
-from gadgetopt.arrays import Floats
 from gadgetopt.errors import ModelRefused, SolverError
-from gadgetopt.result import Limits, Status
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.solvers.highs import SMALLEST_COEFFICIENT
 from gadgetopt.solvers.interrupt import run_interruptibly
+from gadgetopt.system.result import Limits, Status
 
 Array = npt.NDArray[Any] | Sequence[float]
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gadgetopt.numbers import Number
+from gadgetopt.numbers.tolerance import Number
 
 if TYPE_CHECKING:
     from gadgetopt.solvers.outcome import SolverOutcome

@@ -16,7 +16,6 @@ from pyomo.core.base import ConcreteModel, Constraint, Var, value
 from pyomo.core.expr.numeric_expr import SumExpression
 
 from gadgetopt.errors import InputError, ModelRefused
-from gadgetopt.result import Limits, Status, solver_log
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.domains import value_nearest_zero
 from gadgetopt.solvers.linear_terms import NotExactError, TermReader
@@ -25,6 +24,7 @@ from gadgetopt.solvers.standard_form import (
     INTEGRALITY_TOLERANCE,
     NotIntegralError,
 )
+from gadgetopt.system.result import Limits, Status, solver_log
 
 #: How far a row may be violated, relative to the largest of 1, its side and its terms: ten times
 #: what SCIP allows itself in the problem that it makes of the model.

@@ -28,11 +28,11 @@ from pyomo.network import Port
 from pyomo.repn.util import categorize_valid_components
 from scipy.sparse import csr_array
 
-from gadgetopt.declaration import Sense
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.solvers.compiler import Compiler, TriviallyInfeasibleError
 from gadgetopt.solvers.domains import read_domains, value_nearest_zero
 from gadgetopt.solvers.exact_form import ExactParts, ExactRow
+from gadgetopt.system.declaration import Sense
 
 #: How far from an integer a solver may leave an integer variable; HiGHS's own tolerance is 1e-6.
 INTEGRALITY_TOLERANCE = 1e-5

@@ -12,7 +12,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gadgetopt.data import Certificate, Data, NonNegativeInt, Rational
+from gadgetopt.system.data import (
+    Certificate,
+    Data,
+    NonNegativeInt,
+    Rational,
+)
 
 from .certificate_checks import cut_family_bound, partition_bound, prices_bound
 from .instance import ForestPackingInstance, Stage

@@ -23,19 +23,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gadgetopt.exact import common_denominator
-
-from .cheapest_trees import (
+from gadgetopt.numbers.exact import common_denominator
+from gadgetopt.pieces.graphs.cheapest_trees import (
     MOST_TERMINALS,
     arborescence_costs,
     closure,
     cost_matrix,
     steiner_costs,
 )
+from gadgetopt.pieces.graphs.undirected_costs import is_symmetric, symmetric_tree_cost
+
 from .instance import ForestPackingInstance, Stage
 from .network import Network
 from .packing import required_shares
-from .undirected_costs import is_symmetric, symmetric_tree_cost
 
 if TYPE_CHECKING:
     from .certificate import CutFamily, Partition, Prices

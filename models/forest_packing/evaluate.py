@@ -25,8 +25,8 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import count, pairwise
 
-from gadgetopt.numbers import Number, decimal_rational
-from gadgetopt.result import Evaluation, Violation
+from gadgetopt.numbers.tolerance import Number, decimal_rational
+from gadgetopt.system.result import Evaluation, Violation
 
 from .instance import ForestPackingInstance, ForestPackingSolution, Stage, TreePair
 from .pipeline import Phase, best_chunks, chunked_time, simulate

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from gadgetopt.arrays import Floats, Ints
-from gadgetopt.features import mean, variation
+from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.system.features import mean, variation
 
 from .instance import ForestPackingInstance
 from .network import Network

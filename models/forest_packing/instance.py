@@ -7,7 +7,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gadgetopt.data import (
+from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.system.data import (
     Data,
     Instance,
     NonNegativeFloat,
@@ -18,7 +19,6 @@ from gadgetopt.data import (
     Rational,
     Solution,
 )
-from gadgetopt.numbers import decimal_rational
 
 from .network import Network, make_network
 

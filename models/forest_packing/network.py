@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gadgetopt.arrays import Floats, Ints
-from gadgetopt.numbers import decimal_rational
+from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.tolerance import decimal_rational
 
 if TYPE_CHECKING:
     from .instance import ForestPackingInstance

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gadgetopt.numbers import Number
-from gadgetopt.result import MethodOutcome, TracePoint, Voucher
+from gadgetopt.numbers.tolerance import Number
+from gadgetopt.system.result import MethodOutcome, TracePoint, Voucher
 
 from .certificate import ForestPackingCertificate, certified_bound
 from .instance import ForestPackingInstance

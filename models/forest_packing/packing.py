@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from gadgetopt.numbers import Number, decimal_rational
+from gadgetopt.numbers.tolerance import Number, decimal_rational
 
 from .instance import ForestPackingInstance, ForestPackingSolution, TreePair
 

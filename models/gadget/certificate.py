@@ -24,17 +24,22 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from gadgetopt.data import Certificate, Data, Rational
-from gadgetopt.exact import ceiling, common_denominator, dot, double_above
+from gadgetopt.numbers.exact import (
+    ceiling,
+    common_denominator,
+    dot,
+    double_above,
+)
+from gadgetopt.system.data import Certificate, Data, Rational
 
 from .exact_utility import utilities_above
-from .hull import fractional_choice
 from .instance import GadgetInstance
-from .knapsack_bound import MOST_ENTRIES
-from .max_ring import largest_rings
-from .slot_problem import SlotProblem, slot_problem
+from .subproblems.hull import fractional_choice
+from .subproblems.knapsack_bound import MOST_ENTRIES
+from .subproblems.max_ring import largest_rings
+from .subproblems.slot_problem import SlotProblem, slot_problem
+from .subproblems.tightening import tightened
 from .terms import JobTerms, Terms, Tree
-from .tightening import tightened
 
 Row = tuple[Annotated[Rational, Field(ge=0)], ...]
 

@@ -19,9 +19,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
 
-from gadgetopt.numbers import Number, decimal_rational
-from gadgetopt.result import Evaluation, Violation
-from gadgetopt.utility import NEGLIGIBLE
+from gadgetopt.numbers.tolerance import Number, decimal_rational
+from gadgetopt.pieces.utility import NEGLIGIBLE
+from gadgetopt.system.result import Evaluation, Violation
 
 from .instance import GadgetInstance, GadgetSolution, Job, Ring, TwoTier
 

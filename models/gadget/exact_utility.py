@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from gadgetopt.exact import ROUNDING, log1p_above, rationals, sqrt_above
-from gadgetopt.numbers import decimal_rational
-from gadgetopt.utility import sigmoid_above
+from gadgetopt.numbers.exact import (
+    ROUNDING,
+    log1p_above,
+    rationals,
+    sqrt_above,
+)
+from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.utility import sigmoid_above
 
 from .utility import Energy, Linear, Log, Sigmoid, Sqrt, Table, Utility
 

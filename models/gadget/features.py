@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from gadgetopt.features import fits, largest_share, mean, variation
+from gadgetopt.system.features import (
+    fits,
+    largest_share,
+    mean,
+    variation,
+)
 
 from .instance import GadgetInstance, Job, TwoTier
 from .utility import Sigmoid, Table

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gadgetopt.data import (
+from gadgetopt.system.data import (
     Data,
     Instance,
     NonNegativeFloat,

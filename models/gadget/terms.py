@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gadgetopt.arrays import Floats, Ints
-from gadgetopt.numbers import decimal_rational
-from gadgetopt.units import in_units
+from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.numbers.units import in_units
 
 from .utility import utility_of_worker_slots
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from gadgetopt.data import Data, NonNegativeFloat, PositiveFloat
+from gadgetopt.system.data import Data, NonNegativeFloat, PositiveFloat
 
 
 class RingTiming(Data):

@@ -7,9 +7,9 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from gadgetopt.arrays import Floats
-from gadgetopt.data import Data, NonNegativeFloat, PositiveFloat
-from gadgetopt.utility import sigmoid
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.pieces.utility import sigmoid
+from gadgetopt.system.data import Data, NonNegativeFloat, PositiveFloat
 
 
 class Sigmoid(Data):

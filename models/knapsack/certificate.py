@@ -29,8 +29,8 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from gadgetopt.data import Certificate
-from gadgetopt.exact import check_prices, common_denominator
+from gadgetopt.numbers.exact import check_prices, common_denominator
+from gadgetopt.system.data import Certificate
 
 from .instance import Amount, KnapsackInstance
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from gadgetopt.result import Evaluation, Violation
+from gadgetopt.system.result import Evaluation, Violation
 
 from .instance import Item, KnapsackInstance, KnapsackSolution
 

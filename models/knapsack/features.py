@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gadgetopt.features import correlation, largest_share, mean, variation
+from gadgetopt.system.features import (
+    correlation,
+    largest_share,
+    mean,
+    variation,
+)
 
 from .instance import KnapsackInstance
 

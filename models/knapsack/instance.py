@@ -11,7 +11,13 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticKnownError
 
-from gadgetopt.data import Data, Instance, NonNegativeInt, Rational, Solution
+from gadgetopt.system.data import (
+    Data,
+    Instance,
+    NonNegativeInt,
+    Rational,
+    Solution,
+)
 
 
 def _not_negative(value: Fraction) -> Fraction:

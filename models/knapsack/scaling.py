@@ -1,4 +1,4 @@
-"""An instance in whole numbers, as the solvers of `gadgetopt.knapsack` take it.
+"""An instance in whole numbers, as the solvers of `gadgetopt.pieces.knapsack` take it.
 
 Profits are divided by their unit, the largest number of which all are multiples, and every row is
 multiplied by its denominators. All values are then whole doubles, which sums keep exact, and every
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.knapsack.problem import Knapsack
+from gadgetopt.pieces.knapsack.problem import Knapsack
 
 from .instance import KnapsackInstance, KnapsackSolution
 

@@ -11,7 +11,7 @@ The rooms, each of which declares its own parts:
 - `pictures`
 """
 
-from gadgetopt.declaration import Citation, Parts, Problem
+from gadgetopt.system.declaration import Citation, Parts, Problem
 
 from .algorithms import METHODS as ALGORITHMS
 from .baselines import METHODS as BASELINES

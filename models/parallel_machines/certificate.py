@@ -22,7 +22,12 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from gadgetopt.data import Certificate, Data, NonNegativeInt, PositiveInt
+from gadgetopt.system.data import (
+    Certificate,
+    Data,
+    NonNegativeInt,
+    PositiveInt,
+)
 
 from .instance import ParallelMachinesInstance
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gadgetopt.result import Evaluation, Violation
+from gadgetopt.system.result import Evaluation, Violation
 
 from .instance import ParallelMachinesInstance, ParallelMachinesSolution
 

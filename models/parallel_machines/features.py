@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gadgetopt.features import variation
+from gadgetopt.system.features import variation
 
 from .instance import ParallelMachinesInstance
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gadgetopt.declaration import Generator, Parts
 from gadgetopt.errors import InputError
+from gadgetopt.system.declaration import Generator, Parts
 
 from .instance import ParallelMachinesInstance
 

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from gadgetopt.declaration import Guarantee, Parts
+from gadgetopt.system.declaration import Guarantee, Parts
 
 from .instance import ParallelMachinesInstance
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.csv_rows import read_rows
-from gadgetopt.declaration import Importer, Parts
 from gadgetopt.errors import InputError
-from gadgetopt.traces import ImportOutcome
+from gadgetopt.pieces.csv_rows import read_rows
+from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.system.declaration import Importer, Parts
 
 from .instance import ParallelMachinesInstance
 

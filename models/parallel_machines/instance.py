@@ -9,7 +9,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gadgetopt.data import Instance, NonNegativeInt, PositiveInt, Solution
+from gadgetopt.system.data import (
+    Instance,
+    NonNegativeInt,
+    PositiveInt,
+    Solution,
+)
 
 
 class ParallelMachinesInstance(Instance):

@@ -23,8 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from gadgetopt.data import Certificate, NonNegativeInt, Rational
-from gadgetopt.exact import (
+from gadgetopt.numbers.exact import (
     ROUNDING,
     ceiling,
     check_prices,
@@ -32,7 +31,8 @@ from gadgetopt.exact import (
     double_above,
     rationals,
 )
-from gadgetopt.utility import sigmoid_above
+from gadgetopt.pieces.utility import sigmoid_above
+from gadgetopt.system.data import Certificate, NonNegativeInt, Rational
 
 from .instance import PdOrsInstance, TableUtility
 from .least_costs import job_costs

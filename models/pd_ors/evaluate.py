@@ -22,9 +22,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from gadgetopt.numbers import Number, decimal_rational
-from gadgetopt.result import Evaluation, Violation
-from gadgetopt.utility import NEGLIGIBLE
+from gadgetopt.numbers.tolerance import Number, decimal_rational
+from gadgetopt.pieces.utility import NEGLIGIBLE
+from gadgetopt.system.result import Evaluation, Violation
 
 from .instance import Job, PdOrsInstance, PdOrsSolution, SlotPlan, TableUtility
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gadgetopt.features import largest_share, mean, variation
+from gadgetopt.system.features import largest_share, mean, variation
 
 from .instance import Job, PdOrsInstance
 

@@ -8,8 +8,9 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from gadgetopt.arrays import Floats, Ints
-from gadgetopt.data import (
+from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.pieces.utility import log_sigmoid, sigmoid
+from gadgetopt.system.data import (
     MOST_SIZE,
     Data,
     Instance,
@@ -20,7 +21,6 @@ from gadgetopt.data import (
     PositiveSize,
     Solution,
 )
-from gadgetopt.utility import log_sigmoid, sigmoid
 
 from .terms import Terms
 

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gadgetopt.arrays import Bools, Floats, Ints
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers import decimal_rational
-from gadgetopt.units import MOST_UNITS, in_units
+from gadgetopt.numbers.arrays import Bools, Floats, Ints
+from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.numbers.units import MOST_UNITS, in_units
 
 if TYPE_CHECKING:
     from .instance import Job, PdOrsInstance

@@ -1,17 +1,107 @@
-"""Certificates of bounds on the makespan: the name of a formula, which the check evaluates."""
+r"""What proves a bound on the makespan: the name of a formula, which the check evaluates.
+
+With rho_j the shortest duration of job j over every number of servers and level it can meet:
+
+.. math::
+    LB_1 = \max_j \rho_j, \qquad LB_2 = \Big\lceil \sum_j G_j \rho_j / N \Big\rceil,
+
+and the energetic bound, the smallest M >= max(LB_1, LB_2) such that for every 0 <= t < M/2
+
+.. math::
+    \sum_j G_j \min\{M - 2t, (\rho_j - t)^+\} \le N (M - 2t).
+
+A job of length rho inside [0, M) spends at least min(M - 2t, (rho - t)^+) slots in the window
+[t, M - t): at most t of them lie before it or at most t after it. All are computed in integers, so
+they vouch for themselves.
+All formulas are (reconstructed): the paper has none.
+"""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from gadgetopt.data import Certificate
+import numpy as np
 
-from .bounds import area, energetic_bound, longest_job
+from gadgetopt.system.data import Certificate
+
 from .instance import SjfBcoInstance
+
+#: Numbers up to this are computed in 64-bit integers, larger ones in Python's.
+_INT64_SAFE = 2**61
+
+
+def longest_job(instance: SjfBcoInstance) -> int:
+    """LB_1: no job runs shorter than its shortest duration."""
+    return int(instance.rates.exec_min.max())
+
+
+def area(instance: SjfBcoInstance) -> int:
+    """LB_2: the GPU slots of all jobs, spread over all GPUs."""
+    shortest = instance.rates.exec_min.tolist()
+    gpu_slots = sum(g * rho for g, rho in zip(instance.rates.gpus, shortest, strict=True))
+    return -(-gpu_slots // instance.total_gpus)
+
+
+def energetic_bound(instance: SjfBcoInstance) -> int:
+    """Smallest M that passes the window test for every t.
+
+    M passes if a smaller one does, and some M below LB_2 + 2 LB_1 passes: then no window is filled
+    by a job, and its demand is part of the area. So M is bisected; the M that a failing window
+    needs at its present demand is a bound too, and mostly ends the search at once. A test takes
+    O(J log J), whatever the number of slots.
+    """
+    windows = _Windows(instance)
+    low = max(longest_job(instance), area(instance))
+    high = area(instance) + 2 * longest_job(instance)
+    while low < high:
+        needed = windows.needed(low)
+        if needed <= low:
+            break
+        low, middle = needed, (needed + high) // 2
+        if windows.needed(middle) <= middle:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+class _Windows:
+    """The demand of all windows [t, M - t), as a function of t that is linear between few points.
+
+    The demand of a job changes its slope where t reaches rho_j, from where it can avoid the window,
+    or M - rho_j, from where it fills it. So the largest M that any window needs is needed by a
+    window at one of these points, or by the first or the last one.
+    """
+
+    def __init__(self, instance: SjfBcoInstance):
+        self.gpus = instance.total_gpus
+        rho, job_class = np.unique(instance.rates.exec_min, return_inverse=True)
+        most_gpus = max(self.gpus, sum(instance.rates.gpus))
+        largest = 2 * most_gpus * (area(instance) + 2 * longest_job(instance))
+        dtype = np.int64 if largest <= _INT64_SAFE else object
+        self.rho = rho.astype(dtype)
+        gangs = np.zeros(len(self.rho), dtype=dtype)
+        np.add.at(gangs, job_class, np.array(instance.rates.gpus, dtype=dtype))
+        # Gangs and GPU slots of the jobs shorter than each rho; the last entry is all jobs.
+        self.gangs_below = np.concatenate([[0], np.cumsum(gangs)])
+        self.slots_below = np.concatenate([[0], np.cumsum(gangs * self.rho)])
+
+    def needed(self, M: int) -> int:
+        """Return the largest M that any window needs at the demand it has at this M."""
+        last = min(int(self.rho[-1]), (M + 1) // 2) - 1  # no later window has a demand
+        t = np.concatenate([[0, last], self.rho, M - self.rho])
+        t = t[(t >= 0) & (t <= last)]
+        outside = np.searchsorted(self.rho, t, side="right")  # rho <= t: nothing in the window
+        # rho >= M - t: the window is filled
+        filling = np.maximum(np.searchsorted(self.rho, M - t, side="left"), outside)
+        partly = self.slots_below[filling] - self.slots_below[outside]
+        partly = partly - t * (self.gangs_below[filling] - self.gangs_below[outside])
+        demand = partly + (M - 2 * t) * (self.gangs_below[-1] - self.gangs_below[filling])
+        return int((2 * t - (-demand // self.gpus)).max())
 
 
 class SjfBcoCertificate(Certificate):
-    """A combinatorial bound by name; see `bounds.py` for the formulas."""
+    """A combinatorial bound by name; see the module for the formulas."""
 
     formula: Literal["longest_job", "area", "energetic"]
 

@@ -24,8 +24,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import groupby, pairwise
 
-from gadgetopt.numbers import Number, decimal_rational
-from gadgetopt.result import Evaluation, Violation
+from gadgetopt.numbers.tolerance import Number, decimal_rational
+from gadgetopt.system.result import Evaluation, Violation
 
 from .instance import SjfBcoInstance, SjfBcoSolution
 

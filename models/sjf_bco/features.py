@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gadgetopt.features import mean, variation
+from gadgetopt.system.features import mean, variation
 
 from .instance import SjfBcoInstance
 

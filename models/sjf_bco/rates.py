@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gadgetopt.numbers import decimal_rational
+from gadgetopt.numbers.tolerance import decimal_rational
 
 if TYPE_CHECKING:
     from .instance import SjfBcoInstance

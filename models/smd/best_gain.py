@@ -20,9 +20,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
 
-from gadgetopt.exact import ROUNDING, ceiling, dot, rationals
-from gadgetopt.numbers import decimal_rational
-from gadgetopt.utility import sigmoid_above
+from gadgetopt.numbers.exact import (
+    ROUNDING,
+    ceiling,
+    dot,
+    rationals,
+)
+from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.utility import sigmoid_above
 
 from .instance import Job
 

@@ -18,8 +18,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from gadgetopt.data import Certificate, Rational
-from gadgetopt.exact import check_prices, common_denominator, dot, double_above, rationals
+from gadgetopt.numbers.exact import (
+    check_prices,
+    common_denominator,
+    dot,
+    double_above,
+    rationals,
+)
+from gadgetopt.system.data import Certificate, Rational
 
 from .best_gain import gain_above
 from .instance import SmdInstance

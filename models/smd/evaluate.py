@@ -20,9 +20,9 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
-from gadgetopt.numbers import Number, decimal_rational
-from gadgetopt.result import Evaluation, Violation
-from gadgetopt.utility import NEGLIGIBLE
+from gadgetopt.numbers.tolerance import Number, decimal_rational
+from gadgetopt.pieces.utility import NEGLIGIBLE
+from gadgetopt.system.result import Evaluation, Violation
 
 from .instance import Allocation, Job, SmdInstance, SmdSolution
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import math
 
-from gadgetopt.features import correlation, fits, largest_share, mean, variation
+from gadgetopt.system.features import (
+    correlation,
+    fits,
+    largest_share,
+    mean,
+    variation,
+)
 
 from .instance import Job, SmdInstance
 

@@ -6,9 +6,16 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from gadgetopt.data import Data, Instance, NonNegativeFloat, NonNegativeInt, Solution
-from gadgetopt.ps_worker import PsWorkerJob
-from gadgetopt.utility import SigmoidUtility
+from gadgetopt.pieces.utility import SigmoidUtility
+from gadgetopt.system.data import (
+    Data,
+    Instance,
+    NonNegativeFloat,
+    NonNegativeInt,
+    Solution,
+)
+
+from .ps_worker import PsWorkerJob
 
 Amounts = tuple[NonNegativeFloat, ...]
 

@@ -6,16 +6,16 @@ from dataclasses import fields, is_dataclass
 
 import pytest
 
-from gadgetopt.comparison import compare
-from gadgetopt.declaration import Reference, resolved
 from gadgetopt.errors import ModelRefused
-from gadgetopt.files import find_instances, library, read_instance
-from gadgetopt.methods import find_method, methods
-from gadgetopt.numbers import agrees, exceeds
-from gadgetopt.registry import problems
-from gadgetopt.result import Limits, Status
+from gadgetopt.numbers.tolerance import agrees, exceeds
+from gadgetopt.runs.comparison import compare
 from gadgetopt.solvers import solve_model
-from gadgetopt.theorems import Verdict, verdict
+from gadgetopt.system.declaration import Reference, resolved
+from gadgetopt.system.files import find_instances, library, read_instance
+from gadgetopt.system.methods import find_method, methods
+from gadgetopt.system.registry import problems
+from gadgetopt.system.result import Limits, Status
+from gadgetopt.trust.theorems import Verdict, verdict
 
 LIMITS = Limits(time_s=120)
 

@@ -9,15 +9,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from gadgetopt import clock, models
-from gadgetopt.declaration import resolved
-from gadgetopt.files import find_instances, library, read_instance
-from gadgetopt.methods import MethodCall, methods
-from gadgetopt.registry import problems
-from gadgetopt.result import Limits
-from gadgetopt.run import attempt
+from gadgetopt import models
+from gadgetopt.search import clock
 from gadgetopt.solvers import cpsat, highs, import_backend
 from gadgetopt.solvers.persistent import PersistentLp
+from gadgetopt.system.declaration import resolved
+from gadgetopt.system.files import find_instances, library, read_instance
+from gadgetopt.system.methods import MethodCall, methods
+from gadgetopt.system.registry import problems
+from gadgetopt.system.result import Limits
+from gadgetopt.trust.run import attempt
 
 LIMITS = Limits(time_s=60.0, threads=2, memory_mb=4000.0, rel_gap=1e-4)
 

@@ -20,8 +20,8 @@ from typing import Any
 
 import gadgetopt
 from gadgetopt.errors import InputError, ModelRefused
-from gadgetopt.files import parse
-from gadgetopt.result import Limits, Status
+from gadgetopt.system.files import parse
+from gadgetopt.system.result import Limits, Status
 
 MEMORY_BYTES = 4 * 2**30
 #: Seconds of the processor beyond the limit: some steps are only left when they are done.

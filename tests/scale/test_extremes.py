@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from gadgetopt.registry import problem
+from gadgetopt.system.registry import problem
 
 ROOT = Path(__file__).parents[2]
 ALL = os.environ.get("GADGETOPT_EXTREMES") == "all"

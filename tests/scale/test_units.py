@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from gadgetopt.files import parse
-from gadgetopt.methods import methods
-from gadgetopt.registry import problem
-from gadgetopt.result import Limits, Status
-from gadgetopt.run import solve
+from gadgetopt.system.files import parse
+from gadgetopt.system.methods import methods
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits, Status
+from gadgetopt.trust.run import solve
 
 INSTANCES = Path(__file__).parents[2] / "instances"
 POWERS = (-12, -9, -6, 6, 9, 12)

@@ -22,10 +22,10 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers import simplest_rational
-from gadgetopt.result import Limits, Status
+from gadgetopt.numbers.tolerance import simplest_rational
 from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.system.result import Limits, Status
 
 #: HiGHS computes objectives in doubles.
 RELATIVE = Fraction(1, 10**6)

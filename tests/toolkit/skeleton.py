@@ -11,8 +11,13 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from gadgetopt.data import Instance, NonNegativeInt, PositiveInt, Solution
-from gadgetopt.declaration import (
+from gadgetopt.system.data import (
+    Instance,
+    NonNegativeInt,
+    PositiveInt,
+    Solution,
+)
+from gadgetopt.system.declaration import (
     Citation,
     Formulation,
     Generator,
@@ -20,7 +25,12 @@ from gadgetopt.declaration import (
     Method,
     Problem,
 )
-from gadgetopt.result import Evaluation, Limits, MethodOutcome, Violation
+from gadgetopt.system.result import (
+    Evaluation,
+    Limits,
+    MethodOutcome,
+    Violation,
+)
 
 # -- instance.py -----------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from gadgetopt.knapsack.problem import Knapsack
+from gadgetopt.pieces.knapsack.problem import Knapsack
 
 #: Five items, two rows, integer optimum 27 = items 1 and 2, linear relaxation 31.41176.
 FIVE_ITEMS = Knapsack(

@@ -16,16 +16,28 @@ import pyomo.environ as pyo
 import pytest
 from certificate_mutations import as_text, generator, mutated
 
-from gadgetopt.data import LpDuals
-from gadgetopt.declaration import integral
 from gadgetopt.errors import InputError
-from gadgetopt.files import Document, find_instances, library, parse, read_instance, validate
-from gadgetopt.registry import problem, problem_names
-from gadgetopt.result import Limits, Status
-from gadgetopt.run import relative_gap, show, solve, verify_bound
 from gadgetopt.solvers.dual_bounds import exact_dual_bound
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import compile_model
+from gadgetopt.system.data import LpDuals
+from gadgetopt.system.declaration import integral
+from gadgetopt.system.files import (
+    Document,
+    find_instances,
+    library,
+    parse,
+    read_instance,
+    validate,
+)
+from gadgetopt.system.registry import problem, problem_names
+from gadgetopt.system.result import Limits, Status
+from gadgetopt.trust.run import (
+    relative_gap,
+    show,
+    solve,
+    verify_bound,
+)
 
 TRIES = int(os.environ.get("GADGETOPT_FUZZ", "300"))
 SEED = int(os.environ.get("GADGETOPT_FUZZ_SEED", "0"))

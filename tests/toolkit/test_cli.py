@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gadgetopt.cli.comparing import say
-from gadgetopt.comparison import ROW_KEYS
+from gadgetopt.runs.comparison import ROW_KEYS
 
 
 def run(*arguments, cwd):

@@ -12,10 +12,10 @@ import pytest
 from toy import DOCUMENT
 
 from gadgetopt.cli.words import in_words, lines_of, quantity
-from gadgetopt.files import read
-from gadgetopt.registry import problem_names, problems
-from gadgetopt.report import render
-from gadgetopt.run import solve as run_method
+from gadgetopt.reporting.tables import render
+from gadgetopt.system.files import read
+from gadgetopt.system.registry import problem_names, problems
+from gadgetopt.trust.run import solve as run_method
 
 
 def gadgetopt(arguments, **more):

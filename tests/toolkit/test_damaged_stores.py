@@ -7,9 +7,9 @@ import sqlite3
 
 import pytest
 
-from gadgetopt.comparison import compare
-from gadgetopt.result import Limits
-from gadgetopt.store import MOST_TOLD, Store
+from gadgetopt.runs.comparison import compare
+from gadgetopt.runs.store import MOST_TOLD, Store
+from gadgetopt.system.result import Limits
 
 #: What files hold that a disk, an editor or a person has damaged.
 GARBAGE = (
@@ -202,6 +202,6 @@ def first_key(path):
 
 
 def _row(run):
-    from gadgetopt.rows import to_row
+    from gadgetopt.runs.rows import to_row
 
     return to_row(run)

@@ -6,8 +6,8 @@ import json
 import pytest
 from toy import BEST, DOCUMENT, EMPTY, TOY, method, outcome
 
-from gadgetopt.result import Limits, Status
-from gadgetopt.run import solve
+from gadgetopt.system.result import Limits, Status
+from gadgetopt.trust.run import solve
 
 WIDE = Limits(rel_gap=0.9)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gadgetopt.registry import problem_names
+from gadgetopt.system.registry import problem_names
 
 MALFORMED = Path(__file__).parent.parent / "malformed"
 FILES = sorted(p for p in MALFORMED.glob("*.json") if p.name != "expected.json")

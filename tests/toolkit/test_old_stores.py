@@ -5,12 +5,12 @@ import sqlite3
 
 import pytest
 
-from gadgetopt.comparison import compare
-from gadgetopt.html_report import write_report
-from gadgetopt.progress import days
-from gadgetopt.report import ratios
-from gadgetopt.store import Store
-from gadgetopt.store_tables import APPLICATION_ID, SCHEMA_VERSION
+from gadgetopt.reporting.html_report import write_report
+from gadgetopt.reporting.tables import ratios
+from gadgetopt.runs.comparison import compare
+from gadgetopt.runs.progress import days
+from gadgetopt.runs.store import Store
+from gadgetopt.runs.store_tables import APPLICATION_ID, SCHEMA_VERSION
 
 #: The tables of version 3, which did not know what made a run.
 VERSION_3 = """
@@ -91,7 +91,7 @@ def test_an_old_store_is_brought_up_to_date_and_its_runs_are_done_again(old, pat
 
 
 def test_runs_of_one_method_by_several_codes_are_told_apart(old, path, tmp_path, caplog):
-    from gadgetopt.html_report.reading import read_systems
+    from gadgetopt.reporting.html_report.reading import read_systems
 
     compare([path], ["first_fit", "sjf_bco"], store=old, workers=0)
     with Store(old, create=False) as store:

@@ -11,7 +11,7 @@ from importlib.metadata import entry_points
 
 import pytest
 
-from gadgetopt.registry import GROUP
+from gadgetopt.system.registry import GROUP
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +36,7 @@ def test_the_wheel_holds_every_system_and_every_library_instance(wheel, root):
     for path in (root / "instances").rglob("*.json"):
         assert f"gadgetopt/{path.relative_to(root).as_posix()}" in names
     for path in (root / "gadgetopt" / "html_report" / "assets").iterdir():
-        assert f"gadgetopt/html_report/assets/{path.name}" in names
+        assert f"gadgetopt/reporting/html_report/assets/{path.name}" in names
     assert {n.split("/")[0] for n in names} == {
         "gadgetopt",
         next(n for n in names if ".dist-info" in n).split("/")[0],

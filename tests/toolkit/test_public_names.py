@@ -29,7 +29,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 SNIPPET = """
-from gadgetopt.data import Instance
+from gadgetopt.system.data import Instance
 import gadgetopt
 
 class Mine(Instance):

@@ -6,12 +6,12 @@ import json
 import pytest
 from toy import BEST, DOCUMENT, TOO_MUCH, TOY
 
-from gadgetopt.data import Certificate
 from gadgetopt.errors import BoundRefuted
-from gadgetopt.files import Document
-from gadgetopt.ratio import cross_examine
-from gadgetopt.result import Status
-from gadgetopt.run import solve, verify
+from gadgetopt.system.data import Certificate
+from gadgetopt.system.files import Document
+from gadgetopt.system.result import Status
+from gadgetopt.trust.ratio import cross_examine
+from gadgetopt.trust.run import solve, verify
 
 
 class Claim(Certificate):
@@ -56,7 +56,7 @@ def test_the_command_line_says_that_a_bound_is_refuted(cli, files, monkeypatch):
     arguments = ("verify", instance, solution, "--bound", proof)
     assert cli(*arguments)[0] == 0
     assert json.loads(cli(*arguments, "--json")[1])["bound_refuted"] is False
-    monkeypatch.setattr("gadgetopt.run.certified_bound", lambda *_: 1)
+    monkeypatch.setattr("gadgetopt.trust.run.certified_bound", lambda *_: 1)
     code, out, _ = cli(*arguments)
     assert code == 1
     assert "1 (refuted)" in out

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import skeleton
 
-from gadgetopt.files import Document
-from gadgetopt.methods import methods
-from gadgetopt.run import solve
+from gadgetopt.system.files import Document
+from gadgetopt.system.methods import methods
+from gadgetopt.trust.run import solve
 
 SOURCE = Path(skeleton.__file__)
 

@@ -5,7 +5,7 @@ import math
 import pyomo.environ as pyo
 from skeleton import Choice, Knapsack, build, decode, evaluate, size
 
-from gadgetopt.declaration import (
+from gadgetopt.system.declaration import (
     Assumption,
     Citation,
     Formulation,
@@ -13,8 +13,8 @@ from gadgetopt.declaration import (
     Method,
     Problem,
 )
-from gadgetopt.files import Document
-from gadgetopt.result import MethodOutcome, Status, Voucher
+from gadgetopt.system.files import Document
+from gadgetopt.system.result import MethodOutcome, Status, Voucher
 
 
 def build_infeasible(instance):

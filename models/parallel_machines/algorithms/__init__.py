@@ -1,6 +1,6 @@
 """The approximation algorithms of the literature, step by step."""
 
-from gadgetopt.declaration import Method, Parts
+from gadgetopt.system.declaration import Method, Parts
 
 part = Parts(__name__)
 

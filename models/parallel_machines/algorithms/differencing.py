@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 from .graham import makespan_s

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 from .graham import makespan_s

@@ -1,6 +1,6 @@
 """Heuristics of our own, without a guarantee."""
 
-from gadgetopt.declaration import Method, Parts
+from gadgetopt.system.declaration import Method, Parts
 
 part = Parts(__name__)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.differencing import difference
 from ..algorithms.graham import list_schedule, makespan_s

@@ -1,6 +1,6 @@
 """Lower bounds, each with a certificate that anyone can check again."""
 
-from gadgetopt.declaration import Method, Parts
+from gadgetopt.system.declaration import Method, Parts
 
 part = Parts(__name__)
 

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..certificate import (
     MeanLoad,

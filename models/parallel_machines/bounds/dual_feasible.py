@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from gadgetopt.result import Limits, MethodOutcome
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..certificate import (
     DualFeasible,

@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
+from gadgetopt.system.result import Limits, Status
 
 from ..certificate import bundle_sizes
 

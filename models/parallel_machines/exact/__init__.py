@@ -1,6 +1,6 @@
 """What closes the gap at any size: bounds and schedules that meet, capacity by capacity."""
 
-from gadgetopt.declaration import Method, Parts
+from gadgetopt.system.declaration import Method, Parts
 
 part = Parts(__name__)
 

@@ -15,8 +15,13 @@ from typing import Any, Literal
 import numpy as np
 
 from gadgetopt.errors import ModelRefused, SolverError
-from gadgetopt.result import Limits, MethodOutcome, Status, TracePoint
 from gadgetopt.solvers import solve_model
+from gadgetopt.system.result import (
+    Limits,
+    MethodOutcome,
+    Status,
+    TracePoint,
+)
 
 from ..baselines.local_search import PairSearch, first_schedule
 from ..bounds.combinatorial import combinatorial_bound, combinatorial_certificate

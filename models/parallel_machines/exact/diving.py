@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gadgetopt.result import Limits
+from gadgetopt.system.result import Limits
 
 from ..bounds.patterns import Demand, Pattern, pack_in_parts
 from ..formulations.makespan import jobs_by_time

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gadgetopt.result import Limits
+from gadgetopt.system.result import Limits
 
 from ..bounds.patterns import MOST_ENTRIES, Demand, Pattern, pack_in_parts
 

@@ -1,6 +1,6 @@
 """The problem as integer programs, from weak to strong, and as a constraint program."""
 
-from gadgetopt.declaration import Formulation, Method, Parts
+from gadgetopt.system.declaration import Formulation, Method, Parts
 
 part = Parts(__name__)
 

@@ -23,9 +23,9 @@ import numpy.typing as npt
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused, SolverError
-from gadgetopt.numbers import round_up
-from gadgetopt.result import Limits, MethodOutcome, Status
+from gadgetopt.numbers.tolerance import round_up
 from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..algorithms.graham import list_schedule, makespan_s
 from ..bounds.combinatorial import combinatorial_bound

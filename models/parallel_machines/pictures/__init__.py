@@ -1,6 +1,6 @@
 """Pictures of schedules."""
 
-from gadgetopt.declaration import Parts, Picture
+from gadgetopt.system.declaration import Parts, Picture
 
 part = Parts(__name__)
 

@@ -7,11 +7,16 @@ toolkit calls it optimal.
 import numpy as np
 import pytest
 
-from gadgetopt.files import Document, find_instances, library, read_instance
-from gadgetopt.numbers import CLOSED_GAP
-from gadgetopt.registry import problem
-from gadgetopt.result import Limits, Status, Voucher
-from gadgetopt.run import relative_gap, solve
+from gadgetopt.numbers.tolerance import CLOSED_GAP
+from gadgetopt.system.files import (
+    Document,
+    find_instances,
+    library,
+    read_instance,
+)
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits, Status, Voucher
+from gadgetopt.trust.run import relative_gap, solve
 
 from .networks import random_instance
 

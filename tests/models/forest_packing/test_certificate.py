@@ -7,7 +7,6 @@ from itertools import chain, combinations, pairwise
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing.arborescence import minimum_arborescences
 from gadgetopt.models.forest_packing.certificate import (
     CutFamily,
     ForestPackingCertificate,
@@ -15,15 +14,17 @@ from gadgetopt.models.forest_packing.certificate import (
     Prices,
     certified_bound,
 )
-from gadgetopt.models.forest_packing.cheapest_trees import (
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from gadgetopt.pieces.graphs.arborescence import minimum_arborescences
+from gadgetopt.pieces.graphs.cheapest_trees import (
     arborescence_costs,
     closure,
     cost_matrix,
     steiner_costs,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.optimize import linprog
 
 from .brute_force import all_trees, optimum, rows, shares
 from .networks import cables, digraph, known, random_instance, symmetric

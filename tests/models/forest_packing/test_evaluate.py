@@ -21,7 +21,7 @@ from gadgetopt.models.forest_packing.packing import (
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gadgetopt.files import read_instance
+from gadgetopt.system.files import read_instance
 
 from .brute_force import optimal_rate, optimum
 from .networks import arcs, cables, known, random_instance

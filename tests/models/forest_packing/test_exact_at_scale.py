@@ -6,16 +6,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing import topologies
 from gadgetopt.models.forest_packing.certificate import certified_bound
-from gadgetopt.models.forest_packing.column_generation import column_generation
-from gadgetopt.models.forest_packing.cut_generation import cut_generation
 from gadgetopt.models.forest_packing.evaluate import evaluate
+from gadgetopt.models.forest_packing.exact.column_generation import column_generation
+from gadgetopt.models.forest_packing.exact.cut_generation import cut_generation
+from gadgetopt.models.forest_packing.generate import topologies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.result import Limits
+from gadgetopt.system.result import Limits
 
 from .brute_force import optimal_rate
 from .networks import COLLECTIVES, asked, digraph, known, random_instance, symmetric, with_nics

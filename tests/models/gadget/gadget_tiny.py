@@ -7,7 +7,7 @@ import math
 
 from gadgetopt.models.gadget.instance import GadgetInstance, GadgetSolution, Ring
 
-from gadgetopt.files import library
+from gadgetopt.system.files import library
 
 
 def sigmoid(height, middle, x):

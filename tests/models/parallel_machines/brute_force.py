@@ -12,10 +12,10 @@ from gadgetopt.models.parallel_machines.instance import (
 )
 from hypothesis import strategies as st
 
-from gadgetopt.files import Document
-from gadgetopt.registry import problem
-from gadgetopt.result import Limits, Result
-from gadgetopt.run import solve
+from gadgetopt.system.files import Document
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits, Result
+from gadgetopt.trust.run import solve
 
 
 def optimum(instance: ParallelMachinesInstance) -> int:

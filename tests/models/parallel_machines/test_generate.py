@@ -12,7 +12,7 @@ from gadgetopt.models.parallel_machines.generate import (
 )
 
 from gadgetopt.errors import InputError
-from gadgetopt.registry import problem
+from gadgetopt.system.registry import problem
 
 
 def rng():

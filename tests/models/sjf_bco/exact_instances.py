@@ -6,8 +6,8 @@ import math
 from functools import cache
 
 import numpy as np
+from gadgetopt.models.sjf_bco.formulations.schedules import placements
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
-from gadgetopt.models.sjf_bco.schedules import placements
 
 from . import hand_checked
 from .brute_force import optimal_makespan

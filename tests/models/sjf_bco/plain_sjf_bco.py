@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from gadgetopt.models.sjf_bco.evaluate import simulate
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance, SjfBcoSolution
-from gadgetopt.models.sjf_bco.placement import estimate_range, estimated_slots
+from gadgetopt.models.sjf_bco.subproblems.placement import estimate_range, estimated_slots
 
 Gpu = tuple[int, int]
 

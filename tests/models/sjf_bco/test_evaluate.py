@@ -9,7 +9,7 @@ from gadgetopt.models.sjf_bco.instance import SjfBcoInstance, SjfBcoSolution
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gadgetopt.files import read_instance
+from gadgetopt.system.files import read_instance
 
 
 def slot_by_slot(instance, solution, last=2000):

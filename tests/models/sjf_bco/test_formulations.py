@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import pytest
-from gadgetopt.models.sjf_bco import (
+from gadgetopt.models.sjf_bco.evaluate import evaluate
+from gadgetopt.models.sjf_bco.formulations import (
     disjunctive,
     event_based,
     nonconvex,
     schedule_selection,
     time_indexed,
 )
-from gadgetopt.models.sjf_bco.evaluate import evaluate
+from gadgetopt.models.sjf_bco.formulations.schedules import all_schedules
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
-from gadgetopt.models.sjf_bco.schedules import all_schedules
-from gadgetopt.models.sjf_bco.symmetry import representative
+from gadgetopt.models.sjf_bco.subproblems.symmetry import representative
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.result import Limits, Status
 from gadgetopt.solvers import solve_model
+from gadgetopt.system.result import Limits, Status
 
 from .exact_instances import HAND_CHECKED, optimum_of, tiny_instance
 from .hand_checked import instance, job

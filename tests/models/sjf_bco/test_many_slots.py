@@ -10,20 +10,22 @@ from itertools import product
 
 import numpy as np
 import pytest
-from gadgetopt.models.sjf_bco import bounds, load_limit, plot, schedule_selection
+from gadgetopt.models.sjf_bco.bounds import combinatorial as bounds
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.features import features
+from gadgetopt.models.sjf_bco.formulations import load_limit, schedule_selection
+from gadgetopt.models.sjf_bco.formulations.schedules import all_schedules, placements
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance, SjfBcoSolution
-from gadgetopt.models.sjf_bco.schedules import all_schedules, placements
+from gadgetopt.models.sjf_bco.pictures import gantt as plot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.files import Document, write
-from gadgetopt.methods import find_method
-from gadgetopt.registry import problem
-from gadgetopt.result import Limits, Status
-from gadgetopt.run import solve
+from gadgetopt.system.files import Document, write
+from gadgetopt.system.methods import find_method
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits, Status
+from gadgetopt.trust.run import solve
 
 from .hand_checked import instance, job
 from .random_instances import small_instance

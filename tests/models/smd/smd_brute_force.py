@@ -9,7 +9,7 @@ from gadgetopt.models.smd.evaluate import evaluate
 from gadgetopt.models.smd.instance import Allocation, Job, SmdInstance, SmdSolution
 from hypothesis import strategies as st
 
-from gadgetopt.utility import SigmoidUtility
+from gadgetopt.pieces.utility import SigmoidUtility
 
 #: No job of `small_instance` has room for more workers or servers than this.
 MOST = 6

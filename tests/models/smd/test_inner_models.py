@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pyomo.environ as pyo
 import pytest
-from gadgetopt.models.smd import inner_cp, inner_milp
-from gadgetopt.models.smd.inner import best_pair, pairs
+from gadgetopt.models.smd.formulations import inner_cp, inner_milp
+from gadgetopt.models.smd.subproblems.inner import best_pair, pairs
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.result import Status
 from gadgetopt.solvers import solve_model
+from gadgetopt.system.result import Status
 
 from .inner_jobs import E2, E3, E4, E4B, TOO_SMALL, jobs
 

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gadgetopt.models.smd.grid_search import grid_search
-from gadgetopt.models.smd.inner import Point, best_pair, continuous, fits
-from gadgetopt.models.smd.rounding import best_corner, floor_pair, job_shrink, job_width, rounded
+from gadgetopt.models.smd.algorithms.grid_search import grid_search
+from gadgetopt.models.smd.algorithms.rounding import (
+    best_corner,
+    floor_pair,
+    job_shrink,
+    job_width,
+    rounded,
+)
+from gadgetopt.models.smd.subproblems.inner import (
+    Point,
+    best_pair,
+    continuous,
+    fits,
+)
 from hypothesis import assume, given
 from hypothesis import strategies as st
 

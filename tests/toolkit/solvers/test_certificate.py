@@ -8,10 +8,10 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.dual_bounds import lp_dual_bound
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import compile_model
+from gadgetopt.system.result import Limits, Status
 
 
 def random_lp(seed: int, integer: bool = False) -> pyo.ConcreteModel:

@@ -11,10 +11,10 @@ import pytest
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import InputError, ModelRefused
-from gadgetopt.result import Limits, Status
 from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.cpsat import solve_cp, solve_form, value_of
 from gadgetopt.solvers.standard_form import compile_model
+from gadgetopt.system.result import Limits, Status
 
 COEFFICIENTS = [0, 0, 1, -1, 1, 2, -3, 0.1, -0.1, 0.3, 1 / 3, -2 / 3, 0.25, 1.5, 7]
 

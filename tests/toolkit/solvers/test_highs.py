@@ -9,10 +9,10 @@ import pyomo.environ as pyo
 import pytest
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.result import Limits, Status
 from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import compile_model
+from gadgetopt.system.result import Limits, Status
 
 
 def two_variables(sense=pyo.maximize, domain=pyo.NonNegativeReals) -> pyo.ConcreteModel:

@@ -15,7 +15,7 @@ SCRIPT = """
     import os, signal, sys, threading, time
     import numpy as np
     import pyomo.environ as pyo
-    from gadgetopt.result import Limits
+    from gadgetopt.system.result import Limits
     from gadgetopt.solvers import import_backend, solve_model
 
     import_backend(sys.argv[1])

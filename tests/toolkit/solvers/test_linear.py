@@ -10,7 +10,6 @@ import pyomo.environ as pyo
 import pytest
 
 from gadgetopt.errors import InputError, ModelRefused
-from gadgetopt.result import Limits, Status
 from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.dual_bounds import exact_dual_bound
 from gadgetopt.solvers.exact_form import ExactReader
@@ -19,6 +18,7 @@ from gadgetopt.solvers.linear import checked
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recheck import violated, within_bounds
 from gadgetopt.solvers.standard_form import compile_model
+from gadgetopt.system.result import Limits, Status
 
 BACKENDS = ["cpsat", "highs"]
 

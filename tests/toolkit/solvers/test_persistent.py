@@ -11,9 +11,9 @@ import pytest
 
 import gadgetopt
 from gadgetopt.errors import ModelRefused
-from gadgetopt.generation import find_generator, generate
-from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
+from gadgetopt.system.generation import find_generator, generate
+from gadgetopt.system.result import Limits, Status
 
 
 def small_lp() -> PersistentLp:
@@ -135,7 +135,7 @@ def test_refusals_name_what_was_refused():
 SCRIPT = """
     import os, signal, threading, time
     import numpy as np
-    from gadgetopt.result import Limits
+    from gadgetopt.system.result import Limits
     from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 
     n, rng = 900, np.random.default_rng(0)

@@ -3,11 +3,11 @@
 import pyomo.environ as pyo
 import pytest
 
-from gadgetopt.result import Limits, Status
 from gadgetopt.solvers.dual_bounds import lp_dual_bound
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.scaling import cost_unit, scaling_of
 from gadgetopt.solvers.standard_form import compile_model
+from gadgetopt.system.result import Limits, Status
 
 
 def program(cost=1.0, row=1.0, side=1.0, domain=pyo.NonNegativeReals):

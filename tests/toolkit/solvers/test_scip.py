@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyomo.environ as pyo
 import pytest
 
-from gadgetopt.result import Limits, Status
 from gadgetopt.solvers import solve_model
+from gadgetopt.system.result import Limits, Status
 
 pytest.importorskip("pyscipopt")
 

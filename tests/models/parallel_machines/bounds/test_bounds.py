@@ -6,7 +6,7 @@ from gadgetopt.models.parallel_machines.bounds.patterns import Demand, best_patt
 from gadgetopt.models.parallel_machines.generate import uniform
 from hypothesis import given
 
-from gadgetopt.result import Limits
+from gadgetopt.system.result import Limits
 
 from ..brute_force import instance_of, optimum, run, small_instances
 

@@ -8,7 +8,7 @@ from gadgetopt.models.parallel_machines.exact.diving import dive
 from gadgetopt.models.parallel_machines.exact.enumeration import possible_patterns
 from gadgetopt.models.parallel_machines.generate import uniform
 
-from gadgetopt.result import Limits
+from gadgetopt.system.result import Limits
 
 from ..brute_force import run
 

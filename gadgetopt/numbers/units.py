@@ -1,0 +1,56 @@
+"""Amounts of resources as whole multiples of a unit, so that sums of them are exact integers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.tolerance import decimal_rational
+
+#: Amounts in units stay below this, so that sums of many of them fit 64 bits.
+MOST_UNITS = 2**44
+
+
+def in_units(
+    resources: Sequence[str], amounts: Sequence[Sequence[float]]
+) -> tuple[tuple[Fraction, ...], Ints]:
+    """Return the largest common unit of each resource, and the amounts in it.
+
+    Parameters
+    ----------
+    resources : sequence of str
+        Names, for the message.
+    amounts : sequence of sequence of float
+        Rows of one amount for each resource, read as the decimals they are written as.
+
+    Returns
+    -------
+    units : tuple of Fraction
+        1 where all amounts are zero.
+    table : array of int, shape (rows, resources)
+
+    Raises
+    ------
+    ModelRefused
+        If the amounts of a resource have no common unit of reasonable size.
+    """
+    columns = [[decimal_rational(x) for x in column] for column in zip(*amounts, strict=True)]
+    units = tuple(common_unit(column) for column in columns)
+    for name, unit, column in zip(resources, units, columns, strict=True):
+        if max(column) / unit > MOST_UNITS:
+            raise ModelRefused(f"{name}: amounts are not whole multiples of a sizeable unit")
+    pairs = zip(units, columns, strict=True)
+    whole = [[int(x / unit) for x in column] for unit, column in pairs]
+    return units, np.array(whole, dtype=np.int64).T
+
+
+def common_unit(amounts: Sequence[Fraction]) -> Fraction:
+    """Return the largest number of which all amounts are whole multiples; 1 if all are 0."""
+    denominator = math.lcm(*(x.denominator for x in amounts))
+    numerator = math.gcd(*(int(x * denominator) for x in amounts))
+    return Fraction(numerator or denominator, denominator)

@@ -1,0 +1,367 @@
+"""Traces of GPU clusters as tidy tables: read, filter, sample, and account for every row.
+
+Two formats are read: the condensed trace of Microsoft's Philly clusters (`read_philly`) and the
+traces of the Muri simulator (`read_muri`). Both become a `Trace`, whose table has one row a job, in
+order of submission. No row of a file disappears: a malformed one is in `Trace.rejected` with its
+line number and the reason, a filtered one is counted in `Trace.left_out`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from gadgetopt.errors import InputError
+from gadgetopt.pieces.csv_rows import read_rows
+from gadgetopt.system.data import Instance
+
+#: Columns of `Trace.jobs`. Those a format does not know hold missing values.
+COLUMNS = (
+    "file",
+    "line",
+    "submit_s",
+    "duration_s",
+    "gpus",
+    "virtual_cluster",
+    "iterations",
+    "iteration_s",
+    "model",
+    "batch_size",
+)
+
+Domain = Literal["text", "positive number", "non-negative number", "positive whole number", "time"]
+
+_MILLISECOND_S = 1e-3
+_EXPECTED = {"time": "a time like 2017-10-09 06:13:03", "text": "a non-empty text"}
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file that was read: its name, the SHA-256 of its bytes, and its rows without the header."""
+
+    name: str
+    sha256: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Jobs submitted to a cluster.
+
+    Attributes
+    ----------
+    jobs : pandas.DataFrame
+        One row a job with the columns `COLUMNS`; `line` is its line in `file`, the header being
+        line 1. `submit_s` counts from 1970-01-01 where the file gives dates (taken as UTC), else
+        from the beginning of the trace.
+    rejected : pandas.DataFrame
+        The rows that could not be read: `file`, `line`, `reason`, `value`.
+    source : tuple of SourceFile
+        Where the jobs come from.
+    left_out : mapping
+        How many well-formed jobs each filter left out, by reason.
+    """
+
+    jobs: pd.DataFrame
+    rejected: pd.DataFrame
+    source: tuple[SourceFile, ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.jobs)
+
+
+@dataclass(frozen=True)
+class ImportOutcome:
+    """What an importer hands back.
+
+    Attributes
+    ----------
+    instances : list of (str, Instance)
+        Named instances.
+    report : dict
+        What became of every row: read, rejected, left out, used; and the conversion of units.
+    origin : dict
+        Format, files with their SHA-256, and options: what the instances' files say of themselves.
+    origin_of : mapping
+        What the file of one instance says beyond that, by the instance's name.
+    """
+
+    instances: list[tuple[str, Instance]]
+    report: dict[str, Any]
+    origin: dict[str, Any]
+    origin_of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+def drawn_name(stem: str, rng: np.random.Generator, index: int) -> str:
+    """Return the name of an instance drawn from data: it says the seed of `rng` and the index."""
+    seeds: Any = rng.bit_generator.seed_seq
+    return f"{stem}_s{seeds.entropy}_{index}"
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of a file: what it becomes, the values it may take, and the factor to our unit."""
+
+    source: str
+    target: str
+    domain: Domain
+    scale: float = 1.0
+
+
+_PHILLY = (
+    _Column("timestamp", "submit_s", "time"),
+    _Column("duration", "duration_s", "positive number"),
+    _Column("num_gpus", "gpus", "positive whole number"),
+    _Column("cluster", "virtual_cluster", "text"),
+)
+_MURI = (
+    _Column("submit_time", "submit_s", "non-negative number", _MILLISECOND_S),
+    _Column("duration", "duration_s", "positive number", _MILLISECOND_S),
+    _Column("num_gpu", "gpus", "positive whole number"),
+    _Column("iterations", "iterations", "positive whole number"),
+    _Column("iteration_time", "iteration_s", "positive number", _MILLISECOND_S),
+    _Column("model_name", "model", "text"),
+    _Column("batch_size", "batch_size", "positive whole number"),
+)
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+def read_philly(path: Path | str) -> Trace:
+    """Read a condensed Philly trace: columns timestamp, duration (s), num_gpus, cluster.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is empty, or lacks one of the columns.
+    """
+    return _read(Path(path), _PHILLY)
+
+
+def read_muri(path: Path | str) -> Trace:
+    """Read a trace of the Muri simulator; its times are milliseconds.
+
+    The format does not state its unit. It follows from a job's duration being its iterations times
+    its iteration time, so a file on which that is off by more than a factor of two is refused.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is empty, lacks a column, or is in different units.
+    """
+    trace = _read(Path(path), _MURI)
+    ratio = trace.jobs.duration_s / (trace.jobs.iterations * trace.jobs.iteration_s)
+    if len(trace) and not 0.5 <= ratio.median() <= 2:
+        raise InputError(
+            f"{path}: duration: {ratio.median():.3g} times iterations x iteration_time "
+            "(median over the jobs), expected about 1 with all times in milliseconds"
+        )
+    return trace
+
+
+def joined(traces: Sequence[Trace]) -> Trace:
+    """Return one trace with the jobs and the rejected rows of several."""
+    left_out: dict[str, int] = {}
+    for trace in traces:
+        for reason, rows in trace.left_out.items():
+            left_out[reason] = left_out.get(reason, 0) + rows
+    jobs = pd.concat([trace.jobs for trace in traces], ignore_index=True)
+    return Trace(
+        jobs.sort_values("submit_s", kind="stable", ignore_index=True),
+        pd.concat([trace.rejected for trace in traces], ignore_index=True),
+        tuple(source for trace in traces for source in trace.source),
+        left_out,
+    )
+
+
+def rejections(trace: Trace, first_lines: int = 5) -> list[dict[str, Any]]:
+    """Summarise the rejected rows: for each file and reason their number and first lines."""
+    groups = trace.rejected.groupby(["file", "reason"], sort=False)
+    return [
+        {
+            "file": file,
+            "reason": reason,
+            "rows": len(rows),
+            "first_lines": rows.line.head(first_lines).tolist(),
+            "first_value": rows.value.iloc[0],
+        }
+        for (file, reason), rows in groups
+    ]
+
+
+def _read(path: Path, columns: Sequence[_Column]) -> Trace:
+    read = read_rows(path, [column.source for column in columns])
+    jobs, rejected = _parsed(read.header, read.rows, columns)
+    source = SourceFile(path.name, read.sha256, len(read.rows))
+    return Trace(
+        jobs.assign(file=path.name)
+        .reindex(columns=list(COLUMNS))
+        .sort_values("submit_s", kind="stable", ignore_index=True),
+        rejected.assign(file=path.name)[["file", "line", "reason", "value"]],
+        (source,),
+    )
+
+
+def _parsed(
+    header: list[str], rows: list[tuple[int, list[str]]], columns: Sequence[_Column]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Split rows into jobs and rejected ones; the first thing wrong with a row is its reason."""
+    whole = [(line, row) for line, row in rows if len(row) == len(header)]
+    table = pd.DataFrame([row for _, row in whole], columns=header, dtype=str)
+    jobs = pd.DataFrame({"line": np.array([line for line, _ in whole], dtype=np.int64)})
+    wrong = [
+        (line, f"expected {len(header)} fields", f"{len(row)} fields" if row else "blank line")
+        for line, row in rows
+        if len(row) != len(header)
+    ]
+    good = np.ones(len(whole), dtype=bool)
+    for column in columns:
+        values, valid = _values(table[column.source], column.domain)
+        jobs[column.target] = values * column.scale if column.scale != 1 else values
+        expected = _EXPECTED.get(column.domain, f"a {column.domain}")
+        wrong += [
+            (int(jobs.line[i]), f"{column.source}: expected {expected}", table[column.source][i])
+            for i in np.flatnonzero(good & ~valid)
+        ]
+        good &= valid
+    jobs = jobs[good].reset_index(drop=True)
+    for column in columns:
+        if column.domain == "positive whole number":
+            jobs[column.target] = jobs[column.target].astype(np.int64)
+    rejected = pd.DataFrame(sorted(wrong), columns=["line", "reason", "value"])
+    return jobs, rejected
+
+
+def _values(cells: pd.Series[str], domain: Domain) -> tuple[Any, Any]:
+    """Return the values of a column of cells, and which of them lie in its domain."""
+    if domain == "text":
+        return cells, (cells != "").to_numpy()
+    if domain == "time":
+        times = pd.to_datetime(cells, format="%Y-%m-%d %H:%M:%S", errors="coerce")
+        seconds = (times - pd.Timestamp(0)) / pd.Timedelta(seconds=1)
+        return seconds, seconds.notna().to_numpy()
+    numbers = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float)
+    valid = np.isfinite(numbers) & (
+        numbers >= 0 if domain == "non-negative number" else numbers > 0
+    )
+    if domain == "positive whole number":
+        valid &= (numbers % 1 == 0) & (numbers < 2**53)
+    return numbers, valid
+
+
+# -- filters -----------------------------------------------------------------------------------
+
+
+def keep(trace: Trace, kept: pd.Series[Any], reason: str) -> Trace:
+    """Return the jobs for which `kept` holds; the others are counted under `reason`."""
+    dropped = int((~kept).sum())
+    if not dropped:
+        return trace
+    left_out = {**trace.left_out, reason: trace.left_out.get(reason, 0) + dropped}
+    return replace(trace, jobs=trace.jobs[kept].reset_index(drop=True), left_out=left_out)
+
+
+def in_window(trace: Trace, start_s: float | None, length_s: float | None) -> Trace:
+    """Keep the jobs submitted within `length_s` from `start_s` on.
+
+    `start_s` None is the first submission; `length_s` None is without end.
+    """
+    submit_s = trace.jobs.submit_s
+    if start_s is not None:
+        trace = keep(trace, submit_s >= start_s, "submitted before the window")
+    if length_s is not None:
+        start_s = float(submit_s.min()) if start_s is None else start_s
+        trace = keep(trace, trace.jobs.submit_s < start_s + length_s, "submitted after the window")
+    return trace
+
+
+def in_virtual_cluster(trace: Trace, name: str) -> Trace:
+    """Keep the jobs of one virtual cluster.
+
+    Raises
+    ------
+    InputError
+        If the trace has no such virtual cluster.
+    """
+    of_cluster = trace.jobs.virtual_cluster == name
+    if not of_cluster.any():
+        known = sorted(trace.jobs.virtual_cluster.dropna().unique())
+        raise InputError(
+            f"{_names(trace)}: virtual_cluster: {name!r} has no job, "
+            f"expected one of {', '.join(known) or 'none (the format has none)'}"
+        )
+    return keep(trace, of_cluster, f"not in virtual cluster {name}")
+
+
+def with_gpus(trace: Trace, at_least: int | None = None, at_most: int | None = None) -> Trace:
+    """Keep the jobs whose number of GPUs lies between the limits, both included."""
+    return _between(trace, "gpus", at_least, at_most, "GPUs")
+
+
+def with_duration_s(
+    trace: Trace, at_least: float | None = None, at_most: float | None = None
+) -> Trace:
+    """Keep the jobs whose duration in seconds lies between the limits, both included."""
+    return _between(trace, "duration_s", at_least, at_most, "s")
+
+
+def sample(
+    trace: Trace,
+    jobs: int,
+    rng: np.random.Generator,
+    weight_of_gpus: Mapping[int, float] | None = None,
+) -> Trace:
+    """Draw `jobs` jobs without replacement; they stay in order of submission.
+
+    Parameters
+    ----------
+    trace : Trace
+    jobs : int
+    rng : numpy.random.Generator
+    weight_of_gpus : mapping, optional
+        The proportions in which job sizes are to be drawn, whatever they are in the trace. Sizes
+        that are not in it are left out. Default: every job is equally likely.
+
+    Raises
+    ------
+    InputError
+        If the trace has fewer jobs.
+    """
+    if weight_of_gpus is not None:
+        sizes = sorted(weight_of_gpus)
+        trace = keep(trace, trace.jobs.gpus.isin(sizes), f"GPUs not in {sizes}")
+    if jobs > len(trace):
+        left_out = ", ".join(f"{rows} {reason}" for reason, rows in trace.left_out.items())
+        raise InputError(
+            f"{_names(trace)}: jobs: {jobs} asked for, expected at most the {len(trace)} that are "
+            f"left (left out: {left_out or 'none'}; rejected: {len(trace.rejected)})"
+        )
+    chance = None
+    if weight_of_gpus is not None:
+        gpus = trace.jobs.gpus
+        weight = (gpus.map(weight_of_gpus) / gpus.map(gpus.value_counts())).to_numpy(dtype=float)
+        chance = weight / weight.sum()
+    drawn = pd.Series(np.zeros(len(trace), dtype=bool))
+    drawn[rng.choice(len(trace), size=jobs, replace=False, p=chance)] = True
+    return keep(trace, drawn, "not sampled")
+
+
+def _between(
+    trace: Trace, column: str, at_least: float | None, at_most: float | None, unit: str
+) -> Trace:
+    if at_least is not None:
+        trace = keep(trace, trace.jobs[column].ge(at_least), f"fewer than {at_least:g} {unit}")
+    if at_most is not None:
+        trace = keep(trace, trace.jobs[column].le(at_most), f"more than {at_most:g} {unit}")
+    return trace
+
+
+def _names(trace: Trace) -> str:
+    return ", ".join(source.name for source in trace.source)

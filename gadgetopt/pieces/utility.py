@@ -1,0 +1,91 @@
+"""Utility of a completion time, as the resource problems of training jobs use it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from gadgetopt.numbers.exact import ROUNDING, exp_below
+from gadgetopt.system.data import Data, PositiveFloat
+
+Floats = npt.NDArray[np.float64]
+
+#: Part of its height below which a sigmoid is taken as nothing. A part, so that the unit in which
+#: utilities are counted decides nothing.
+NEGLIGIBLE = 1e-9
+
+
+def sigmoid(height: float, steepness: float, middle: float, x: Floats) -> Floats:
+    r"""Return :math:`h / (1 + e^{-s (x - m)})` of every x, without overflow.
+
+    What is below `NEGLIGIBLE` of h is 0.
+
+    Parameters
+    ----------
+    height : float
+        h, what is approached.
+    steepness : float
+        s; negative where the utility falls.
+    middle : float
+        m, where half of the height is reached.
+    x : array
+    """
+    part = expit(steepness * (x - middle))
+    return np.where(part < NEGLIGIBLE, 0.0, height * part)
+
+
+def log_sigmoid(height: float, steepness: float, middle: float, x: float) -> float:
+    """Return the natural logarithm of `sigmoid`, however small that is."""
+    return float(np.log(height) - np.logaddexp(0.0, -steepness * (x - middle)))
+
+
+def sigmoid_above(height: Fraction, steepness: Fraction, a: Fraction, b: Fraction) -> Fraction:
+    r"""Return no less than :math:`h / (1 + e^{s (a - b)})`, also as doubles compute it.
+
+    What is negligible is 0, as an evaluator has it.
+
+    Parameters
+    ----------
+    height, steepness, a, b : Fraction
+        Not negative.
+    """
+    exponent = steepness * (a * (1 - ROUNDING) - b * (1 + ROUNDING))
+    part = (1 + ROUNDING) / (1 + exp_below(exponent))
+    return Fraction(0) if part < NEGLIGIBLE else height * part
+
+
+class SigmoidUtility(Data):
+    r"""Utility that falls with time: :math:`\gamma_1 / (1 + e^{\gamma_2 (t/unit - \gamma_3)})`.
+
+    Attributes
+    ----------
+    gamma1 : float
+        Utility of completing at once, nearly.
+    gamma2 : float
+        Steepness, per time unit.
+    gamma3 : float
+        Time, in units, at which half of gamma1 is left.
+    time_unit_s : float
+        The unit in which gamma2 and gamma3 read time.
+    """
+
+    gamma1: PositiveFloat
+    gamma2: PositiveFloat
+    gamma3: PositiveFloat
+    time_unit_s: PositiveFloat = 1.0
+
+    def at(self, time_s: float) -> float:
+        """Return the utility of a completion time; 0 where it is negligible."""
+        return float(self.over(np.array([time_s]))[0])
+
+    def over(self, time_s: Floats) -> Floats:
+        """Return the utility of each completion time; 0 where it is negligible."""
+        with np.errstate(over="ignore"):  # a time beyond all doubles is late
+            return sigmoid(self.gamma1, -self.gamma2, self.gamma3, time_s / self.time_unit_s)
+
+    def log_at(self, time_s: float) -> float:
+        """Return the natural logarithm of the utility, however small it is."""
+        return log_sigmoid(self.gamma1, -self.gamma2, self.gamma3, time_s / self.time_unit_s)

@@ -1,0 +1,57 @@
+"""What pictures share: their colours, the look of bars, and the guard before one is drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gadgetopt.errors import InputError
+
+if TYPE_CHECKING:
+    from gadgetopt.system.declaration import Picture, Problem
+
+#: Paul Tol's light scheme: told apart by colour-blind readers, and light enough to write on.
+PALETTE = ("#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33")
+BLUE, ORANGE, YELLOW, PINK, CYAN, MINT, PEAR = PALETTE
+#: His bright scheme, for lines and areas that nothing is written on.
+BRIGHT = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377")
+INK, PALE, GREY, RED = "#222222", "#ffffff", "#dddddd", "#aa0000"
+
+TEMPLATE = "plotly_white"
+#: A legend in one row above the axes, at the right.
+LEGEND_ABOVE = {"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"}
+#: Bars from left to right with a word in the middle: a Gantt chart's.
+BAR: dict[str, Any] = {
+    "orientation": "h",
+    "textposition": "inside",
+    "insidetextanchor": "middle",
+    "textangle": 0,
+    "textfont": {"color": INK},
+    "hoverinfo": "text",
+}
+
+
+def mixed(colour: str, other: str, part: float) -> str:
+    """Mix a colour, "#rrggbb", with a part of another."""
+    pairs = ((int(colour[k : k + 2], 16), int(other[k : k + 2], 16)) for k in (1, 3, 5))
+    return "#" + "".join(f"{round((1 - part) * c + part * d):02x}" for c, d in pairs)
+
+
+def drawn(
+    problem: Problem,
+    picture: Picture,
+    instance: Any,
+    solution: Any = None,
+    place: str = "solution",
+) -> Any:
+    """Return the figure of a picture, of an instance or of a feasible solution.
+
+    Raises
+    ------
+    InputError
+        If the solution is infeasible; the line begins with `place`.
+    """
+    if picture.of == "instance":
+        return picture.draw(instance)
+    for violation in problem.evaluate(instance, solution).violations:
+        raise InputError(f"{place}: is infeasible: {violation}")
+    return picture.draw(instance, solution)

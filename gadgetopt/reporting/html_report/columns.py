@@ -1,0 +1,127 @@
+"""Ratios against what is known of the instances: size, density and difficulty, and time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gadgetopt.reporting.html_report.figure import (
+    Figure,
+    Trace,
+    Variant,
+    fair_share,
+    log_axis,
+    points,
+    ratio_axis,
+    thinned,
+)
+from gadgetopt.reporting.html_report.reading import Line, System
+from gadgetopt.reporting.html_report.style import Style
+
+#: The column that every run has.
+TIME = "time of the run (s)"
+
+
+def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> Figure:
+    """Return the ratio of every run against a column of its instance, a variant per column.
+
+    What tells instances apart comes first, then time, then what is the same for all instances.
+    """
+    measured = [line for line in system.lines if line.low is not None and math.isfinite(line.low)]
+    measured.sort(key=lambda line: -(line.low or 0))
+    most = fair_share(len(measured), len(looks))
+    kept: list[Line] = []
+    for method in looks:
+        own = [line for line in measured if line.label == method]
+        kept += [own[i] for i in thinned(range(len(own)), most)]
+    variants = []
+    for column in column_names(system):
+        traces: list[Trace] = []
+        for method, look in looks.items():
+            own = [x for x in kept if x.label == method and value(system, x, column) is not None]
+            for certified in (True, False):
+                group = [line for line in own if line.certified is certified]
+                if group:
+                    traces.append(_cloud(system, method, look, group, column, index))
+        ends = [line.high for line in kept if line.high is not None]
+        heights = ratio_axis([*(line.low or 1.0 for line in kept), *ends])
+        layout = {
+            "xaxis": {
+                "title": {"text": column.replace("_", " ")},
+                **column_axis([x for t in traces for x in t["x"]]),
+            },
+            "yaxis": {"title": {"text": "approximation ratio"}, **heights},
+        }
+        variants.append(Variant(column.replace("_", " "), traces, layout))
+    caption = (
+        "One mark per run; filled where the ratio is certified, else hollow at its lower end with "
+        "a line to its upper end where there is one."
+    )
+    if len(kept) < len(measured):
+        caption += f" {len(kept)} of {len(measured)} runs, each method's worst among them."
+    return Figure("columns", "Ratio against the instance", caption, variants, "Against")
+
+
+def column_names(system: System) -> list[str]:
+    """Return the columns that some instance has, and time before those that are constant."""
+    names = dict.fromkeys(c for measured in system.instances.values() for c in measured.columns)
+
+    def constant(name: str) -> bool:
+        return len({m.columns.get(name) for m in system.instances.values()}) == 1
+
+    telling = [name for name in names if not constant(name)]
+    return [*telling, TIME, *(name for name in names if constant(name))]
+
+
+def value(system: System, line: Line, column: str) -> float | None:
+    """Return a column's value for a run."""
+    if column == TIME:
+        return line.entry.result.time_s
+    found = system.instances[line.instance].columns.get(column)
+    return float(found) if found is not None and math.isfinite(found) else None
+
+
+def _cloud(
+    system: System,
+    method: str,
+    look: Style,
+    group: Sequence[Line],
+    column: str,
+    index: Mapping[str, int],
+) -> Trace:
+    trace = points(
+        method,
+        look,
+        [value(system, line, column) or 0.0 for line in group],
+        [line.low or 0.0 for line in group],
+        customdata=[index[line.key] for line in group],
+    )
+    if not group[0].certified:
+        trace["marker"] = {**trace["marker"], "symbol": f"{look.symbol}-open"}
+        highs = [line.high for line in group]
+        trace["error_y"] = {
+            "symmetric": False,
+            "array": [
+                0.0 if h is None or math.isinf(h) else h - low
+                for h, low in zip(highs, trace["y"], strict=True)
+            ],
+            "arrayminus": [0.0] * len(group),
+            "thickness": 1,
+            "width": 3,
+            "color": look.colour,
+        }
+    return trace
+
+
+def column_axis(values: Sequence[float]) -> dict[str, Any]:
+    """Return an axis for a column.
+
+    It is logarithmic where positive values differ by two orders of magnitude, and has no labels
+    between integers that are close together.
+    """
+    if values and max(values) - min(values) < 10 and all(x == int(x) for x in values):
+        return {"dtick": 1}
+    if not values or min(values) <= 0 or max(values) <= 100 * min(values):
+        return {}
+    return log_axis(min(values), max(values))

@@ -1,0 +1,200 @@
+"""The ratios of every method, each run one mark, beside what the theorems promise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from gadgetopt.reporting.html_report.figure import (
+    MOST_POINTS,
+    Figure,
+    Trace,
+    Variant,
+    fair_share,
+    points,
+    ratio_axis,
+    thinned,
+)
+from gadgetopt.reporting.html_report.progress import median
+from gadgetopt.reporting.html_report.reading import Line, System
+from gadgetopt.reporting.html_report.style import Style
+
+#: Promises are shown up to this many times the largest ratio.
+_FAR = 10
+
+#: Where marks lie within a method's row of height one; a row of one kind has it in the middle.
+_CERTIFIED, _OPEN, _SPREAD = 0.0, -0.3, 0.09
+
+
+def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> Figure:
+    """Return the strip of ratios: a row per method, best median on top.
+
+    Parameters
+    ----------
+    system : System
+    looks : mapping
+        Style by method.
+    index : mapping
+        Position of a run in the page's table, by key.
+    """
+    by_method = {m: [x for x in system.lines if x.label == m] for m in looks}
+    methods = [m for m in looks if any(line.low is not None for line in by_method[m])]
+    methods.sort(key=lambda m: median([x.low for x in by_method[m] if x.low is not None]))
+    rows = {method: len(methods) - 1 - k for k, method in enumerate(methods)}
+    traces: list[Trace] = []
+    for method in methods:
+        most = fair_share(len(system.lines), len(methods))
+        traces += _marks(method, looks[method], by_method[method], rows[method], index, most)
+        traces += _promises(method, by_method[method], rows[method])
+    measured = [v for t in traces if "text" not in t for v in [*t["x"], *_ends(t)]]
+    promised = [x for t in traces if "hovertemplate" in t for x in t["x"]]
+    # A promise of a billion must not press all ratios into one line.
+    end = _FAR * max(measured, default=1.0)
+    shown = [*measured, *(x for x in promised if x <= end)]
+    layout = {
+        "xaxis": {"title": {"text": "approximation ratio (1 is optimal)"}, **ratio_axis(shown)},
+        "yaxis": {
+            "tickvals": list(rows.values()),
+            "ticktext": list(rows),
+            "range": [-0.6, len(methods) - 0.4],
+            "automargin": True,
+            "zeroline": False,
+        },
+        "meta": "rows",
+        "height": max(240, 34 * len(methods) + 90),
+    }
+    infinite = sum(line.low == math.inf for line in system.lines)
+    caption = (
+        "Filled marks are certified ratios, with a box from the lower to the upper quartile and "
+        "the median in it. Hollow marks are not certified: the true ratio lies on the line to "
+        "their right, or anywhere to the right if an arrow ends it. Upright bars are what proven "
+        "theorems promise on the instances, crossed ones what is claimed only."
+    )
+    far = [x for x in promised if x > end]
+    if far:
+        caption += (
+            f" {len(far)} promised ratios lie beyond the right end, the furthest at {max(far):.4g}."
+        )
+    if infinite:
+        caption += f" {infinite} runs of infinite ratio (an objective of 0) are not drawn."
+    if len(system.lines) > MOST_POINTS:
+        caption += " Of many runs the worst and an even choice of the others are drawn."
+    return Figure("ratios", "Ratios", caption, [Variant("", traces, layout)])
+
+
+def _marks(
+    method: str,
+    look: Style,
+    lines: Sequence[Line],
+    row: int,
+    index: Mapping[str, int],
+    most: int,
+) -> list[Trace]:
+    finite = [line for line in lines if line.low is not None and math.isfinite(line.low)]
+    finite.sort(key=lambda line: -(line.low or 0))
+    closed = [line for line in finite if line.certified]
+    unclosed = [line for line in finite if not line.certified]
+    out: list[Trace] = []
+    if len(closed) > 2:
+        out.append(
+            {
+                "type": "box",
+                "orientation": "h",
+                "x": [line.low for line in closed],
+                "y": [row + _CERTIFIED] * len(closed),
+                "meta": method,
+                "name": method,
+                "width": 0.5,
+                "boxpoints": False,
+                "hoverinfo": "skip",
+                "line": {"color": look.colour, "width": 1.2},
+                "fillcolor": look.colour + "22",
+            }
+        )
+    for group, place in ((closed, _CERTIFIED), (unclosed, _OPEN if closed else _CERTIFIED)):
+        kept = [group[i] for i in thinned(range(len(group)), most)]
+        if not kept:
+            continue
+        trace = points(
+            method,
+            look,
+            [line.low or 0.0 for line in kept],
+            [row + place + _SPREAD * (k % 3 - 1) for k in range(len(kept))],
+            customdata=[index[line.key] for line in kept],
+        )
+        if group is unclosed:
+            trace["marker"] = {**trace["marker"], "symbol": f"{look.symbol}-open"}
+            trace["error_x"] = {
+                "symmetric": False,
+                "array": [_width(line) for line in kept],
+                "arrayminus": [0.0] * len(kept),
+                "thickness": 1,
+                "width": 3,
+                "color": look.colour,
+            }
+        out.append(trace)
+        endless = [k for k, line in enumerate(kept) if not line.certified and not _bounded(line)]
+        if endless:
+            out.append(
+                {
+                    "type": "scatter",
+                    "mode": "text",
+                    "meta": method,
+                    "name": method,
+                    "x": [trace["x"][k] for k in endless],
+                    "y": [trace["y"][k] for k in endless],
+                    "text": ["  →"] * len(endless),
+                    "textposition": "middle right",
+                    "textfont": {"color": look.colour, "size": 13},
+                    "hoverinfo": "skip",
+                }
+            )
+    return out
+
+
+def _promises(method: str, lines: Sequence[Line], row: int) -> list[Trace]:
+    """Return upright bars at the ratios that theorems promise, each value once."""
+    out = []
+    for standing, symbol in (("proven", "line-ns-open"), ("claimed", "asterisk-open")):
+        told: dict[float, list[str]] = {}
+        for line in lines:
+            for promise in line.entry.promises:
+                if promise.applies and promise.standing == standing and promise.ratio is not None:
+                    who = told.setdefault(float(promise.ratio), [])
+                    if promise.theorem not in who:
+                        who.append(promise.theorem)
+        kept = [sorted(told)[i] for i in thinned(range(len(told)), 200)]
+        if kept:
+            out.append(
+                {
+                    "type": "scatter",
+                    "mode": "markers",
+                    "x": kept,
+                    "y": [row] * len(kept),
+                    "meta": method,
+                    "name": f"{standing}, {method}",
+                    "text": [", ".join(told[x]) for x in kept],
+                    "hovertemplate": "%{text}: " + standing + " ratio %{x:.4g}<extra></extra>",
+                    "marker": {
+                        "symbol": symbol,
+                        "size": 20 if standing == "proven" else 9,
+                        "color": "ink",
+                        "line": {"width": 2},
+                    },
+                }
+            )
+    return out
+
+
+def _bounded(line: Line) -> bool:
+    return line.high is not None and math.isfinite(line.high)
+
+
+def _width(line: Line) -> float:
+    return (line.high or 0.0) - (line.low or 0.0) if _bounded(line) else 0.0
+
+
+def _ends(trace: Trace) -> list[float]:
+    if "error_x" not in trace:
+        return []
+    return [x + w for x, w in zip(trace["x"], trace["error_x"]["array"], strict=True)]

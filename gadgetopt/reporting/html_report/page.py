@@ -1,0 +1,153 @@
+"""One HTML file with everything in it: words, tables, data, and the library that draws."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from gadgetopt import __version__
+from gadgetopt.reporting.html_report import summary, table
+from gadgetopt.reporting.html_report.columns import against_columns
+from gadgetopt.reporting.html_report.distributions import distribution
+from gadgetopt.reporting.html_report.figure import Figure
+from gadgetopt.reporting.html_report.pictures import (
+    Album,
+    Progress,
+    draw,
+    packed,
+)
+from gadgetopt.reporting.html_report.profiles import quality_profile, time_profile, time_to_target
+from gadgetopt.reporting.html_report.progress import gap_over_time
+from gadgetopt.reporting.html_report.reading import System, read_systems
+from gadgetopt.reporting.html_report.style import Style, style
+from gadgetopt.runs.store import Store
+from gadgetopt.system.output import write_text
+
+#: The scripts, in the order in which they build on each other.
+_SCRIPTS = ("base.js", "figures.js", "run.js", "table.js")
+
+
+def write_report(
+    store: Path | str,
+    out: Path | str = "report.html",
+    *,
+    title: str | None = None,
+    pictures: int = 200,
+    pictures_mb: float = 4.0,
+    progress: Progress | None = None,
+) -> dict[str, int]:
+    """Write a self-contained page about everything in a store.
+
+    Parameters
+    ----------
+    store, out : path
+    title : str, optional
+        Default: the name of the store.
+    pictures : int
+        At most this many solutions are drawn; for others the page names the command that does.
+    pictures_mb : float
+        Drawing also stops when the pictures have this size in the page.
+    progress : callable, optional
+        Called as `progress(drawn, at_most)` after each picture.
+
+    Returns
+    -------
+    dict
+        Number of `runs`, `pictures` and `bytes` of the page.
+
+    Raises
+    ------
+    InputError
+        If the store is missing or not a store, or the page cannot be written.
+    """
+    store, out = Path(store), Path(out)
+    with Store(store, create=False) as runs:
+        systems = read_systems(runs)
+        album = draw(runs, systems, pictures, round(pictures_mb * 1e6), progress)
+        at_work = runs.running()
+    text = page(systems, album, store=str(store), title=title or store.stem, at_work=at_work)
+    write_text(out, text)
+    lines = table.in_order(systems)
+    return {"runs": len(lines), "pictures": len(album.packed), "bytes": out.stat().st_size}
+
+
+def page(systems: list[System], album: Album, *, store: str, title: str, at_work: int = 0) -> str:
+    """Return the page's text."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    lines = table.in_order(systems)
+    index = {line.key: i for i, line in enumerate(lines)}
+    looks = {s.name: {m: style(k) for k, m in enumerate(s.methods)} for s in systems}
+    drawn = {s.name: figures(s, looks[s.name], index) for s in systems}
+    specs = {figure_id(s.name, figure): figure.spec() for s in systems for figure in drawn[s.name]}
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters["sign"] = summary.SIGNS.__getitem__
+    template = environment.from_string(_asset("page.html"))
+    return template.render(
+        title=title,
+        store=store,
+        version=__version__,
+        written_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        last=max((line.finished_at for line in lines), default=""),
+        at_work=at_work,
+        lines=lines,
+        keys=dict(zip(index, table.short_keys(lines), strict=True)),
+        systems=systems,
+        looks=looks,
+        figures=drawn,
+        figure_id=figure_id,
+        summary=summary,
+        pictures=album.packed,
+        css=Markup(_asset("report.css")),
+        scripts=[Markup(_asset(name)) for name in _SCRIPTS],
+        data=packed(
+            {
+                "store": store,
+                "signs": summary.SIGNS,
+                "chunk": table.CHUNK,
+                "looks": {s: {m: _look(x) for m, x in own.items()} for s, own in looks.items()},
+                "columns": table.columns(lines, album),
+            }
+        ),
+        specs={name: packed(spec) for name, spec in specs.items()},
+        details=table.details(lines, album),
+        plotly=_plotly() if lines else "",
+    )
+
+
+def figures(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> list[Figure]:
+    """Return a system's figures that have something to show."""
+    makers: tuple[Callable[[], Figure], ...] = (
+        lambda: distribution(system, looks, index),
+        lambda: quality_profile(system, looks),
+        lambda: against_columns(system, looks, index),
+        lambda: time_profile(system, looks),
+        lambda: time_to_target(system, looks),
+        lambda: gap_over_time(system, looks),
+    )
+    return [figure for make in makers if not (figure := make()).empty]
+
+
+def figure_id(system: str, figure: Figure) -> str:
+    """Return the page's name of a figure."""
+    return f"{system}-{figure.name}"
+
+
+def _look(look: Style) -> dict[str, Any]:
+    return {"colour": look.colour, "symbol": look.symbol, "dash": look.dash}
+
+
+def _asset(name: str) -> str:
+    return (files("gadgetopt.reporting.html_report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _plotly() -> str:
+    from plotly.offline import get_plotlyjs
+
+    return base64.b64encode(gzip.compress(get_plotlyjs().encode(), 9, mtime=0)).decode()

@@ -1,0 +1,212 @@
+"""Performance profiles after Dolan and More, of objectives and of times, and time to target.
+
+Every instance of the system weighs the same; a method's seeds share the weight of their instance. A
+run that is missing counts as not solved, so a curve that ends low may be one of a store that is
+still being filled.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from gadgetopt.reporting.html_report.figure import (
+    Figure,
+    Trace,
+    Variant,
+    lines,
+    log_axis,
+    ratio_axis,
+    share_axis,
+)
+from gadgetopt.reporting.html_report.reading import Line, System, number
+from gadgetopt.reporting.html_report.style import Style
+from gadgetopt.system.result import Status
+
+#: Shorter times are noise, and count as this.
+LEAST_S = 0.001
+
+#: How far from the best known objective a target is.
+TARGETS = (0.0, 0.01, 0.05, 0.1)
+
+#: Objectives are equal to the best known up to this.
+_EQUAL = 1e-9
+
+#: A staircase of more steps is drawn with this many.
+_MOST_STEPS = 800
+
+
+def quality_profile(system: System, looks: Mapping[str, Style]) -> Figure:
+    """Return the share of instances on which a method is within a factor of the optimum."""
+    variants = []
+    for label, end, said in (
+        ("best objective known", lambda line: line.low, "of the best objective known"),
+        ("optimum, as far as proved", lambda line: line.high, "of the optimum, proved"),
+    ):
+        curves = _staircases(system, looks, end)
+        values = [x for _, xs, _ in curves for x in xs]
+        if not curves:
+            continue
+        axis = {"title": {"text": f"factor {said}"}, **ratio_axis(values)}
+        variants.append(
+            Variant(
+                label,
+                _drawn(curves, looks, 1.0, axis),
+                {"xaxis": axis, "yaxis": share_axis("share of instances")},
+            )
+        )
+    caption = (
+        "How often a method is within a factor. Further up is better; where a curve starts is how "
+        "often the method is as good as it gets. An instance on which a method was not run counts "
+        "as not solved by it, and in the second choice what is not proved as not reached."
+    )
+    return Figure("quality", "Objective: performance profile", caption, variants, "Factor of the")
+
+
+def time_profile(system: System, looks: Mapping[str, Style]) -> Figure:
+    """Return the share of instances that a method proves optimal within a factor of the fastest."""
+    fastest: dict[str, float] = {}
+    for line in system.lines:
+        time_s = _proved_after(line)
+        if time_s is not None:
+            fastest[line.instance] = min(time_s, fastest.get(line.instance, math.inf))
+
+    def factor(line: Line) -> float | None:
+        time_s = _proved_after(line)
+        return None if time_s is None else time_s / fastest[line.instance]
+
+    curves = _staircases(system, looks, factor)
+    values = [x for _, xs, _ in curves for x in xs]
+    axis = {
+        "title": {"text": "factor of the fastest proof"},
+        **log_axis(1.0, max([*values, 2.0])),
+    }
+    layout = {"xaxis": axis, "yaxis": share_axis("share of instances")}
+    caption = (
+        "How often a method proves its own solution optimal, and how fast beside the fastest on "
+        f"the same instance. Times below {1000 * LEAST_S:g} ms count as that. Methods that prove "
+        "nothing have no curve."
+    )
+    return Figure(
+        "time",
+        "Time to proven optimality: performance profile",
+        caption,
+        [Variant("", _drawn(curves, looks, 1.0, axis), layout)],
+    )
+
+
+def time_to_target(system: System, looks: Mapping[str, Style]) -> Figure:
+    """Return the share of instances on which a method has reached a target after some time."""
+    best = best_objectives(system)
+    variants = []
+    for target in TARGETS:
+        curves = _staircases(system, looks, _reaching(system, best, target))
+        values = [x for _, xs, _ in curves for x in xs]
+        if not curves:
+            continue
+        label = "the best objective known" if target == 0 else f"{100 * target:g} % of it"
+        axis = {"title": {"text": "seconds"}, **log_axis(LEAST_S, max([*values, 2 * LEAST_S]))}
+        layout = {"xaxis": axis, "yaxis": share_axis("share of instances")}
+        variants.append(Variant(label, _drawn(curves, looks, LEAST_S, axis), layout))
+    caption = (
+        "How soon a method has a solution as good as the target. Solutions on the way are the "
+        "method's own word; the one it ended with was re-evaluated."
+    )
+    return Figure("target", "Time to target", caption, variants, "Within")
+
+
+def best_objectives(system: System) -> dict[str, float]:
+    """Return the best objective known of every instance that has one."""
+    out: dict[str, float] = {}
+    for line in system.lines:
+        objective = number(line.entry.result.objective)
+        if objective is not None:
+            known = out.get(line.instance, objective)
+            better = min if system.sense == "min" else max
+            out[line.instance] = better(objective, known)
+    return out
+
+
+def reached_after(line: Line, best: float, target: float, minimise: bool) -> float | None:
+    """Return the seconds after which a run's incumbent was within `target` of `best`."""
+    if line.entry.result.objective is None:
+        return None
+    room = (target + _EQUAL) * max(abs(best), _EQUAL)
+    for time_s, incumbent, _ in line.events:
+        if incumbent is not None and (incumbent - best if minimise else best - incumbent) <= room:
+            return max(time_s, LEAST_S)
+    return None
+
+
+def _reaching(
+    system: System, best: Mapping[str, float], target: float
+) -> Callable[[Line], float | None]:
+    def after(line: Line) -> float | None:
+        if line.instance not in best:
+            return None
+        return reached_after(line, best[line.instance], target, system.sense == "min")
+
+    return after
+
+
+def _proved_after(line: Line) -> float | None:
+    r = line.entry.result
+    return max(r.time_s, LEAST_S) if r.status is Status.OPTIMAL else None
+
+
+def _staircases(
+    system: System, looks: Mapping[str, Style], cost: Callable[[Line], float | None]
+) -> list[tuple[str, list[float], list[float]]]:
+    """Return for every method that reaches anything the costs and the share reached by each."""
+    universe = {line.instance for line in system.lines if line.entry.result.objective is not None}
+    runs: defaultdict[tuple[str, str], int] = defaultdict(int)
+    for line in system.lines:
+        runs[line.label, line.instance] += 1
+    reached: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
+    for line in system.lines:
+        x = cost(line)
+        if x is not None and math.isfinite(x):
+            weight = 1 / (len(universe) * runs[line.label, line.instance])
+            reached[line.label].append((x, weight))
+    return [(m, *_accumulated(sorted(reached[m]))) for m in looks if m in reached]
+
+
+def _accumulated(steps: Iterable[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    x: list[float] = []
+    y: list[float] = []
+    total = 0.0
+    for at, weight in steps:
+        total += weight
+        if x and at <= x[-1] * (1 + _EQUAL):
+            y[-1] = total
+        else:
+            x.append(at)
+            y.append(total)
+    if len(x) > _MOST_STEPS:
+        kept = [*range(0, len(x) - 1, math.ceil(len(x) / _MOST_STEPS)), len(x) - 1]
+        x, y = [x[i] for i in kept], [y[i] for i in kept]
+    return x, y
+
+
+def _drawn(
+    curves: Sequence[tuple[str, list[float], list[float]]],
+    looks: Mapping[str, Style],
+    start: float,
+    axis: Mapping[str, Any],
+) -> list[Trace]:
+    """Return the staircases as curves, to the right end of the axis, beyond the last of all steps.
+
+    A curve that ended at its last step would look as if it never got there.
+    """
+    out = []
+    end = axis["range"][1]
+    stop = 10**end if axis.get("type") == "log" else end
+    for method, x, y in curves:
+        before = [(start, 0.0)] if x[0] > start else []
+        steps = [*before, *zip(x, y, strict=True), (stop, y[-1])]
+        xs, ys = [a for a, _ in steps], [b for _, b in steps]
+        hover = f"{method}: %{{y:.1%}} within %{{x:.4g}}<extra></extra>"
+        out.append(lines(method, looks[method], xs, ys, hovertemplate=hover))
+    return out

@@ -1,0 +1,244 @@
+"""What the report needs of a store: every run with its ratio, its trace and its instance."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gadgetopt.errors import InputError
+from gadgetopt.numbers.tolerance import Number, agrees, as_double
+from gadgetopt.runs.comparison import Entry, entries
+from gadgetopt.runs.rows import RunExtras, StoredRun, encode_number
+from gadgetopt.runs.store import Store
+from gadgetopt.system.declaration import Sense
+from gadgetopt.system.files import Document
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits, Voucher
+
+#: The incumbent and the bound of a run from a moment on.
+Event = tuple[float, float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One run of the report.
+
+    Attributes
+    ----------
+    label : str
+        The method, told apart by limits and version where a system's runs differ in them, and by
+        code where the method's own do.
+    rests_on : Voucher or None
+        Who vouches for the bound from which the upper end of the ratio was computed.
+    events : tuple
+        The trace; the last event is what the run ended with.
+    solution_id : str or None
+        Equal for equal solutions of the same instance.
+    """
+
+    key: str
+    entry: Entry
+    label: str
+    limits: Limits
+    version: str
+    code: str | None = None
+    rests_on: Voucher | None = None
+    events: tuple[Event, ...] = ()
+    finished_at: str = ""
+    solution_id: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def instance(self) -> str:
+        """The fingerprint of the run's instance."""
+        return self.entry.result.fingerprint
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the ratio."""
+        return None if self.entry.ratio is None else number(self.entry.ratio.low)
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the ratio, None where nothing bounds it."""
+        return None if self.entry.ratio is None else number(self.entry.ratio.high)
+
+    @property
+    def certified(self) -> bool:
+        """Whether the ratio is known to tolerance."""
+        return self.entry.ratio is not None and self.entry.ratio.certified
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is known of an instance beside its runs: numbers to plot ratios against."""
+
+    name: str
+    columns: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class System:
+    """The runs of one system."""
+
+    name: str
+    title: str
+    sense: Sense
+    objective: str
+    lines: tuple[Line, ...]
+    instances: Mapping[str, Measured]
+
+    @property
+    def methods(self) -> list[str]:
+        """The labels of the methods, in the order in which they first ended."""
+        return list(dict.fromkeys(line.label for line in self.lines))
+
+
+def read_systems(store: Store) -> list[System]:
+    """Return the runs of a store by system, without what a method refused to do."""
+    with store.snapshot():
+        runs = [run for run in store.runs(details=False) if not run.result.refused]
+        extras = store.extras({run.key for run in runs})
+        measured = {
+            key: Measured(record.name, {**record.size, **record.features})
+            for key, record in store.instances().items()
+        }
+    runs = [run for run in runs if run.key in extras]
+    lines = [
+        _line(run, entry, extras[run.key]) for run, entry in zip(runs, entries(runs), strict=True)
+    ]
+    out = []
+    for name in dict.fromkeys(line.entry.result.problem for line in lines):
+        declared = problem(name)
+        own = _told_apart([line for line in lines if line.entry.result.problem == name])
+        own = _vouched(own, declared.sense)
+        seen = {line.instance: Measured(line.entry.result.instance) for line in own}
+        instances = {key: measured.get(key, plain) for key, plain in seen.items()}
+        out.append(
+            System(name, declared.title, declared.sense, declared.objective, tuple(own), instances)
+        )
+    return out
+
+
+def _line(run: StoredRun, entry: Entry, extras: RunExtras) -> Line:
+    result = run.result
+    details = {
+        "phases_s": result.phases_s,
+        "versions": result.versions,
+        "notes": result.notes,
+        "components": {name: encode_number(x) for name, x in extras.components.items()},
+    }
+    return Line(
+        run.key,
+        entry,
+        result.method,
+        run.limits,
+        run.version,
+        code=run.code,
+        events=tuple((p.time_s, number(p.incumbent), number(p.bound)) for p in extras.trace),
+        finished_at=extras.finished_at,
+        solution_id=extras.solution_digest,
+        details={name: value for name, value in details.items() if value},
+    )
+
+
+def number(x: Number | None) -> float | None:
+    """Return a number as a double; what is beyond doubles is infinite."""
+    return None if x is None else as_double(x)
+
+
+def solved(store: Store, key: str) -> tuple[Document, Any]:
+    """Return the instance of a run and its solution.
+
+    Raises
+    ------
+    InputError
+        If the store lacks one of the two.
+    """
+    run = store.get(key)
+    if run is None or run.result.solution is None or run.result.objective is None:
+        status = "not there" if run is None else run.result.status
+        raise InputError(f"{store.path}: run {key[:12]}: {status}, has no feasible solution")
+    instance = store.instance(run.result.fingerprint)
+    if instance is None:
+        raise InputError(
+            f"{store.path}: run {key[:12]}: its instance {run.result.instance} is not in the "
+            "store, which an older gadgetopt wrote"
+        )
+    return instance, run.result.solution
+
+
+def find_key(store: Store, start: str) -> str:
+    """Return the key of the one run whose key begins so.
+
+    Raises
+    ------
+    InputError
+        If there is none, or more than one.
+    """
+    found = store.find_keys(start)
+    if len(found) != 1:
+        what = "more than one run begins" if found else "no run begins"
+        raise InputError(f"--run: {start!r}: {what} so in {store.path}")
+    return found[0]
+
+
+def _told_apart(lines: Sequence[Line]) -> list[Line]:
+    """Name limits, version and code beside the method where the runs differ in them."""
+    told: dict[str, dict[str, str]] = {line.key: _conditions(line) for line in lines}
+    values: defaultdict[str, set[str]] = defaultdict(set)
+    codes: defaultdict[str, set[str]] = defaultdict(set)  # by method: each may have its own
+    for line in lines:
+        codes[line.label].add(_short_code(line.code))
+        for name, value in told[line.key].items():
+            values[name].add(value)
+    named = []
+    for line in lines:
+        parts = [line.label, *(v for n, v in told[line.key].items() if len(values[n]) > 1)]
+        if len(codes[line.label]) > 1:
+            parts.append(_short_code(line.code))
+        named.append(replace(line, label=" ".join(parts)))
+    return named
+
+
+def _short_code(code: str | None) -> str:
+    """Name the code of a run in a word that tells it from others."""
+    return (
+        "code unknown" if code is None else f"code {hashlib.sha256(code.encode()).hexdigest()[:8]}"
+    )
+
+
+def _conditions(line: Line) -> dict[str, str]:
+    limits = line.limits
+    return {
+        "time": "no time limit" if limits.time_s is None else f"{limits.time_s:g} s",
+        "threads": f"{limits.threads} threads",
+        "memory": "no memory limit" if limits.memory_mb is None else f"{limits.memory_mb:g} MB",
+        "gap": f"gap {limits.rel_gap:g}",
+        "version": f"v{line.version}",
+    }
+
+
+def _vouched(lines: Sequence[Line], sense: Sense) -> list[Line]:
+    """Say of each ratio who vouches for the bound that it rests on: the best of its instance."""
+    strength = list(Voucher)
+    best: dict[str, tuple[Number, Voucher]] = {}
+    for line in lines:
+        bound, voucher = line.entry.result.bound, line.entry.result.bound_voucher
+        if bound is None or voucher is None:
+            continue
+        known = best.get(line.instance)
+        if known is not None and agrees(bound, known[0]):
+            stronger = max(voucher, known[1], key=strength.index)
+            best[line.instance] = (known[0], stronger)
+        elif known is None or (bound > known[0] if sense == "min" else bound < known[0]):
+            best[line.instance] = (bound, voucher)
+    return [
+        replace(line, rests_on=best[line.instance][1])
+        if line.high is not None and line.instance in best
+        else line
+        for line in lines
+    ]

@@ -1,0 +1,269 @@
+"""Ratio tables: on the terminal, and as CSV, JSON, Parquet or LaTeX."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from gadgetopt.errors import InputError
+from gadgetopt.numbers.tolerance import as_double
+from gadgetopt.runs.comparison import (
+    ROW_KEYS,
+    Entry,
+    entries,
+    plain,
+)
+from gadgetopt.runs.rows import StoredRun
+from gadgetopt.runs.store import Store
+from gadgetopt.system.output import whole_file, write_text
+from gadgetopt.system.result import Status
+from gadgetopt.trust.ratio import Ratio
+from gadgetopt.trust.run import show, show_gap
+from gadgetopt.trust.theorems import Verdict, proven_ratio, verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+logger = logging.getLogger(__name__)
+
+Format = Literal["table", "csv", "json", "parquet", "latex"]
+FORMATS: tuple[Format, ...] = ("table", "csv", "json", "parquet", "latex")
+
+#: The keys of a row of the theorem table.
+THEOREM_KEYS = (
+    "instance",
+    "problem",
+    "method",
+    "theorem",
+    "reference",
+    "standing",
+    "promised",
+    "ratio_low",
+    "ratio_high",
+    "verdict",
+    "failing_assumptions",
+    "seed",
+)
+
+
+def ratios(store: Path | str) -> list[Entry]:
+    """Return the ratio table of everything in a store but what a method refused to do.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or not a store.
+    """
+    with Store(Path(store), create=False) as runs:
+        kept = [run for run in runs.runs(details=False) if not run.result.refused]
+    _tell_of_code(Path(store), kept)
+    # Two clients that fill one store take turns; a table shows an instance in one piece.
+    first: dict[str, int] = {}
+    for run in kept:
+        first.setdefault(run.result.fingerprint, len(first))
+    return entries(sorted(kept, key=lambda run: first[run.result.fingerprint]))
+
+
+def _tell_of_code(path: Path, runs: Sequence[StoredRun]) -> None:
+    """Warn where a table holds runs of which it is not known, or not one, what made them."""
+    unknown = sum(run.code is None for run in runs)
+    if unknown:
+        logger.warning("%s: the code that made %d of %d runs is unknown", path, unknown, len(runs))
+    codes: dict[tuple[str, str], set[str | None]] = {}
+    for run in runs:
+        codes.setdefault((run.result.problem, run.result.method), set()).add(run.code)
+    mixed = sorted({method for (_, method), made in codes.items() if len(made) > 1})
+    if mixed:
+        logger.warning("%s: runs made by more than one code: %s", path, ", ".join(mixed))
+
+
+def theorem_rows(table: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Return one row per run and theorem: what was promised, what was measured, the verdict."""
+    rows = []
+    for entry in table:
+        for promise in entry.promises:
+            values = (
+                entry.result.instance,
+                entry.result.problem,
+                entry.result.method,
+                promise.theorem,
+                promise.reference,
+                promise.standing,
+                plain(promise.ratio),
+                plain(entry.ratio.low) if entry.ratio else None,
+                plain(entry.ratio.high) if entry.ratio else None,
+                str(verdict(promise, entry.ratio)),
+                "; ".join(promise.failing) or None,
+                entry.result.seed,
+            )
+            rows.append(dict(zip(THEOREM_KEYS, values, strict=True)))
+    return rows
+
+
+def frame(rows: Sequence[dict[str, Any]], keys: Sequence[str] = ROW_KEYS) -> pd.DataFrame:
+    """Return rows as a DataFrame with its columns in order."""
+    import pandas as pd
+
+    return pd.DataFrame(list(rows), columns=list(keys))
+
+
+def render(
+    rows: Sequence[dict[str, Any]], form: Format, out: Path | None, keys: Sequence[str] = ROW_KEYS
+) -> str | None:
+    """Write rows in a format to `out`, or return the text if `out` is None.
+
+    Raises
+    ------
+    InputError
+        If Parquet is asked for without a file or without pyarrow, or the file cannot be written.
+    """
+    if form == "parquet":
+        if out is None:
+            raise InputError("--format parquet: is binary, expected --out FILE")
+        try:
+            with whole_file(out) as part:
+                frame(rows, keys).to_parquet(part)
+        except ImportError:
+            raise InputError(
+                "--format parquet: needs pyarrow: pip install 'gadgetopt[parquet]'"
+            ) from None
+        return None
+    text = _text(rows, form, keys)
+    if out is None:
+        return text
+    write_text(out, text)
+    return None
+
+
+def _text(rows: Sequence[dict[str, Any]], form: Format, keys: Sequence[str]) -> str:
+    if form == "json":
+        return json.dumps(list(rows), indent=1, allow_nan=False) + "\n"
+    if form == "csv":
+        buffer = io.StringIO()
+        frame([_unrun(row) for row in rows], keys).to_csv(buffer, index=False)
+        return buffer.getvalue()
+    if form == "latex":
+        return str(
+            frame(rows, keys).to_latex(index=False, escape=True, na_rep="", float_format="%.4g")
+        )
+    raise ValueError(f"{form} is not a text format")
+
+
+#: What a spreadsheet takes for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\n")
+
+
+def _unrun(row: dict[str, Any]) -> dict[str, Any]:
+    """Put an apostrophe before texts that a spreadsheet would run; numbers stay what they are."""
+    return {key: _text_cell(x) if isinstance(x, str) else x for key, x in row.items()}
+
+
+def _text_cell(text: str) -> str:
+    # A lone carriage return ends a row for some readers, and Python's writer does not quote it.
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+# -- the terminal ----------------------------------------------------------------------------------
+
+_STYLE = {
+    Status.OPTIMAL: "green",
+    Status.FEASIBLE: "",
+    Status.NO_SOLUTION: "dim",
+    Status.INFEASIBLE: "magenta",
+    Status.UNBOUNDED: "magenta",
+    Status.ERROR: "bold red",
+}
+
+
+def ratio_table(table: Sequence[Entry]) -> Table:
+    """Return the table people look at, one section per instance."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    out = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    out.add_column("instance", overflow="fold")
+    out.add_column("method", overflow="fold")
+    out.add_column("status")
+    for name in ("objective", "dual bound", "gap", "ratio", "proven", "time"):
+        out.add_column(name, justify="right", no_wrap=True)
+    last = None
+    for entry in table:
+        r = entry.result
+        if last is not None and last != r.instance:
+            out.add_section()
+        status = r.state + (f" ({escape(_limit(r.limit_hit))})" if r.limit_hit else "")
+        out.add_row(
+            escape(r.instance) if r.instance != last else "",
+            escape(r.method) + ("" if r.seed is None else f" #{r.seed}"),
+            f"[{_STYLE[r.status]}]{status}[/]" if _STYLE[r.status] else status,
+            "" if r.objective is None else show(r.objective),
+            "" if r.bound is None else f"{show(r.bound)} {_VOUCHER[str(r.bound_voucher)]}",
+            "" if r.gap is None else show_gap(r.gap, 1),
+            _interval(entry.ratio),
+            _proven(entry),
+            _seconds(r.time_s),
+        )
+        last = r.instance
+    return out
+
+
+_VOUCHER = {"solver": "s", "cross-checked": "c", "verified": "v"}
+
+LEGEND = (
+    "ratio: objective against the optimum, >= 1; an interval where no bound closes it. "
+    "dual bound: s solver's word, c cross-checked, v verified. proven: the theorem's ratio."
+)
+
+
+def remarks(table: Sequence[Entry]) -> list[str]:
+    """Return what the table must shout: refuted theorems, errors, and why."""
+    out = []
+    for entry in table:
+        r = entry.result
+        if r.status is Status.ERROR:
+            out.append(f"ERROR {r.instance}, {r.method}: {r.reason}")
+        for promise in entry.promises:
+            if verdict(promise, entry.ratio) is Verdict.EXCEEDED and entry.ratio is not None:
+                low = show(entry.ratio.low or 0)
+                out.append(
+                    f"EXCEEDED {r.instance}, {r.method}: measured ratio >= {low}, but "
+                    f"{promise.theorem} ({promise.standing}) says <= {show(promise.ratio or 0)}"
+                )
+    return out
+
+
+def _limit(name: str) -> str:
+    return {"time_s": "time limit", "memory_mb": "memory limit"}.get(name, name)
+
+
+def _interval(ratio: Ratio | None) -> str:
+    if ratio is None or (ratio.low is None and ratio.high is None):
+        return ""
+    if ratio.certified and ratio.low is not None:
+        return f"{as_double(ratio.low):.3f}"
+    low = "?" if ratio.low is None else f"{as_double(ratio.low):.3f}"
+    high = "?" if ratio.high is None else f"{as_double(ratio.high):.3f}"
+    return f"{low}..{high}"
+
+
+def _proven(entry: Entry) -> str:
+    proven = proven_ratio(entry.promises)
+    if proven is None:
+        return ""
+    broken = entry.ratio is not None and any(
+        p.standing == "proven" and verdict(p, entry.ratio) is Verdict.EXCEEDED
+        for p in entry.promises
+    )
+    text = f"{as_double(proven):.3f}"
+    return f"[bold red]{text} EXCEEDED[/]" if broken else text
+
+
+def _seconds(time_s: float) -> str:
+    return f"{time_s:.2f} s" if time_s < 100 else f"{time_s:.0f} s"

@@ -1,0 +1,250 @@
+"""The main job: instances x methods x seeds, each run stored the moment it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from gadgetopt.errors import SchedulerLost
+from gadgetopt.runs.engine.batch import Batch
+from gadgetopt.runs.engine.finish import run_here
+from gadgetopt.runs.engine.work import default_grace_s
+from gadgetopt.runs.grid import Grid, grid
+from gadgetopt.runs.progress import Watch
+from gadgetopt.runs.rows import (
+    DETAILS,
+    Row,
+    StoredRun,
+    from_row,
+)
+from gadgetopt.runs.store import Store
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits, Result
+from gadgetopt.trust.ratio import Ratio, cross_examine, ratios
+from gadgetopt.trust.theorems import Promise, proven_ratio
+
+logger = logging.getLogger(__name__)
+
+#: The keys of a row of the ratio table, in order.
+ROW_KEYS = (
+    "instance",
+    "problem",
+    "method",
+    "kind",
+    "status",
+    "objective",
+    "bound",
+    "bound_voucher",
+    "gap",
+    "ratio_low",
+    "ratio_high",
+    "guarantee",
+    "limit_hit",
+    "time_s",
+    "seed",
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the ratio table: a result, its ratio interval, and the theorems about it."""
+
+    result: Result
+    ratio: Ratio | None
+    promises: tuple[Promise, ...] = ()
+
+    def row(self) -> dict[str, Any]:
+        """Return the row with the keys of `ROW_KEYS`, numbers as JSON can hold them."""
+        r, proven = self.result, proven_ratio(self.promises)
+        values = (
+            r.instance,
+            r.problem,
+            r.method,
+            r.kind,
+            str(r.status),
+            plain(r.objective),
+            plain(r.bound),
+            None if r.bound_voucher is None else str(r.bound_voucher),
+            plain(r.gap),
+            plain(self.ratio.low) if self.ratio else None,
+            plain(self.ratio.high) if self.ratio else None,
+            plain(proven),
+            r.limit_hit,
+            r.time_s,
+            r.seed,
+        )
+        return dict(zip(ROW_KEYS, values, strict=True))
+
+
+def plain(x: Any) -> int | float | None:
+    """Return an exact number as JSON holds it: an int where it is one, else a float."""
+    if x is None or abs(x) > sys.float_info.max:  # which other programs do not read
+        return None
+    return int(x) if x == int(x) and not isinstance(x, float) else float(x)
+
+
+def compare(
+    paths: Iterable[Path | str],
+    methods: Sequence[str] = (),
+    *,
+    limits: Limits | None = None,
+    seeds: int = 1,
+    first_seed: int = 0,
+    store: Path | str | None = None,
+    rerun: bool = False,
+    retry_errors: bool = False,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    grace_s: float | None = None,
+    details: bool = True,
+    on_result: Callable[[Result, int, int], None] | None = None,
+    watch: Watch | None = None,
+) -> list[Entry]:
+    """Run methods on instances and return the ratio table.
+
+    Parameters
+    ----------
+    paths : iterable of paths
+        Instance files, directories or globs.
+    methods : sequence of str
+        Names, kinds or "all"; default: what each system declares as its main comparison.
+    limits : Limits
+        For each run. Time and memory are enforced from outside the method.
+    seeds, first_seed : int
+        Stochastic methods run once for each of `seeds` seeds from `first_seed` on.
+    store : path, optional
+        SQLite file; finished runs found in it are not repeated. Without it nothing is kept.
+    rerun : bool
+        Repeat runs that the store holds.
+    retry_errors : bool
+        Repeat runs that the store holds as errors.
+    scheduler : str, optional
+        Address of a Dask scheduler whose workers do the runs.
+    workers : int, optional
+        Runs at a time on this machine; default as many as its cores allow. 0 does them in this very
+        process, where nothing is enforced and a method that crashes ends everything: for debugging.
+    grace_s : float, optional
+        Seconds beyond its time limit after which a method is interrupted, and again after which it
+        is stopped; default the larger of 5 s and a tenth of the limit.
+    details : bool
+        Whether the results come with their solutions, certificates and traces.
+    on_result : callable, optional
+        Called as `on_result(result, done, total)` after each run, without those details.
+    watch : Watch, optional
+        Told of everything that happens.
+
+    Raises
+    ------
+    InputError
+        If a path, file or method name is wrong, or the scheduler cannot be used.
+    SchedulerLost
+        If the scheduler goes away; what was done is in the store.
+
+    Notes
+    -----
+    A method that is not made for an instance makes no row there, unless it was asked for by name.
+
+    Ctrl-C ends the comparison early; the table of what was finished is returned, and a warning says
+    how much that is.
+    """
+    limits = limits or Limits()
+    runs = grid(paths, methods, limits, seeds, first_seed)
+    grace_s = default_grace_s(limits.time_s) if grace_s is None else grace_s
+    watch = watch or Watch()
+    with Store(None if store is None else Path(store)) as kept:
+        batch = Batch(runs, kept, grace_s, rerun, retry_errors)
+        try:
+            with contextlib.suppress(KeyboardInterrupt):
+                for row in _execute(batch, scheduler, workers, watch):
+                    watch.result(row, batch)
+                    if on_result is not None:
+                        on_result(from_row(_without_details(row)).result, batch.done, batch.total)
+        except SchedulerLost as lost:
+            raise SchedulerLost(
+                f"{lost}; {batch.done} of {batch.total} runs are done; the same command continues"
+            ) from None
+        if batch.done < batch.total:
+            logger.warning("interrupted: %d of %d runs are done", batch.done, batch.total)
+            watch.interrupted(batch)
+        return _table(runs, kept, details)
+
+
+def _execute(
+    batch: Batch, scheduler: str | None, workers: int | None, watch: Watch
+) -> Iterator[Row]:
+    """Do the missing runs of a batch; yield the row of each when it is stored."""
+    if batch.done == batch.total:
+        watch.opened(batch)
+        return
+    if workers == 0 and scheduler is None:
+        watch.opened(batch)
+        watch.begin(batch, None)
+        for job in batch.jobs():
+            if job is None:
+                time.sleep(0.1)
+                continue
+            row = batch.record(*job, run_here(*job))
+            if row is not None:
+                yield row
+            if row is not None and row["limit_hit"] == "interrupted":
+                return
+        return
+    from gadgetopt.runs.engine.client import Engine, local_workers
+
+    if workers is None:
+        workers = local_workers(batch.grid.limits.threads)
+    with Engine(batch.session, scheduler, workers) as engine:
+        watch.opened(batch)
+        watch.begin(batch, engine.dashboard)
+
+        def tick() -> None:
+            batch.keep_claims()
+            watch.tick(batch, engine.running)
+
+        for work, document, outcome in engine.results(batch.jobs(), tick):
+            row = batch.record(work, document, outcome)
+            if row is not None:
+                yield row
+
+
+def _without_details(row: Row) -> Row:
+    return {name: value for name, value in row.items() if name not in DETAILS}
+
+
+def _table(runs: Grid, store: Store, details: bool) -> list[Entry]:
+    """Return the table of what a store holds of a grid."""
+    keys = list({task.key: None for task in runs})
+    found = store.runs_of(keys, details)
+    kept = [(t, found[t.key]) for t in runs if t.key in found]
+    left_out = sorted({t.spec for t, run in kept if run.result.refused and not t.named})
+    if left_out:
+        logger.warning("left out where they do not apply: %s", ", ".join(left_out))
+    kept = [(t, run) for t, run in kept if t.named or not run.result.refused]
+    # A row speaks of the file that was asked for, whatever name its data had when solved.
+    named = [
+        run
+        if run.result.instance == t.document.name
+        else replace(run, result=replace(run.result, instance=t.document.name))
+        for t, run in kept
+    ]
+    return entries(named)
+
+
+def entries(runs: Sequence[StoredRun]) -> list[Entry]:
+    """Hold stored runs against each other and attach ratio intervals."""
+    results = cross_examine([run.result for run in runs], _sense)
+    intervals = ratios(results, _sense)
+    return [
+        Entry(result, ratio, run.promises)
+        for result, ratio, run in zip(results, intervals, runs, strict=True)
+    ]
+
+
+def _sense(name: str) -> Any:
+    return problem(name).sense

@@ -1,0 +1,134 @@
+"""A grid and a store: which runs are missing, and what becomes of those that end."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections import deque
+from collections.abc import Iterator
+
+from gadgetopt.runs.engine.finish import failed_row
+from gadgetopt.runs.engine.work import Failure, Work
+from gadgetopt.runs.grid import Grid, Task
+from gadgetopt.runs.rows import Row
+from gadgetopt.runs.store import CLAIM_S, Call, Store
+from gadgetopt.system.files import Document
+
+#: Seconds between two looks at the runs that another client is working on.
+_PATIENCE_S = 0.5
+
+
+class Batch:
+    """The runs of a grid that a store has not got.
+
+    Attributes
+    ----------
+    total : int
+        Different runs of the grid; the same data may lie under several names.
+    done : int
+        Those that the store holds.
+    failed : int
+        Those of this session that ended in an error.
+    taken : int
+        Those that were in the store before.
+    age_days : float or None
+        How many days ago the oldest of them ended, where the store says.
+    of_other_code : int
+        Runs in the store that were made by other or unknown code, and are not taken for that.
+    """
+
+    def __init__(
+        self, runs: Grid, store: Store, grace_s: float, rerun: bool, retry_errors: bool
+    ) -> None:
+        self.grid = runs
+        self.store = store
+        self.grace_s = grace_s
+        self.rerun = rerun
+        self.retry_errors = retry_errors
+        self.session = uuid.uuid4().hex
+        self.failed = 0
+        self._renewed = time.monotonic()
+        found: dict[str, None] = {}
+        codes: dict[Call, str] = {}
+        for task in runs:
+            found[task.key] = None
+            codes[task.document.problem.name, task.spec] = task.code
+        keys = list(found)
+        self.total = len(keys)
+        # What was finished before; with `rerun`, what is finished in this session.
+        self._finished, self.age_days = store.taken([] if rerun else keys, retry_errors)
+        self.done = self.taken = len(self._finished)
+        self.of_other_code = 0
+        if self.done < self.total:
+            fingerprints = {document.fingerprint for document in runs.documents}
+            self.of_other_code = store.of_other_code(fingerprints, codes)
+
+    def jobs(self) -> Iterator[tuple[Work, Document] | None]:
+        """Yield what is to be done; None while only another client's runs are left."""
+        seen: set[str] = set()
+        others: deque[Task] = deque()
+        for task in self.grid:
+            if task.key not in seen and task.key not in self._finished:
+                seen.add(task.key)
+                if self._mine(task):
+                    yield self._job(task)
+                elif task.key not in self._finished:
+                    others.append(task)
+        while others:
+            for _ in range(len(others)):
+                task = others.popleft()
+                if self._mine(task):
+                    yield self._job(task)
+                elif task.key not in self._finished:
+                    others.append(task)
+            asked = time.monotonic()
+            while others and time.monotonic() < asked + _PATIENCE_S:
+                yield None
+
+    def _mine(self, task: Task) -> bool:
+        """Say whether this client is to do a run, which another one may be doing or have done."""
+        claimed = self.store.claim(task.key)
+        if self.rerun or not self.store.finished([task.key], self.retry_errors):
+            return claimed
+        self.store.release(task.key)
+        self._finished.add(task.key)
+        self.done += 1
+        return False
+
+    def _job(self, task: Task) -> tuple[Work, Document]:
+        document = task.document
+        self.store.add_instance(document)
+        return (
+            Work(
+                task.key,
+                self.session,
+                document.problem.name,
+                document.fingerprint,
+                task.spec,
+                task.limits,
+                task.seed,
+                self.grace_s,
+                code=task.code,
+            ),
+            document,
+        )
+
+    def record(self, work: Work, document: Document, outcome: Row | Failure) -> Row | None:
+        """Store what became of a run; None if it was interrupted with nothing to show."""
+        if isinstance(outcome, Failure):
+            if outcome.limit_hit == "interrupted":
+                return None
+            outcome = failed_row(work, document, outcome)
+        self.store.add_row(outcome, keep_finished=not self.rerun)
+        if outcome["limit_hit"] != "interrupted" and work.key not in self._finished:
+            self._finished.add(work.key)
+            self.done += 1
+        if outcome["status"] == "error" and not outcome["refused"]:
+            self.failed += 1
+        return outcome
+
+    def keep_claims(self) -> None:
+        """Tell other clients now and then that this one is alive."""
+        if time.monotonic() > self._renewed + CLAIM_S / 4:
+            self._renewed = time.monotonic()
+            self.store.renew_claims()

@@ -1,0 +1,393 @@
+"""The client: runs go to a Dask cluster, a few at a time, and come back as rows.
+
+The local cluster has its scheduler and its worker threads in this process, which is up in a
+fraction of a second; what keeps runs apart are the solver processes. A cluster that somebody else
+started is used through the same calls.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import logging
+import os
+import queue
+import time
+import uuid
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from gadgetopt.errors import InputError, OtherCode, SchedulerLost
+from gadgetopt.runs.engine.interrupts import polite_interrupt
+from gadgetopt.runs.engine.supervisor import (
+    FAREWELL_S,
+    WrongVersions,
+    interrupt,
+    supervise_all,
+    versions,
+)
+from gadgetopt.runs.engine.work import VERSIONS, Failure, Work
+from gadgetopt.runs.rows import Row
+from gadgetopt.system.files import Document, document_text
+
+logger = logging.getLogger(__name__)
+
+#: Runs on their way per thread of the cluster, and at least.
+WINDOW_PER_THREAD, LEAST_WINDOW = 4, 8
+
+#: Seconds that the runs of a bundle should take together, and how many they are at most. Runs that
+#: take milliseconds travel in bundles: Dask needs some milliseconds for whatever it is given.
+BUNDLE_S, BUNDLE_MOST = 0.2, 32
+
+#: Seconds between two looks at the cluster while nothing arrives.
+TICK_S = 0.25
+
+#: Seconds between two counts of the cluster's threads.
+COUNT_S = 5.0
+
+#: Seconds to wait for a scheduler's first answer.
+CONNECT_S = 10
+
+#: Whose log is silenced: what it says at length is said in a line of ours.
+_TALKATIVE = ("distributed", "tornado", "asyncio")
+
+Job = tuple[Work, Document]
+
+
+def local_workers(threads: int) -> int:
+    """Return how many solves at a time this machine's cores allow."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    with contextlib.suppress(ImportError):
+        from distributed.system import CPU_COUNT  # knows the quota of a container
+
+        cores = min(cores or 1, CPU_COUNT)
+    return max(1, (cores or 1) // threads)
+
+
+@dataclass
+class _Held:
+    """An instance on the cluster, and how many runs on their way need it."""
+
+    future: Any
+    runs: int = 0
+
+
+class Engine:
+    """A cluster to which jobs are given as fast as it does them.
+
+    Parameters
+    ----------
+    session : str
+        Names this comparison among those that share the cluster.
+    scheduler : str or None
+        Address of a Dask scheduler; None starts a cluster of `workers` threads in this process.
+
+    Attributes
+    ----------
+    dashboard : str or None
+        Where Dask shows what it is doing.
+    """
+
+    def __init__(self, session: str, scheduler: str | None, workers: int):
+        self.session = session
+        self.scheduler = scheduler
+        self.workers = workers
+        self.dashboard: str | None = None
+        self.threads = 0
+        self.given = 0
+        self.flying: dict[Any, list[Job]] = {}
+        self.back: deque[Job] = deque()  # taken from the grid and still to be given to the cluster
+        self.expected_s: dict[tuple[str, str], float] = {}
+        self.held: dict[str, _Held] = {}
+        self._counted = -COUNT_S
+        self._without = 0  # counts in a row that found no threads
+        self._closing = contextlib.ExitStack()
+
+    # -- the cluster -------------------------------------------------------------------------------
+
+    def __enter__(self) -> Engine:
+        from distributed import as_completed
+
+        self._closing.enter_context(_silence())
+        try:
+            self.client = self._local() if self.scheduler is None else self._connected()
+            self.arrived = as_completed(
+                loop=self.client.loop, with_results=True, raise_errors=False
+            )
+            self._closing.callback(self._cancel)
+            self._check_versions()
+        except BaseException:
+            self._closing.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.close()
+
+    def _local(self) -> Any:
+        from distributed import Client, LocalCluster
+
+        cluster = LocalCluster(
+            processes=False,
+            n_workers=1,
+            threads_per_worker=self.workers,
+            memory_limit=0,  # the supervisors see to the memory of what they supervise
+            dashboard_address="127.0.0.1:0",  # of no other machine's business
+            worker_dashboard_address="127.0.0.1:0",
+            silence_logs=False,
+        )
+        self._closing.enter_context(cluster)
+        client = self._closing.enter_context(Client(cluster, set_as_default=False))
+        self.dashboard = cluster.dashboard_link if _draws() else None
+        return client
+
+    def _connected(self) -> Any:
+        from distributed import Client
+
+        try:
+            client = Client(self.scheduler, timeout=CONNECT_S, set_as_default=False)
+        except (OSError, ValueError, TypeError, ImportError) as error:
+            reason = " ".join(str(error).split())
+            raise InputError(
+                f"--scheduler: {self.scheduler}: cannot be reached: {reason}"
+            ) from None
+        self._closing.callback(_close, client)
+        with contextlib.suppress(Exception):  # only a convenience
+            if _draws() and "dashboard" in client.scheduler_info()["services"]:
+                self.dashboard = client.dashboard_link
+        return client
+
+    def _check_versions(self) -> None:
+        if self.scheduler is None:
+            return
+        for found in self.client.run(versions, on_error="return").values():
+            if isinstance(found, BaseException):
+                self._refuse(f"its workers cannot run gadgetopt: {found}")
+            if found != VERSIONS:
+                self._refuse(str(WrongVersions(VERSIONS, found)))
+
+    def _refuse(self, reason: str) -> NoReturn:
+        raise InputError(f"--scheduler: {self.scheduler}: {' '.join(reason.split())}")
+
+    def _refuse_code(self, error: OtherCode) -> NoReturn:
+        if self.scheduler is not None:
+            self._refuse(f"its workers have other code: {error.here}, expected {error.wanted}")
+        raise error
+
+    def _cancel(self) -> None:
+        with contextlib.suppress(Exception):  # the cluster may be gone
+            if self.flying and self.client.status == "running":
+                self.client.cancel(list(self.flying))
+        self.flying.clear()
+        self.held.clear()
+
+    # -- the runs ----------------------------------------------------------------------------------
+
+    def results(
+        self, jobs: Iterator[Job | None], tick: Callable[[], None]
+    ) -> Iterator[tuple[Work, Document, Row | Failure]]:
+        """Yield what becomes of jobs, in the order in which they end.
+
+        Parameters
+        ----------
+        jobs : iterator
+            Asked for the next job when the cluster has room for it; None says that there is none
+            now, but will be.
+        tick : callable
+            Called several times a second.
+
+        Raises
+        ------
+        SchedulerLost
+            If the scheduler goes away.
+        InputError
+            If the workers cannot do the work of this client.
+        """
+        more = True
+        with polite_interrupt() as asked:
+            while not asked.is_set():
+                if more or self.back:
+                    more = self._fill(jobs) and more
+                if not more and not self.flying and not self.back:
+                    return
+                yield from self._landed(TICK_S)
+                tick()
+        yield from self._farewell()
+
+    @property
+    def running(self) -> int:
+        """How many runs are being solved, as far as can be told from here."""
+        return min(self.threads, len(self.flying))
+
+    def _fill(self, jobs: Iterator[Job | None]) -> bool:
+        """Give the cluster as much as it should have on its hands; say whether there is more."""
+        if time.monotonic() > self._counted + COUNT_S:
+            self._counted = time.monotonic()
+            self._count_threads()
+        room = max(LEAST_WINDOW, WINDOW_PER_THREAD * self.threads) - len(self.flying)
+        for _ in range(room):
+            bundle, more = self._bundle(jobs)
+            if bundle:
+                self._submit(bundle)
+            if not more:
+                return False
+            if not bundle:
+                return True
+        return True
+
+    def _bundle(self, jobs: Iterator[Job | None]) -> tuple[list[Job], bool]:
+        """Return the next runs that should travel together, and whether there may be more."""
+        bundle: list[Job] = []
+        expected_s = 0.0
+        while len(bundle) < BUNDLE_MOST:
+            try:
+                job = self.back.popleft() if self.back else next(jobs)
+            except StopIteration:
+                return bundle, False
+            if job is None:
+                break
+            work, _ = job
+            # What is not known may take long: it travels alone.
+            expected_s += self.expected_s.get((work.problem, work.spec), BUNDLE_S)
+            same = not bundle or work.fingerprint == bundle[0][0].fingerprint
+            if bundle and (not same or expected_s > BUNDLE_S):
+                self.back.appendleft(job)
+                break
+            bundle.append(job)
+        return bundle, True
+
+    def _count_threads(self) -> None:
+        with self._still_there():
+            self.threads = sum(self.client.nthreads().values())
+        self._without = self._without + 1 if self.threads == 0 and self.flying else 0
+        if self._without == 2:  # told once: a queue may take a night to start workers
+            logger.warning("the scheduler at %s has no workers; waiting", self.scheduler)
+
+    def _submit(self, bundle: list[Job]) -> None:
+        work, document = bundle[0]
+        self.given += 1
+        first_come = -self.given  # without it Dask takes runs in an order of its own
+        with self._still_there():
+            held = self.held.get(work.fingerprint)
+            if held is None:
+                key = f"instance-{work.fingerprint}-{uuid.uuid4().hex[:8]}"
+                future = self.client.submit(
+                    _hold, document_text(document), key=key, priority=first_come
+                )
+                self._release_instances()
+                held = self.held[work.fingerprint] = _Held(future)
+            held.runs += 1
+            key = f"run-{work.key}-{uuid.uuid4().hex[:8]}"
+            works = [each for each, _ in bundle]
+            future = self.client.submit(
+                supervise_all, works, held.future, key=key, priority=first_come
+            )
+            self.flying[future] = bundle
+            self.arrived.add(future)
+
+    def _release_instances(self) -> None:
+        for fingerprint in [f for f, held in self.held.items() if held.runs == 0]:
+            del self.held[fingerprint]
+
+    def _landed(self, patience_s: float) -> Iterator[tuple[Work, Document, Row | Failure]]:
+        """Yield the runs that have ended; wait some time for the first of them."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                future, result = self.arrived.queue.get(timeout=patience_s)
+                patience_s = 0.0
+                bundle = self.flying.pop(future)
+                self.held[bundle[0][0].fingerprint].runs -= 1
+                outcomes = self._outcomes(future, result, bundle)
+                self.back.extend(bundle[len(outcomes) :])
+                for (work, document), outcome in zip(bundle, outcomes, strict=False):
+                    self._learn(work, outcome)
+                    yield work, document, outcome
+        if self.client.status != "running":
+            raise SchedulerLost(f"the scheduler at {self.scheduler} went away")
+
+    def _learn(self, work: Work, outcome: Row | Failure) -> None:
+        """Remember how long a method took; what ended badly is taken for long."""
+        taken_s = BUNDLE_S
+        if not isinstance(outcome, Failure) and outcome["status"] != "error":
+            taken_s = 0.001 + outcome["time_s"]
+        before = self.expected_s.setdefault((work.problem, work.spec), taken_s)
+        self.expected_s[work.problem, work.spec] = max(taken_s, 0.8 * before + 0.2 * taken_s)
+
+    def _outcomes(self, future: Any, result: Any, bundle: list[Job]) -> list[Row | Failure]:
+        """Return what became of the first runs of a bundle, of at least one."""
+        from distributed import KilledWorker
+
+        if isinstance(result, list):  # it is here, though the worker that had it may be gone
+            rows: list[Row | Failure] = result
+            return rows
+        if future.status != "error":
+            raise SchedulerLost(f"the scheduler at {self.scheduler} went away")
+        error = result[1] if isinstance(result, tuple) else result
+        for work, _ in bundle:  # any of them may have been to blame: they are tried one by one
+            self.expected_s[work.problem, work.spec] = BUNDLE_S
+        if isinstance(error, KilledWorker):
+            return (
+                []
+                if len(bundle) > 1
+                else [Failure(f"the workers that did it died: {' '.join(str(error).split())}")]
+            )
+        if isinstance(error, OtherCode):
+            self._refuse_code(error)
+        if isinstance(error, WrongVersions | ImportError):
+            self._refuse(f"its workers cannot run gadgetopt: {error}")
+        reason = f"the worker failed: {type(error).__name__}: {error}".replace("\n", " ")
+        return [] if len(bundle) > 1 else [Failure(reason)]
+
+    def _farewell(self) -> Iterator[tuple[Work, Document, Row | Failure]]:
+        """Have the runs at work stop, and yield what they hand over."""
+        with self._still_there():
+            self.client.run(interrupt, self.session, on_error="ignore")
+        until = time.monotonic() + 2 * FAREWELL_S
+        with contextlib.suppress(KeyboardInterrupt):  # a second one: without waiting any longer
+            while self.flying and time.monotonic() < until:
+                yield from self._landed(TICK_S)
+
+    @contextlib.contextmanager
+    def _still_there(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if self.client.status == "running" and not isinstance(error, OSError):
+                raise
+            raise SchedulerLost(f"the scheduler at {self.scheduler} went away") from None
+
+
+def _draws() -> bool:
+    """Say whether Dask's dashboard has what it draws with."""
+    return importlib.util.find_spec("bokeh") is not None
+
+
+def _hold(document: str) -> str:
+    """Keep an instance on the cluster: it travels once to each worker that needs it."""
+    return document
+
+
+def _close(client: Any) -> None:
+    with contextlib.suppress(Exception):  # the scheduler may be gone
+        client.close(timeout=2)
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Keep Dask's own log off the terminal."""
+    import distributed  # noqa: F401  (it sets the levels of its loggers when it is imported)
+
+    names = [n for n in logging.root.manager.loggerDict if n.split(".")[0] in _TALKATIVE]
+    levels = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="distributed")
+        try:
+            yield
+        finally:
+            for name, level in levels.items():
+                logging.getLogger(name).setLevel(level)

@@ -1,0 +1,65 @@
+"""The row of a run, however it ended."""
+
+from __future__ import annotations
+
+from gadgetopt import __version__
+from gadgetopt.errors import OtherCode, failure
+from gadgetopt.runs.engine.work import Failure, Work
+from gadgetopt.runs.rows import Row, StoredRun, checked_row
+from gadgetopt.runs.source_code import loaded_code
+from gadgetopt.system.declaration import Method, Problem
+from gadgetopt.system.files import Document
+from gadgetopt.system.methods import MethodCall, find_method
+from gadgetopt.system.result import MethodOutcome, Result
+from gadgetopt.trust.run import (
+    Attempt,
+    attempt,
+    conclude,
+    warm_up,
+)
+from gadgetopt.trust.theorems import promises
+
+
+def run_here(work: Work, document: Document) -> Row:
+    """Do a run in this very process and return its row."""
+    call = find_method(document.problem, work.spec)
+    check_code(work, document.problem, call.method)
+    warm_up(document.problem, call.method)
+    made = attempt(document, call, work.limits, work.seed)
+    return finished_row(work, document, call, made)
+
+
+def check_code(work: Work, problem: Problem, method: Method) -> None:
+    """Raise OtherCode if this process has not the code that is to make a run."""
+    here = loaded_code(problem, method)
+    if work.code is not None and work.code != here:
+        raise OtherCode(work.code, here)
+
+
+def finished_row(work: Work, document: Document, call: MethodCall, made: Attempt) -> Row:
+    """Return the row of an attempt; one that cannot be written down is an error that says so."""
+    result = conclude(document, call, work.limits, work.seed, made)
+    try:
+        return _row(work, document, call, result)
+    except Exception as error:
+        reason = result.reason or f"its result cannot be written down: {failure(error)}"
+        bare = Attempt(MethodOutcome(), made.time_s, _printable(reason), made.refused)
+        told = conclude(document, call, work.limits, work.seed, bare)
+        return _row(work, document, call, told)
+
+
+def failed_row(work: Work, document: Document, failed: Failure) -> Row:
+    """Return the row of a run that its supervisor had to give up."""
+    call = find_method(document.problem, work.spec)
+    outcome = MethodOutcome(limit_hit=failed.limit_hit)
+    made = Attempt(outcome, failed.time_s, _printable(failed.reason))
+    return _row(work, document, call, conclude(document, call, work.limits, work.seed, made))
+
+
+def _row(work: Work, document: Document, call: MethodCall, result: Result) -> Row:
+    promised = promises(document.problem, document.data, call, result)
+    return checked_row(StoredRun(work.key, result, promised, work.limits, __version__, work.code))
+
+
+def _printable(text: str) -> str:
+    return text.encode(errors="backslashreplace").decode()

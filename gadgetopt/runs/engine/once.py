@@ -1,0 +1,134 @@
+"""One solve or one check in a process that is watched: the commands `solve` and `verify`.
+
+The process and the watch are those of a comparison, so limits hold here as they do there. The
+Python functions `gadgetopt.solve` and `gadgetopt.verify` work in the process that calls them.
+"""
+
+from __future__ import annotations
+
+import sys
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from gadgetopt.runs.engine.interrupts import polite_interrupt
+from gadgetopt.runs.engine.supervisor import (
+    Crash,
+    SolverProcess,
+    Watch,
+    interrupt,
+)
+from gadgetopt.runs.engine.work import (
+    Answer,
+    Call,
+    Failure,
+    Work,
+    default_grace_s,
+)
+from gadgetopt.system.result import Limits
+
+if TYPE_CHECKING:
+    from gadgetopt.runs.rows import Row, StoredRun
+    from gadgetopt.system.files import Document
+    from gadgetopt.system.methods import MethodCall
+
+#: Seconds that a method has to hand over its incumbent after Ctrl-C; a second one ends it at once.
+FAREWELL_S = 60.0
+
+
+class Once:
+    """A process for one solve; it starts while its user reads the instance.
+
+    What it prints appears on standard error.
+
+    Parameters
+    ----------
+    threads : int
+        Solver threads.
+    log : bool
+        Whether the solver's log is printed.
+    """
+
+    def __init__(self, threads: int, *, log: bool = False):
+        self.process = SolverProcess(threads, ["--log"] if log else [], echo=True)
+
+    def solve(self, document: Document, call: MethodCall, limits: Limits, seed: int) -> StoredRun:
+        """Do a run; what exceeds a limit, or crashes, is an error that says so.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            At a Ctrl-C before the method has begun, and at a second one.
+        """
+        from gadgetopt.runs.engine.finish import failed_row
+        from gadgetopt.runs.rows import from_row
+        from gadgetopt.system.files import document_text
+
+        work = Work(
+            key="",
+            session=uuid.uuid4().hex,
+            problem=document.problem.name,
+            fingerprint=document.fingerprint,
+            spec=call.label,
+            limits=limits,
+            seed=seed,
+            grace_s=default_grace_s(limits.time_s),
+        )
+        try:
+            outcome = self._watched(work, document_text(document))
+        finally:
+            self.process.stop()
+        self.process.silent()  # what it has printed is on the terminal before what we print
+        row = failed_row(work, document, outcome) if isinstance(outcome, Failure) else outcome
+        return from_row(row)
+
+    def _watched(self, work: Work, text: str) -> Row | Failure:
+        with polite_interrupt() as asked:
+
+            def given_up() -> bool:
+                if asked.is_set():
+                    interrupt(work.session)
+                return asked.is_set() and watch.phase == "start"
+
+            watch = Watch(work, self.process, given_up, FAREWELL_S, alone=True)
+            try:
+                outcome: Row | Failure = watch.run(text)
+            except Crash as crash:
+                return Failure(f"crashed: {crash}", time_s=watch.elapsed)
+        if watch.phase == "start" and asked.is_set():
+            raise KeyboardInterrupt
+        return outcome
+
+
+def run_command(function: str, arguments: tuple[Any, ...], limits: Limits) -> int:
+    """Call a function that prints its answer and returns an exit code; print the answer here.
+
+    Whatever it does to its process, it ends within the limits, with a line that says why it was
+    ended and exit code 1.
+
+    Parameters
+    ----------
+    function : str
+        As `module:name`.
+
+    Raises
+    ------
+    InputError, ModelRefused
+        As the function does.
+    """
+    process = SolverProcess(limits.threads)
+    watch = Watch(Call(function, arguments, limits), process, lambda: False, alone=True)
+    try:
+        outcome: Answer | Failure = watch.run()
+    except Crash as crash:
+        outcome = Failure(f"crashed: {crash}")
+    finally:
+        process.stop()
+    if isinstance(outcome, Failure):
+        time_s = f"took more than {limits.time_s:g} s" if limits.time_s is not None else ""
+        reason = time_s if outcome.limit_hit == "time_s" else outcome.reason
+        print(f"gadgetopt: not verified: {reason}", file=sys.stderr)
+        return 1
+    if outcome.error is not None:
+        raise outcome.error
+    sys.stdout.write(outcome.printed)
+    return outcome.code

@@ -1,0 +1,183 @@
+"""A process that solves, one run after another, for the supervisor that started it.
+
+Orders come in on what was its standard input, messages go out on what was its standard output:
+("begun",) when the method is about to run, ("ended",) when it is over, ("row", row) when its result
+is judged, ("failed", reason), or ("other code", code) if it has not the source code that the run is
+asked of. Nothing else can get into that channel: a method that prints, prints into the void; what
+it writes to standard error is its last words if it dies.
+
+    python -m gadgetopt.runs.engine.solver_process [--echo] [--log]
+
+With `--echo` what a method prints goes to standard error, with `--log` the solver's log does too. A
+call, of which one is made in a process, is answered by ("begun",) and ("answer", answer).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from gadgetopt.errors import OtherCode
+
+if TYPE_CHECKING:
+    from gadgetopt.runs.engine.work import Answer, Call, Order
+    from gadgetopt.runs.rows import Row
+    from gadgetopt.system.files import Document
+
+#: Seconds without an order after which the process ends; its supervisor starts another if need be.
+IDLE_S = 60.0
+
+
+class _Interrupts:
+    """Ctrl-C, sent by the supervisor, reaches a method while it runs and nothing else."""
+
+    def __init__(self) -> None:
+        self.wanted = False
+        signal.signal(signal.SIGINT, self._handle)
+
+    def _handle(self, *_: object) -> None:
+        if self.wanted:
+            raise KeyboardInterrupt
+
+
+def main() -> None:
+    """Solve until there is nothing left to solve or nobody left to solve it for."""
+    orders_in, results_out = _channels(echo="--echo" in sys.argv)
+    if "--log" in sys.argv:
+        _print_solver_log()
+    _die_with_parent()
+    interrupts = _Interrupts()
+    orders: queue.SimpleQueue[Order | Call] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(orders_in, orders), daemon=True).start()
+    instances: dict[str, Document] = {}
+    me = os.getpid()
+
+    def say(*message: Any) -> None:
+        from gadgetopt.runs.engine.work import send
+
+        if os.getpid() != me:
+            os._exit(0)  # a copy of this process that a method made and did not end
+        try:
+            send(results_out, message)
+        except OSError:
+            os._exit(0)  # nobody is left to listen
+
+    from gadgetopt.runs.engine.work import Call
+
+    while True:
+        try:
+            order = orders.get(timeout=IDLE_S)
+        except queue.Empty:
+            return
+        try:
+            if isinstance(order, Call):
+                say("answer", _answer(order, say))
+                continue
+            for fingerprint in order.forget:
+                instances.pop(fingerprint, None)
+            say("row", _solve(order, instances, interrupts, say))
+        except OtherCode as error:
+            say("other code", error.here)
+        except MemoryError:
+            instances.clear()
+            say("failed", "ran out of memory")
+        except BaseException as error:  # told, so that the process need not die of it
+            from gadgetopt.errors import failure
+
+            say("failed", failure(error))
+
+
+def _solve(
+    order: Order, instances: dict[str, Document], interrupts: _Interrupts, say: Callable[..., None]
+) -> Row:
+    from gadgetopt.runs.engine.finish import check_code, finished_row
+    from gadgetopt.system.files import parse
+    from gadgetopt.system.methods import find_method
+    from gadgetopt.trust.run import attempt, warm_up
+
+    work = order.work
+    if order.document is not None:
+        instances[work.fingerprint] = parse(order.document, f"instance {work.fingerprint[:12]}")
+    document = instances[work.fingerprint]
+    call = find_method(document.problem, work.spec)
+    check_code(work, document.problem, call.method)
+    warm_up(document.problem, call.method)
+    say("begun")
+    interrupts.wanted = True
+    try:
+        made = attempt(document, call, work.limits, work.seed)
+    finally:
+        interrupts.wanted = False
+    say("ended")
+    return finished_row(work, document, call, made)
+
+
+def _answer(call: Call, say: Callable[..., None]) -> Answer:
+    """Call a function and keep what it prints."""
+    import io
+
+    from gadgetopt.errors import InputError, ModelRefused
+    from gadgetopt.runs.engine.work import Answer
+
+    say("begun")
+    module, name = call.function.split(":")
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        try:
+            code = getattr(importlib.import_module(module), name)(*call.arguments)
+        except (InputError, ModelRefused) as error:
+            return Answer(2, "", error)
+    return Answer(code, printed.getvalue())
+
+
+def _print_solver_log() -> None:
+    import logging
+
+    from gadgetopt.system.result import solver_log
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    solver_log.addHandler(handler)
+    solver_log.setLevel(logging.INFO)
+
+
+def _channels(*, echo: bool) -> tuple[BinaryIO, BinaryIO]:
+    """Return the pipes to the supervisor, out of the reach of a method that reads or prints."""
+    orders_in, results_out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(2 if echo else nowhere, 1)
+    os.close(nowhere)
+    return orders_in, results_out
+
+
+def _listen(orders_in: BinaryIO, orders: queue.SimpleQueue[Order | Call]) -> None:
+    """Take orders until the supervisor is gone; then this process has no business any more."""
+    from gadgetopt.runs.engine.work import receive
+
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            orders.put(receive(orders_in))
+    os._exit(0)
+
+
+def _die_with_parent() -> None:
+    """Have Linux end this process with its supervisor, even while a solver holds Python's lock."""
+    if not sys.platform.startswith("linux"):
+        return
+    import ctypes
+
+    parent_death_signal = 1
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(parent_death_signal, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,461 @@
+"""Watching a solve from outside: what a Dask worker's thread does with a run.
+
+Each thread owns one solver process and keeps it for many runs. A run that takes too long or too
+much memory is stopped; a process that dies by itself is replaced, and its run is tried once more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import psutil
+
+from gadgetopt.errors import InputError, OtherCode
+from gadgetopt.runs.engine.memory import machine_memory_mb
+from gadgetopt.runs.engine.work import (
+    VERSIONS,
+    Call,
+    Failure,
+    Order,
+    Work,
+    receive,
+    send,
+)
+
+if TYPE_CHECKING:
+    from gadgetopt.runs.rows import Row
+
+#: Seconds between two looks at a solver process.
+POLL_S = 0.05
+
+#: Seconds for importing a method and reading its instance, and for judging its result, beyond the
+#: time limit of the run itself.
+MARGIN_S = 300.0
+
+#: Seconds a method has to hand over its incumbent when the whole comparison is interrupted.
+FAREWELL_S = 3.0
+
+#: Seconds after which no further run of a bundle is begun.
+LONGEST_BUNDLE_S = 1.0
+
+#: Instances a solver process keeps.
+KEPT_INSTANCES = 8
+
+#: Share of the memory that solves may take together where no limit is given.
+MEMORY_SHARE = 0.9
+
+_threads = threading.local()
+_interrupted: set[str] = set()
+
+
+def interrupt(session: str) -> None:
+    """End the runs of a comparison on this worker: those at work soon, the others at once."""
+    _interrupted.add(session)
+
+
+def versions() -> tuple[str, str]:
+    """Return what a worker must have in common with its clients."""
+    return VERSIONS
+
+
+def supervise_all(works: Sequence[Work], document: str) -> list[Row | Failure]:
+    """Have runs on one instance done, one after another.
+
+    What takes longer than it was expected to is handed back unfinished: the result may be shorter
+    than `works`.
+    """
+    out, until = [], time.monotonic() + LONGEST_BUNDLE_S
+    for work in works:
+        out.append(supervise(work, document))
+        if time.monotonic() > until:
+            break
+    return out
+
+
+def supervise(work: Work, document: str) -> Row | Failure:
+    """Have a run done by the solver process of this thread; never fails, never hangs.
+
+    Parameters
+    ----------
+    work : Work
+    document : str
+        The text of the instance's file.
+    """
+    if work.versions != VERSIONS:
+        raise WrongVersions(work.versions, VERSIONS)
+    cancelled = _cancelled()
+    crashes: list[str] = []
+    while True:
+        if work.session in _interrupted or cancelled():
+            return Failure("interrupted", "interrupted")
+        try:
+            process = _process(work.limits.threads)
+        except OSError as error:
+            return Failure(f"no solver process could be started: {error}")
+        watch = Watch(work, process, cancelled)
+        try:
+            row: Row | Failure = watch.run(document)
+            return row
+        except EndedIdle:
+            continue
+        except OtherCode:
+            if process.orders == 1:
+                raise
+            # It was loaded for an earlier run, and the code has changed since: a new one has it.
+        except Crash as crash:
+            crashes.append(str(crash))
+        finally:
+            if watch.spent or not process.alive:
+                process.stop()
+                del _threads.process
+        if len(crashes) == 2:
+            first, second = crashes
+            also = "" if first == second else f", before {first}"
+            return Failure(f"crashed twice: {second}{also}", time_s=watch.elapsed)
+
+
+class WrongVersions(InputError):
+    """A worker that runs another gadgetopt or another Python than its client."""
+
+    def __init__(self, client: tuple[str, str], worker: tuple[str, str]):
+        super().__init__(client, worker)
+        self.client, self.worker = client, worker
+
+    def __str__(self) -> str:
+        said = [f"gadgetopt {v} on Python {python}" for v, python in (self.worker, self.client)]
+        return f"its workers have {said[0]}, expected {said[1]} as here"
+
+
+class Crash(Exception):
+    """The solver process died by itself; the message says of what."""
+
+
+class EndedIdle(Exception):
+    """The solver process had just gone for want of work."""
+
+
+class Watch:
+    """One attempt at one run, or one call.
+
+    Parameters
+    ----------
+    work : Work or Call
+    process : SolverProcess
+    cancelled : callable
+        Says whether nobody waits for the run any more.
+    farewell_s : float
+        Seconds a method has to hand over its incumbent when its session is interrupted.
+    alone : bool
+        Whether the machine has no other solves to do: a share of its memory is that of one.
+    """
+
+    def __init__(
+        self,
+        work: Work | Call,
+        process: SolverProcess,
+        cancelled: Callable[[], bool],
+        farewell_s: float = FAREWELL_S,
+        *,
+        alone: bool = False,
+    ):
+        self.work = work
+        self.process = process
+        self.cancelled = cancelled
+        self.farewell_s = farewell_s
+        self.alone = alone
+        self.phase = "start"
+        self.since = time.monotonic()
+        self.elapsed = 0.0
+        self.asked: str | None = None  # the limit for which the method was asked to stop
+        self.spent = False  # whether the process should not be used for another run
+
+    @cached_property
+    def limit_mb(self) -> float:
+        """Memory that the process may occupy."""
+        if self.work.limits.memory_mb is not None:
+            return self.work.limits.memory_mb
+        return MEMORY_SHARE * machine_memory_mb() if self.alone else _share_mb()
+
+    def run(self, document: str = "") -> Any:
+        """Give the process its work, a run with the text of its instance; return what it answers.
+
+        Returns
+        -------
+        Row, Answer or Failure
+        """
+        if isinstance(self.work, Call):
+            self.process.send(self.work)
+        else:
+            self.process.order(self.work, document)
+        while True:
+            message = self.process.message(POLL_S)
+            now = time.monotonic()
+            if self.phase == "solve":
+                self.elapsed = now - self.since
+            if message is None:
+                failure = self._look(now - self.since)
+                if failure is not None:
+                    self.spent = True
+                    return failure
+                continue
+            match message:
+                case ("begun",):
+                    self.phase, self.since = "solve", now
+                case ("ended",):
+                    self.phase, self.since = "judge", now
+                case ("row", row):
+                    return self._finish(row)
+                case ("answer", answer):
+                    return answer
+                case ("failed", reason):
+                    self.spent = True
+                    return Failure(str(reason), time_s=self.elapsed)
+                case ("other code", here):
+                    self.spent = True
+                    raise OtherCode(self.work.code or "unknown", str(here))
+
+    def _finish(self, row: Row) -> Row:
+        # A method that was interrupted may have left threads behind, one that took much memory may
+        # not have given it back: the next run shall not suffer from it.
+        self.spent = self.asked is not None or self.process.memory_mb() > self.limit_mb / 2
+        if self.asked == "time_s" and row["limit_hit"] == "interrupted":
+            row["limit_hit"] = "time_s"
+        return row
+
+    def _look(self, seconds: float) -> Failure | None:
+        """Stop the process if it has gone too far; say why."""
+        if not self.process.alive and self.process.silent():
+            self.process.ended(self.phase)
+        if self.process.memory_mb() > self.limit_mb:
+            reason = f"took more than {self.limit_mb:.0f} MB of memory"
+            return Failure(reason, "memory_mb", self.elapsed)
+        if self.cancelled():
+            return Failure("interrupted", "interrupted", self.elapsed)
+        if self.work.session in _interrupted and self._ask("interrupted", self.farewell_s, seconds):
+            return Failure("interrupted", "interrupted", self.elapsed)
+        time_s, grace_s = self.work.limits.time_s, self.work.grace_s
+        if time_s is None:
+            return None
+        if self.phase != "solve":
+            if seconds <= time_s + grace_s + MARGIN_S:
+                return None
+            what = {"start": "could not be started", "judge": "had no result that could be judged"}
+            return Failure(f"{what[self.phase]} within {seconds:.0f} s")
+        if seconds > time_s + grace_s and self._ask("time_s", grace_s, seconds):
+            reason = f"ignored its time limit of {time_s:g} s; stopped after {seconds:.3g} s"
+            return Failure(reason, "time_s", seconds)
+        return None
+
+    def _ask(self, why: str, patience_s: float, seconds: float) -> bool:
+        """Ask the method to stop, once; say whether it has had its time to do so."""
+        if self.asked is None:
+            self.asked = why
+            self.until = seconds + patience_s
+            self.process.interrupt()
+        return seconds > self.until
+
+
+class SolverProcess:
+    """The supervisor's side of a solver process.
+
+    Parameters
+    ----------
+    threads : int
+        Solver threads.
+    options : sequence of str
+        What it is told on its command line.
+    echo : bool
+        Whether what it prints is printed here too, on standard error.
+    """
+
+    def __init__(self, threads: int, options: Sequence[str] = (), *, echo: bool = False):
+        self.threads = threads
+        self.instances: OrderedDict[str, None] = OrderedDict()
+        self.messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.last_words: deque[bytes] = deque(maxlen=20)
+        self.popen = subprocess.Popen(
+            [
+                *(sys.executable, "-P", "-m", "gadgetopt.runs.engine.solver_process"),
+                *(["--echo"] if echo else []),
+                *options,
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=_environment(threads),
+            start_new_session=True,  # Ctrl-C on the terminal is the client's business
+        )
+        self.stop = weakref.finalize(self, _stop, self.popen)
+        self.usage = psutil.Process(self.popen.pid)
+        self.orders = 0
+        self.listeners = [
+            threading.Thread(target=_listen, args=(self.popen, self.messages), daemon=True),
+            threading.Thread(
+                target=_overhear, args=(self.popen, self.last_words, echo), daemon=True
+            ),
+        ]
+        for thread in self.listeners:
+            thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process has not ended."""
+        return self.popen.poll() is None
+
+    def order(self, work: Work, document: str) -> None:
+        """Give the process a run, and the instance unless it has it."""
+        known = work.fingerprint in self.instances
+        self.instances[work.fingerprint] = None
+        self.instances.move_to_end(work.fingerprint)
+        forget = []
+        while len(self.instances) > KEPT_INSTANCES:
+            forget.append(self.instances.popitem(last=False)[0])
+        self.last_words.clear()
+        self.orders += 1
+        self.send(Order(work, None if known else document, tuple(forget)))
+
+    def send(self, order: Order | Call) -> None:
+        """Send the process an order."""
+        assert self.popen.stdin is not None
+        with contextlib.suppress(OSError):  # it has ended: who waits for its messages finds out why
+            send(self.popen.stdin, order)
+
+    def message(self, wait_s: float) -> tuple[Any, ...] | None:
+        """Return what the process says within some time; None if it is silent."""
+        try:
+            message: tuple[Any, ...] | None = self.messages.get(timeout=wait_s)
+        except queue.Empty:
+            return None
+        return message
+
+    def memory_mb(self) -> float:
+        """Return the memory that the process occupies."""
+        try:
+            return float(self.usage.memory_info().rss) / 1e6
+        except psutil.Error:  # gone in this moment
+            return 0.0
+
+    def interrupt(self) -> None:
+        """Send the process a Ctrl-C."""
+        if os.name == "posix":
+            self.popen.send_signal(signal.SIGINT)
+
+    def silent(self) -> bool:
+        """Say whether a process that has ended had nothing more to say."""
+        for thread in self.listeners:
+            thread.join(timeout=1.0)  # a process that it left behind may keep the pipe open
+        return self.messages.empty()
+
+    def ended(self, phase: str) -> NoReturn:
+        """Raise what the end of the process means."""
+        code = self.popen.wait()
+        if phase == "start" and code == 0 and self.orders > 1:
+            raise EndedIdle
+        said = b"".join(self.last_words).decode(errors="replace").split("\n")
+        words = next((line.strip() for line in reversed(said) if line.strip()), "")
+        told = f" ({words[:200]})" if words.isprintable() and words else ""
+        raise Crash(f"{_cause(code)}{told}")
+
+
+def _cause(code: int) -> str:
+    if code >= 0:
+        return f"exited with code {code}"
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"killed by signal {-code}"
+
+
+def _process(threads: int) -> SolverProcess:
+    """Return the solver process of this thread."""
+    process: SolverProcess | None = getattr(_threads, "process", None)
+    if process is None or not process.alive or process.threads != threads:
+        if process is not None:
+            process.stop()
+        process = _threads.process = SolverProcess(threads)
+    return process
+
+
+def _environment(threads: int) -> dict[str, str]:
+    """Return the environment of a solver process: what this one imports, it can import too."""
+    out = dict(os.environ)
+    out["PYTHONPATH"] = os.pathsep.join(path or os.getcwd() for path in sys.path)
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        out.setdefault(name, str(threads))
+    return out
+
+
+def _stop(popen: subprocess.Popen[bytes]) -> None:
+    """End a solver process and whatever it has started, which may have outlived it."""
+    if os.name == "posix":
+        with contextlib.suppress(OSError):
+            os.killpg(popen.pid, signal.SIGKILL)
+    with contextlib.suppress(OSError):
+        popen.kill()
+    popen.wait()
+    assert popen.stdin is not None
+    with contextlib.suppress(OSError):
+        popen.stdin.close()
+
+
+def _listen(popen: subprocess.Popen[bytes], messages: queue.SimpleQueue[Any]) -> None:
+    assert popen.stdout is not None
+    with popen.stdout as stream:
+        while True:
+            try:
+                messages.put(receive(stream))
+            except Exception:  # gone, or a method has written into its file descriptor
+                return
+
+
+def _overhear(popen: subprocess.Popen[bytes], last_words: deque[bytes], echo: bool) -> None:
+    assert popen.stderr is not None
+    with popen.stderr as stream:
+        for line in iter(lambda: stream.readline(1000), b""):
+            last_words.append(line)
+            if echo:
+                sys.stderr.write(line.decode(errors="replace"))
+                sys.stderr.flush()
+
+
+def _cancelled() -> Callable[[], bool]:
+    """Return what says whether nobody waits for the run of this thread any more."""
+    from distributed import get_worker
+
+    try:
+        worker = get_worker()
+        key = worker.get_current_task()
+    except (ValueError, KeyError):
+        return lambda: False
+
+    def asked() -> bool:
+        task = worker.state.tasks.get(key)
+        return task is None or task.state == "cancelled"
+
+    return asked
+
+
+def _share_mb() -> float:
+    """Return the memory that one solve may take where no limit is given."""
+    from distributed import get_worker
+    from distributed.system import MEMORY_LIMIT
+
+    limit, threads = MEMORY_LIMIT, 1
+    try:
+        worker = get_worker()
+        limit, threads = worker.memory_manager.memory_limit or limit, worker.state.nthreads
+    except ValueError:
+        pass
+    return float(MEMORY_SHARE * limit / threads / 1e6)

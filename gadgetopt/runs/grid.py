@@ -1,0 +1,86 @@
+"""The grid of a comparison: instances x methods x seeds, made as it is walked through."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gadgetopt.errors import InputError
+from gadgetopt.runs.rows import run_key
+from gadgetopt.runs.source_code import SourceCode
+from gadgetopt.system.declaration import KINDS
+from gadgetopt.system.files import Document, find_instances, read_instance
+from gadgetopt.system.methods import knows, select
+from gadgetopt.system.result import Limits
+
+#: Seeds are below this: integers in SQLite have 64 bits.
+MOST_SEEDS = 2**63
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run to be done."""
+
+    document: Document
+    spec: str
+    limits: Limits
+    seed: int
+    named: bool = False  # asked for by its name, not by kind or default
+    key: str = field(default="", compare=False)
+    code: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The runs that `compare` would do, in order; a grid of a million holds its instances only.
+
+    Its methods are those of the source code as it is when the grid is first walked through.
+    """
+
+    documents: tuple[Document, ...]
+    methods: tuple[str, ...] = ()
+    limits: Limits = field(default_factory=Limits)
+    seeds: int = 1
+    first_seed: int = 0
+    source: SourceCode = field(default_factory=SourceCode, compare=False, repr=False)
+
+    def __iter__(self) -> Iterator[Task]:
+        for document in self.documents:
+            system = document.problem
+            wanted = [s for s in self.methods or system.default_methods if knows(system, s)]
+            by_name = [s for s in self.methods if knows(system, s) and s not in ("all", *KINDS)]
+            named = {call.label for call in select(system, by_name)}
+            seeds = range(self.first_seed, self.first_seed + self.seeds)
+            for call in select(system, wanted):
+                label, code = call.label, self.source.of(system, call.method)
+                # What depends on no seed is the same run whatever the first seed is.
+                for seed in seeds if call.method.stochastic else (0,):
+                    key = run_key(document.fingerprint, call, self.limits, seed, code)
+                    yield Task(document, label, self.limits, seed, label in named, key, code)
+
+
+def grid(
+    paths: Iterable[Path | str],
+    methods: Sequence[str] = (),
+    limits: Limits | None = None,
+    seeds: int = 1,
+    first_seed: int = 0,
+) -> Grid:
+    """Read the instances and return the grid over them.
+
+    Raises
+    ------
+    InputError
+        If a path, file or method name is wrong, or a seed is too large for a store.
+    """
+    if first_seed + seeds > MOST_SEEDS:
+        raise InputError(f"seeds: {seeds} from {first_seed} on, expected all of them below 2^63")
+    documents = tuple(read_instance(path) for path in find_instances(paths))
+    systems = {d.problem.name: d.problem for d in documents}
+    for spec in methods:
+        if not any(knows(system, spec) for system in systems.values()):
+            select(next(iter(systems.values())), [spec])  # says what is known
+    for system in systems.values():
+        select(system, [s for s in methods if knows(system, s)])  # says what is wrong with a name
+    return Grid(documents, tuple(methods), limits or Limits(), seeds, first_seed)

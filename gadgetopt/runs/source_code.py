@@ -1,0 +1,209 @@
+"""Which code makes a run: version and digest of the source of the library and of the method's own.
+
+A run is stored under a key that holds this: a method whose code changed is run again, one whose
+code did not is not. For a system of the library the code is the toolkit and the system's own
+folder; for a third party's method it is the third party's distribution and the whole library.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import sys
+from collections.abc import Iterable, Iterator
+from importlib.metadata import Distribution, distribution, distributions, packages_distributions
+from pathlib import Path
+from typing import Any
+
+from gadgetopt import __version__
+from gadgetopt.errors import InputError
+from gadgetopt.system.declaration import Method, Problem, Reference
+from gadgetopt.system.registry import declared_in
+
+LIBRARY = "gadgetopt"
+MODELS = "gadgetopt.models"
+
+#: Folders of the toolkit that no run passes through, and those that are no part of it.
+_NOT_TOOLKIT = frozenset({"cli", "reporting", "models", "instances"})
+
+#: Files beside the code that no method reads: prose, and what gadgetopt itself writes.
+_NOT_CODE = frozenset(
+    {".md", ".rst", ".txt", ".html", ".pyc", ".sqlite", ".sqlite-wal", ".sqlite-shm"}
+)
+
+#: Hexadecimal digits of a digest that are kept.
+_DIGITS = 16
+
+
+class SourceCode:
+    """The code of methods, each file read once: as it is when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._methods: dict[tuple[str, str], str] = {}
+        self._packages: dict[str, str] = {}
+
+    def of(self, problem: Problem, method: Method) -> str:
+        """Return what makes the runs of a method: `name version digest`, separated by commas."""
+        which = problem.name, method.name
+        if which not in self._methods:
+            self._methods[which] = ", ".join(self._told(_modules(problem, method)))
+        return self._methods[which]
+
+    def _told(self, modules: set[str]) -> Iterator[str]:
+        yield f"{LIBRARY} {__version__} {self._digest(LIBRARY)}"
+        foreign = {module for module in modules if _top(module) != LIBRARY}
+        if not foreign:
+            systems = {".".join(m.split(".")[:3]) for m in modules if m.startswith(f"{MODELS}.")}
+            for system in sorted(systems):
+                yield f"{system} {self._digest(system)}"
+            return
+        # Somebody else's code may call any of the library's.
+        yield f"{MODELS} {self._digest(MODELS)}"
+        for name, version, packages in _distributions(foreign):
+            own = hashlib.sha256("".join(self._digest(p) for p in packages).encode())
+            yield f"{name} {version} {own.hexdigest()[:_DIGITS]}"
+
+    def _digest(self, package: str) -> str:
+        if package not in self._packages:
+            self._packages[package] = _digest(package)
+        return self._packages[package]
+
+
+_first_use: dict[tuple[str, str], str] = {}
+
+
+def loaded_code(problem: Problem, method: Method) -> str:
+    """Return the code of a method as it was when this process was first asked for it."""
+    which = problem.name, method.name
+    if which not in _first_use:
+        _first_use[which] = SourceCode().of(problem, method)
+    return _first_use[which]
+
+
+# -- where a method's parts come from --------------------------------------------------------------
+
+
+def _modules(problem: Problem, method: Method) -> set[str]:
+    """Return the modules of what makes a run: the method, and what judges its outcome."""
+    formulations = [f for f in problem.formulations if f.name == method.formulation]
+    theorems = [g for g in problem.guarantees if method.name in g.methods]
+    parts = [
+        method.run,
+        problem.instance_type,
+        problem.solution_type,
+        problem.certificate_type,
+        problem.evaluate,
+        problem.check_bound,
+        *(part for f in formulations for part in (f.build, f.decode)),
+        *(part for g in theorems for part in (g.ratio, *(a.holds for a in g.assumptions))),
+    ]
+    modules = {_module(part) for part in parts if part is not None} | {declared_in(problem.name)}
+    return {m for m in modules if m and _top(m) not in sys.stdlib_module_names}
+
+
+def _module(part: Any) -> str | None:
+    """Return the name of the module that a function or class, or a reference to one, lies in."""
+    while isinstance(part, functools.partial):
+        part = part.func
+    if isinstance(part, Reference):
+        module = part.target.partition(":")[0]
+        return importlib.util.resolve_name(f".{module}", part.package)
+    return getattr(part, "__module__", None) or type(part).__module__
+
+
+def _top(module: str) -> str:
+    return module.partition(".")[0]
+
+
+def _distributions(modules: Iterable[str]) -> list[tuple[str, str, list[str]]]:
+    """Return name, version and packages of the distributions that modules belong to."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for package in {_outermost(module) for module in modules}:
+        installed = _installed(package)
+        if installed is None:
+            found[package, "of no version"] = {package}
+            continue
+        packages = found.setdefault((installed.name, installed.version), set())
+        packages.add(package)
+        packages.update(p for p in _top_levels(installed) if _beside(p, package))
+    return [(*named, sorted(packages)) for named, packages in sorted(found.items())]
+
+
+def _installed(module: str) -> Distribution | None:
+    """Return the distribution of a module; None for a module that is only on the path."""
+    top = _top(module)
+    # An editable installation may list no files; what it declares to gadgetopt it does list.
+    for installed in distributions():
+        declared = (e for e in installed.entry_points if e.group.startswith(LIBRARY))
+        if any(_top(entry.module) == top for entry in declared):
+            return installed
+    names = set(packages_distributions().get(top, ()))
+    return distribution(names.pop()) if len(names) == 1 else None
+
+
+def _top_levels(installed: Distribution) -> set[str]:
+    """Return the packages and modules that a distribution installs."""
+    listed = (installed.read_text("top_level.txt") or "").split()
+    files = [f for f in installed.files or () if f.suffix == ".py"]
+    names = listed or [f.stem if len(f.parts) == 1 else f.parts[0] for f in files]
+    return {name for name in names if name.isidentifier() and not name.startswith("__editable__")}
+
+
+def _beside(package: str, other: str) -> bool:
+    """Return True if both lie in one folder, so that neither is somebody else's of that name."""
+    places = [_place(name) for name in (package, other)]
+    return None not in places and len({place.parent for place in places if place}) == 1
+
+
+def _outermost(module: str) -> str:
+    """Return the outermost package, or module, that a module lies in and that has code."""
+    parts = module.split(".")
+    names = [".".join(parts[: k + 1]) for k in range(len(parts))]
+    return next((name for name in names if _place(name) is not None), module)
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def _place(name: str) -> Path | None:
+    """Return the folder of a package or the file of a module; None for what has no code."""
+    try:
+        spec = importlib.util.find_spec(name)
+        origin = None if spec is None or not spec.has_location else spec.origin
+    except (ImportError, ValueError):  # made while running: `__main__`, a module of no file
+        origin = getattr(sys.modules.get(name), "__file__", None)
+        spec = None
+    if origin is None:
+        return None
+    package = spec is not None and spec.submodule_search_locations is not None
+    return Path(origin).parent if package else Path(origin)
+
+
+def _digest(package: str) -> str:
+    """Return the digest of a package's or module's files."""
+    place = _place(package)
+    if place is None:
+        return "of no source"
+    skipped = _NOT_TOOLKIT if package == LIBRARY else frozenset()
+    files = [place] if place.is_file() else sorted(_files(place, skipped))
+    digest = hashlib.sha256()
+    for path in files:
+        name = path.name if path == place else path.relative_to(place).as_posix()
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        digest.update(f"{name}\n{len(content)}\n".encode(errors="surrogateescape"))
+        digest.update(content)
+    return digest.hexdigest()[:_DIGITS]
+
+
+def _files(folder: Path, skipped: frozenset[str]) -> Iterator[Path]:
+    for path in folder.iterdir():
+        if path.name.startswith(".") or path.name in skipped or path.name == "__pycache__":
+            continue
+        if path.is_dir():
+            yield from _files(path, frozenset())
+        elif path.is_file() and path.suffix not in _NOT_CODE:
+            yield path

@@ -1,0 +1,165 @@
+"""A store's file: opened, checked, brought up to date, and closed."""
+
+from __future__ import annotations
+
+import operator
+import os
+import socket
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Self
+
+from gadgetopt.errors import InputError
+from gadgetopt.runs.store_tables import (
+    APPLICATION_ID,
+    CREATE,
+    MIGRATIONS,
+    READABLE_VERSION,
+    SCHEMA_VERSION,
+)
+
+#: Seconds to wait for others that write.
+PATIENCE_S = 60.0
+
+
+class StoreFile:
+    """The open file of a store; its queries are those of `gadgetopt.runs.store.Store`.
+
+    Attributes
+    ----------
+    new : bool
+        Whether there was no store before.
+    """
+
+    def __init__(self, path: Path | None, create: bool = True):
+        self.path = path
+        self.create = create
+        self.new = False
+        self._owner = (socket.gethostname(), os.getpid())
+        if path is not None and not create and not path.exists():
+            raise InputError(f"{path}: no such store")
+        with self._clear_errors():
+            if path is None or create:
+                self._connection = _connect(path or ":memory:")
+                self._prepare()
+            else:
+                self._open_to_read(path)
+
+    def _open_to_read(self, path: Path) -> None:
+        self._connection = _connect(path, "mode=ro")
+        try:
+            version = self._check()
+        except sqlite3.OperationalError:
+            # Where not even the index of the write-ahead log can be made, nobody can be writing.
+            self._connection = _connect(path, "immutable=1")
+            version = self._check()
+        if version < READABLE_VERSION:
+            self._connection.close()
+            self._connection = _connect(path)
+            self._prepare()
+
+    def _check(self) -> int:
+        """Return the version of the tables, 0 for a new file; refuse a file that is not ours."""
+        execute = self._connection.execute
+        execute("BEGIN")  # one state of a file that another client may be making
+        try:
+            ours = execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+            version: int = execute("PRAGMA user_version").fetchone()[0]
+            tables = execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        finally:
+            execute("ROLLBACK")
+        if ours and version > SCHEMA_VERSION:
+            raise InputError(
+                f"{self.path}: store of version {version}, expected at most {SCHEMA_VERSION} "
+                "(written by a newer gadgetopt)"
+            )
+        if not ours and (tables or not self.create):
+            raise InputError(f"{self.path}: an SQLite file, but not a gadgetopt store")
+        if ours and version < 1:
+            raise InputError(f"{self.path}: store of version {version}, expected 1 or more")
+        return version if ours else 0
+
+    def _prepare(self) -> None:
+        execute = self._connection.execute
+        version = self._check()
+        self.new = version == 0
+        if version < SCHEMA_VERSION:
+            self._bring_up_to_date()
+        until = time.monotonic() + PATIENCE_S
+        while True:  # SQLite does not wait by itself for the lock that this takes on a new file
+            try:
+                execute("PRAGMA journal_mode = WAL")
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+        execute("PRAGMA synchronous = NORMAL")
+
+    def _bring_up_to_date(self) -> None:
+        execute = self._connection.execute
+        # Two clients that open a new or an old file at the same time are kept apart by the write
+        # lock; the second finds the work done.
+        with self._transaction():
+            if execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                for statement in CREATE:
+                    execute(statement)
+            else:
+                for step in range(execute("PRAGMA user_version").fetchone()[0], SCHEMA_VERSION):
+                    for statement in MIGRATIONS[step]:
+                        execute(statement)
+            execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._between("BEGIN IMMEDIATE"):
+            yield
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Read one state of a store that others may be writing to."""
+        with self._clear_errors(), self._between("BEGIN"):
+            yield
+
+    @contextmanager
+    def _between(self, begin: str) -> Iterator[None]:
+        self._connection.execute(begin)
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    @contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise InputError(f"{self.path}: cannot be used as a store: {error}") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.create:
+            with suppress(sqlite3.DatabaseError):  # they expire by themselves
+                self._connection.execute(
+                    "DELETE FROM claims WHERE (host, pid) = (?, ?)", self._owner
+                )
+        self._connection.close()
+
+
+def _connect(path: Path | str, how: str | None = None) -> sqlite3.Connection:
+    # A row's transaction is begun and committed by hand, or is a single statement.
+    name, uri = (path, False)
+    if how is not None:
+        name, uri = f"{Path(path).resolve().as_uri()}?{how}", True
+    connection = sqlite3.connect(name, uri=uri, timeout=PATIENCE_S, isolation_level=None)
+    # Bytes that are no text shall spoil one row, not the reading of all: see `rows.check_texts`.
+    connection.text_factory = operator.methodcaller("decode", "utf-8", "surrogateescape")
+    return connection

@@ -1,0 +1,283 @@
+"""Study files: a whole comparison written down, so that it can be repeated, changed and cited.
+
+A study is a TOML file. Everything in it can be given to `gadgetopt compare` as an option, and
+`--write-study` turns options into a file. Paths in a file are relative to the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from gadgetopt.errors import InputError
+from gadgetopt.runs.toml import toml
+from gadgetopt.system.data import (
+    Data,
+    NonNegativeInt,
+    PositiveFloat,
+    PositiveInt,
+)
+from gadgetopt.system.declaration import KINDS
+from gadgetopt.system.files import find_instances, validate
+from gadgetopt.system.generation import Series, checked_series, write_series
+from gadgetopt.system.methods import find_method, knows
+from gadgetopt.system.output import write_text
+from gadgetopt.system.registry import problems
+from gadgetopt.system.result import Limits
+
+if TYPE_CHECKING:
+    from gadgetopt.runs.comparison import Entry
+
+#: No file can have a NUL in its name.
+Text = Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")]
+
+
+class StudyLimits(Data):
+    """What each run may use; see `gadgetopt.system.result.Limits`."""
+
+    time_s: PositiveFloat = 60.0
+    threads: PositiveInt = 1
+    memory_mb: PositiveFloat | None = None
+    rel_gap: Annotated[float, Field(ge=0, lt=1)] = 0.0
+
+
+class Study(Data):
+    """A comparison: instances x methods x seeds, under limits, into a store.
+
+    Attributes
+    ----------
+    instances : tuple of str
+        Instance files, directories or globs.
+    methods : tuple of str
+        Names, kinds or "all"; none: what each system declares as its main comparison.
+    seeds, first_seed : int
+        Stochastic methods run once for each of `seeds` seeds from `first_seed` on.
+    store : str
+        SQLite file of the runs.
+    generated : str, optional
+        Folder of the generated instances; default: the store's name with `.instances` after it.
+    workers : int, optional
+        Runs at a time on this machine; default as many as its cores allow.
+    scheduler : str, optional
+        Address of a Dask scheduler whose workers do the runs.
+    grace_s : float, optional
+        Seconds beyond its time limit after which a method is interrupted, and again after which it
+        is stopped.
+    limits : StudyLimits
+        For each run.
+    generate : tuple of Series
+        Instances to generate from presets, beside `instances`.
+    """
+
+    instances: tuple[Text, ...] = ()
+    methods: tuple[Text, ...] = ()
+    seeds: PositiveInt = 1
+    first_seed: NonNegativeInt = 0
+    store: Text = "runs.sqlite"
+    generated: Text | None = None
+    workers: NonNegativeInt | None = None
+    scheduler: Text | None = None
+    grace_s: PositiveFloat | None = None
+    limits: StudyLimits = StudyLimits()
+    generate: tuple[Series, ...] = ()
+
+    @property
+    def run_limits(self) -> Limits:
+        """The limits of each run."""
+        own = self.limits
+        return Limits(own.time_s, own.threads, own.memory_mb, own.rel_gap)
+
+    @property
+    def generated_folder(self) -> Path:
+        """Where generated instances are written."""
+        return Path(self.generated or f"{self.store}.instances")
+
+    def moved(
+        self, move: Callable[[str], str], keep: Callable[[str], bool] = lambda _: False
+    ) -> Study:
+        """Return the study with `move` done to its paths, but for the instances to `keep`."""
+        return self.model_copy(
+            update={
+                "instances": tuple(p if keep(p) else move(p) for p in self.instances),
+                "store": move(self.store),
+                "generated": None if self.generated is None else move(self.generated),
+            }
+        )
+
+
+def instance_files(study: Study) -> list[Path]:
+    """Return the instance files of a study, after writing those that it generates.
+
+    Raises
+    ------
+    InputError
+        If it has none, a path is wrong, or a generated file cannot be written.
+    """
+    found = _given_files(study)
+    made = [path for s in study.generate for path in write_series(s, study.generated_folder)]
+    return list(dict.fromkeys([*found, *made]))
+
+
+def compare_study(study: Study, **how: Any) -> list[Entry]:
+    """Run a study and return its ratio table.
+
+    Parameters
+    ----------
+    study : Study
+    **how
+        What a study does not say: `rerun`, `retry_errors`, `details`, `on_result` and `watch` of
+        `gadgetopt.compare`.
+
+    Raises
+    ------
+    InputError
+        If an instance, method or the scheduler cannot be used.
+    """
+    from gadgetopt.runs.comparison import compare
+
+    return compare(
+        instance_files(study),
+        study.methods,
+        limits=study.run_limits,
+        seeds=study.seeds,
+        first_seed=study.first_seed,
+        store=study.store,
+        scheduler=study.scheduler,
+        workers=study.workers,
+        grace_s=study.grace_s,
+        **how,
+    )
+
+
+def check(study: Study) -> None:
+    """Raise an InputError if a study names no instances, or a path or method that is not there."""
+    _given_files(study)
+    for spec in study.methods:
+        _check_method(spec, "--methods")
+
+
+def _given_files(study: Study) -> list[Path]:
+    if not study.instances and not study.generate:
+        raise InputError(
+            "no instances: expected instance files, a study file that names some, or --generate"
+        )
+    return find_instances(study.instances)
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def is_study(path: Path) -> bool:
+    """Say whether a path given to `compare` names a study file."""
+    return path.suffix.lower() == ".toml" and not os.path.isdir(path)
+
+
+def read_study(path: Path | str) -> Study:
+    """Read a study file; its paths become paths from the current directory.
+
+    Raises
+    ------
+    InputError
+        One line that names the file, the field, the value and what was expected.
+    """
+    path = Path(path)
+    study: Study = validate(Study, _parsed(path), str(path), prefix="")
+    for k, spec in enumerate(study.methods):
+        _check_method(spec, f"{path}: methods[{k}]")
+    series = tuple(
+        checked_series(given, _place_in(path, k)) for k, given in enumerate(study.generate)
+    )
+    study = study.model_copy(update={"generate": series})
+    folder = path.parent
+    study = study.moved(
+        lambda text: str(folder / text), keep=lambda text: _in_library(text, folder)
+    )
+    for k, text in enumerate(study.instances):
+        try:
+            find_instances([text])
+        except InputError as error:
+            raise InputError(f"{path}: instances[{k}]: {error}") from None
+    return study
+
+
+def write_study(study: Study, path: Path) -> None:
+    """Write a study, paths relative to the file.
+
+    Raises
+    ------
+    InputError
+        If there is a file of that name, it cannot be written, or would not be taken for a study.
+    """
+    if not is_study(path):
+        raise InputError(f"{path}: {path.suffix or 'no suffix'}, expected .toml")
+    moved = study.moved(
+        lambda text: _seen_from(text, path.parent), keep=lambda text: _in_library(text, Path())
+    )
+    plain = moved.model_dump(mode="json", exclude_none=True)
+    for series in plain["generate"]:
+        if not series["options"]:
+            del series["options"]
+    text = f"# gadgetopt compare {path.name}\n\n{toml(plain)}"
+    if os.path.lexists(path):
+        raise InputError(f"{path}: is there already, expected a new file")
+    write_text(path, text)
+
+
+def _parsed(path: Path) -> dict[str, Any]:
+    try:
+        parsed = tomllib.loads(path.read_bytes().decode("utf-8"))
+        # Dates are a type of TOML alone; as text they are refused like any other text.
+        plain: dict[str, Any] = json.loads(json.dumps(parsed, default=str))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
+    except ValueError as error:  # TOML's own, or that an integer has thousands of digits
+        raise InputError(f"{path}: not TOML: {error}".replace("\n", " ")) from None
+    except RecursionError:
+        raise InputError(f"{path}: not TOML: nested too deeply") from None
+    return plain
+
+
+def _place_in(path: Path, k: int) -> Callable[[str], str]:
+    return lambda field: f"{path}: generate[{k}].{field}"
+
+
+def _check_method(spec: str, place: str) -> None:
+    """Refuse what no system has as a method; which system it is for, the instances will say."""
+    failure: InputError | None = None
+    for system in problems():
+        if not knows(system, spec):
+            continue
+        if spec == "all" or spec in KINDS:
+            return
+        try:
+            find_method(system, spec)
+        except InputError as error:
+            failure = failure or error
+        else:
+            return
+    why = failure or f"{spec!r} is no method of any system, no kind of methods, and not 'all'"
+    raise InputError(f"{place}: {why}")
+
+
+# -- paths -----------------------------------------------------------------------------------------
+
+
+def _seen_from(text: str, folder: Path) -> str:
+    """Return a path from the current directory as one of a file in a folder."""
+    if Path(text).is_absolute():
+        return text
+    # Upwards from the folder itself, not from a link to it.
+    return Path(os.path.relpath(text, folder.resolve())).as_posix()
+
+
+def _in_library(text: str, folder: Path) -> bool:
+    """Say whether an instance is looked up in the library that is installed with gadgetopt."""
+    return Path(text).parts[:1] == ("instances",) and not os.path.exists(folder / text)

@@ -1,0 +1,65 @@
+"""The clock of a run: what has passed, what is left of its limits, and what time went into."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from gadgetopt.system.result import Limits
+
+
+class Clock:
+    """A clock that starts when it is made and knows the limits of its run.
+
+    A step that may take a part of the time gets a clock of its own: `Clock(clock.limits(0.5))`.
+
+    Parameters
+    ----------
+    limits : Limits, optional
+        Without them there is always time left.
+
+    Attributes
+    ----------
+    phases_s : dict
+        Seconds of each phase, in the order in which the phases began.
+    """
+
+    def __init__(self, limits: Limits | None = None):
+        self._limits = limits or Limits()
+        self._start = time.perf_counter()
+        self.phases_s: dict[str, float] = {}
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the clock was made."""
+        return time.perf_counter() - self._start
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that are left: never negative, infinite without a time limit."""
+        if self._limits.time_s is None:
+            return math.inf
+        return max(0.0, self._limits.time_s - self.elapsed_s)
+
+    @property
+    def expired(self) -> bool:
+        """True if no time is left."""
+        return self.left_s <= 0
+
+    def limits(self, part: float = 1.0, at_most_s: float = math.inf) -> Limits:
+        """Return the run's limits with a part of the time that is left, and so much at most."""
+        time_s = min(at_most_s, part * self.left_s)
+        return replace(self._limits, time_s=None if math.isinf(time_s) else max(0.0, time_s))
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Count what this takes as time of a phase; of one that was there before, on top."""
+        self.phases_s.setdefault(name, 0.0)
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.phases_s[name] += time.perf_counter() - begin

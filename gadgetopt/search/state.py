@@ -1,0 +1,133 @@
+"""What a search knows so far: incumbent, bound and its proof, their trace, and the time left."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Generic, TypeVar
+
+from gadgetopt.numbers.tolerance import CLOSED_GAP, Number, agrees
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.data import Certificate, Solution
+from gadgetopt.system.declaration import Sense
+from gadgetopt.system.result import (
+    Limits,
+    MethodOutcome,
+    Status,
+    TracePoint,
+)
+
+Found = TypeVar("Found")
+
+
+class Search(Generic[Found]):
+    """Incumbent and bound of a search within limits, which begins when this is made.
+
+    Parameters
+    ----------
+    sense : "min" or "max"
+    limits : Limits
+    gap : float
+        Relative gap at which the search is closed where the limits allow none.
+
+    Attributes
+    ----------
+    best : object or None
+        The incumbent.
+    value : Number
+        Its objective; infinitely bad while there is none.
+    bound : Number
+        On the optimum; infinite while nothing is known.
+    certificate : Certificate or None
+        What proves the bound, where it has a proof of its own.
+    infeasible : bool
+        True once it is proved that there is no solution.
+    limit_hit : str or None
+        What stopped a part of the search.
+    """
+
+    def __init__(self, sense: Sense, limits: Limits, *, gap: float = CLOSED_GAP):
+        self.clock = Clock(limits)
+        self.gap = max(limits.rel_gap, gap)
+        self._minimise = sense == "min"
+        self.best: Found | None = None
+        self.value: Number = math.inf if self._minimise else -math.inf
+        self.bound: Number = -self.value
+        self.certificate: Certificate | None = None
+        self.infeasible = False
+        self.limit_hit: str | None = None
+        self.trace: list[TracePoint] = []
+        self.versions: dict[str, str] = {}
+
+    def offer(self, value: Number, found: Found) -> bool:
+        """Take a solution over if it is better; return True if it is."""
+        if not self._better(value, self.value):
+            return False
+        self.best, self.value = found, value
+        self.bound = self._not_crossed(self.bound)
+        self.note()
+        return True
+
+    def prove(self, bound: Number, certificate: Certificate | None = None) -> bool:
+        """Take a bound over, with what proves it, if it is tighter; return True if it is."""
+        bound = self._not_crossed(bound)
+        if not self._better(self.bound, bound):
+            return False
+        self.bound, self.certificate = bound, certificate
+        self.note()
+        return True
+
+    def closes(self, bound: Number) -> bool:
+        """Return True if nothing within this bound improves on the incumbent by more than the gap.
+
+        Exact numbers that meet are closed whatever the gap.
+        """
+        if math.isinf(self.value) or math.isinf(bound):
+            return False
+        if not self._better(bound, self.value):
+            return True
+        if self.gap == 0:
+            return False
+        return abs(float(bound - self.value)) <= self.gap * abs(float(self.value))
+
+    @property
+    def closed(self) -> bool:
+        """True if nothing is left to find out, to the gap that was asked for."""
+        return self.infeasible or self.closes(self.bound)
+
+    @property
+    def over(self) -> bool:
+        """True if the search is closed, or stopped, or its time is up."""
+        return self.closed or self.limit_hit is not None or self.clock.expired
+
+    def note(self) -> None:
+        """Add a point to the trace."""
+        self.trace.append(TracePoint(self.clock.elapsed_s, _known(self.value), _known(self.bound)))
+
+    def outcome(self, solution: Solution | None, **notes: Any) -> MethodOutcome:
+        """Return what was found, with the incumbent as a solution."""
+        stopped = self.limit_hit or ("time_s" if self.clock.expired else None)
+        return MethodOutcome(
+            solution=solution,
+            claimed_objective=_known(self.value),
+            dual_bound=_known(self.bound),
+            certificate=self.certificate,
+            proved=Status.INFEASIBLE if self.infeasible else None,
+            limit_hit=None if self.closed else stopped,
+            trace=tuple(self.trace),
+            phases_s=self.clock.phases_s,
+            versions=self.versions,
+            notes=notes,
+        )
+
+    def _better(self, a: Number, b: Number) -> bool:
+        """Return True if `a` is the better objective of the two."""
+        return a < b if self._minimise else a > b
+
+    def _not_crossed(self, bound: Number) -> Number:
+        """Move a bound to the incumbent over rounding only: one that is refuted has to show."""
+        crossed = self._better(self.value, bound)
+        return self.value if crossed and agrees(bound, self.value) else bound
+
+
+def _known(value: Number) -> Number | None:
+    return None if math.isinf(value) else value

@@ -1,0 +1,120 @@
+"""Base types of what lies in files: instances and solutions, frozen and strict."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+import sys
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    WithJsonSchema,
+)
+from pydantic_core import PydanticCustomError, PydanticKnownError
+
+from gadgetopt.numbers.tolerance import decimal_rational
+
+PositiveInt = Annotated[int, Field(gt=0)]
+NonNegativeInt = Annotated[int, Field(ge=0)]
+PositiveFloat = Annotated[float, Field(gt=0)]
+NonNegativeFloat = Annotated[float, Field(ge=0)]
+
+#: Sizes, times and rates outside of this are no one's, and their products leave the doubles.
+LEAST_SIZE, MOST_SIZE = 1e-30, 1e30
+
+
+def _not_tiny(value: float) -> float:
+    if 0 < value < LEAST_SIZE:
+        raise PydanticKnownError("greater_than_equal", {"ge": LEAST_SIZE})
+    return value
+
+
+#: Physical amounts of which products and quotients are taken.
+PositiveSize = Annotated[float, Field(gt=0, le=MOST_SIZE), AfterValidator(_not_tiny)]
+NonNegativeSize = Annotated[float, Field(ge=0, le=MOST_SIZE), AfterValidator(_not_tiny)]
+
+
+#: How an exact number is written as text. Powers of ten are left out: "1e999999999" would fill the
+#: memory.
+_RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")
+
+
+def _read_rational(value: Any) -> Fraction:
+    number = None
+    if isinstance(value, str) and _RATIONAL.fullmatch(value):
+        # Python reads no integers of thousands of digits from text.
+        with contextlib.suppress(ValueError, ZeroDivisionError):
+            number = Fraction(value)
+    elif isinstance(value, int | Fraction) and not isinstance(value, bool):
+        number = Fraction(value)
+    elif isinstance(value, float) and math.isfinite(value):
+        number = decimal_rational(value)
+    if number is None:
+        raise PydanticCustomError("rational", "is not a number or a fraction such as '600/7'")
+    if abs(number) > sys.float_info.max:
+        raise PydanticCustomError("rational_size", "is larger than any double")
+    return number
+
+
+def _write_rational(value: Fraction) -> int | str:
+    return value.numerator if value.denominator == 1 else str(value)
+
+
+#: An exact number: in files an integer, a decimal, or an integer or fraction as a string, "600/7".
+Rational = Annotated[
+    Fraction,
+    PlainValidator(_read_rational),
+    PlainSerializer(_write_rational),
+    WithJsonSchema(
+        {"anyOf": [{"type": "number"}, {"type": "string", "pattern": f"^{_RATIONAL.pattern}$"}]}
+    ),
+]
+
+
+class Data(BaseModel):
+    """A frozen record that takes no unknown field, converts no types and holds no NaN."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a validated copy with some fields changed; nothing derived is carried over."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return type(self)(**{**fields, **(update or {})})
+
+    def __getstate__(self) -> dict[Any, Any]:
+        # Derived tables cached on the record are rebuilt where it is unpickled.
+        state = super().__getstate__()
+        fields = type(self).model_fields
+        state["__dict__"] = {k: v for k, v in state["__dict__"].items() if k in fields}
+        return state
+
+
+class Instance(Data):
+    """The data of one instance of a problem."""
+
+
+class Solution(Data):
+    """A decision for one instance. It never holds its own objective."""
+
+
+class Certificate(Data):
+    """What proves a dual bound on one instance to someone who trusts no solver."""
+
+
+class LpDuals(Certificate):
+    """Duals of the rows of a formulation's model, in the model's order and own sense.
+
+    They prove a bound for the linear relaxation, hence for the model itself.
+    """
+
+    formulation: str
+    row_duals: tuple[Rational, ...]

@@ -1,0 +1,289 @@
+"""A problem is a bundle of plain parts; a method is a function. These are the parts' types.
+
+What comes after a part's name is given by keyword: a declaration says what each of its lines is.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from gadgetopt.errors import InputError
+from gadgetopt.numbers.tolerance import Number, round_down, round_up
+
+Sense = Literal["min", "max"]
+ModelClass = Literal["LP", "ILP", "MILP", "MINLP", "GDP"]
+Strength = Literal["exact", "relaxation", "restriction"]
+Kind = Literal["exact", "relaxation", "approximation", "online", "heuristic", "baseline"]
+KINDS: tuple[Kind, ...] = (
+    "exact",
+    "relaxation",
+    "approximation",
+    "online",
+    "heuristic",
+    "baseline",
+)
+
+
+class Reference:
+    """A function or class named by module and attribute, imported when it is first used.
+
+    Declaring a problem this way keeps `gadgetopt list` from importing a solver. A test resolves
+    every reference of every problem.
+    """
+
+    def __init__(self, package: str, target: str):
+        self.package = package
+        self.target = target
+
+    def resolve(self) -> Any:
+        """Import the module and return the attribute."""
+        module, _, attribute = self.target.partition(":")
+        return getattr(importlib.import_module(f".{module}", self.package), attribute)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call what the reference names."""
+        return self.resolve()(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"{self.package}.{self.target}"
+
+
+def resolved(part: Any) -> Any:
+    """Return what a lazy `Reference` names, and anything else as it is."""
+    return part.resolve() if isinstance(part, Reference) else part
+
+
+@dataclass(frozen=True)
+class Parts:
+    """`Parts(__name__)("module:function")` is a lazy `Reference` into a system's own folder."""
+
+    package: str
+
+    def __call__(self, target: str) -> Reference:
+        """Return the reference to `module:attribute` of this folder."""
+        return Reference(self.package, target)
+
+
+class Checked:
+    """A part whose fields of a few allowed values hold one of them, and whose tuples are tuples."""
+
+    def __post_init__(self) -> None:
+        for name, hint in get_type_hints(type(self)).items():
+            value = getattr(self, name)
+            allowed = get_args(hint) if get_origin(hint) is Literal else ()
+            if allowed and value not in allowed:
+                known = ", ".join(map(repr, allowed))
+                raise InputError(f"{self._label}: {name}: {value!r}, expected one of {known}")
+            if get_origin(hint) is tuple and not isinstance(value, tuple):
+                raise InputError(f"{self._label}: {name}: {value!r}, expected a tuple")
+
+    @property
+    def _label(self) -> str:
+        return f"{type(self).__name__} {getattr(self, 'name', '')!r}"
+
+
+@dataclass(frozen=True)
+class Citation:
+    """Where a system comes from."""
+
+    authors: str
+    title: str
+    venue: str
+    year: int
+    doi: str | None = None
+    arxiv: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generator:
+    """A preset: `(rng, **parameters) -> instance`. Its defaults are the parameters' values."""
+
+    name: str = field(kw_only=False)
+    summary: str
+    generate: Callable[..., Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Importer:
+    """Turns real data into instances: `(files, rng, **options) -> ImportOutcome`.
+
+    `help` explains options that do not explain themselves; `list SYSTEM` prints it.
+    """
+
+    format: str = field(kw_only=False)
+    summary: str
+    read: Callable[..., Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    help: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Formulation(Checked):
+    """A Pyomo model of a problem.
+
+    Attributes
+    ----------
+    build : callable
+        `build(instance) -> pyomo.ConcreteModel`.
+    decode : callable or None
+        `decode(model, instance) -> Solution`, reading the values loaded into the model's variables;
+        None for a relaxation whose values are no decision.
+    strength : "exact", "relaxation" or "restriction"
+        How its optimum compares with the problem's.
+    backends : tuple of str
+        Each makes a method `name@backend`.
+    equations : str
+        The numbers of the equations it implements.
+    """
+
+    name: str = field(kw_only=False)
+    model_class: ModelClass
+    strength: Strength
+    summary: str
+    equations: str
+    build: Callable[..., Any]
+    decode: Callable[..., Any] | None
+    backends: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(Checked):
+    """A function `(instance, limits, rng, **parameters) -> MethodOutcome` and what is known of it.
+
+    `choices` lists the values of parameters that name one of a few. `formulation` and `backend` say
+    what a bound of this method rests on: two bounds are independent witnesses when they differ in
+    one of the two.
+    """
+
+    name: str = field(kw_only=False)
+    kind: Kind
+    summary: str
+    reference: str
+    run: Callable[..., Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    stochastic: bool = False
+    formulation: str | None = None
+    backend: str | None = None
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A condition of a theorem as a predicate `(instance, parameters) -> bool`."""
+
+    text: str
+    holds: Callable[..., bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee(Checked):
+    """A theorem about methods: the ratio it promises as a function of the instance.
+
+    Attributes
+    ----------
+    ratio : callable
+        `(instance, parameters) -> Number or None`, with the parameters of the method it speaks of;
+        None where the theorem gives no finite bound.
+    standing : "proven" or "claimed"
+        A claimed ratio is measured against, and reported when refuted, but never relied upon.
+    methods : tuple of str
+        The methods it speaks of.
+    """
+
+    name: str = field(kw_only=False)
+    statement: str
+    reference: str
+    standing: Literal["proven", "claimed"]
+    methods: tuple[str, ...]
+    ratio: Callable[..., Any]
+    assumptions: tuple[Assumption, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture(Checked):
+    """A plotly figure of a solution, `draw(instance, solution)`, or of an instance alone."""
+
+    name: str = field(kw_only=False)
+    summary: str
+    draw: Callable[..., Any]
+    of: Literal["solution", "instance"] = "solution"
+
+
+@dataclass(frozen=True)
+class Problem(Checked):
+    """One system: everything the toolkit needs to know of it.
+
+    Attributes
+    ----------
+    integral_objective : bool
+        The objective takes integer values only, so dual bounds may be rounded to the next integer.
+    size : callable
+        `(instance) -> dict` of the numbers by which one judges an instance's size.
+    features : callable or None
+        `(instance) -> dict` of what makes it dense or difficult beyond its size, in time linear in
+        the instance: load, tightness, heterogeneity. Ratios are plotted against these.
+    default_method : str
+        What `solve` runs when it is not told.
+    default_methods : tuple of str
+        What `compare` runs when it is not told: the paper's algorithm, what it was compared with,
+        and what certifies the ratio.
+    certificate_type : callable or None
+        Type of the system's own certificates of dual bounds.
+    check_bound : callable or None
+        `(instance, certificate) -> Number or None`: the dual bound that a certificate proves,
+        without a solver.
+    pictures : tuple of Picture
+        The first is what `solve --plot` draws.
+    """
+
+    name: str
+    title: str
+    citation: Citation
+    sense: Sense
+    objective: str
+    instance_type: Callable[..., Any]
+    solution_type: Callable[..., Any]
+    evaluate: Callable[..., Any]
+    size: Callable[..., dict[str, int]]
+    features: Callable[..., Mapping[str, float]] | None = None
+    integral_objective: bool = False
+    generators: tuple[Generator, ...] = ()
+    importers: tuple[Importer, ...] = ()
+    formulations: tuple[Formulation, ...] = ()
+    methods: tuple[Method, ...] = ()
+    guarantees: tuple[Guarantee, ...] = ()
+    default_method: str = ""
+    default_methods: tuple[str, ...] = ()
+    certificate_type: Callable[..., Any] | None = None
+    check_bound: Callable[..., Any] | None = None
+    pictures: tuple[Picture, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        names = {
+            "formulations": [f.name for f in self.formulations],
+            "methods": [m.name for m in self.methods],
+            # One theorem may hold for two methods under assumptions of their own.
+            "guarantees": [
+                f"{g.name} of {method}" for g in self.guarantees for method in g.methods
+            ],
+            "generators": [g.name for g in self.generators],
+            "importers": [i.format for i in self.importers],
+            "pictures": [p.name for p in self.pictures],
+        }
+        for part, given in names.items():
+            for name, times in Counter(given).items():
+                if times > 1:
+                    raise InputError(f"{self._label}: {part}: {name!r} is declared {times} times")
+
+
+def integral(problem: Problem, bound: Number) -> Number:
+    """Round a dual bound to the integer behind it where objectives are integers."""
+    if not problem.integral_objective:
+        return bound
+    return round_up(bound) if problem.sense == "min" else round_down(bound)

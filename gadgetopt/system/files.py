@@ -1,0 +1,387 @@
+"""Files of instances, solutions and certificates: envelope, strict reading, fingerprints."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Generic, Literal, get_args
+
+from pydantic import ValidationError
+from typing_extensions import TypeVar
+
+from gadgetopt.errors import InputError, warn
+from gadgetopt.system.data import Data, LpDuals
+from gadgetopt.system.declaration import Problem, resolved
+from gadgetopt.system.output import write_text
+from gadgetopt.system.registry import problem, problem_names
+
+FORMAT_VERSION = 1
+Kind = Literal["instance", "solution", "certificate"]
+_ENVELOPE = ("gadgetopt", "problem", "kind", "name", "data")
+_HEADER = (
+    '{"gadgetopt": 1, "problem": ..., "kind": "instance" (or "solution", "certificate"), '
+    '"name": ..., "data": {...}}'
+)
+
+
+#: The record in a document. Which it is only the file says, so that `read` leaves it open; a type
+#: checker is told by `instance: Document[SjfBcoInstance] = gadgetopt.read(...)`.
+Record_co = TypeVar("Record_co", bound=Data, covariant=True, default=Any)
+
+
+@dataclass(frozen=True)
+class Document(Generic[Record_co]):
+    """An instance, solution or certificate with its name, its problem and where it came from."""
+
+    problem: Problem
+    kind: Kind
+    name: str
+    data: Record_co
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    path: Path | None = None
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the problem's name and the canonical data."""
+        return fingerprint(self.problem.name, self.data)
+
+
+def canonical(data: Data) -> str:
+    """Return the canonical JSON of a record: sorted keys, no blanks, defaults written out."""
+    plain = data.model_dump(mode="json")
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def fingerprint(problem_name: str, data: Data) -> str:
+    """Return the key by which runs on this instance are found again."""
+    return hashlib.sha256(f"{problem_name}\n{canonical(data)}".encode()).hexdigest()
+
+
+def write(document: Document, path: Path) -> None:
+    """Write a document; the file appears whole or not at all."""
+    write_text(path, document_text(document))
+
+
+def write_new(document: Document, path: Path, *, force: bool = False) -> None:
+    """Write an instance unless the file is there and holds anything else than this instance.
+
+    Raises
+    ------
+    InputError
+        If it does and `force` is not set, or the file cannot be written.
+    """
+    if path.exists() and not force:
+        try:
+            there = read(path)
+        except InputError:
+            there = None
+        if there is None or _identity(there) != _identity(document):
+            raise InputError(f"{path}: is there already with other content; --force replaces it")
+    write(document, path)
+
+
+def _identity(document: Document) -> tuple[str, str, str]:
+    return document.kind, document.name, document.fingerprint
+
+
+def document_text(document: Document) -> str:
+    """Return the text of a document's file."""
+    envelope = {
+        "gadgetopt": FORMAT_VERSION,
+        "problem": document.problem.name,
+        "kind": document.kind,
+        "name": document.name,
+        "origin": dict(document.origin),
+        "data": document.data.model_dump(mode="json", exclude_none=True),
+    }
+    return json.dumps(envelope, indent=1, allow_nan=False) + "\n"
+
+
+def read(path: Path | str) -> Document:
+    """Read an instance, solution or certificate file.
+
+    Raises
+    ------
+    InputError
+        One line that names the file, the field, the value and what was expected.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
+    return replace(parse(text, str(path)), path=path)
+
+
+def parse(text: str, path: str) -> Document:
+    """Read a document from the text of its file; `path` is what messages call it."""
+    try:
+        envelope = json.loads(text, object_pairs_hook=_no_duplicates)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{path}: not JSON: {error.msg} at {place}") from None
+    except RecursionError:
+        raise InputError(f"{path}: not JSON: nested too deeply") from None
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from None
+    system, kind = _check_envelope(path, envelope)
+    record = record_type(system, kind, envelope["data"])
+    if record is None:
+        raise InputError(
+            f"{path}: kind: {kind!r}, but {system.name} has no certificates of its own"
+        )
+    return Document(
+        problem=system,
+        kind=kind,
+        name=envelope["name"],
+        data=validate(record, envelope["data"], path),
+        origin=envelope.get("origin", {}),
+    )
+
+
+def record_type(system: Problem, kind: str, data: Any) -> Any:
+    """Return the type of a record of a kind; a certificate's also depends on what it holds."""
+    if kind == "certificate" and isinstance(data, dict) and "row_duals" in data:
+        return LpDuals
+    types = {
+        "instance": system.instance_type,
+        "solution": system.solution_type,
+        "certificate": system.certificate_type,
+    }
+    return resolved(types[kind])
+
+
+def validate(record: Any, data: Any, source: str, prefix: str = "data") -> Any:
+    """Turn plain JSON data into a record of a type, or raise a one-line InputError."""
+    try:
+        return resolved(record).model_validate_json(json.dumps(data))
+    except ValidationError as error:
+        details = _own(error.errors(include_url=False))
+        more = f" (and {len(details) - 1} more)" if len(details) > 1 else ""
+        raise InputError(f"{source}: {_sentence(details[0], prefix, data)}{more}") from None
+
+
+def read_instance(path: Path | str) -> Document:
+    """Read a file that must be an instance."""
+    return _of_kind(read(path), "instance")
+
+
+def read_solution(path: Path | str) -> Document:
+    """Read a file that must be a solution."""
+    return _of_kind(read(path), "solution")
+
+
+def read_certificate(path: Path | str) -> Document:
+    """Read a file that must be a certificate of a dual bound."""
+    return _of_kind(read(path), "certificate")
+
+
+def find_instances(paths: Iterable[Path | str]) -> list[Path]:
+    """Expand files, directories and globs into instance files, in a fixed order, each once.
+
+    Solutions and certificates found in a directory are passed over, and with a warning what is no
+    file of gadgetopt. A path below `instances/` that does not exist here is looked up in the
+    instance library installed with gadgetopt.
+
+    Raises
+    ------
+    InputError
+        If a path matches nothing.
+    """
+    found: dict[Path, Path] = {}
+    for given in paths:
+        try:
+            matches = _matches(Path(given))
+        except OSError as error:
+            raise InputError(f"{given}: cannot be read: {error.strerror}") from None
+        except ValueError as error:  # no pattern
+            raise InputError(f"{given}: {error}") from None
+        if not matches:
+            what = "holds no instance files" if Path(given).is_dir() else "no such instance file"
+            raise InputError(f"{given}: {what}")
+        for match in matches:
+            found.setdefault(match.resolve(), match)
+    return list(found.values())
+
+
+def library() -> Path:
+    """Return the folder of the instance library that is installed with gadgetopt."""
+    package = Path(__file__).parent.parent
+    inside = package / "instances"
+    return inside if inside.is_dir() else package.parent / "instances"
+
+
+def _matches(path: Path) -> list[Path]:
+    if not path.exists() and any(c in str(path) for c in "*?["):
+        anchor = Path(path.anchor) if path.is_absolute() else Path()
+        pattern = str(path.relative_to(anchor)) if path.is_absolute() else str(path)
+        return sorted(p for p in anchor.glob(pattern) if p.is_file())
+    if not path.exists() and path.parts[:1] == ("instances",):
+        path = library().joinpath(*path.parts[1:])
+    if path.is_dir():
+        return _instances_in(path)
+    return [path] if path.exists() else []
+
+
+def _instances_in(folder: Path) -> list[Path]:
+    found, foreign = [], []
+    for path in sorted(folder.rglob("*.json")):
+        try:
+            envelope = json.loads(path.read_text(encoding="utf-8"))
+        except OSError:
+            found.append(path)  # reading it as an instance will say what is wrong with it
+            continue
+        except (ValueError, RecursionError):
+            envelope = None
+        if not isinstance(envelope, dict) or "gadgetopt" not in envelope:
+            foreign.append(path)
+        elif envelope.get("kind") not in ("solution", "certificate"):
+            found.append(path)
+    if foreign:
+        names = ", ".join(str(path.relative_to(folder)) for path in foreign[:3])
+        more = f" and {len(foreign) - 3} more" if len(foreign) > 3 else ""
+        warn(f"{folder}: skipped, no files of gadgetopt: {names}{more}")
+    return found
+
+
+def _of_kind(document: Document, kind: Kind) -> Document:
+    if document.kind != kind:
+        raise InputError(f"{document.path}: kind: {document.kind!r}, expected {kind!r}")
+    return document
+
+
+def _check_envelope(path: str, envelope: Any) -> tuple[Problem, Kind]:
+    if not isinstance(envelope, dict):
+        raise InputError(f"{path}: {_shown(envelope)} is not an object with a gadgetopt envelope")
+    if "gadgetopt" not in envelope:
+        raise InputError(f"{path}: no header, expected {_HEADER}")
+    for key in _ENVELOPE:
+        if key not in envelope:
+            raise InputError(f"{path}: {key}: missing")
+    for key in envelope:
+        if key not in (*_ENVELOPE, "origin"):
+            raise InputError(f"{path}: {_short(key)}: unknown field")
+    if envelope["gadgetopt"] != FORMAT_VERSION or isinstance(envelope["gadgetopt"], bool):
+        shown = _shown(envelope["gadgetopt"])
+        raise InputError(f"{path}: gadgetopt: format version {shown}, expected {FORMAT_VERSION}")
+    if envelope["problem"] not in problem_names():
+        shown, known = _shown(envelope["problem"]), ", ".join(problem_names())
+        raise InputError(f"{path}: problem: {shown} is not a known problem (known: {known})")
+    if envelope["kind"] not in get_args(Kind):
+        shown = _shown(envelope["kind"])
+        raise InputError(f"{path}: kind: {shown}, expected 'instance', 'solution' or 'certificate'")
+    name = envelope["name"]
+    if not isinstance(name, str) or not name or not name.isprintable():
+        raise InputError(
+            f"{path}: name: {_shown(name)} is not a non-empty string of printable text"
+        )
+    if not isinstance(envelope.get("origin", {}), dict):
+        raise InputError(f"{path}: origin: {_shown(envelope['origin'])} is not an object")
+    return problem(envelope["problem"]), envelope["kind"]
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in out:
+            raise ValueError(f"{_short(key)}: given twice in one object")
+        out[key] = value
+    return out
+
+
+# -- one line for a validation error ---------------------------------------------------------------
+
+_EXPECTED = {
+    "int_type": "is not an integer",
+    "int_from_float": "is not an integer",
+    "int_parsing": "is not an integer",
+    "float_type": "is not a number",
+    "finite_number": "is not a finite number",
+    "string_type": "is not a string",
+    "bool_type": "is not true or false",
+    "tuple_type": "is not an array",
+    "list_type": "is not an array",
+    "dict_type": "is not an object",
+    "model_type": "is not an object",
+    "model_attributes_type": "is not an object",
+    "rational": "is not a number or a fraction such as '600/7'",
+    "rational_size": "is larger than any double",
+}
+
+
+def _own(details: list[Any]) -> list[Any]:
+    """Leave out that an array is too short where only its entries are wrong."""
+    places = [tuple(detail["loc"]) for detail in details]
+    inside = {place[:k] for place in places for k in range(len(place))}
+    return [
+        detail
+        for detail, place in zip(details, places, strict=True)
+        if detail["type"] != "too_short" or place not in inside
+    ]
+
+
+def _sentence(detail: Mapping[str, Any], prefix: str, data: Any) -> str:
+    kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
+    # A validator speaks of a record that is there, whatever kind it was taken for.
+    place = _place(prefix, detail["loc"], data, there=kind == "value_error")
+    if kind == "missing":
+        return f"{place}: missing"
+    if kind == "extra_forbidden":
+        return f"{place}: unknown field"
+    if kind == "json_invalid":  # it was JSON a moment ago, but not for a parser of bounded depth
+        return f"{place}: nested too deeply".removeprefix(": ")
+    if kind in ("union_tag_not_found", "union_tag_invalid"):
+        tag = context["discriminator"].strip("'")
+        if kind == "union_tag_not_found":
+            return f"{place}.{tag}: missing"
+        return f"{place}.{tag}: {_shown(given[tag])}, expected one of {context['expected_tags']}"
+    if kind == "value_error":
+        # A model's own validator: its sentence starts with the field it speaks of.
+        return f"{place}.{context['error']}"
+    if kind == "greater_than":
+        noun = "integer" if isinstance(context["gt"], int) else "number"
+        rest = f"a positive {noun}" if context["gt"] == 0 else f"greater than {context['gt']}"
+        return f"{place}: {_shown(given)} is not {rest}"
+    if kind == "greater_than_equal":
+        return f"{place}: {_shown(given)} is below the least allowed, {context['ge']}"
+    if kind == "less_than":
+        return f"{place}: {_shown(given)} is not less than {context['lt']:g}"
+    if kind == "string_too_short" and not given:
+        return f"{place}: {_shown(given)} is an empty string"
+    if kind == "less_than_equal":
+        return f"{place}: {_shown(given)} is above the greatest allowed, {context['le']}"
+    if kind == "too_short":
+        return f"{place}: {_shown(given)} has fewer than {context['min_length']} entries"
+    if kind in _EXPECTED:
+        return f"{place}: {_shown(given)} {_EXPECTED[kind]}"
+    return f"{place}: {_shown(given)}: {detail['msg'][0].lower()}{detail['msg'][1:]}"
+
+
+def _place(prefix: str, location: Sequence[str | int], data: Any, *, there: bool = False) -> str:
+    """Write where in `data` an error is; only the last step may be missing, unless it is there."""
+    place = prefix
+    for k, step in enumerate(location):
+        if step == "[key]":
+            continue
+        if isinstance(data, dict) and step not in data and (there or k + 1 < len(location)):
+            continue  # the kind of record that one of several was taken for
+        place += f"[{step}]" if isinstance(step, int) else f".{_short(step)}"
+        inside = isinstance(data, dict) and step in data
+        inside = inside or (isinstance(data, list) and isinstance(step, int) and step < len(data))
+        data = data[step] if inside else None
+    return place.removeprefix(".")
+
+
+def _shown(value: Any) -> str:
+    """Return a value as JSON, shortened to fit a line."""
+    return _short(json.dumps(value, default=str))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."

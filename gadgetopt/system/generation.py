@@ -1,0 +1,225 @@
+"""Instances from presets: one by one, or in series whose files are found again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field, ValidationError
+
+from gadgetopt import __version__
+from gadgetopt.errors import InputError
+from gadgetopt.system.data import Data, NonNegativeInt, PositiveInt
+from gadgetopt.system.declaration import Generator, Problem
+from gadgetopt.system.files import Document, read_instance, write
+from gadgetopt.system.methods import parse_assignments
+from gadgetopt.system.registry import problem
+
+#: Longer names of options than this end in a digest instead.
+_LONGEST_LABEL = 60
+
+
+class Series(Data):
+    """Some instances of a preset: `count` of them from a seed on, with options of the generator.
+
+    As text it is `system:preset:count=5:seed=0:option=value`. A colon or backslash inside a value
+    is written with a backslash before it.
+    """
+
+    system: str
+    preset: str = "quickstart"
+    count: PositiveInt = 1
+    seed: NonNegativeInt = 0
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def spec(self) -> str:
+        """The series as text."""
+        parts = [self.system, self.preset, f"count={self.count}", f"seed={self.seed}"]
+        parts += _assignments(self)
+        return ":".join(re.sub(r"([:\\])", r"\\\1", part) for part in parts)
+
+    @property
+    def label(self) -> str:
+        """What the names of its instances begin with; equal only for equal instances."""
+        return f"{self.system}_{self.preset}_s{self.seed}{options_label(self.options)}"
+
+
+def options_label(options: Mapping[str, Any]) -> str:
+    """Return what the name of an instance says of changed options; equal only for equal ones."""
+    label = "".join(f"_{k}={_written(v)}" for k, v in sorted(options.items()))
+    clean = re.sub(r"[^A-Za-z0-9.=+-]+", "_", label)[:_LONGEST_LABEL]
+    if clean != label:
+        clean += "_" + hashlib.sha256(label.encode()).hexdigest()[:8]
+    return clean
+
+
+def parse_series(spec: str, place: str) -> Series:
+    """Read a series from its text.
+
+    Raises
+    ------
+    InputError
+        One line that begins with `place`, if the system, preset or an option is wrong.
+    """
+    parts = [""]
+    for token in re.findall(r"\\[:\\]|.", spec, re.DOTALL):
+        if token == ":":
+            parts.append("")
+        else:
+            parts[-1] += token[-1]
+    system, *rest = parts
+    given: dict[str, Any] = {"system": system}
+    options = []
+    if rest and "=" not in rest[0]:
+        given["preset"] = rest.pop(0)
+    for assignment in rest:
+        name, equals, value = assignment.partition("=")
+        if not equals:
+            raise InputError(f"{place}: {assignment!r} is not of the form name=value")
+        if name in ("count", "seed"):
+            given[name] = _whole(value, 1 if name == "count" else 0, f"{place}: {name}")
+        else:
+            options.append(assignment)
+    return _with_options(Series(**given), options, lambda _: place)
+
+
+def _whole(text: str, least: int, place: str) -> int:
+    if not re.fullmatch("[0-9]{1,18}", text) or int(text) < least:
+        what = "a positive integer" if least else "a non-negative integer"
+        raise InputError(f"{place}: {text!r} is not {what}")
+    return int(text)
+
+
+def checked_series(series: Series, place_of: Callable[[str], str]) -> Series:
+    """Return a series of which system, preset and options exist, without options at their defaults.
+
+    Raises
+    ------
+    InputError
+        One line that begins with `place_of(field)`.
+    """
+    return _with_options(series, _assignments(series), place_of)
+
+
+def _with_options(series: Series, assignments: list[str], place_of: Callable[[str], str]) -> Series:
+    try:
+        declared = problem(series.system)
+    except InputError as error:
+        raise InputError(f"{place_of('system')}: {error}") from None
+    generator = find_generator(declared, series.preset, place_of("preset"))
+    given = parse_assignments(assignments, generator.parameters, place_of("options"))
+    return series.model_copy(update={"options": changed_options(generator, given)})
+
+
+def changed_options(generator: Generator, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that differ from a generator's defaults, as JSON holds them."""
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in given.items()
+        if value != generator.parameters[name]
+    }
+
+
+def _assignments(series: Series) -> list[str]:
+    return [f"{name}={_written(value)}" for name, value in series.options.items()]
+
+
+def _written(value: Any) -> str:
+    """Write an option's value so that `parse_assignments` reads it back."""
+    if not isinstance(value, str):
+        return json.dumps(value)
+    try:
+        json.loads(value)
+    except ValueError:
+        return value
+    return json.dumps(value)  # a string that looks like something else
+
+
+def find_generator(declared: Problem, preset: str, place: str) -> Generator:
+    """Return a system's preset by name, or raise an InputError that begins with `place`."""
+    presets = {generator.name: generator for generator in declared.generators}
+    if preset not in presets:
+        known = ", ".join(presets) or "none"
+        raise InputError(f"{place}: {preset!r}, expected one of {known}")
+    return presets[preset]
+
+
+def generate(
+    declared: Problem,
+    generator: Generator,
+    changed: Mapping[str, Any],
+    seed: int,
+    index: int,
+    name: str,
+    place: str,
+) -> Document:
+    """Return one instance of a preset with where it came from.
+
+    Raises
+    ------
+    InputError
+        If the generator cannot work with its parameters; the line begins with `place`.
+    """
+    # A stream for each instance: the fifth does not depend on whether the others are made.
+    rng = np.random.default_rng([seed, index])
+    # What the file says of its origin is what the generator is called with.
+    parameters = {**generator.parameters, **changed}
+    try:
+        data = generator.generate(rng, **parameters)
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        raise InputError(f"{place}: gives no valid instance: {detail['msg']}") from None
+    except InputError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{place}: {error}") from None
+    return Document(declared, "instance", name, data, _origin(generator, parameters, seed, index))
+
+
+def _origin(
+    generator: Generator, parameters: Mapping[str, Any], seed: int, index: int
+) -> dict[str, Any]:
+    return {
+        "generator": generator.name,
+        "parameters": dict(parameters),
+        "seed": seed,
+        "index": index,
+        "version": __version__,
+    }
+
+
+def write_series(series: Series, folder: Path) -> list[Path]:
+    """Write the instances of a series that are not in a folder yet; return all their files.
+
+    Raises
+    ------
+    InputError
+        If a file of that name holds anything else: it is not overwritten.
+    """
+    declared = problem(series.system)
+    generator = find_generator(declared, series.preset, "preset")
+    changed = parse_assignments(_assignments(series), generator.parameters, series.spec)
+    files = []
+    for index in range(series.count):
+        name = f"{series.label}_{index:03d}"
+        path = folder / f"{name}.json"
+        files.append(path)
+        there = read_instance(path) if path.exists() else None
+        parameters = {**generator.parameters, **changed}
+        origin = json.loads(json.dumps(_origin(generator, parameters, series.seed, index)))
+        if there and there.problem.name == declared.name and there.origin == origin:
+            continue
+        made = generate(declared, generator, changed, series.seed, index, name, series.spec)
+        if there and there.fingerprint != made.fingerprint:
+            raise InputError(
+                f"{path}: is not what {series.spec} gives with gadgetopt {__version__}; move it "
+                "away, or choose another folder with --generated"
+            )
+        write(made, path)
+    return files

@@ -1,0 +1,201 @@
+"""Methods by name: those a system declares, those its formulations give, and asking for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gadgetopt.errors import InputError
+from gadgetopt.system.data import Instance
+from gadgetopt.system.declaration import (
+    KINDS,
+    Formulation,
+    Kind,
+    Method,
+    Problem,
+    Reference,
+)
+from gadgetopt.system.result import Limits, MethodOutcome
+
+
+@dataclass(frozen=True)
+class MethodCall:
+    """A method with the parameters it is to run with."""
+
+    method: Method
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """`name`, or `name:key=value:...` where parameters differ from the method's defaults."""
+        changed = [f"{k}={_written(v)}" for k, v in sorted(self.parameters.items())]
+        return ":".join([self.method.name, *changed])
+
+    @property
+    def all_parameters(self) -> dict[str, Any]:
+        """The parameters with their defaults filled in."""
+        return {**self.method.parameters, **self.parameters}
+
+
+def _written(value: Any) -> str:
+    """Write a parameter's value so that `parse_assignments` reads it back."""
+    if isinstance(value, tuple):
+        return ",".join(map(_written, value))
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def methods(problem: Problem) -> list[Method]:
+    """Return every method of a problem: declared ones, then formulation@backend."""
+    made = [formulation_method(problem, f, b) for f in problem.formulations for b in f.backends]
+    return [*problem.methods, *made]
+
+
+def formulation_method(problem: Problem, formulation: Formulation, backend: str) -> Method:
+    """Return the method `formulation@backend`: build, solve, decode."""
+    kinds: dict[str, Kind] = {
+        "exact": "exact",
+        "relaxation": "relaxation",
+        "restriction": "heuristic",
+    }
+    return Method(
+        name=f"{formulation.name}@{backend}",
+        kind=kinds[formulation.strength],
+        summary=f"{formulation.summary} ({formulation.model_class} by {backend})",
+        reference=formulation.equations,
+        run=_solve_formulation(problem, formulation, backend),
+        formulation=formulation.name,
+        backend=backend,
+    )
+
+
+def _solve_formulation(
+    problem: Problem, formulation: Formulation, backend: str
+) -> Callable[..., MethodOutcome]:
+    solve = Reference("gadgetopt.solvers", "formulation_method:solve_formulation")
+
+    def run(instance: Instance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+        outcome: MethodOutcome = solve(problem, formulation, backend, instance, limits, rng)
+        return outcome
+
+    return run
+
+
+def find_formulation(problem: Problem, name: str) -> Formulation:
+    """Return a problem's formulation by name.
+
+    Raises
+    ------
+    InputError
+        If it has none of that name.
+    """
+    for formulation in problem.formulations:
+        if formulation.name == name:
+            return formulation
+    known = ", ".join(f.name for f in problem.formulations) or "none"
+    raise InputError(
+        f"formulation {name!r}: {problem.name} has no such formulation (it has: {known})"
+    )
+
+
+# -- asking for methods ----------------------------------------------------------------------------
+
+
+def find_method(problem: Problem, spec: str) -> MethodCall:
+    """Return the method that `name` or `name:key=value:...` asks for.
+
+    Raises
+    ------
+    InputError
+        If the problem has no such method, or the method no such parameter.
+    """
+    name, *assignments = spec.split(":")
+    by_name = {m.name: m for m in methods(problem)}
+    if name not in by_name:
+        near = ", ".join(by_name)
+        raise InputError(f"method {name!r}: {problem.name} has no such method (it has: {near})")
+    method = by_name[name]
+    for assignment in assignments:
+        key, _, value = assignment.partition("=")
+        allowed = method.choices.get(key)
+        if allowed is not None and value not in allowed:
+            what = f"method {name!r}: {key}"
+            raise InputError(f"{what}: {value!r}, expected one of {', '.join(allowed)}")
+    parameters = parse_assignments(assignments, method.parameters, f"method {name!r}")
+    return MethodCall(method, {k: v for k, v in parameters.items() if v != method.parameters[k]})
+
+
+def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
+    """Return the methods that names, kinds or `all` ask for, each once, in the order asked.
+
+    A name that another problem has but this one lacks is the caller's business: see `knows`.
+    """
+    chosen: dict[str, MethodCall] = {}
+    for spec in wanted:
+        if spec == "all" or spec in KINDS:
+            calls = [MethodCall(m) for m in methods(problem) if spec in ("all", m.kind)]
+        else:
+            calls = [find_method(problem, spec)]
+        chosen.update({call.label: call for call in calls})
+    return list(chosen.values())
+
+
+def knows(problem: Problem, spec: str) -> bool:
+    """Say whether a method specification means something for this problem."""
+    name = spec.split(":", maxsplit=1)[0]
+    return name == "all" or name in KINDS or any(m.name == name for m in methods(problem))
+
+
+def parse_assignments(
+    assignments: Iterable[str], defaults: Mapping[str, Any], what: str
+) -> dict[str, Any]:
+    """Turn `key=value` strings into parameters of the defaults' types.
+
+    Values are read as JSON where that works, else as strings. A default of None takes any type.
+    """
+    out: dict[str, Any] = {}
+    for assignment in assignments:
+        key, equals, text = assignment.partition("=")
+        if not equals:
+            raise InputError(f"{what}: {assignment!r} is not of the form name=value")
+        if key not in defaults:
+            known = ", ".join(defaults) or "none"
+            raise InputError(f"{what}: no parameter {key!r} (it has: {known})")
+        out[key] = _typed(text, defaults[key], f"{what}: {key}")
+    return out
+
+
+def _typed(text: str, default: Any, what: str) -> Any:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = text
+    if default is None:
+        return value
+    if isinstance(default, tuple) and isinstance(value, int | float | str):
+        value = tuple(_plain(part) for part in text.split(","))
+    if isinstance(default, tuple) and isinstance(value, list):
+        value = tuple(value)
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if isinstance(default, str) and not isinstance(value, str):
+        value = text
+    if type(value) is not type(default):
+        raise InputError(f"{what}: {text!r} is not of the type of its default, {default!r}")
+    # A parameter whose default is a positive integer counts something, a positive float measures.
+    counts = isinstance(default, int) and not isinstance(default, bool) and default > 0
+    if counts and value <= 0:
+        raise InputError(f"{what}: {text} is not a positive number")
+    if isinstance(default, float) and default > 0 and not 0 <= value < float("inf"):
+        raise InputError(f"{what}: {text} is not a non-negative number")
+    return value
+
+
+def _plain(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,261 @@
+"""What a solve takes and what it returns."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from gadgetopt.errors import SolverError
+from gadgetopt.numbers.tolerance import Number
+
+if TYPE_CHECKING:
+    from gadgetopt.solvers.outcome import SolverOutcome
+    from gadgetopt.system.data import Certificate, Solution
+
+#: Solver logs go through this logger; `gadgetopt solve --log` prints it.
+solver_log = logging.getLogger("gadgetopt.solver")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a solve may use.
+
+    Attributes
+    ----------
+    time_s : float or None
+        Wall-clock seconds; None is unlimited.
+    threads : int
+        Solver threads.
+    memory_mb : float or None
+        Memory the solver may take, where the backend can limit it.
+    rel_gap : float
+        Relative gap |objective - bound| / |objective| at which a solve may stop. Its
+        status is then `feasible` and its limit "gap"; `optimal` means closed.
+    """
+
+    time_s: float | None = None
+    threads: int = 1
+    memory_mb: float | None = None
+    rel_gap: float = 0.0
+
+
+class Status(StrEnum):
+    """What is known at the end of a solve. A limit that was hit is a field, not a status."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    NO_SOLUTION = "no_solution"
+    ERROR = "error"
+
+
+class Voucher(StrEnum):
+    """Who vouches for a dual bound, from weakest to strongest."""
+
+    SOLVER = "solver"
+    CROSS_CHECKED = "cross-checked"
+    VERIFIED = "verified"
+
+
+@dataclass(frozen=True)
+class TracePoint:
+    """Best incumbent objective and dual bound known at a moment of a solve."""
+
+    time_s: float
+    incumbent: Number | None
+    bound: Number | None
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One violated constraint: which, where, and by how much."""
+
+    constraint: str
+    where: str
+    amount: Number
+
+    def __str__(self) -> str:
+        return f"{self.constraint} at {self.where}: by {self.amount}"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Objective and violations of a solution, recomputed from the decision alone.
+
+    `objective` is None where the violations leave it undefined.
+    """
+
+    objective: Number | None
+    violations: tuple[Violation, ...] = ()
+    components: Mapping[str, Number] = field(default_factory=dict)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether no constraint is violated."""
+        return not self.violations
+
+
+@dataclass
+class MethodOutcome:
+    """What a method hands back, before anything of it is believed.
+
+    Attributes
+    ----------
+    solution : Solution or None
+        The incumbent decision.
+    claimed_objective : Number or None
+        The method's own value of it; compared with the evaluator's when given.
+    dual_bound : Number or None
+        A bound on the optimum (lower when minimising), already on the scale of the objective.
+    voucher : Voucher
+        `SOLVER` if the bound is some solver's word, `VERIFIED` if the method recomputed it.
+    certificate : Certificate or None
+        What proves a bound. The bound of the run is then what the check of the certificate says,
+        and its voucher `VERIFIED`; `dual_bound` need not be given.
+    proved : Status or None
+        `INFEASIBLE` or `UNBOUNDED` when the method claims to have proved that.
+    limit_hit : str or None
+        Name of the limit that stopped the run: "time_s", "memory_mb", "gap", "interrupted".
+    formulation : str or None
+        What the bound rests on, where that differs from the method's declaration.
+    trace, phases_s, versions, notes
+        Incumbents and bounds over time; seconds per phase; solver versions; anything a teacher
+        would want to know ("closed by rung: CP-U").
+    """
+
+    solution: Solution | None = None
+    claimed_objective: Number | None = None
+    dual_bound: Number | None = None
+    voucher: Voucher = Voucher.SOLVER
+    certificate: Certificate | None = None
+    proved: Status | None = None
+    limit_hit: str | None = None
+    formulation: str | None = None
+    trace: tuple[TracePoint, ...] = ()
+    phases_s: dict[str, float] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        solved: SolverOutcome,
+        solution: Solution | None = None,
+        *,
+        scale: Number = 1,
+        bound_of: Callable[[Number], Number] | None = None,
+        phases_s: Mapping[str, float] | None = None,
+        **more: Any,
+    ) -> MethodOutcome:
+        """Return what a solver reports of a model as the outcome of a method.
+
+        Parameters
+        ----------
+        solved : SolverOutcome
+        solution : Solution or None
+            Its incumbent, decoded.
+        scale : Number
+            The model's objective is the problem's times this.
+        bound_of : callable, optional
+            Turns the model's bounds into the problem's, where that takes more than the scale.
+        phases_s : mapping, optional
+            Seconds of what came before the solver's own phases.
+        **more
+            Further fields.
+
+        Raises
+        ------
+        SolverError
+            If the solver failed.
+        """
+        if solved.status is Status.ERROR:
+            raise SolverError(solved.reason)
+
+        def unscaled(value: Number) -> Number:
+            return value if scale == 1 else float(value) / float(scale)
+
+        def known(value: Number | None, turned: Callable[[Number], Number]) -> Number | None:
+            finite = value is not None and not (isinstance(value, float) and math.isinf(value))
+            return turned(value) if value is not None and finite else None
+
+        to_bound = bound_of or unscaled
+        given: dict[str, Any] = {
+            "solution": solution,
+            "dual_bound": known(solved.bound, to_bound),
+            "limit_hit": solved.limit_hit,
+            "trace": tuple(
+                TracePoint(p.time_s, known(p.incumbent, unscaled), known(p.bound, to_bound))
+                for p in solved.trace
+            ),
+            "phases_s": {**(phases_s or {}), **solved.phases_s},
+            "versions": solved.versions,
+        }
+        return cls(**{**given, **more})
+
+
+@dataclass(frozen=True)
+class Result:
+    """What `solve` returns: nothing in it that was not recomputed or labelled with its voucher.
+
+    Attributes
+    ----------
+    objective : Number or None
+        The evaluator's value of a feasible solution.
+    claimed_objective : Number or None
+        What the method itself said of it.
+    bound, bound_voucher : Number, Voucher or None
+        Dual bound on the optimum and who vouches for it.
+    certificate : Certificate or None
+        What `gadgetopt verify --bound` re-checks the bound from.
+    gap : float or None
+        |objective - bound| / |objective|, by 1e-10 for an objective of 0.
+    limit_hit : str or None
+        The limit that stopped the run.
+    seed : int or None
+        None where it does not apply.
+    reason : str or None
+        Why the status is `error`.
+    refused : bool
+        Whether the error is that the method is not made for this instance.
+    formulation, backend : str or None
+        What the bound rests on.
+    """
+
+    problem: str
+    instance: str
+    fingerprint: str
+    method: str
+    kind: str
+    parameters: Mapping[str, Any]
+    formulation: str | None
+    backend: str | None
+    status: Status
+    objective: Number | None
+    claimed_objective: Number | None
+    bound: Number | None
+    bound_voucher: Voucher | None
+    gap: float | None
+    limit_hit: str | None
+    time_s: float
+    seed: int | None
+    solution: Solution | None = None
+    certificate: Certificate | None = None
+    evaluation: Evaluation | None = None
+    reason: str | None = None
+    refused: bool = False
+    trace: tuple[TracePoint, ...] = ()
+    phases_s: Mapping[str, float] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def state(self) -> str:
+        """The status in words; "bound only" of a relaxation that gave the bound it is for."""
+        if self.status is Status.NO_SOLUTION and self.bound is not None:
+            return "bound only"
+        return str(self.status).replace("_", " ")

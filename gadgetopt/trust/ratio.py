@@ -1,0 +1,194 @@
+"""Approximation ratios as intervals, from all results on one instance.
+
+Some result's incumbent bounds the optimum from one side, some result's dual bound from the other;
+the true ratio of every method's objective lies in the interval the two give. Results are held
+against each other first: a dual bound that another's feasible solution refutes is an error, and a
+bound that an independent witness confirms is cross-checked.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from gadgetopt.numbers.tolerance import (
+    Number,
+    as_double,
+    closes,
+    exceeds,
+    refutes,
+)
+from gadgetopt.system.declaration import Sense
+from gadgetopt.system.result import Result, Status, Voucher
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The interval in which the true approximation ratio lies; 1 is optimal for both senses.
+
+    `low` or `high` is None where nothing bounds it.
+    """
+
+    low: Number | None
+    high: Number | None
+
+    @property
+    def certified(self) -> bool:
+        """Whether the interval is closed to tolerance."""
+        if self.low is None or self.high is None:
+            return False
+        return closes(self.low, self.high, integral=False)
+
+
+def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> list[Result]:
+    """Hold all results on each instance against each other.
+
+    A result whose dual bound is better than some feasible solution's objective, or that claims
+    infeasibility of an instance with a feasible solution, becomes an error; a bound that an
+    independent result confirms gets the voucher `cross-checked`.
+
+    Parameters
+    ----------
+    results : sequence of Result
+    sense : callable
+        Maps a problem's name to "min" or "max".
+    """
+    out = list(results)
+    for indices in _by_instance(out):
+        minimise = sense(out[indices[0]].problem) == "min"
+        for strongest in (_solutions, _bounds):  # a bound that a solution refutes refutes nothing
+            witnesses = strongest([out[k] for k in indices], minimise)
+            for i in indices:
+                reason = _refutation(out[i], witnesses, minimise)
+                if reason is not None:
+                    out[i] = dataclasses.replace(
+                        out[i],
+                        status=Status.ERROR,
+                        objective=None,
+                        bound=None,
+                        bound_voucher=None,
+                        gap=None,
+                        reason=reason,
+                    )
+        witnesses = _bounds([out[k] for k in indices], minimise)
+        for i in [i for i in indices if _confirmed(out[i], witnesses, minimise)]:
+            out[i] = dataclasses.replace(out[i], bound_voucher=Voucher.CROSS_CHECKED)
+    return out
+
+
+def ratios(results: Sequence[Result], sense: Callable[[str], Sense]) -> list[Ratio | None]:
+    """Return the ratio interval of every result, None for those without an objective."""
+    out: list[Ratio | None] = [None] * len(results)
+    for indices in _by_instance(results):
+        group = [results[i] for i in indices]
+        minimise = sense(group[0].problem) == "min"
+        best = _best((r.objective for r in group if r.objective is not None), minimise)
+        bound = _best((r.bound for r in group if r.bound is not None), not minimise)
+        for i in indices:
+            objective = results[i].objective
+            if objective is not None:
+                out[i] = _interval(objective, best, bound, minimise)
+    return out
+
+
+def _by_instance(results: Sequence[Result]) -> list[list[int]]:
+    groups: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for i, result in enumerate(results):
+        groups[result.problem, result.fingerprint].append(i)
+    return list(groups.values())
+
+
+def _best(values: Iterable[Number], minimise: bool) -> Number | None:
+    return min(values, default=None) if minimise else max(values, default=None)
+
+
+# There may be a hundred thousand results on an instance: what any of them refutes or confirms, one
+# of the few strongest does.
+
+
+def _solutions(group: Iterable[Result], minimise: bool) -> list[Result]:
+    return _strongest((((), r.objective, r) for r in group), minimise)
+
+
+def _bounds(group: Iterable[Result], minimise: bool) -> list[Result]:
+    origins = (((r.formulation, r.backend, r.bound_voucher), r.bound, r) for r in group)
+    return _strongest(origins, not minimise)
+
+
+def _strongest(
+    results: Iterable[tuple[tuple[Any, ...], Number | None, Result]], least: bool
+) -> list[Result]:
+    """Return the result with the least, or largest, value of each origin."""
+    best: dict[tuple[Any, ...], tuple[Number, Result]] = {}
+    for origin, value, result in results:
+        if value is None:
+            continue
+        # Floats are compared within a tolerance: they do not stand for exact numbers.
+        which = (*origin, isinstance(value, float))
+        if which not in best or (value < best[which][0] if least else value > best[which][0]):
+            best[which] = value, result
+    return [result for _, result in best.values()]
+
+
+def _refutation(result: Result, witnesses: Sequence[Result], minimise: bool) -> str | None:
+    """Name the feasible solution that contradicts a result's claim, if there is one."""
+    for other in witnesses:
+        if result.status is Status.UNBOUNDED and other.bound is not None:
+            return f"claimed unbounded, but {other.method} proves a bound of {other.bound}"
+        if other.objective is None:
+            continue
+        if result.status is Status.INFEASIBLE:
+            return f"claimed infeasible, but {other.method} has a feasible solution"
+        if result.bound is not None and refutes(other.objective, result.bound, minimise=minimise):
+            return (
+                f"claimed dual bound {result.bound}, but {other.method} has a solution "
+                f"of {other.objective}"
+            )
+    return None
+
+
+def _confirmed(result: Result, witnesses: Sequence[Result], minimise: bool) -> bool:
+    """Whether an independent result proves at least the bound that only a solver vouches for."""
+    if result.bound is None or result.bound_voucher is not Voucher.SOLVER:
+        return False
+    for other in witnesses:
+        if other.bound is None:
+            continue
+        weaker = (
+            exceeds(result.bound, other.bound) if minimise else exceeds(other.bound, result.bound)
+        )
+        witness = (other.formulation, other.backend) != (result.formulation, result.backend)
+        if not weaker and (witness or other.bound_voucher is Voucher.VERIFIED):
+            return True
+    return False
+
+
+def _interval(
+    objective: Number, best: Number | None, bound: Number | None, minimise: bool
+) -> Ratio:
+    if minimise:
+        low, high = _quotient(objective, best), _quotient(objective, bound)
+    else:
+        low, high = _quotient(best, objective), _quotient(bound, objective)
+    if low is not None and high is not None and high < low:
+        high = low  # a float bound may pass the best objective within the tolerance
+    return Ratio(low, high)
+
+
+def _quotient(a: Number | None, b: Number | None) -> Number | None:
+    """Return a/b; 1 for 0/0; None where a ratio says nothing (negative or unknown numbers)."""
+    if a is None or b is None or a < 0 or b < 0:
+        return None
+    if b == 0:
+        return 1 if a == 0 else math.inf
+    if isinstance(a, float) or isinstance(b, float):
+        x, y = as_double(a), as_double(b)
+        if (math.isinf(x) and math.isinf(y)) or (x == 0 and y == 0):
+            return None
+        return x / y if y else math.inf
+    return Fraction(a) / Fraction(b)

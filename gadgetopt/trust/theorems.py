@@ -1,0 +1,108 @@
+"""Theorems as checks: the ratio promised on an instance, held against the measured one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from gadgetopt.numbers.tolerance import Number, exceeds
+from gadgetopt.system.declaration import Problem
+from gadgetopt.system.methods import MethodCall
+from gadgetopt.system.result import Result, Status
+from gadgetopt.trust.ratio import Ratio
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What one theorem says about one run, before anything is measured.
+
+    Attributes
+    ----------
+    ratio : Number or None
+        The promised ratio; None where the theorem gives no finite bound.
+    failing : tuple of str
+        The assumptions that do not hold, in words.
+    """
+
+    theorem: str
+    reference: str
+    standing: str
+    ratio: Number | None
+    failing: tuple[str, ...] = ()
+
+    @property
+    def applies(self) -> bool:
+        """Whether all assumptions hold and the promise is finite."""
+        return not self.failing and self.ratio is not None
+
+
+class Verdict(StrEnum):
+    """How a promise fares against the measured interval."""
+
+    HOLDS = "holds"
+    EXCEEDED = "exceeded"
+    OPEN = "open"
+    NOT_APPLICABLE = "not applicable"
+
+
+def promises(
+    problem: Problem, instance: Any, call: MethodCall, result: Result | None = None
+) -> tuple[Promise, ...]:
+    """Evaluate every theorem about a method on an instance.
+
+    A theorem speaks of a method that ran to its end: with a `result` that a limit cut short or that
+    is an error, it does not apply.
+    """
+    cut_short = result is not None and (result.limit_hit or result.status is Status.ERROR)
+    out = []
+    for guarantee in problem.guarantees:
+        if call.method.name not in guarantee.methods:
+            continue
+        failing = ["the method ran to its end"] if cut_short else []
+        ratio = None
+        try:
+            failing += [
+                a.text for a in guarantee.assumptions if not a.holds(instance, call.all_parameters)
+            ]
+            ratio = guarantee.ratio(instance, call.all_parameters)
+        except Exception as error:  # a theorem that cannot be evaluated promises nothing
+            failing.append(f"it can be evaluated ({type(error).__name__}: {error})")
+        finite = ratio is not None and not math.isinf(ratio)
+        out.append(
+            Promise(
+                theorem=guarantee.name,
+                reference=guarantee.reference,
+                standing=guarantee.standing,
+                ratio=ratio if finite else None,
+                failing=tuple(failing),
+            )
+        )
+    return tuple(out)
+
+
+def verdict(promise: Promise, ratio: Ratio | None) -> Verdict:
+    """Compare a promise with the measured interval.
+
+    `EXCEEDED` needs the lower end of the interval above the promise, `HOLDS` the upper end at or
+    below it; in between the matter is open.
+    """
+    if not promise.applies or promise.ratio is None:
+        return Verdict.NOT_APPLICABLE
+    if ratio is None or ratio.low is None:
+        return Verdict.OPEN
+    if exceeds(ratio.low, promise.ratio):
+        return Verdict.EXCEEDED
+    if ratio.high is not None and not exceeds(ratio.high, promise.ratio):
+        return Verdict.HOLDS
+    return Verdict.OPEN
+
+
+def proven_ratio(made: Sequence[Promise]) -> Number | None:
+    """Return the tightest proven ratio that applies to a run."""
+    return min(
+        (p.ratio for p in made if p.standing == "proven" and p.applies and p.ratio is not None),
+        default=None,
+    )

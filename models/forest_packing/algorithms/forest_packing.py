@@ -1,0 +1,205 @@
+r"""Near-optimal forest packing by multiplicative weights (A1), with a plan (A2) and its proof.
+
+Which approximation the paper uses is not known to us; this is the (reconstructed) one. It reserves
+rate for one cheapest tree after the other under prices that grow with the load, and every price
+vector on the way proves a bound, :math:`R^* \le \sum_i c_i y_i / \pi(y)`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import (
+    Limits,
+    MethodOutcome,
+    Status,
+    TracePoint,
+)
+
+from ..instance import ForestPackingInstance
+from ..outcome import plan_outcome
+from ..packing import required_shares, total_rate
+from ..subproblems.price_oracles import Oracle, make_oracle
+from ..subproblems.tree_master import Roots, TreeMaster
+from .exact_plans import (
+    RatedTrees,
+    disconnection,
+    exact_pairs,
+    prove,
+    pruned,
+)
+from .multiplicative_weights import Packing, pack_columns
+from .schedule import best_chunks, phases, pipeline_notes
+
+#: Entries of the LP over all trees found up to which it is solved; else it takes the heaviest.
+_LP_ENTRIES = 50_000
+#: Trees the LP starts with if it cannot take all.
+_LP_TREES = 100
+#: Part of the time limit that the packing may take if the LP follows.
+_PACKING_PART = 0.6
+#: Relative differences of rates in floating point that do not count.
+_NOISE = 1e-9
+#: Part of the rate that is enough for the LP's few trees when the time is up.
+_LEAST_IN_HASTE = 0.9
+
+
+def forest_packing(
+    instance: ForestPackingInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    eps: float = 0.1,
+    target_gap: float = 0.0,
+    scaling: str = "congestion",
+    polish: bool = True,
+    prune: float = 1e-3,
+) -> MethodOutcome:
+    r"""Return trees of total rate :math:`R \ge (1-\varepsilon)^2 (1-\eta) R^*` (T4), and a bound.
+
+    Parameters
+    ----------
+    instance : ForestPackingInstance
+    limits : Limits
+        `time_s` ends the packing early; plan and bound are then those found so far.
+    rng : numpy.random.Generator
+        Not used: ties go to the first edge or arc.
+    eps : float, default 0.1
+        Accuracy, 0 < eps < 1.
+    target_gap : float, default 0
+        Stop when bound / rate - 1 is no more (congestion scaling only).
+    scaling : "congestion" or "theory"
+        Divide the rates found by their congestion, which is never worse, or, as the theorem does,
+        by :math:`\log_{1+\varepsilon}((1+\varepsilon)/\delta)`.
+    polish : bool, default True
+        Take the best rates of the trees found (the LP (F1) on these columns, A2.1); congestion
+        scaling only. On large networks the LP takes the trees of the largest rates, as many as are
+        needed not to lose rate: that leaves far fewer trees.
+    prune : float, default 1e-3
+        :math:`\eta`: the trees of the smallest rates are dropped as long as they carry no more than
+        this part of the rate together (A2.1, where a tree is dropped for its own rate alone).
+
+    Returns
+    -------
+    MethodOutcome
+        With a certificate of prices. The trace has the rate and the bound of the iterations that
+        closed the gap by two per cent of itself or more.
+
+    Raises
+    ------
+    ValueError
+        If `eps` is not between 0 and 1, `prune` not in [0, 1), or `scaling` none of the two.
+    ModelRefused
+        If switches copy and sum for more than ten workers.
+
+    Notes
+    -----
+    :math:`O(\varepsilon^{-2} M \log M)` calls of PRICE for M rows.
+    """
+    _check_parameters(eps, prune, scaling)
+    clock = Clock(limits)
+    congested = scaling == "congestion"
+    polish = polish and congested
+    with clock.phase("packing"):
+        oracle = make_oracle(instance)
+        packing = pack_columns(
+            oracle,
+            clock.limits(part=_PACKING_PART if polish else 1.0),
+            eps=eps,
+            target_gap=target_gap if congested else None,
+        )
+    scale = packing.rho if congested else packing.theory_scale
+    plan = RatedTrees(packing.trees, np.array(packing.amounts) / (scale or 1.0))
+    if polish and packing.trees:
+        with clock.phase("polish"):
+            plan = _polished(instance, oracle, packing, clock.limits(), plan)
+    with clock.phase("plan"):
+        plan = pruned(plan, prune)
+        pairs = exact_pairs(instance, plan, fill=congested)
+    with clock.phase("schedule"):
+        pipelines = phases(instance, pairs)
+        chunks = best_chunks(pipelines, instance.hop_latency_s)
+    with clock.phase("certificate"):
+        certificate = prove(instance, oracle, packing.prices)
+    notes: dict[str, object] = {
+        "iterations": packing.iterations,
+        "iterations_bound": packing.iterations_bound,
+        "trees_found": len(packing.trees),
+        "pairs": len(pairs),
+        **pipeline_notes(pipelines, chunks, instance.hop_latency_s),
+    }
+    if not packing.trees:
+        notes["disconnected"] = disconnection(instance.network)
+    outcome = plan_outcome(
+        instance,
+        pairs,
+        certificate=certificate,
+        chunks=chunks,
+        limit_hit=packing.limit_hit,
+        notes=notes,
+        phases_s=clock.phases_s,
+    )
+    last = TracePoint(clock.elapsed_s, total_rate(pairs), outcome.dual_bound)
+    outcome.trace = (*packing.trace, last)
+    return outcome
+
+
+def collect_trees(
+    instance: ForestPackingInstance, eps: float, target_gap: float, limits: Limits
+) -> Packing:
+    """Return the trees that the packing finds, with rates, prices and bound: a warm start (A1)."""
+    return pack_columns(make_oracle(instance), limits, eps=eps, target_gap=target_gap)
+
+
+def _check_parameters(eps: float, prune: float, scaling: str) -> None:
+    if not 0 < eps < 1:
+        raise ValueError(f"eps: {eps} is not between 0 and 1")
+    if not 0 <= prune < 1:
+        raise ValueError(f"prune: {prune} is not in [0, 1)")
+    if scaling not in ("congestion", "theory"):
+        raise ValueError(f"scaling: {scaling!r}, expected 'congestion' or 'theory'")
+
+
+# -- rates (A2.1) ------------------------------------------------------------------------------
+
+
+def _polished(
+    instance: ForestPackingInstance,
+    oracle: Oracle,
+    packing: Packing,
+    limits: Limits,
+    plan: RatedTrees,
+) -> RatedTrees:
+    """Return the LP's rates of the trees found, or `plan` if there is no time for them.
+
+    Keeps the LP's prices in `packing` if they prove a lower bound.
+    """
+    clock = Clock(limits)
+    heaviest = sorted(range(len(plan.trees)), key=lambda k: (-plan.rates[k], k))
+    entries = sum(len(tree.elements) for tree in plan.trees)
+    number = len(heaviest) if entries <= _LP_ENTRIES else _LP_TREES
+    roots: Roots = "any" if plan.trees[0].stage is None else required_shares(instance) or "free"
+    master = TreeMaster(oracle, instance.stages, instance.network.num_workers, roots)
+    fewer, rate = plan, 0.0
+    while True:
+        master.add(plan.trees[k] for k in heaviest[:number])
+        status = master.solve(clock.limits())
+        if status in (Status.OPTIMAL, Status.FEASIBLE):
+            fewer, rate = RatedTrees(master.trees, master.rates), master.rate
+        if (
+            status is not Status.OPTIMAL
+            or rate >= packing.rate * (1 - _NOISE)
+            or number >= len(heaviest)
+        ):
+            break
+        number *= 2
+    least = 1 - _NOISE
+    if status is Status.OPTIMAL:
+        column = oracle(master.prices)
+        if column is not None and column.price > 0 and 1 / column.price < packing.bound:
+            packing.bound, packing.prices = 1 / column.price, master.prices
+    else:
+        packing.limit_hit = packing.limit_hit or master.limit_hit
+        # A plan of thousands of large trees would take longer to write down than the limit allows.
+        least = _LEAST_IN_HASTE if entries > _LP_ENTRIES else least
+    return fewer if rate >= packing.rate * least else plan

@@ -1,0 +1,49 @@
+"""Methods that close gaps: decompositions, branch and bound, ladders, portfolios."""
+
+from gadgetopt.system.declaration import Method, Parts
+
+part = Parts(__name__)
+
+METHODS = (
+    Method(
+        "column_generation",
+        kind="exact",
+        summary="trees priced by spanning trees or arborescences, smoothed",
+        reference="F1, F5, F7.3; A3",
+        run=part("column_generation:column_generation"),
+        parameters={"smoothing": 0.8, "warm_start": "balanced"},
+        choices={"warm_start": ("balanced", "garg_koenemann", "none")},
+        formulation="tree_pairs",
+        backend="highs",
+    ),
+    Method(
+        "cut_generation",
+        kind="exact",
+        summary="cuts separated by maximum flows, then trees for the loads",
+        reference="F3, A3",
+        run=part("cut_generation:cut_generation"),
+        parameters={"trees": True},
+        formulation="cuts",
+        backend="highs",
+    ),
+    Method(
+        "pair_budget_cp",
+        kind="exact",
+        summary="at most K pairs of trees on any network without switches (CP-SAT, rates on "
+        "a grid)",
+        reference="F8d",
+        run=part("pair_budget:pair_budget_cp"),
+        parameters={"granularity": None},
+        formulation="pair_budget",
+        backend="cpsat",
+    ),
+    Method(
+        "bounded_depth",
+        kind="exact",
+        summary="trees of bounded depth: columns priced exactly",
+        reference="F8f",
+        run=part("bounded_depth:bounded_depth"),
+        formulation="bounded_depth",
+        backend="highs",
+    ),
+)

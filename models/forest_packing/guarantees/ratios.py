@@ -1,0 +1,119 @@
+r"""What is proven about rates and times of forest packing; the numbering T1... is our own.
+
+T4. With exact cheapest columns the rate of A1 in theory scaling is at least
+:math:`(1-\varepsilon)^2 R^*`. Derivation: each step multiplies the capital by at most
+:math:`1 + \varepsilon z / R^*`, so that a packing of rate f before scaling has
+:math:`R^* / f \le \varepsilon / \ln(1/(M\delta))`; no row is loaded by more than
+:math:`\log_{1+\varepsilon}((1+\varepsilon)/\delta)` times its capacity; the choice of delta makes
+the product of the two at most :math:`(1-\varepsilon)^{-2}`. Congestion scaling divides by the
+largest relative load itself and is at least as good. It also may stop at a gap that its own bound
+proves, and pruning takes away a part eta of the rate at most.
+
+T1. In a symmetric network without switches :math:`R^* = \tau(G) = \min_P
+\mathrm{cross}(P)/(|P|-1)` over partitions into two or more parts, whatever the root shares.
+
+T2. Without switches an allreduce of sums of single elements, by trees or not, takes
+:math:`T \ge D \cdot 2(|P|-1) / \sum_{a \text{ crossing } P} c_a` for every partition P.
+
+T3. :math:`T_{ov} \le T_{seq} \le 2\,T_{ov}` for every network and root mode.
+
+T5. Without latency a pipeline of m chunks takes :math:`T \le T^* (1 + (h-1)/m)`, h <= 2(N-1).
+
+T6 (reconstructed form of the paper's bound, whose own statement was not seen). The chain of
+packing, pruning by a part eta of the rate and pipelining takes at most
+:math:`\frac{1}{(1-\varepsilon)^2} \frac{1}{1-\eta} \Big(1 + \frac{h-1}{m}\Big) T^*`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from gadgetopt.numbers.tolerance import Number, decimal_rational
+
+from ..instance import ForestPackingInstance
+
+#: Defaults of `forest_packing`, for parameters that are not given.
+EPS, TARGET_GAP, PRUNE = 0.1, 0.0, 1e-3
+
+
+def packing_ratio(instance: ForestPackingInstance, parameters: Mapping[str, Any]) -> Fraction:
+    """Return R*/R at most, of A1 with these parameters (T4): the larger of its two ends.
+
+    The scheme ends by its theorem, with 1/(1-eps)^2, or at the target gap, with 1 + gap. Pruning
+    makes it 1/(1-eta) times as much.
+    """
+    eps = decimal_rational(parameters.get("eps", EPS))
+    ratio = 1 / (1 - eps) ** 2
+    if parameters.get("scaling", "congestion") == "congestion":
+        ratio = max(ratio, 1 + decimal_rational(parameters.get("target_gap", TARGET_GAP)))
+    return ratio / (1 - decimal_rational(parameters.get("prune", PRUNE)))
+
+
+def unrestricted(instance: ForestPackingInstance, parameters: Mapping[str, Any]) -> bool:
+    """Whether trees may be as many, as deep and of as different rates as one likes."""
+    return not instance.restricted
+
+
+def pipeline_factor(depth: int, chunks: int) -> Fraction:
+    """Return 1 + (h-1)/m, which T/T* does not exceed without latency (T5)."""
+    return 1 + Fraction(depth - 1, chunks)
+
+
+def deepest(num_workers: int) -> int:
+    """Return 2(N-1), the most hops of a tree pair (T5)."""
+    return 2 * (num_workers - 1)
+
+
+def chain_ratio(eps: Number, eta: Number, depth: int, chunks: int) -> Fraction:
+    """Return T/T* at most, of packing, pruning and pipeline together (T6, reconstructed)."""
+    packed = 1 / (1 - decimal_rational(eps)) ** 2
+    return packed / (1 - decimal_rational(eta)) * pipeline_factor(depth, chunks)
+
+
+def crossing_bound(instance: ForestPackingInstance, parts: Sequence[Sequence[int]]) -> Fraction:
+    """Return the rate that a partition of the workers allows an overlapped allreduce (T2), GB/s.
+
+    Parameters
+    ----------
+    instance : ForestPackingInstance
+        Without switches, full duplex.
+    parts : sequence of parts
+        Nodes of the network (0..N-1), each once; two parts or more.
+    """
+    network = instance.network
+    part_of = {v: k for k, part in enumerate(parts) for v in part}
+    crossing = sum(
+        (
+            c
+            for (u, v), c in zip(network.arcs, network.capacity, strict=True)
+            if part_of[u] != part_of[v]
+        ),
+        Fraction(0),
+    )
+    return crossing / (2 * (len(parts) - 1))
+
+
+def partitions(num_nodes: int) -> Iterator[list[list[int]]]:
+    """Return every partition of 0..num_nodes-1 into non-empty parts; there are Bell(num_nodes)."""
+    if num_nodes == 0:
+        yield []
+        return
+    last = num_nodes - 1
+    for parts in partitions(last):
+        for k in range(len(parts)):
+            yield [*parts[:k], [*parts[k], last], *parts[k + 1 :]]
+        yield [*parts, [last]]
+
+
+def smallest_crossing(instance: ForestPackingInstance) -> Fraction:
+    """Return the least `crossing_bound` of all partitions; tau on symmetric networks (T1).
+
+    By enumeration: for small networks, as a witness of faster algorithms.
+    """
+    return min(
+        crossing_bound(instance, parts)
+        for parts in partitions(instance.network.num_workers)
+        if len(parts) > 1
+    )

@@ -1,0 +1,325 @@
+r"""The cut LP (F3) in HiGHS, with the cut rows that have been found so far.
+
+In the rate-scaled form of `loads.py`: :math:`\max R` with root rates :math:`w`, loads :math:`g, h`,
+capacities, balances (3), and the cuts
+
+.. math::
+    g(\delta^-(Q)) + w(Q) \ge R, \qquad h(\delta^+(Q)) + w(Q) \ge R                 \tag{F3}
+
+More load than a cut needs does no harm, except at a switch, which must pass on what it gets. Most
+of the loads can therefore be eliminated; what is left are often the cut rows alone:
+
+- stages apart (one stage, or taking turns), rows of single arcs, every switch with as much
+  capacity in as out: every arc is filled, :math:`g = c s_2`;
+- stages together, rows of single arcs: the two stages share an arc between workers completely,
+  :math:`h_a = c_a - g_a`;
+- symmetric networks, stages together: h may be taken to be g with all arcs reversed (the mean of a
+  solution and its mirror image), so that the reduce cuts are the broadcast cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Bools, Floats, Ints
+from gadgetopt.solvers.persistent import INFINITY, PersistentLp
+from gadgetopt.system.result import Limits, Status
+
+from ..instance import ForestPackingInstance, Stage
+from ..packing import required_shares
+from .price_oracles import make_oracle
+from .rate_scale import RateScale, rate_scale
+
+#: Columns above which the first solve is left to the interior-point method (measured on dense
+#: digraphs: with 24 workers the dual simplex is faster, with 64 and with 128 slower).
+MANY_COLUMNS = 2_000
+#: Feasibility to which rows of the scaled LP are solved, below the precision that plans need.
+FEASIBILITY = 1e-9
+
+
+@dataclass
+class Load:
+    """Load of every arc in one stage: constant + factor * column, all of shape (arcs,).
+
+    `column` is -1 where the load is constant.
+    """
+
+    constant: Floats
+    factor: Floats
+    column: Ints
+
+    def value(self, x: Floats) -> Floats:
+        """Loads at the columns' values."""
+        moving = np.where(self.column >= 0, self.factor * x[self.column], 0.0)
+        return np.maximum(self.constant + moving, 0.0)
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """Duals of the cut LP: of each cut, of each switch's balance per stage, of each row."""
+
+    cuts: list[tuple[Stage, Bools, float]]
+    potentials: list[tuple[Stage, int, float]]
+    prices: dict[Stage, Floats]
+
+
+class CutLp:
+    """The cut LP of an instance without `in_network`, to which cuts are added.
+
+    Attributes
+    ----------
+    stages : tuple of Stage
+        Stages whose cuts are needed; the broadcast's alone if the reduce mirrors it.
+    mirrored : bool
+    tails, heads : dict
+        Ends of every arc by stage, in the direction away from the root.
+    """
+
+    def __init__(self, instance: ForestPackingInstance):
+        network = instance.network
+        self.instance = instance
+        self.network = network
+        scale = (
+            rate_scale(make_oracle(instance), network.num_workers)
+            if network.rows
+            else RateScale(1.0, 1.0)
+        )
+        self.scale = scale.rate
+        self.capacity = scale.clipped(network.capacity_float)
+        self._row_capacity = scale.clipped(network.row_capacity_float)
+        self.mirrored = network.symmetric and len(instance.stages) == 2 and not instance.sequential
+        self.stages: tuple[Stage, ...] = ("broadcast",) if self.mirrored else instance.stages
+        self.lp = PersistentLp("max", primal_feasibility_tolerance=FEASIBILITY)
+        self.tails = {"broadcast": network.tails, "reduce": network.heads}
+        self.heads = {"broadcast": network.heads, "reduce": network.tails}
+        self._x = np.zeros(0)
+        self._cuts: list[tuple[Stage, Bools, int]] = []
+        self._seen: set[tuple[Stage, bytes]] = set()
+        self._balances: list[tuple[Stage, int, int]] = []
+        self._capacity_rows: list[tuple[Stage | None, int, int]] = []
+        self._add_rates()
+        self._loads: dict[Stage, Load] = {}
+        self._add_loads()
+
+    # -- the model -----------------------------------------------------------------------------
+
+    def _add_rates(self) -> None:
+        """R in column 0; w_r where the shares are free, with (1)."""
+        n = self.network.num_workers
+        self.lp.add_columns([1], [0], [INFINITY])
+        shares = required_shares(self.instance)
+        # A node's w in R's stead where the shares are given.
+        self._share = np.zeros(n)
+        self._root = np.full(n, -1)
+        if shares is not None:
+            self._share[list(shares)] = [float(w) for w in shares.values()]
+        else:
+            self._root[:] = self.lp.add_columns(np.zeros(n), np.zeros(n), np.full(n, INFINITY))
+            self.lp.add_rows([0], [0], [0], np.append(self._root, 0), np.append(np.ones(n), -1.0))
+
+    def _add_loads(self) -> None:
+        network = self.network
+        apart = self.instance.sequential or (len(self.stages) == 1 and not self.mirrored)
+        if self.instance.sequential:
+            turns = self.lp.add_columns([0, 0], [0, 0], [1, 1])
+            self.lp.add_rows([-INFINITY], [1], [0], list(turns), [1, 1])
+            self._turn = dict(zip(self.stages, turns, strict=True))
+        if apart and network.only_arc_rows and self._switches_balanced():
+            for stage in self.stages:
+                if self.instance.sequential:
+                    column = np.full(len(self.capacity), self._turn[stage])
+                    self._loads[stage] = Load(np.zeros_like(self.capacity), self.capacity, column)
+                else:
+                    nowhere = np.full(len(self.capacity), -1)
+                    self._loads[stage] = Load(self.capacity, np.zeros_like(self.capacity), nowhere)
+            return
+        self._add_shared_loads(apart)
+        self._add_capacities(apart)
+        self._add_balances()
+
+    def _switches_balanced(self) -> bool:
+        network = self.network
+        if (self.capacity * self.scale < network.capacity_float * (1 - 1e-9)).any():
+            return False  # as clipped they may not be
+        into: dict[int, Fraction] = dict.fromkeys(network.switches, Fraction(0))
+        for (u, v), c in zip(network.arcs, network.capacity, strict=True):
+            if v in into:
+                into[v] += c
+            if u in into:
+                into[u] -= c
+        return not any(into.values())
+
+    def _add_shared_loads(self, apart: bool) -> None:
+        """Columns of loads that are not eliminated."""
+        network, m = self.network, len(self.capacity)
+        n = network.num_workers
+        full = network.only_arc_rows and not apart
+        # Whether the load of the other stage (of the other direction, if mirrored) is the rest.
+        self._rest = (network.tails < n) & (network.heads < n) & full
+        everything = np.arange(m)
+        own = np.ones(m, dtype=bool)
+        if self.mirrored:
+            own = ~self._rest | (network.tails < network.heads)
+        first = "broadcast" if self.mirrored else self.stages[0]
+        self._loads[first] = self._new_load(own)
+        if self.mirrored:
+            back = np.array([network.arc_index[v, u] for u, v in network.arcs], dtype=np.int64)
+            g = self._loads[first]
+            _take_rest(g, np.flatnonzero(~own), g.column[back[~own]], self.capacity)
+            self._loads["reduce"] = Load(g.constant[back], g.factor[back], g.column[back])
+        elif len(self.stages) == 2:
+            g = self._loads[first]
+            h = self._new_load(~self._rest)
+            rest = everything[self._rest]
+            _take_rest(h, rest, g.column[rest], self.capacity)
+            self._loads[self.stages[1]] = h
+
+    def _new_load(self, own: Bools) -> Load:
+        arcs = np.flatnonzero(own)
+        load = Load(np.zeros(len(own)), np.zeros(len(own)), np.full(len(own), -1))
+        if len(arcs):
+            # A load that leaves the rest of its arc to the other is at most the arc's capacity.
+            upper = np.where(self._rest, self.capacity, INFINITY)[arcs]
+            load.column[arcs] = self.lp.add_columns(np.zeros(len(arcs)), np.zeros(len(arcs)), upper)
+            load.factor[arcs] = 1.0
+        return load
+
+    def _add_capacities(self, apart: bool) -> None:
+        """(2) for rows of which some arc is not shared completely; of each stage, if apart."""
+        columns: list[int] = []
+        starts: list[int] = []
+        values: list[float] = []
+        upper: list[float] = []
+        for i, row in enumerate(self.network.rows):
+            if all(self._rest[a] for a in row.arcs):
+                continue
+            capacity = float(self._row_capacity[i])
+            groups: list[tuple[Stage | None, tuple[Stage, ...]]] = [(None, self.instance.stages)]
+            if apart:
+                groups = [(stage, (stage,)) for stage in self.stages]
+            for group, stages in groups:
+                entries = [int(self._loads[s].column[a]) for s in stages for a in row.arcs]
+                starts.append(len(columns))
+                columns += entries
+                values += [1.0] * len(entries)
+                upper.append(capacity)
+                if self.instance.sequential and group is not None:
+                    if capacity > 0:
+                        columns.append(self._turn[group])
+                        values.append(-capacity)
+                    upper[-1] = 0.0
+                self._capacity_rows.append((group, i, self.lp.num_rows + len(upper) - 1))
+        if upper:
+            self.lp.add_rows(np.full(len(upper), -INFINITY), upper, starts, columns, values)
+
+    def _add_balances(self) -> None:
+        """(3), of each stage by itself."""
+        for stage in self.stages:
+            load = self._loads[stage]
+            for s in self.network.switches:
+                into, out = self.network.in_arcs[s], self.network.out_arcs[s]
+                columns = load.column[into + out]
+                values = np.append(np.ones(len(into)), -np.ones(len(out)))
+                (row,) = self.lp.add_rows([0], [0], [0], columns, values)
+                self._balances.append((stage, s, row))
+
+    # -- cuts ----------------------------------------------------------------------------------
+
+    def add_cuts(self, cuts: Iterable[tuple[Stage, Bools]]) -> int:
+        """Add the rows (F3) of node sets, shape (nodes,) each; return how many are new."""
+        lower: list[float] = []
+        starts: list[int] = []
+        columns: list[Ints] = []
+        values: list[Floats] = []
+        entries = 0
+        for stage, inside in cuts:
+            key = (stage, np.packbits(inside).tobytes())
+            if key in self._seen:
+                continue
+            self._seen.add(key)
+            load = self._loads[stage]
+            entering = np.flatnonzero(inside[self.heads[stage]] & ~inside[self.tails[stage]])
+            moving = entering[load.column[entering] >= 0]
+            roots = np.flatnonzero(inside[: self.network.num_workers])
+            free = self._root[roots[self._root[roots] >= 0]]
+            # Several arcs may move with one column.
+            # (of no arcs at all numpy counts in integers)
+            coefficient = np.bincount(load.column[moving], load.factor[moving], 1).astype(float)
+            coefficient[0] += float(self._share[roots].sum()) - 1.0
+            at = np.flatnonzero(coefficient)
+            row = np.concatenate((at, free))
+            self._cuts.append((stage, inside, self.lp.num_rows + len(lower)))
+            lower.append(-float(load.constant[entering].sum()))
+            starts.append(entries)
+            columns.append(row)
+            values.append(np.concatenate((coefficient[at], np.ones(len(free)))))
+            entries += len(row)
+        if lower:
+            upper = np.full(len(lower), INFINITY)
+            self.lp.add_rows(lower, upper, starts, np.concatenate(columns), np.concatenate(values))
+        return len(lower)
+
+    # -- solutions -----------------------------------------------------------------------------
+
+    def solve(self, limits: Limits) -> Status:
+        """Solve with the cuts there are; the values are then those of the last optimum."""
+        first = self._x.size == 0 and self.lp.num_columns > MANY_COLUMNS
+        status = self.lp.solve(limits, "interior_point" if first else "dual")
+        if status is Status.OPTIMAL:
+            self._x = self.lp.values
+            self._duals = self.lp.row_duals
+        return status
+
+    @property
+    def limit_hit(self) -> str | None:
+        """What stopped the last solve, if anything did."""
+        return self.lp.limit_hit
+
+    @property
+    def num_cuts(self) -> int:
+        """Cut rows there are."""
+        return len(self._cuts)
+
+    @property
+    def solved(self) -> bool:
+        """Whether any solve came to its end."""
+        return self._x.size > 0
+
+    @property
+    def rate(self) -> float:
+        """R in GB/s."""
+        return float(self._x[0]) * self.scale
+
+    @property
+    def root_rates(self) -> Floats:
+        """W in GB/s, shape (workers,)."""
+        w = np.where(self._root >= 0, self._x[self._root], self._share * self._x[0])
+        return np.maximum(w, 0.0) * self.scale
+
+    def loads(self, stage: Stage) -> Floats:
+        """Load of every arc in a stage, GB/s; all that a stage could have."""
+        return self._loads[stage].value(self._x) * self.scale
+
+    def multipliers(self) -> Multipliers:
+        """Duals of the last optimum, for both stages if the reduce mirrors the broadcast."""
+        cuts = [(stage, inside, -self._duals[i]) for stage, inside, i in self._cuts]
+        potentials = [(stage, s, -self._duals[i]) for stage, s, i in self._balances]
+        if self.mirrored:
+            cuts += [("reduce", inside, z) for _, inside, z in cuts]
+            potentials += [("reduce", s, -value) for _, s, value in potentials]
+        prices = {stage: np.zeros(len(self.network.rows)) for stage in self.instance.stages}
+        for group, row, i in self._capacity_rows:
+            for stage in prices if group is None else (group,):
+                prices[stage][row] = self._duals[i]
+        return Multipliers([c for c in cuts if c[2] > 0], potentials, prices)
+
+
+def _take_rest(load: Load, arcs: Ints, columns: Ints, capacity: Floats) -> None:
+    """Let the load of some arcs be what other columns leave of the capacity."""
+    load.constant[arcs] = capacity[arcs]
+    load.factor[arcs] = -1.0
+    load.column[arcs] = columns

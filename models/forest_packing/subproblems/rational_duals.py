@@ -1,0 +1,138 @@
+"""Certificates from duals in floating point: several roundings to rationals, the best one kept.
+
+An optimal dual vertex of a network with small integer capacities consists of simple fractions, once
+it is scaled so that its largest multiplier is 1. The right rounding then proves the optimum itself;
+any rounding proves a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Floats
+
+from ..certificate import (
+    CutFamily,
+    ForestPackingCertificate,
+    Prices,
+    certified_bound,
+)
+from ..instance import ForestPackingInstance, Stage
+from .cut_lp import Multipliers
+
+#: Denominators at most of which the roundings are.
+DENOMINATORS = (1, 2, 6, 12, 60, 360, 2_000, 100_000, 10_000_000)
+#: Duals below this part of the largest one are rounding errors of 0.
+NEGLIGIBLE = 1e-9
+
+
+def roundings(duals: Floats) -> Iterator[list[Fraction]]:
+    """Return distinct readings of duals as rationals, scaled to a largest absolute value of 1."""
+    largest = float(np.abs(duals).max(initial=0.0))
+    if largest == 0:
+        return
+    scaled = np.where(np.abs(duals) > NEGLIGIBLE * largest, duals / largest, 0.0)
+    # Few values are different.
+    distinct, position = np.unique(np.round(scaled, 12), return_inverse=True)
+    last = None
+    for denominator in DENOMINATORS:
+        read = [Fraction(x).limit_denominator(denominator) for x in distinct.tolist()]
+        if read != last:
+            yield [read[i] for i in position]
+        last = read
+
+
+def cut_certificate(
+    instance: ForestPackingInstance, multipliers: Multipliers
+) -> ForestPackingCertificate | None:
+    """Return the certificate of the best rounding of the cut LP's duals, None if none proves."""
+    labels = instance.network.labels
+    rows = instance.network.rows
+    nodes = [tuple(labels[v] for v in np.flatnonzero(q)) for _, q, _ in multipliers.cuts]
+    stages: tuple[Stage, ...] = tuple(multipliers.prices)
+    prices = [] if instance.network.only_arc_rows else [multipliers.prices[s] for s in stages]
+    if not instance.sequential:
+        prices = prices[:1]
+    duals = np.concatenate(
+        (
+            [z for _, _, z in multipliers.cuts],
+            [value for _, _, value in multipliers.potentials],
+            *prices,
+        )
+    )
+
+    def written(read: list[Fraction]) -> ForestPackingCertificate:
+        value = iter(read)
+        cuts = tuple(
+            CutFamily.Cut(stage=stage, nodes=q, multiplier=max(next(value), Fraction(0)))
+            for (stage, _, _), q in zip(multipliers.cuts, nodes, strict=True)
+        )
+        potentials = tuple(
+            CutFamily.Potential(stage=stage, switch=labels[s], value=next(value))
+            for stage, s, _ in multipliers.potentials
+        )
+        given = [
+            {row.name: y for row in rows if (y := max(next(value), Fraction(0)))} for _ in prices
+        ]
+        by_stage = dict(zip(stages, given, strict=False))
+        return ForestPackingCertificate(
+            proof=CutFamily(
+                cuts=tuple(cut for cut in cuts if cut.multiplier),
+                potentials=tuple(potential for potential in potentials if potential.value),
+                prices=by_stage.get("broadcast", by_stage.get(stages[0])),
+                reduce_prices=by_stage["reduce"] if instance.sequential and given else None,
+            )
+        )
+
+    return best_certificate(instance, (written(read) for read in roundings(duals)))
+
+
+def price_certificate(
+    instance: ForestPackingInstance, prices: Mapping[Stage, Floats]
+) -> ForestPackingCertificate | None:
+    """Return the certificate of the best rounding of prices of the rows, shape (rows,) a stage.
+
+    Stages that do not take turns have one price.
+    """
+    rows = instance.network.rows
+    together = next(iter(prices.values()))
+    separate = [*prices.values()] if instance.sequential else [together]
+
+    def written(read: list[Fraction]) -> ForestPackingCertificate:
+        value = iter(read)
+        given = [{row.name: y for row in rows if (y := next(value)) > 0} for _ in separate]
+        by_stage = dict(zip(prices, given if instance.sequential else given * 2, strict=False))
+        return ForestPackingCertificate(
+            proof=Prices(reduce=by_stage.get("reduce", {}), broadcast=by_stage.get("broadcast", {}))
+        )
+
+    found = (written(read) for read in roundings(np.concatenate(separate)))
+    return best_certificate(instance, found)
+
+
+def singletons_certificate(instance: ForestPackingInstance) -> ForestPackingCertificate:
+    """Return the certificate of every worker alone: all the data enters it and leaves it."""
+    return ForestPackingCertificate(
+        proof=CutFamily(
+            cuts=tuple(
+                CutFamily.Cut(stage=stage, nodes=(v,), multiplier=Fraction(1))
+                for stage in instance.stages
+                for v in instance.workers
+            )
+        )
+    )
+
+
+def best_certificate(
+    instance: ForestPackingInstance, certificates: Iterable[ForestPackingCertificate]
+) -> ForestPackingCertificate | None:
+    """Return the certificate with the lowest bound, the first of equals; None if none proves."""
+    best, lowest = None, None
+    for certificate in certificates:
+        bound = certified_bound(instance, certificate)
+        if bound is not None and (lowest is None or bound < lowest):
+            best, lowest = certificate, bound
+    return best

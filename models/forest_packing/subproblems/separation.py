@@ -1,0 +1,101 @@
+r"""Separation of cuts: node sets that get less than the rate (F3).
+
+Broadcast loads g and root rates w carry the rate R to every worker if and only if
+
+.. math:: g(\delta^-(Q)) + w(Q) \ge R \qquad \forall Q,\ Q \cap W \ne \emptyset
+
+that is if the maximum flow from a super-source with arcs of capacity :math:`w_r` is R or more to
+every worker. Workers that were looked at join the source: a set that has one of them is known
+to be satisfied, so their arcs may as well be fed without limit. After the first few workers the
+others need no maximum flow, as paths of two arcs from the source already carry enough.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Bools, Floats, Ints
+from gadgetopt.pieces.graphs.flows import FlowNetwork
+
+#: Bits of the rate in the integers that maximum flows are computed with.
+PRECISION_BITS = 40
+#: A cut is violated if it lacks more than this part of the rate.
+TOLERANCE = 1e-9
+
+
+class Separator:
+    """Finds violated cuts of one stage.
+
+    Parameters
+    ----------
+    num_nodes, num_workers : int
+        Workers come first.
+    tails, heads : ndarray of int, shape (arcs,)
+        In the direction away from the root: reversed for the reduce stage.
+    """
+
+    def __init__(self, num_nodes: int, num_workers: int, tails: Ints, heads: Ints):
+        self._nodes, self._workers = num_nodes, num_workers
+        self._tails, self._heads = tails, heads
+        roots = np.arange(num_workers)
+        self._flows = FlowNetwork(
+            num_nodes + 1,
+            np.concatenate((tails, np.full(num_workers, num_nodes))),
+            np.concatenate((heads, roots)),
+        )
+
+    def violated(self, load: Floats, root_rates: Floats, rate: float) -> list[Bools]:
+        """Return node sets whose cuts lack rate, none if there is no such set.
+
+        Parameters
+        ----------
+        load : ndarray, shape (arcs,)
+        root_rates : ndarray, shape (workers,)
+        rate : float
+
+        Returns
+        -------
+        list of ndarray of bool, shape (nodes,)
+            The smallest and the largest of the worst sets of each worker that gets too little. A
+            set is left out if it has a worker that was looked at before.
+        """
+        if rate <= 0:
+            return []
+        n, workers = self._nodes, self._workers
+        unit = 2.0**PRECISION_BITS / rate
+        arcs = np.floor(np.minimum(load, rate) * unit).astype(np.int64)
+        fed = np.floor(np.minimum(root_rates, rate) * unit).astype(np.int64)
+        enough = 2**PRECISION_BITS - int(TOLERANCE * 2**PRECISION_BITS) - len(arcs)
+        dense = np.zeros((n, n), dtype=np.int64)
+        dense[self._tails, self._heads] = arcs
+        direct = np.concatenate((fed, np.zeros(n - workers, dtype=np.int64)))
+        outside = np.ones(n, dtype=bool)
+        waiting = np.ones(workers, dtype=bool)
+        found: list[Bools] = []
+        while waiting.any():
+            short = self._two_arcs(dense, direct, outside)
+            joining = np.flatnonzero(waiting & (short >= enough))
+            if not len(joining):
+                v = int(np.where(waiting, short, -1).argmax())
+                found += self._worst_sets(arcs, fed, v, enough)
+                joining = np.array([v])
+            waiting[joining] = False
+            outside[joining] = False
+            fed[joining] = 2**PRECISION_BITS
+            direct += dense[joining].sum(axis=0)
+            direct[joining] = 2**PRECISION_BITS
+            np.minimum(direct, 2**PRECISION_BITS, out=direct)
+        return found
+
+    def _two_arcs(self, dense: Ints, direct: Ints, outside: Bools) -> Ints:
+        """Flow to each worker from the source directly and over one node outside of it."""
+        over = np.minimum(dense[outside], direct[outside, None]).sum(axis=0)
+        return (direct + over)[: self._workers]
+
+    def _worst_sets(self, arcs: Ints, fed: Ints, sink: int, enough: int) -> list[Bools]:
+        flow = self._flows.max_flow(np.concatenate((arcs, fed)), self._nodes, sink)
+        if flow.value >= enough:
+            return []
+        smallest = flow.sink_side()[:-1]
+        largest = ~flow.source_side()[:-1]
+        return [smallest] if (smallest == largest).all() else [smallest, largest]

@@ -1,0 +1,194 @@
+r"""The restricted master of tree packing: the best rates of the trees found so far.
+
+Trees of different stages are columns of their own, coupled by the rate of their root, which is
+(F1) with in-trees and out-trees combined freely:
+
+.. math::
+    \max\ & R \\
+    & \sum_T n_i(T)\,x_T \le c_i && \text{rows } i \\
+    & \sum_{T \text{ of stage } k \text{ and root } r} x_T \ge w_r && \text{roots } r,
+      \text{ stages } k \\
+    & \sum_r w_r = R \text{ with free shares},\quad w_r = \omega_r R \text{ with given ones}
+
+If stages take turns, rows are :math:`\sum_T n_i(T)\,x_T \le c_i s_k` with :math:`s_1 + s_2 \le 1`.
+Undirected trees serve every stage and root, and form one group of rate R.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.solvers.persistent import INFINITY, PersistentLp
+from gadgetopt.system.result import Limits, Status
+
+from ..instance import Stage
+from .price_oracles import FoundTree, Oracle
+from .rate_scale import rate_scale
+
+#: Feasibility of rows and reduced costs, below the agreement that is asked of rate and bound.
+FEASIBILITY = 1e-10
+#: Part of the tallest price of a tree below which a better price is rounding.
+IMPROVEMENT = 1e-10
+
+#: Rows above which the first solve is left to the interior-point method (measured: with 496 rows
+#: the primal simplex is faster, with 1128 slower).
+MANY_ROWS = 800
+
+Group = tuple[Stage | None, int]
+Roots = Literal["any", "free"] | Mapping[int, Fraction]
+
+
+class TreeMaster:
+    """The restricted master.
+
+    Parameters
+    ----------
+    oracle : Oracle
+        Whose trees these are; it knows their loads.
+    stages : sequence of str
+        Stages of the collective that trees are rooted for.
+    num_workers : int
+    roots : "any", "free", or dict
+        Whether trees need not be coupled (they serve any root, or one stage's root rates are rows
+        of the oracle), the shares of roots are free, or given.
+    """
+
+    def __init__(
+        self, oracle: Oracle, stages: Iterable[Stage], num_workers: int, roots: Roots
+    ) -> None:
+        self._oracle = oracle
+        scale = rate_scale(oracle, num_workers)
+        self.scale = scale.rate
+        self.capacity = scale.clipped(oracle.capacity)
+        self._families = oracle.families
+        self.trees: list[FoundTree] = []
+        self._known: set[object] = set()
+        self._lp = PersistentLp(
+            "max",
+            primal_feasibility_tolerance=FEASIBILITY,
+            dual_feasibility_tolerance=FEASIBILITY,
+        )
+        rows = len(self.capacity)
+        turns = len(self._families) > 1
+        self._lp.add_rows(
+            np.full(rows, -INFINITY),
+            np.zeros(rows) if turns else self.capacity,
+            np.zeros(rows),
+            [],
+            [],
+        )
+        if turns:
+            self._add_turns()
+        self._group_row: dict[Group, int] = {}
+        self._any = roots == "any"
+        self._x: Floats | None = None
+        self._add_roots(tuple(stages), num_workers, roots)
+        self._first = self._lp.num_columns
+
+    def _add_turns(self) -> None:
+        """s_1 + s_2 <= 1, and the rows' capacities times these."""
+        (row,) = self._lp.add_rows([-INFINITY], [1], [0], [], [])
+        for family in self._families:
+            members = family.start + np.flatnonzero(self.capacity[family])
+            self._lp.add_columns(
+                [0], [0], [1], [0], [*members, row], [*-self.capacity[members], 1.0]
+            )
+
+    def _add_roots(self, stages: tuple[Stage, ...], num_workers: int, roots: Roots) -> None:
+        """R or the w_r as columns, and a row for each group of trees."""
+        if isinstance(roots, str) and roots == "any":
+            rates: list[dict[Group, float]] = [{(None, -1): 1.0}]
+        elif isinstance(roots, str):
+            rates = [{(stage, r): 1.0 for stage in stages} for r in range(num_workers)]
+        else:
+            rates = [{(stage, r): float(w) for r, w in roots.items() for stage in stages}]
+        for column in rates:
+            first = self._lp.num_rows
+            new = [0] * len(column)
+            self._lp.add_rows(new, [INFINITY] * len(column), new, [], [])
+            self._group_row.update({group: first + k for k, group in enumerate(column)})
+            members = [first + k for k in range(len(column))]
+            self._lp.add_columns([1], [0], [INFINITY], [0], members, [-w for w in column.values()])
+
+    def _row_of(self, tree: FoundTree) -> int:
+        return self._group_row[(None, -1) if self._any else (tree.stage, tree.root)]
+
+    def add(self, trees: Iterable[FoundTree]) -> int:
+        """Add trees that are not there yet; return how many."""
+        starts: list[int] = []
+        rows, values = [np.empty(0, dtype=np.int64)], [np.empty(0)]
+        entries = 0
+        for tree in trees:
+            if tree.key in self._known:
+                continue
+            self._known.add(tree.key)
+            self.trees.append(tree)
+            load = self._oracle.load(tree)
+            used = np.flatnonzero(load)
+            starts.append(entries)
+            rows += [used, np.array([self._row_of(tree)])]
+            values += [load[used], np.ones(1)]
+            entries += len(used) + 1
+        if starts:
+            new = len(starts)
+            self._lp.add_columns(
+                np.zeros(new),
+                np.zeros(new),
+                np.full(new, INFINITY),
+                starts,
+                np.concatenate(rows),
+                np.concatenate(values),
+            )
+        return len(starts)
+
+    def solve(self, limits: Limits) -> Status:
+        """Find the best rates; values are those of the last solve that had any."""
+        first = self._x is None and len(self.capacity) > MANY_ROWS
+        status = self._lp.solve(limits, "interior_point" if first else "choose")
+        if status in (Status.OPTIMAL, Status.FEASIBLE):
+            self._x = self._lp.values
+            self._objective = self._lp.objective
+        if status is Status.OPTIMAL:
+            self._duals = self._lp.row_duals
+        return status
+
+    @property
+    def limit_hit(self) -> str | None:
+        """What stopped the last solve, if anything did."""
+        return self._lp.limit_hit
+
+    @property
+    def rate(self) -> float:
+        """R of the last solve, GB/s."""
+        return self._objective * self.scale
+
+    @property
+    def rates(self) -> Floats:
+        """Rate of every tree that the last solve had, GB/s."""
+        assert self._x is not None
+        return np.maximum(self._x[self._first :], 0.0) * self.scale
+
+    @property
+    def prices(self) -> Floats:
+        """Prices of the oracle's rows, each family's capital scaled to 1."""
+        return self.normalized(np.maximum(self._duals[: len(self.capacity)], 0.0))
+
+    def normalized(self, y: Floats) -> Floats:
+        """Scale prices so that the rows of each family have a value of 1 in all (or of 0)."""
+        out = y.copy()
+        for family in self._families:
+            capital = float(self._oracle.capacity[family] @ y[family])
+            if capital > 0:
+                out[family] /= capital
+        return out
+
+    def improves(self, tree: FoundTree) -> bool:
+        """Whether the last duals price a tree below what its group pays for it."""
+        y = np.maximum(self._duals[: len(self.capacity)], 0.0)
+        worth = -float(self._duals[self._row_of(tree)])
+        return float(self._oracle.load(tree) @ y) < worth - IMPROVEMENT * max(1.0, worth)

@@ -1,0 +1,185 @@
+r"""From weighted mappings to rings of a slot: step 6 of Algorithm 2, and what keeps capacities.
+
+Algorithm 2 draws one mapping of every job by its weight and accepts a draw that brings
+:math:`\alpha` of the relaxation with loads up to :math:`\beta` and :math:`\gamma` times the
+capacities; such a draw is no solution. `violation_free`, `knapsack` and `fill` keep every capacity
+(all reconstructed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gadgetopt.pieces.knapsack.direct import solve_mip
+from gadgetopt.pieces.knapsack.problem import Knapsack
+from gadgetopt.pieces.rounding import choose_at_random
+from gadgetopt.system.result import Limits
+
+from ..subproblems.decomposition import WeightedMapping
+from ..subproblems.graph_placement import empty_room, find_place
+from ..subproblems.loads import (
+    Loads,
+    loads_of,
+    no_loads,
+    overload,
+)
+from ..subproblems.slot_problem import Mapping, SlotProblem
+from ..terms import Terms
+
+#: Passes over the jobs that have no mapping yet, in one sample of `violation_free`.
+PASSES = 6
+
+Weighted = Sequence[Sequence[WeightedMapping]]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One draw.
+
+    Attributes
+    ----------
+    mappings : tuple of Mapping
+    value : float
+        P, sum of pi of the mappings drawn.
+    node_factor, link_factor : float
+        Largest load over capacity of servers and of links; above 1 it is no solution.
+    """
+
+    mappings: tuple[Mapping, ...]
+    value: float
+    node_factor: float
+    link_factor: float
+
+    @property
+    def overload(self) -> float:
+        """The larger of both factors, at least 1."""
+        return max(1.0, self.node_factor, self.link_factor)
+
+
+def draw(
+    problem: SlotProblem, weighted: Weighted, attempts: int, rng: np.random.Generator
+) -> list[Sample]:
+    """Return independent draws of at most one mapping of each job."""
+    terms = problem.terms
+    weights = [[x.weight for x in of_job] for of_job in weighted]
+    loads = _all_loads(problem, weighted)
+    samples = []
+    for choice in choose_at_random(weights, attempts, rng).tolist():
+        total, value, drawn = no_loads(terms), 0.0, []
+        for j, k in enumerate(choice):
+            if k < 0:
+                continue
+            mapping = weighted[j][k].mapping
+            total.add(loads[j][k])
+            value += float(problem.jobs[j].gain[mapping.size])
+            drawn.append(mapping)
+        samples.append(Sample(tuple(drawn), value, *overload(terms, total)))
+    return samples
+
+
+def accepted(
+    samples: Sequence[Sample], least_value: float, node_factor: float, link_factor: float
+) -> Sample | None:
+    """Return the first draw that Algorithm 2 accepts."""
+    for sample in samples:
+        if (
+            sample.value >= least_value
+            and sample.node_factor <= node_factor
+            and sample.link_factor <= link_factor
+        ):
+            return sample
+    return None
+
+
+def violation_free(
+    problem: SlotProblem,
+    weighted: Weighted,
+    attempts: int,
+    rng: np.random.Generator,
+    passes: int = PASSES,
+) -> list[Mapping]:
+    """Draw mappings job by job in random order, keeping those that fit; the best of all attempts.
+
+    Parameters
+    ----------
+    attempts : int
+    passes : int
+        How often jobs without a mapping are drawn for in an attempt.
+    """
+    terms = problem.terms
+    loads = _all_loads(problem, weighted)
+    weights = [[x.weight for x in of_job] for of_job in weighted]
+    best: list[Mapping] = []
+    best_value = -1.0
+    for _ in range(attempts):
+        used, kept = no_loads(terms), {}
+        for _ in range(passes):
+            open_jobs = [j for j in range(len(weighted)) if j not in kept and weighted[j]]
+            choice = choose_at_random([weights[j] for j in open_jobs], 1, rng)[0].tolist()
+            for position in rng.permutation(len(open_jobs)).tolist():
+                j, k = open_jobs[position], choice[position]
+                if k < 0:
+                    continue
+                used.add(loads[j][k])
+                if used.fit(terms):
+                    kept[j] = weighted[j][k].mapping
+                else:
+                    used.add(loads[j][k], -1)
+        value = sum(float(problem.jobs[j].gain[m.size]) for j, m in kept.items())
+        if value > best_value:
+            best_value, best = value, [kept[j] for j in sorted(kept)]
+    return best
+
+
+def best_choice(problem: SlotProblem, weighted: Weighted, limits: Limits) -> list[Mapping]:
+    """Choose at most one mapping of each job with the largest value within capacities: MDK."""
+    loads = _all_loads(problem, weighted)
+    listed = [(j, k) for j, of_job in enumerate(weighted) for k in range(len(of_job))]
+    worth = np.array([problem.jobs[j].gain[weighted[j][k].mapping.size] for j, k in listed])
+    useful = np.flatnonzero(worth > 0)
+    if not len(useful):
+        return []
+    listed = [listed[c] for c in useful.tolist()]
+    numbers = {j: n for n, j in enumerate(sorted({j for j, _ in listed}))}
+    rows = [np.r_[loads[j][k].server.ravel(), loads[j][k].link] for j, k in listed]
+    terms = problem.terms
+    knapsack = Knapsack(
+        profit=worth[useful],
+        weight=np.array(rows, dtype=float),
+        owner=np.array([numbers[j] for j, _ in listed]),
+        capacity=np.r_[terms.capacity.ravel(), terms.link_mbps].astype(float),
+    )
+    result = solve_mip(knapsack, "highs", limits)
+    chosen = [] if result.chosen is None else np.asarray(result.chosen).tolist()
+    return [weighted[j][k].mapping for j, k in (listed[c] for c in chosen)]
+
+
+def fill(problem: SlotProblem, kept: Sequence[Mapping]) -> list[Mapping]:
+    """Add the largest rings that PLACE fits for jobs without one, by gain per worker."""
+    room = empty_room(problem.terms)
+    jobs = {x.job.index: x for x in problem.jobs}
+    for mapping in kept:
+        room.take(jobs[mapping.job].job, mapping)
+    out = list(kept)
+    have = {mapping.job for mapping in kept}
+    left = [x for x in problem.jobs if x.job.index not in have]
+    left.sort(key=lambda x: (-float((x.gain[1:] / np.arange(1, x.most + 1)).max()), x.job.index))
+    for x in left:
+        for size in range(x.most, 0, -1):
+            found = find_place(room, x.job, size) if x.gain[size] > 0 else None
+            if found is not None:
+                room.take(x.job, found)
+                out.append(found)
+                break
+    return out
+
+
+def _all_loads(problem: SlotProblem, weighted: Weighted) -> list[list[Loads]]:
+    terms: Terms = problem.terms
+    return [
+        [loads_of(terms, x.job, y.mapping) for y in of_job]
+        for x, of_job in zip(problem.jobs, weighted, strict=True)
+    ]

@@ -1,0 +1,119 @@
+"""Algorithm 1: slot after slot, each solved on its own with what is known by then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.scaling import cost_unit
+from gadgetopt.system.result import Limits
+
+from ..subproblems.schedule import Schedule
+from ..subproblems.slot_problem import (
+    Mapping,
+    SlotJob,
+    SlotProblem,
+    slot_problem,
+)
+from ..terms import Terms
+
+SlotSolver = Callable[[SlotProblem, np.random.Generator, Limits], Sequence[Mapping]]
+RingBounds = Callable[[int, Sequence[int]], Sequence[int]]
+
+#: What a worker more is worth where it brings nothing, with the tie-break: less than anything else.
+#: Counted in `cost_unit` of the gains.
+IDLE_WORKER = 1e-6
+
+
+@dataclass(frozen=True)
+class GreedyRun(Schedule):
+    """What came of all slots, and when.
+
+    Attributes
+    ----------
+    slot_s : array, shape (slots,)
+        Time taken by each slot.
+    active : array of int, shape (slots,)
+        Jobs that could run in it.
+    limit_hit : str or None
+        Slots after a limit was hit are empty.
+    """
+
+    slot_s: Floats
+    active: Ints
+    limit_hit: str | None
+
+
+def temporal_greedy(
+    terms: Terms,
+    solve_slot: SlotSolver,
+    rng: np.random.Generator,
+    limits: Limits,
+    *,
+    tables: Sequence[Floats] | None = None,
+    largest: Sequence[int] | None = None,
+    idle_tiebreak: bool = False,
+    ring_bounds: RingBounds | None = None,
+) -> GreedyRun:
+    """Solve one slot after the other.
+
+    Parameters
+    ----------
+    terms : Terms
+    solve_slot : function
+        Of a slot problem, a generator and limits; returns at most one ring of each job. The slot
+        stays empty if it raises TimeoutError.
+    rng : numpy.random.Generator
+    limits : Limits
+        Of all slots together.
+    tables : sequence of array, optional
+        Utilities to go by in place of u_i, such as their concave envelopes.
+    largest : sequence of int, optional
+        The largest ring of each job that can be embedded alone.
+    idle_tiebreak : bool
+        Whether workers that bring nothing are worth a trifle, so that no GPU idles for a tie
+        (reconstructed).
+    ring_bounds : function, optional
+        Of a slot and the worker-slots done; returns the largest ring of each job in this slot.
+    """
+    clock = Clock(limits)
+    by_arrival = sorted(range(len(terms.jobs)), key=lambda i: (terms.jobs[i].arrival, i))
+    done = np.zeros(len(terms.jobs), dtype=np.int64)
+    revealed, active = 0, []
+    mappings: list[tuple[Mapping, ...]] = []
+    slot_s, counts = np.zeros(terms.horizon), np.zeros(terms.horizon, dtype=np.int64)
+    limit_hit = None
+    for t in range(1, terms.horizon + 1):
+        begin_s = clock.elapsed_s
+        if clock.expired:
+            limit_hit = "time_s"
+            mappings.append(())
+            continue
+        while revealed < len(by_arrival) and terms.jobs[by_arrival[revealed]].arrival == t:
+            active.append(by_arrival[revealed])
+            revealed += 1
+        active = sorted(i for i in active if done[i] < terms.jobs[i].max_total)
+        most = largest if ring_bounds is None else ring_bounds(t, done.tolist())
+        problem = slot_problem(terms, t, done.tolist(), tables, most, active)
+        if idle_tiebreak:
+            problem = _with_tiebreak(problem)
+        try:
+            chosen = tuple(solve_slot(problem, rng, clock.limits()))
+        except TimeoutError:
+            limit_hit, chosen = "time_s", ()
+        for mapping in chosen:
+            done[mapping.job] += mapping.size
+        mappings.append(chosen)
+        slot_s[t - 1] = clock.elapsed_s - begin_s
+        counts[t - 1] = len(problem.jobs)
+    return GreedyRun(tuple(mappings), done, slot_s, counts, limit_hit)
+
+
+def _with_tiebreak(problem: SlotProblem) -> SlotProblem:
+    worth = IDLE_WORKER * cost_unit([x.gain.max() for x in problem.jobs])
+    jobs = (SlotJob(x.job, x.gain + worth * np.arange(len(x.gain))) for x in problem.jobs)
+    return SlotProblem(problem.terms, problem.slot, tuple(jobs))

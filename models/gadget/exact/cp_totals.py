@@ -1,0 +1,147 @@
+"""Questions about slots that CP-SAT answers with C3 (reconstructed).
+
+Can the slots together give every job a total? And what is the best slot of linear gains? The first
+has as variables only the rings of jobs with a total, and no utilities: it is decided where the
+whole problem is out of reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from gadgetopt.errors import SolverError
+from gadgetopt.numbers.arrays import Ints
+from gadgetopt.search.clock import Clock
+from gadgetopt.solvers import seed_of
+from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.system.result import Limits, Status
+
+from ..algorithms.slot_solver import SlotResult
+from ..formulations.cp_joint import mappings_of
+from ..formulations.cp_tree import add_slot
+from ..formulations.joint import SlotScope
+from ..subproblems.schedule import Schedule
+from ..subproblems.slot_problem import Mapping, SlotProblem
+from ..terms import Terms
+from .epoch_cuts import bounded_slot
+
+#: Seconds for the proof of one slot; without it the bound is that of the configuration program.
+SLOT_S = 5.0
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Answer to the question whether totals can be reached.
+
+    Attributes
+    ----------
+    schedule : Schedule or None
+        A schedule with all of them.
+    impossible : bool
+        Whether CP-SAT says that there is none. If neither, it could not tell in time.
+    """
+
+    schedule: Schedule | None
+    impossible: bool
+
+
+def reach_totals(
+    terms: Terms,
+    totals: Ints,
+    largest: Sequence[int] | Ints,
+    start: Schedule,
+    limits: Limits,
+    seed: int,
+) -> Reached:
+    """Find a schedule that gives every job its total, or prove that there is none.
+
+    Parameters
+    ----------
+    terms : Terms
+        Of a two-tier cluster.
+    totals : array of int, shape (jobs,)
+        Worker-slots; jobs without any do not run.
+    largest : sequence of int
+        The largest ring of each job.
+    start : Schedule
+        A schedule to start the search from; it need not reach anything.
+    limits : Limits
+    seed : int
+    """
+    clock = Clock(limits)
+    wanted = np.flatnonzero(totals).tolist()
+    model = cp_model.CpModel()
+    slots = {}
+    for t in range(1, terms.horizon + 1):
+        present = {
+            i: min(int(largest[i]), int(totals[i])) for i in wanted if terms.jobs[i].arrival <= t
+        }
+        if present:
+            slots[t] = add_slot(model, SlotScope(terms, present))
+    for i in wanted:
+        model.add(sum(x.size[i] for x in slots.values() if i in x.size) >= int(totals[i]))
+    for t, slot in slots.items():
+        there = {(m.job, s): n for m in start.mappings[t - 1] for s, n in m.workers}
+        for key, workers in slot.workers.items():
+            model.add_hint(workers, there.get(key, 0))
+    solved = solve_cp(model, clock.limits(), seed)
+    if solved.status is Status.ERROR:
+        raise SolverError(solved.reason)
+    if solved.values is None:
+        return Reached(None, solved.status is Status.INFEASIBLE)
+    placed = [
+        tuple(mappings_of(terms, slots[t], solved)) if t in slots else ()
+        for t in range(1, terms.horizon + 1)
+    ]
+    done = np.zeros(len(terms.jobs), dtype=np.int64)
+    for mappings in placed:
+        for mapping in mappings:
+            done[mapping.job] += mapping.size
+    # Workers beyond the table's end bring nothing; the evaluator would count them as over budget.
+    return Reached(_trimmed(terms, placed, done), impossible=False)
+
+
+def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
+    """Solve a slot in which every worker of a job gains the same whole number."""
+    clock = Clock(limits)
+    found = bounded_slot(problem, clock.limits(), rng)
+    if found.bound - found.value < 1 - 1e-6:
+        return found
+    model = cp_model.CpModel()
+    scope = SlotScope(problem.terms, {x.job.index: x.most for x in problem.jobs})
+    slot = add_slot(model, scope)
+    gain = sum(round(float(x.gain[1])) * slot.size[x.job.index] for x in problem.jobs)
+    model.add(gain >= round(found.value))
+    model.maximize(gain)
+    solved = solve_cp(model, clock.limits(at_most_s=SLOT_S), seed_of(rng))
+    bound = found.bound if solved.bound is None else min(found.bound, float(solved.bound))
+    if solved.values is None or solved.objective is None:
+        return SlotResult(found.mappings, found.value, bound, "C3", limit_hit=solved.limit_hit)
+    mappings = tuple(mappings_of(problem.terms, slot, solved))
+    return SlotResult(mappings, float(solved.objective), bound, "C3", limit_hit=solved.limit_hit)
+
+
+def _trimmed(terms: Terms, placed: Sequence[Sequence[Mapping]], done: Ints) -> Schedule:
+    """Take workers out of the last rings of jobs that have more than they can use."""
+    surplus = np.maximum(0, done - [job.max_total for job in terms.jobs])
+    slots = []
+    for mappings in reversed(placed):
+        kept = []
+        for mapping in mappings:
+            over = min(int(surplus[mapping.job]), mapping.size)
+            surplus[mapping.job] -= over
+            done[mapping.job] -= over
+            workers = []
+            for s, n in mapping.workers:
+                out = min(over, n)
+                over -= out
+                if n > out:
+                    workers.append((s, n - out))
+            if workers:
+                kept.append(Mapping(mapping.job, tuple(workers)))
+        slots.append(tuple(kept))
+    return Schedule(tuple(reversed(slots)), done)

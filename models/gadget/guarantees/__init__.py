@@ -1,0 +1,46 @@
+"""The theorems: promised ratios and their assumptions."""
+
+from gadgetopt.system.declaration import Assumption, Guarantee, Parts
+
+part = Parts(__name__)
+
+GUARANTEES = (
+    Guarantee(
+        "Theorem 6",
+        statement="OPT / ALG <= 2 over all slots",
+        reference="Theorem 6, proof repaired",
+        standing="proven",
+        methods=("gadget",),
+        ratio=part("ratios:theorem_6_ratio"),
+        assumptions=(
+            Assumption("utilities are concave", part("ratios:concave")),
+            Assumption("every slot is solved exactly", part("ratios:slots_exact")),
+        ),
+    ),
+    Guarantee(
+        "Theorem 8",
+        statement="OPT / ALG <= 3 Gamma in a slot with probability, capacities exceeded by "
+        "beta and gamma; none where they are kept",
+        reference="Theorem 8",
+        standing="claimed",
+        methods=("gadget",),
+        ratio=part("ratios:theorem_8_ratio"),
+        assumptions=(
+            Assumption("there is one slot", part("ratios:one_slot")),
+            Assumption("slots are Algorithm 2's", part("ratios:slots_by_algorithm_2")),
+        ),
+    ),
+    Guarantee(
+        "Theorem 10",
+        statement="OPT / ALG <= 3 Gamma + 1 over all slots with probability, capacities "
+        "exceeded by beta and gamma; none where they are kept",
+        reference="Theorem 10",
+        standing="claimed",
+        methods=("gadget",),
+        ratio=part("ratios:theorem_10_ratio"),
+        assumptions=(
+            Assumption("utilities are concave", part("ratios:concave")),
+            Assumption("slots are Algorithm 2's", part("ratios:slots_by_algorithm_2")),
+        ),
+    ),
+)

@@ -1,0 +1,83 @@
+"""The utility of a job with its concave envelope, and the point where they meet."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+
+from gadgetopt.reporting.figures import (
+    INK,
+    PALETTE,
+    RED,
+    TEMPLATE,
+)
+
+from ..instance import GadgetInstance
+from ..subproblems.hull import envelope, upper_hull
+from ..terms import JobTerms
+from .jobs import FEW_TICKS
+
+
+def tangent(job: JobTerms) -> int:
+    """Return the first worker-slots, beyond none, at which utility and envelope are equal."""
+    hull = upper_hull(job.utility)
+    return int(hull[1]) if len(hull) > 1 else 0
+
+
+def shortfall(job: JobTerms) -> float:
+    """Return how far the envelope is above the utility at most."""
+    return float((envelope(job.utility) - job.utility).max())
+
+
+def plot_envelope(instance: GadgetInstance) -> go.Figure:
+    """Draw utility and envelope of the job for which they differ most."""
+    job = max(instance.terms.jobs, key=lambda job: (shortfall(job), len(job.utility), -job.index))
+    u, above = job.utility, envelope(job.utility)
+    k = np.arange(len(u))
+    at = tangent(job)
+    figure = go.Figure()
+    figure.add_scatter(
+        x=k,
+        y=above,
+        name="concave envelope",
+        mode="lines",
+        line={"color": PALETTE[1], "width": 3, "dash": "dash"},
+    )
+    figure.add_scatter(
+        x=k,
+        y=u,
+        name="utility",
+        mode="lines+markers",
+        fill="tonexty",
+        fillcolor="rgba(238,136,102,0.15)",
+        line={"color": PALETTE[0], "width": 3},
+        marker={"size": 7 if len(k) <= 60 else 3},
+    )
+    figure.add_scatter(
+        x=[at],
+        y=[u[at]],
+        name="tangent point",
+        mode="markers+text",
+        marker={"symbol": "diamond", "size": 13, "color": RED},
+        text=[f"{at} worker-slots"],
+        textposition="top left" if at > len(k) / 2 else "bottom right",
+        textfont={"color": INK},
+    )
+    first = float(u[1] - u[0]) if len(u) > 1 else 0.0
+    promised = float(above[1] - above[0]) if len(u) > 1 else 0.0
+    figure.update_layout(
+        title={
+            "text": f"Job {job.index}: the first worker-slot gains {first:.3g}, "
+            f"by the envelope {promised:.3g}",
+            "subtitle": {
+                "text": "a policy that looks one slot ahead starts the job only by the envelope; "
+                "from the tangent point on both are the same"
+                if promised > first
+                else "the utility is concave, and its own envelope"
+            },
+        },
+        template=TEMPLATE,
+        xaxis={"title": {"text": "worker-slots"}, "dtick": 1 if len(u) <= FEW_TICKS else None},
+        yaxis={"title": {"text": "utility"}, "rangemode": "tozero"},
+    )
+    return figure

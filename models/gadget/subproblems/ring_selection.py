@@ -1,0 +1,101 @@
+r"""Steps 1 to 3 of Algorithm 2: the linear relaxation of (12)-(19), and one ring size for each job.
+
+By P3 (reconstructed) the relaxation equals the one without links: averaged over a ring's workers
+no flow is needed. With one resource it has a closed form; with several it is solved as
+
+.. math::
+    \max \textstyle\sum \pi_{i\kappa} \varrho^u_{i\kappa}, \qquad
+    \sum_{\kappa, u} \varrho^u_{i\kappa} \le 1, \qquad
+    \sum_{i,\kappa} \kappa l_i^r \varrho^u_{i\kappa} \le C_u^r.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gadgetopt.errors import SolverError
+from gadgetopt.solvers.persistent import PersistentLp
+from gadgetopt.solvers.scaling import cost_unit
+from gadgetopt.system.result import Limits
+
+from .hull import fractional_choice
+from .slot_problem import SlotProblem
+
+#: Shares below this are zero.
+ZERO = 1e-9
+
+
+@dataclass(frozen=True)
+class RingSelection:
+    """The relaxation and what is selected from it.
+
+    Attributes
+    ----------
+    bound : float
+        Upper bound on the slot's optimum: the value of the linear relaxation, re-proved from its
+        duals and rounded outward where it was solved by HiGHS.
+    shares : tuple of dict
+        chi-bar of each job's sizes, where positive.
+    sizes : tuple of int
+        kappa_i of each job; 0 where it is dropped for the slot.
+    """
+
+    bound: float
+    shares: tuple[dict[int, float], ...]
+    sizes: tuple[int, ...]
+
+
+def select_rings(problem: SlotProblem, limits: Limits) -> RingSelection:
+    r"""Solve the relaxation and select a size for each job.
+
+    It is :math:`\kappa_i = \arg\max \pi_{i\kappa} \bar\chi_{i\kappa}`; ties go to the smallest
+    (reconstructed).
+
+    Raises
+    ------
+    TimeoutError
+        If a limit is hit first.
+    """
+    bound, shares = _relaxation(problem, limits)
+    sizes = []
+    for x, share in zip(problem.jobs, shares, strict=True):
+        ranked = [(-x.gain[k] * part, k) for k, part in share.items()]
+        sizes.append(min(ranked)[1] if ranked else 0)
+    return RingSelection(bound, shares, tuple(sizes))
+
+
+def _relaxation(problem: SlotProblem, limits: Limits) -> tuple[float, tuple[dict[int, float], ...]]:
+    terms = problem.terms
+    if terms.capacity.shape[1] == 1:
+        demands = [int(x.job.demand[0]) for x in problem.jobs]
+        gains = [x.gain for x in problem.jobs]
+        choice = fractional_choice(gains, demands, int(terms.capacity.sum()))
+        return choice.value, choice.shares
+    lp = PersistentLp("max", cost_unit=cost_unit([x.gain.max() for x in problem.jobs]))
+    jobs, servers = len(problem.jobs), len(terms.servers)
+    resources = terms.capacity.shape[1]
+    upper = np.concatenate([np.ones(jobs), terms.capacity.ravel().astype(float)])
+    empty = np.empty(0)
+    lp.add_rows(np.full(len(upper), -np.inf), upper, np.zeros(len(upper)), empty, empty)
+    names: list[tuple[int, int]] = []
+    for j, x in enumerate(problem.jobs):
+        needed = np.flatnonzero(x.job.demand)
+        for size in range(1, x.most + 1):
+            for s in range(servers):
+                rows = np.r_[j, jobs + s * resources + needed]
+                values = np.r_[1.0, size * x.job.demand[needed]]
+                cost = np.array([x.gain[size]])
+                lp.add_columns(cost, np.zeros(1), np.ones(1), np.zeros(1), rows, values)
+                names.append((j, size))
+    status = lp.solve(limits)
+    if lp.limit_hit:
+        raise TimeoutError("the relaxation of a slot took longer than the time limit")
+    if status != "optimal":
+        raise SolverError(f"the relaxation of a slot ended as {status}")
+    shares: list[dict[int, float]] = [{} for _ in problem.jobs]
+    for (j, size), part in zip(names, lp.values.tolist(), strict=True):
+        if part > ZERO:
+            shares[j][size] = shares[j].get(size, 0.0) + part
+    return lp.dual_bound, tuple(shares)

@@ -1,0 +1,131 @@
+r"""The problem of one slot: which job gets a ring of which size, and where.
+
+With :math:`z_{i,t-1}` worker-slots done, a ring of :math:`\kappa` workers is worth
+
+.. math::
+    \pi_{i,\kappa} = u_i(z_{i,t-1} + \kappa) - u_i(z_{i,t-1}),
+
+and the slot is to choose rings of the largest total (10)-(12).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gadgetopt.numbers.arrays import Floats
+
+from ..instance import Ring
+from ..terms import JobTerms, Terms
+
+
+@dataclass(frozen=True)
+class SlotJob:
+    """A job that may run in the slot.
+
+    Attributes
+    ----------
+    job : JobTerms
+    gain : array, shape (q_i + 1,)
+        pi_{i, kappa} of rings of 0, 1, ... q_i workers; the first is 0.
+    """
+
+    job: JobTerms
+    gain: Floats
+
+    @property
+    def most(self) -> int:
+        """q_i, the largest ring."""
+        return len(self.gain) - 1
+
+
+@dataclass(frozen=True)
+class SlotProblem:
+    """One slot: the network and the jobs that may run.
+
+    Attributes
+    ----------
+    terms : Terms
+    slot : int
+    jobs : tuple of SlotJob
+    """
+
+    terms: Terms
+    slot: int
+    jobs: tuple[SlotJob, ...]
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """Where the ring of a job sits.
+
+    Attributes
+    ----------
+    job : int
+        Number of the job in the instance.
+    workers : tuple of (int, int)
+        Servers, by their position in `Terms.servers`, with their workers.
+    routes : tuple of tuple of int, optional
+        As `Ring.routes`, for the ring that visits the servers in the order of `workers`; None on
+        two-tier clusters.
+    """
+
+    job: int
+    workers: tuple[tuple[int, int], ...]
+    routes: tuple[tuple[int, ...], ...] | None = None
+
+    @property
+    def size(self) -> int:
+        """kappa, the number of workers."""
+        return sum(count for _, count in self.workers)
+
+
+def slot_problem(
+    terms: Terms,
+    slot: int,
+    done: Sequence[int],
+    tables: Sequence[Floats] | None = None,
+    largest: Sequence[int] | None = None,
+    among: Iterable[int] | None = None,
+) -> SlotProblem:
+    r"""Return the problem of a slot after `done` worker-slots of every job.
+
+    Parameters
+    ----------
+    terms : Terms
+    slot : int
+    done : sequence of int
+        z_{i, t-1}.
+    tables : sequence of array, optional
+        Utilities to go by in place of u_i, such as their concave envelopes.
+    largest : sequence of int, optional
+        The largest ring of each job that can be embedded alone, where known.
+    among : iterable of int, optional
+        The jobs to look at, where others are known to be done or not there yet.
+
+    Notes
+    -----
+    The largest ring (D9, reconstructed): :math:`q_i = \min \{N_i, K_i - z_{i,t-1}, \sum_s \min_r
+    \lfloor C_s^r / l_i^r \rfloor\}`. Jobs with none are left out.
+    """
+    jobs = []
+    for i in range(len(terms.jobs)) if among is None else among:
+        job = terms.jobs[i]
+        if job.arrival > slot:
+            continue
+        most = min(job.max_ring, job.max_total - done[i])
+        if largest is not None:
+            most = min(most, largest[i])
+        if most <= 0:
+            continue
+        u = job.utility if tables is None else tables[i]
+        jobs.append(SlotJob(job, u[done[i] : done[i] + most + 1] - u[done[i]]))
+    return SlotProblem(terms, slot, tuple(jobs))
+
+
+def ring(terms: Terms, slot: int, mapping: Mapping) -> Ring:
+    """Return a mapping as the ring of a solution: all workers of a server one after the other."""
+    nodes: list[int] = []
+    for position, count in mapping.workers:
+        nodes += [terms.servers[position]] * count
+    return Ring(slot=slot, job=mapping.job, servers=tuple(nodes), routes=mapping.routes)

@@ -1,0 +1,1 @@
+"""What the paper compares its algorithm with, and heuristics of ours."""

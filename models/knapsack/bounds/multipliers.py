@@ -1,0 +1,114 @@
+"""Bounds on the profit that anyone can re-check: Lagrangian and surrogate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.numbers.units import common_unit
+from gadgetopt.pieces.knapsack.relaxation import Relaxation, linear_relaxation
+from gadgetopt.solvers.dual_bounds import LARGEST_DENOMINATOR
+from gadgetopt.system.result import Limits, MethodOutcome, Status
+
+from ..certificate import (
+    MOST_CELLS,
+    MOST_STEPS,
+    KnapsackCertificate,
+    lagrangian_bound,
+    surrogate_bound,
+)
+from ..instance import KnapsackInstance
+from ..scaling import ScaledKnapsack, scaled
+
+
+def lagrangian(
+    instance: KnapsackInstance, limits: Limits, rng: np.random.Generator
+) -> MethodOutcome:
+    """Return the Lagrangian bound at the duals of the linear relaxation, rounded down.
+
+    The duals are the certificate. At exactly optimal ones the bound is the relaxation's optimum.
+
+    Raises
+    ------
+    ModelRefused
+        If the numbers of the instance have too many digits.
+    """
+    whole = scaled(instance)
+    relaxation = linear_relaxation(whole.knapsack, limits)
+    if relaxation.duals is None:
+        return _without_duals(relaxation)
+    return MethodOutcome(
+        certificate=lagrangian_certificate(instance, whole, relaxation.duals),
+        limit_hit=relaxation.limit_hit,
+    )
+
+
+def lagrangian_certificate(
+    instance: KnapsackInstance, whole: ScaledKnapsack, duals: Iterable[float]
+) -> KnapsackCertificate:
+    """Return the best certificate that duals of the scaled rows make, as they are or simplified.
+
+    An optimal vertex of whole numbers has duals of small denominators; hitting them exactly saves
+    the last digit of the bound.
+    """
+    floats = [max(0.0, float(y)) for y in duals]
+    candidates = (
+        [Fraction(y) for y in floats],
+        [Fraction(y).limit_denominator(LARGEST_DENOMINATOR) for y in floats],
+    )
+    multipliers = [_of_instance(whole, candidate) for candidate in candidates]
+    best = min(multipliers, key=lambda y: lagrangian_bound(instance, y) or 0)
+    return KnapsackCertificate(multipliers=best)
+
+
+def _of_instance(whole: ScaledKnapsack, duals: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """Turn duals of the scaled rows into those of the instance's."""
+    return tuple(whole.unit * s * y for s, y in zip(whole.row_scales, duals, strict=True))
+
+
+def surrogate(
+    instance: KnapsackInstance, limits: Limits, rng: np.random.Generator, *, cells: int = 200_000
+) -> MethodOutcome:
+    """Return the optimum of the knapsack whose one row is a weighted sum of all.
+
+    The multipliers are the duals of the linear relaxation, scaled so that the row has the capacity
+    `cells`, before weights are rounded down to whole numbers. Fewer cells weaken the bound, never
+    its truth; there are as many as the steps that the check allows, if that is less.
+
+    Raises
+    ------
+    ModelRefused
+        If the numbers of the instance have too many digits.
+    """
+    whole = scaled(instance)
+    relaxation = linear_relaxation(whole.knapsack, limits)
+    if relaxation.duals is None:
+        return _without_duals(relaxation)
+    duals = _of_instance(whole, [Fraction(max(0.0, float(y))) for y in relaxation.duals])
+    worth = sum((y * c for y, c in zip(duals, instance.capacities, strict=True)), Fraction(0))
+    cells = min(cells, MOST_STEPS // (2 * instance.num_items), MOST_CELLS // 2)
+    scale = cells / worth if worth else Fraction(1)
+    # A multiplier is rounded per unit of its row, so that the size of the weights does not matter.
+    units = (common_unit(row) for row in _weights_by_row(instance))
+    certificate = KnapsackCertificate(
+        multipliers=tuple(
+            (scale * y * unit).limit_denominator(LARGEST_DENOMINATOR) / unit
+            for y, unit in zip(duals, units, strict=True)
+        ),
+        bound="surrogate",
+    )
+    if surrogate_bound(instance, certificate.multipliers) is None:
+        return MethodOutcome(proved=Status.INFEASIBLE)
+    return MethodOutcome(certificate=certificate, limit_hit=relaxation.limit_hit)
+
+
+def _weights_by_row(instance: KnapsackInstance) -> Iterator[tuple[Fraction, ...]]:
+    return zip(*(item.weights for group in instance.groups for item in group), strict=True)
+
+
+def _without_duals(relaxation: Relaxation) -> MethodOutcome:
+    if relaxation.infeasible:
+        return MethodOutcome(proved=Status.INFEASIBLE)
+    return MethodOutcome(limit_hit=relaxation.limit_hit)

@@ -1,0 +1,51 @@
+"""Methods that close gaps: decompositions, branch and bound, ladders, portfolios."""
+
+from gadgetopt.system.declaration import Method, Parts
+
+part = Parts(__name__)
+
+METHODS = (
+    Method(
+        "cg_core",
+        kind="exact",
+        summary="linear program by column generation, then the core that reduced costs leave",
+        reference="core of small reduced costs",
+        run=part("methods:cg_core"),
+        parameters={"core_solver": "auto"},
+        choices={"core_solver": ("auto", "enumeration", "mip")},
+        formulation="enumeration",
+    ),
+    Method(
+        "enumeration",
+        kind="exact",
+        summary="all choices that exact bounds leave, by the number of items",
+        reference="enumeration by cardinality",
+        run=part("methods:enumeration"),
+        parameters={"by_count": True},
+        formulation="enumeration",
+    ),
+    Method(
+        "dynamic_program",
+        kind="exact",
+        summary="dynamic program for items whose weights are multiples of one vector",
+        reference="collinear case",
+        run=part("methods:dynamic_program"),
+        formulation="dynamic_program",
+    ),
+    Method(
+        "frieze_clarke",
+        kind="approximation",
+        summary="every set of k items, then the linear relaxation rounded down",
+        reference="Frieze and Clarke 1984",
+        run=part("methods:frieze_clarke"),
+        parameters={"k": 2, "complete": False, "enumeration": "pruned"},
+        choices={"enumeration": ("pruned", "literal")},
+    ),
+    Method(
+        "greedy",
+        kind="baseline",
+        summary="by profit per part of the fullest row; exchanges within groups",
+        reference="greedy",
+        run=part("methods:greedy"),
+    ),
+)

@@ -1,0 +1,28 @@
+"""The models on paper: one file each, in Pyomo or as native CP-SAT models."""
+
+from gadgetopt.system.declaration import Formulation, Parts
+
+part = Parts(__name__)
+
+FORMULATIONS = (
+    Formulation(
+        "direct",
+        model_class="ILP",
+        strength="exact",
+        summary="a binary variable for every item",
+        equations="(K1)-(K4)",
+        build=part("direct:build"),
+        decode=part("direct:decode"),
+        backends=("highs", "cpsat"),
+    ),
+    Formulation(
+        "lp_relaxation",
+        model_class="LP",
+        strength="relaxation",
+        summary="the same with parts of items",
+        equations="(K1)-(K3)",
+        build=part("direct:build_relaxation"),
+        decode=None,
+        backends=("highs",),
+    ),
+)

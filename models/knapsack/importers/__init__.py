@@ -1,0 +1,23 @@
+"""Instances from real data."""
+
+from gadgetopt.system.declaration import Importer, Parts
+
+part = Parts(__name__)
+chosen_problems = {"problems": "numbers from 0 or names with *, separated by commas; empty: all"}
+
+IMPORTERS = (
+    Importer(
+        "orlib-mknap",
+        summary="OR-Library's files mknap1, mknap2 and mknapcb1 to mknapcb9",
+        read=part("formats:orlib_mknap"),
+        parameters={"problems": ""},
+        help=chosen_problems,
+    ),
+    Importer(
+        "mmkp",
+        summary="Khan's multiple-choice knapsacks I01 to I13",
+        read=part("formats:mmkp"),
+        parameters={"problems": ""},
+        help=chosen_problems,
+    ),
+)

@@ -1,0 +1,114 @@
+"""Instances from the public benchmark files; `reading.py` has the formats.
+
+The files are OR-Library's (J. E. Beasley, "OR-Library: distributing test problems by electronic
+mail", Journal of the Operational Research Society 41, 1990) and those of S. Khan's multiple-choice
+knapsacks. They are not part of this project.
+
+What a file states of a problem's optimum goes into the origin of the instance's file, as
+`stated_optimum`, and is never used. In mknapcb1 to mknapcb9 it is the best value known to Chu and
+Beasley, which for large problems is not the optimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gadgetopt.errors import InputError
+from gadgetopt.pieces.traces import ImportOutcome
+
+from .reading import (
+    KnapsackFile,
+    NamedKnapsack,
+    read_mmkp,
+    read_orlib,
+)
+
+
+def orlib_mknap(
+    files: Sequence[Path], rng: np.random.Generator, *, problems: str = ""
+) -> ImportOutcome:
+    """Make instances of OR-Library's files mknap1, mknap2 and mknapcb1 to mknapcb9.
+
+    Parameters
+    ----------
+    files : sequence of Path
+    rng : numpy.random.Generator
+        Not used: nothing is drawn.
+    problems : str
+        Which problems to take, separated by commas: numbers from 0 in the order of each file, or
+        names in which * stands for anything; empty takes all.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or `problems` names none of them.
+    """
+    return _import("orlib-mknap", read_orlib, files, problems)
+
+
+def mmkp(files: Sequence[Path], rng: np.random.Generator, *, problems: str = "") -> ImportOutcome:
+    """Make instances of Khan's files of multiple-choice knapsacks, one problem in each.
+
+    Parameters and errors are those of `orlib_mknap`.
+    """
+    return _import("mmkp", read_mmkp, files, problems)
+
+
+def _import(
+    form: str, read: Callable[[Path], KnapsackFile], files: Sequence[Path], problems: str
+) -> ImportOutcome:
+    if not files:
+        raise InputError("files: none given, expected at least one")
+    instances, details, sources = [], [], []
+    origins: dict[str, dict[str, Any]] = {}
+    known: list[str] = []
+    wanted = [word.strip() for word in problems.split(",") if word.strip()]
+    unused = set(wanted)
+    for path in map(Path, files):
+        held = read(path)
+        sources.append({"name": path.name, "sha256": held.sha256})
+        for index, found in enumerate(held.problems):
+            known.append(found.name)
+            asked = {word for word in wanted if _means(word, index, found.name)}
+            unused -= asked
+            if wanted and not asked:
+                continue
+            if found.name in origins:
+                raise InputError(f"{path}: {found.name}: is also in another of the files")
+            origins[found.name] = {"file": path.name, "index": index, **found.stated}
+            instances.append((found.name, found.instance))
+            details.append(_described(found))
+    for word in wanted:
+        if word in unused:
+            raise InputError(
+                f"problems: {word!r} is none of the {len(known)} in the files, expected a number "
+                f"from 0 or a name such as {known[0]}"
+            )
+    return ImportOutcome(
+        list(instances),
+        {"problems_read": len(known), "problems_taken": len(instances), "instances": details},
+        {"format": form, "files": sources, "options": {"problems": problems}},
+        origins,
+    )
+
+
+def _means(word: str, index: int, name: str) -> bool:
+    if word.isascii() and word.isdigit():
+        return int(word) == index
+    return fnmatch(name.lower(), word.lower())
+
+
+def _described(found: NamedKnapsack) -> dict[str, Any]:
+    instance = found.instance
+    return {
+        "name": found.name,
+        "items": instance.num_items,
+        "groups": len(instance.groups),
+        "rows": len(instance.capacities),
+        **found.stated,
+    }

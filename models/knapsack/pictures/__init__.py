@@ -1,0 +1,11 @@
+"""Pictures of instances and solutions: one file each."""
+
+from gadgetopt.system.declaration import Parts, Picture
+
+part = Parts(__name__)
+
+PICTURES = (
+    Picture(
+        "capacities", summary="what the items take of every capacity", draw=part("capacities:plot")
+    ),
+)

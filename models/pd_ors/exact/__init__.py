@@ -1,0 +1,47 @@
+"""Methods that close gaps: decompositions, branch and bound, ladders, portfolios."""
+
+from gadgetopt.system.declaration import Method, Parts
+
+part = Parts(__name__)
+
+METHODS = (
+    Method(
+        "portfolio",
+        kind="exact",
+        summary="branch-and-price where the cluster is small, branch and check else and after it",
+        reference="schedule columns and aggregated relaxation (reconstructed)",
+        run=part("portfolio:portfolio"),
+        formulation="aggregated",
+        backend="highs",
+        stochastic=True,
+    ),
+    Method(
+        "branch_and_check",
+        kind="exact",
+        summary="completion slots without machines, then slots packed one by one, with cuts",
+        reference="aggregated relaxation, slot checks (reconstructed)",
+        run=part("branch_and_check:branch_and_check"),
+        formulation="aggregated",
+        backend="highs",
+    ),
+    Method(
+        "branch_and_price",
+        kind="exact",
+        summary="schedule columns priced by the kernel, in a tree that keeps the kernel",
+        reference="(10), (11), branching (reconstructed)",
+        run=part("branch_and_price:branch_and_price"),
+        formulation="schedule_columns",
+        backend="highs",
+    ),
+    Method(
+        "priced_search",
+        kind="heuristic",
+        summary="jobs placed at the prices of the column relaxation, some taken out and "
+        "placed anew",
+        reference="ruin and recreate (reconstructed)",
+        run=part("priced_search:priced_search"),
+        parameters={"rounds": 300},
+        formulation="column_lp",
+        stochastic=True,
+    ),
+)

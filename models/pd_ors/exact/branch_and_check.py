@@ -1,0 +1,286 @@
+r"""Branch and check: utility from slots without machines, machines checked slot by slot.
+
+Utility depends on completion slots alone, and machines matter to single slots alone. Hence three
+levels, each of which tells the one above what it got wrong (reconstructed):
+
+1. *Master.* `aggregated` with integer completion slots, the rest fractional: the bound, and
+   deadlines of the jobs to accept. It closes in seconds where all integer variables take minutes.
+2. *Schedule.* With these deadlines, modes and then workers in integers, with the lowest peak of
+   what is used of a slot (smoothing: utility does not change, packing becomes easier). If there is
+   none, a minimal set of jobs whose deadlines cannot be met together goes to the master; as
+   earlier deadlines are harder, all of those go with it.
+3. *Slots.* Each packs onto machines (`slot_checks`), or yields a cut, which is valid in every slot:
+   from patterns of one machine (`machine_patterns`), else a minimal conflict. Slots of which
+   nothing is known within their time are given some reserve in the next schedule.
+
+Deadlines of which nothing is known within their time are passed over, and the bound keeps what the
+master promised when it chose them. Once nothing else is left they are looked at again, for longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gadgetopt.search.state import Search
+from gadgetopt.solvers import seed_of
+from gadgetopt.system.result import Limits, MethodOutcome, Status
+
+from ..algorithms.pd_ors import pd_ors
+from ..bounds.prices import alone
+from ..certificate import PdOrsCertificate, certificate_of, check_bound
+from ..formulations.aggregated import useful_jobs
+from ..instance import PdOrsInstance, PdOrsSolution
+from ..subproblems.decoding import solution
+from ..subproblems.placing import Placing
+from .aggregated_mip import (
+    COMPLETIONS,
+    MODES,
+    AggregatedMip,
+    Deadlines,
+    utility_of,
+)
+from .deadline_schedules import DeadlineSchedules, Decisions
+from .priced_search import PricedSearch, chosen, relaxation_prices
+
+#: Seconds for a proof that deadlines cannot be met, and their growth when they are looked at again.
+PROVE_S = 5.0
+LONGER = 4.0
+#: Refutations of the modes alone, after which the master has integer modes too.
+REFUTATIONS = 2
+#: Choices of modes tried for the same deadlines.
+ATTEMPTS = 2
+#: Relative improvement that is asked of a new decision.
+IMPROVEMENT = 1e-7
+#: Ranges of prices at which PD-ORS looks for a first decision, and its time.
+PRICE_SPANS = (10.0, 20.0, None)
+ONLINE_S = 10.0
+ONLINE_PART = 0.1
+#: Parts of the time left for prices of the column relaxation, for a choice of its columns, and for
+#: placing jobs at the prices.
+PRICES_PART = 0.25
+CHOICE_PART = 0.6
+PLACING_PART = 0.15
+PLACING_ROUNDS = 30
+#: Part of every slot that is left free in the first search for a decision, and its growth.
+FIRST_RESERVE = 0.03
+GROWTH = 3.0
+#: Part of the time left that the first master may take, each after it, and one with a reserve.
+FIRST_PART = 0.05
+MASTER_PART = 0.4
+RESERVED_PART = 0.2
+
+
+def branch_and_check(
+    instance: PdOrsInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+) -> MethodOutcome:
+    """Return an optimum, or the best decision found and a bound."""
+    if not useful_jobs(instance):
+        nothing = alone(instance, limits, rng)
+        nothing.solution = solution(instance, {})
+        return nothing
+    search = _Search(instance, limits, rng)
+    search.run()
+    return search.outcome()
+
+
+class _Search:
+    """What is known so far."""
+
+    def __init__(self, instance: PdOrsInstance, limits: Limits, rng: np.random.Generator):
+        self._instance, self._rng = instance, rng
+        self._seed = seed_of(rng)
+        self._now: Decisions = Search("max", limits, gap=IMPROVEMENT)
+        self._clock = self._now.clock
+        self._offer(solution(instance, {}))
+        with self._clock.phase("build"):
+            self._mip = AggregatedMip(instance)
+        self._now.prove(sum(float(job.utility.max()) for job in self._mip.jobs.values()))
+        self._schedules = DeadlineSchedules(instance, self._mip, self._now, self._seed)
+        self._certificate: PdOrsCertificate | None = None
+        self._certified = np.inf
+        #: Deadlines that were passed over, and what any of them or earlier ones may be worth.
+        self._passed: list[Deadlines] = []
+        self._passed_over = 0.0
+        self._prove_s = PROVE_S
+        self._promised = float(self._now.bound)
+        self._master_closed = False
+        #: Nothing better is left in the master, but perhaps in what was passed over.
+        self._exhausted = False
+        self._too_little, self._next_reserve, self._enough = 0.0, FIRST_RESERVE, 0.0
+        self._last_master_s = 0.0
+        self._counts = {"masters": 0, "passed_over": 0}
+
+    def run(self) -> None:
+        """Search until the bound is met or time is up."""
+        self._online()
+        level: Sequence[str] = COMPLETIONS
+        refuted = 0
+        while not self._now.over:
+            if self._certificate is None:
+                deadlines = self._master(level, FIRST_PART)
+                if not self._exhausted and not self._master_closed:
+                    self._place_at_prices()
+                    continue
+            else:
+                deadlines = self._master(level, MASTER_PART) or self._master(level, 1.0)
+            if deadlines is None:
+                if not self._look_again():
+                    return
+                continue
+            verdict = self._schedules.find(deadlines, ATTEMPTS, self._prove_s)
+            if verdict.solution is not None:
+                self._offer(verdict.solution)
+            elif verdict.refuted_by is not None:
+                core = self._schedules.core(deadlines, verdict.refuted_by, self._last_master_s)
+                self._mip.no_goods.append(core)
+                # A master whose relaxation is refuted again and again is too weak.
+                refuted += verdict.refuted_by == MODES
+                level = MODES if refuted >= REFUTATIONS else level
+            else:
+                self._pass_over(deadlines)
+            if self._certificate is None and not self._now.over:
+                self._place_at_prices()
+            self._reserve()
+
+    def _place_at_prices(self) -> None:
+        """Take the bound of the column relaxation, and what is found by placing at its prices."""
+        with self._clock.phase("prices"):
+            prices = relaxation_prices(self._instance, self._clock.limits(part=PRICES_PART))
+            self._certificate = certificate_of(self._instance, prices.price)
+            self._certified = check_bound(self._instance, self._certificate)
+        self._passed_over = min(self._passed_over, self._certified)
+        self._lower(self._certified, self._certificate)
+        with self._clock.phase("placing"):
+            self._schedules.price = prices.price
+            choice = chosen(self._instance, prices, self._clock.limits(part=CHOICE_PART))
+            self._offer(choice.decision())
+            best = enumerate(self._best().schedules)
+            known = Placing.of(self._instance, {i: plans for i, plans in best if plans})
+            search = PricedSearch(self._instance, prices, self._rng, known)
+            search.run(
+                self._clock.limits(part=PLACING_PART), PLACING_ROUNDS, float(self._now.bound)
+            )
+        if search.best is not None:
+            self._offer(search.best.decision())
+
+    def _pass_over(self, deadlines: Deadlines) -> None:
+        """Leave these deadlines, and all earlier ones, which may be worth what was promised."""
+        self._passed_over = max(self._passed_over, min(self._promised, self._certified))
+        self._passed.append(deadlines)
+        self._mip.no_goods.append(dict(deadlines))
+        self._counts["passed_over"] += 1
+
+    def _look_again(self) -> bool:
+        """Take back what was passed over, for more time; say whether there is any."""
+        if not self._passed or self._now.over:
+            return False
+        self._mip.no_goods = [known for known in self._mip.no_goods if known not in self._passed]
+        self._passed, self._passed_over, self._exhausted = [], 0.0, False
+        self._prove_s *= LONGER
+        return True
+
+    def _online(self) -> None:
+        """Take the best of what PD-ORS decides at several ranges of prices."""
+        with self._clock.phase("online"):
+            for span in PRICE_SPANS:
+                limits = self._clock.limits(ONLINE_PART, ONLINE_S)
+                found = pd_ors(self._instance, limits, self._rng, log_price_span=span).solution
+                if isinstance(found, PdOrsSolution):
+                    self._offer(found)
+
+    def _reserve(self) -> None:
+        """Look for a first decision with ever more reserve, or a better one with less of it."""
+        while not self._enough and self._next_reserve < 1 and not self._now.over:
+            if self._reserved(self._next_reserve):
+                self._enough = self._next_reserve
+            else:
+                self._too_little = self._next_reserve
+                self._next_reserve *= GROWTH
+        if not self._now.over and self._enough - self._too_little > FIRST_RESERVE / 2:
+            between = (self._enough + self._too_little) / 2
+            if self._reserved(between):
+                self._enough = between
+            else:
+                self._too_little = between
+
+    def _reserved(self, reserve: float) -> bool:
+        """Look for a decision that leaves a part of every slot free, as that is easier to pack.
+
+        The answer is no only if there may be a better one that needs more reserve.
+        """
+        with self._clock.phase("reserved"):
+            outcome = self._mip.most_utility(
+                COMPLETIONS,
+                self._clock.limits(part=RESERVED_PART),
+                self._seed,
+                reserve=reserve,
+                start=self._known(),
+            )
+        if outcome.values is None:
+            return False
+        if outcome.objective is not None and float(outcome.objective) <= self._now.value:
+            return True
+        deadlines = self._mip.deadlines(outcome.values)
+        found = self._schedules.find(deadlines, 1).solution
+        if found is not None:
+            self._offer(found)
+        return found is not None
+
+    def _known(self) -> Deadlines:
+        return self._mip.deadlines_of(self._best())
+
+    def outcome(self) -> MethodOutcome:
+        """Return what was found."""
+        return self._now.outcome(
+            self._best(),
+            **self._counts,
+            schedules=self._schedules.tried,
+            cuts=len(self._mip.cuts),
+            block_cuts=len(self._mip.block_cuts),
+            conflicts=len(self._mip.conflicts),
+            no_goods=len(self._mip.no_goods) - self._counts["passed_over"],
+        )
+
+    def _master(self, level: Sequence[str], part: float) -> Deadlines | None:
+        """Return deadlines of the most utility that nothing known speaks against."""
+        if self._exhausted:
+            return None
+        # Where the modes are integer, the row helps to prove; else it hinders HiGHS's heuristics.
+        at_least = float(self._now.value) * (1 + IMPROVEMENT) if level == MODES else None
+        begin_s = self._clock.elapsed_s
+        with self._clock.phase("master"):
+            outcome = self._mip.most_utility(
+                level,
+                self._clock.limits(part=part),
+                self._seed,
+                at_least,
+                start=self._known(),
+            )
+        self._last_master_s = self._clock.elapsed_s - begin_s
+        self._counts["masters"] += 1
+        self._master_closed = outcome.status is Status.OPTIMAL or outcome.limit_hit == "gap"
+        if outcome.status is Status.INFEASIBLE:
+            self._exhausted = True
+            self._lower(float(self._now.value))
+            return None
+        if outcome.bound is not None:
+            self._promised = float(outcome.bound)
+            self._lower(self._promised)
+            self._exhausted = self._now.closes(self._promised)
+        if outcome.values is None or self._exhausted:
+            return None
+        return self._mip.deadlines(outcome.values)
+
+    def _lower(self, bound: float, certificate: PdOrsCertificate | None = None) -> None:
+        self._now.prove(max(bound, self._passed_over), certificate)
+
+    def _offer(self, decision: PdOrsSolution) -> None:
+        self._now.offer(utility_of(self._instance, decision), decision)
+
+    def _best(self) -> PdOrsSolution:
+        assert self._now.best is not None
+        return self._now.best

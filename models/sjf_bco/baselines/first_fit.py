@@ -1,0 +1,164 @@
+"""What the paper compares SJF-BCO with: first fit, list scheduling and random placement.
+
+The paper gives each one sentence; job order, ties and the search for the load limit are
+reconstructed. None has a guarantee there. M. Yu, B. Ji, H. Rajan, J. Liu, "On Scheduling
+Ring-All-Reduce Learning Jobs in Multi-Tenant GPU Clusters with Communication Contention", MobiHoc
+2022, section 7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ..algorithms.theta_search import Search, ThetaSearch, search_theta
+from ..instance import SjfBcoInstance
+from ..subproblems.placement import (
+    Availability,
+    Batch,
+    MakePool,
+    Stage,
+    run,
+    solution_of,
+)
+from ..subproblems.pools import FirstFit, LeastLoaded, RandomGpus
+
+JobOrder = Literal["given", "smallest_first"]
+RandMode = Literal["gpu", "server"]
+
+
+def first_fit(
+    instance: SjfBcoInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    theta_search: ThetaSearch = "literal",
+    availability: Availability = "idle",
+    job_order: JobOrder = "given",
+) -> MethodOutcome:
+    """Return the best first-fit schedule (FF) over load limits theta.
+
+    A job takes the first G_j available GPUs, by server and GPU, whose load with the job stays
+    within theta. No guarantee. One run takes O(sum_j G_j log N) and contention updates.
+
+    Parameters
+    ----------
+    instance, limits, rng
+        As in `algorithms.sjf_bco`; deterministic.
+    theta_search : "literal", "feasible" or "sweep", default "literal"
+        As in SJF-BCO, without its loop over kappa (reconstructed).
+    availability : "idle" or "queue", default "idle"
+        Which GPUs count as available.
+    job_order : "given" or "smallest_first", default "given"
+        (reconstructed)
+    """
+    return _search(
+        instance,
+        limits,
+        pool=FirstFit,
+        theta_search=theta_search,
+        availability=availability,
+        job_order=job_order,
+    )
+
+
+def list_scheduling(
+    instance: SjfBcoInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    theta_search: ThetaSearch = "literal",
+    availability: Availability = "idle",
+    job_order: JobOrder = "given",
+) -> MethodOutcome:
+    """Return the best list schedule (LS) over load limits theta.
+
+    A job takes the G_j available GPUs of least load, as FA-FFP does: in size order this is SJF-BCO
+    at kappa = n_g. No guarantee in the paper; in size order and idle availability the corrected
+    guarantee of SJF-BCO holds for the run without limit. Complexity and parameters are those of
+    `first_fit`.
+    """
+    return _search(
+        instance,
+        limits,
+        pool=LeastLoaded,
+        theta_search=theta_search,
+        availability=availability,
+        job_order=job_order,
+    )
+
+
+def random_placement(
+    instance: SjfBcoInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    rand_mode: RandMode = "gpu",
+    availability: Availability = "idle",
+    job_order: JobOrder = "given",
+) -> MethodOutcome:
+    """Return a schedule with randomly chosen GPUs (RAND), at the load limit theta = T.
+
+    No guarantee and no search. O(|J| N log N) and contention updates.
+
+    Parameters
+    ----------
+    instance, limits, rng
+        The generator makes the choices; limits are not consulted in this single run.
+    rand_mode : "gpu" or "server", default "gpu"
+        Every set of G_j candidates alike, or servers in random order and random GPUs inside them
+        (both reconstructed).
+    availability : "idle" or "queue", default "idle"
+        Which GPUs count as available.
+    job_order : "given" or "smallest_first", default "given"
+        (reconstructed)
+
+    Returns
+    -------
+    MethodOutcome
+        No solution if the jobs do not fit below the load limit or the schedule ends after the
+        horizon; the note `makespan` then still tells when it ends.
+    """
+    if rand_mode not in ("gpu", "server"):
+        raise ValueError(f"rand_mode: {rand_mode!r} is not 'gpu' or 'server'")
+    batch = Batch(instance)
+    pool: MakePool = partial(RandomGpus, rng=rng, by_server=rand_mode == "server")
+    horizon = instance.horizon_slots
+    stages = [Stage(_ordered(batch, job_order), pool)]
+    schedule = run(batch, stages, batch.limit(horizon), availability)
+    notes = {"theta": horizon, "makespan": schedule.makespan}
+    if schedule.makespan is None or schedule.makespan > horizon:
+        reason = f"no schedule with makespan <= horizon_slots ({horizon}); raise horizon_slots"
+        return MethodOutcome(notes={**notes, "no_schedule": reason})
+    return MethodOutcome(solution_of(batch, schedule), schedule.makespan, notes=notes)
+
+
+def _search(
+    instance: SjfBcoInstance,
+    limits: Limits,
+    *,
+    pool: MakePool,
+    theta_search: ThetaSearch,
+    availability: Availability,
+    job_order: JobOrder,
+) -> MethodOutcome:
+    batch = Batch(instance)
+    stages = [Stage(_ordered(batch, job_order), pool)]
+    # The search is over variants; a baseline has one.
+    only = {0: lambda limit: run(batch, stages, limit, availability)}
+    search = Search(batch, only, limits)
+    search_theta(search, theta_search)
+    return search.outcome(None)
+
+
+def _ordered(batch: Batch, job_order: JobOrder) -> Sequence[int]:
+    if job_order == "given":
+        return range(len(batch.gpus))
+    if job_order == "smallest_first":
+        return batch.smallest_first
+    raise ValueError(f"job_order: {job_order!r} is not 'given' or 'smallest_first'")

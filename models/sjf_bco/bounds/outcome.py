@@ -1,0 +1,18 @@
+"""A verified bound as what a method returns."""
+
+from __future__ import annotations
+
+from gadgetopt.system.data import Certificate
+from gadgetopt.system.result import MethodOutcome, Status, Voucher
+
+from ..instance import SjfBcoInstance
+
+
+def bound_outcome(instance: SjfBcoInstance, bound: int, certificate: Certificate) -> MethodOutcome:
+    """A verified bound; one beyond the horizon proves that no schedule exists."""
+    return MethodOutcome(
+        dual_bound=bound,
+        voucher=Voucher.VERIFIED,
+        certificate=certificate,
+        proved=Status.INFEASIBLE if bound > instance.horizon_slots else None,
+    )

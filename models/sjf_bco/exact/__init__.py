@@ -1,0 +1,18 @@
+"""Methods that close gaps: decompositions, branch and bound, ladders, portfolios."""
+
+from gadgetopt.system.declaration import Method, Parts
+
+part = Parts(__name__)
+
+METHODS = (
+    Method(
+        "ladder",
+        kind="exact",
+        summary="heuristics, bounds and CP-SAT models in turn until the gap is closed",
+        reference="CP-L, CP-U, CP-L2, CP-E+L2 (reconstructed)",
+        run=part("ladder:ladder"),
+        parameters={"rung_s": 20.0},
+        formulation="cp_e_l2",
+        backend="cpsat",
+    ),
+)

@@ -1,0 +1,188 @@
+"""The ladder: cheap bounds and schedules first, the exact model only for what is left open.
+
+An exact method of ours (reconstructed). Its rungs, until the lower bound meets the makespan:
+
+1. heuristics: list schedules without sharing, LPT-ILS, and the paper's SJF-BCO;
+2. combinatorial bounds: energetic, then the certified class bound;
+3. CP-L and CP-U, whose schedules are simulated and dispatched: where an optimum without contention
+   exists, the two meet;
+4. CP-L2;
+5. CP-E with CP-L2, which ends the search.
+
+On which rung the two met says what was hard about an instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.tolerance import round_up
+from gadgetopt.search.state import Search
+from gadgetopt.solvers import seed_of
+from gadgetopt.system.data import Certificate, Solution
+from gadgetopt.system.result import Limits, MethodOutcome, Status
+
+from ..algorithms.sjf_bco import sjf_bco
+from ..baselines.local_search import lpt_ils
+from ..bounds.class_bound import class_lp
+from ..bounds.combinatorial import energetic
+from ..formulations.cp import (
+    Constraints,
+    exact_with_shared_slots,
+    simulated,
+    solve,
+    with_shared_slots,
+    without_contention,
+    without_sharing,
+)
+from ..instance import SjfBcoInstance, SjfBcoSolution
+from ..subproblems.greedy import upper_bound_schedule
+
+#: What the bound rests on when a rung has raised it last.
+_FORMULATION_OF_RUNG = {"CP-L": "cp_l", "CP-L2": "cp_l2", "CP-E+L2": "cp_e_l2"}
+
+#: Share of the remaining time that a rung before the last may take.
+_SHARE = 0.5
+
+
+class _Search(Search[SjfBcoSolution]):
+    """What is known so far, and what is left of the time."""
+
+    def __init__(self, instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator):
+        super().__init__("min", limits, gap=0.0)
+        self.instance, self.rng = instance, rng
+        self.bound = 0
+        self.bound_from: str | None = None
+        #: Why methods were left out that are not made for an instance so large.
+        self.refused: list[str] = []
+
+    @property
+    def upper(self) -> int | None:
+        """The makespan of the incumbent."""
+        return None if self.best is None else int(self.value)
+
+    def raise_lower(self, bound: int, certificate: Certificate | None = None) -> None:
+        """Take note of a proven bound; beyond the horizon it proves infeasibility."""
+        self.prove(bound, certificate)
+        self.infeasible |= self.bound > self.instance.horizon_slots
+
+    def consider(self, schedule: Solution | None) -> None:
+        """Simulate a schedule and keep it if it is the best."""
+        found = simulated(self.instance, cast(SjfBcoSolution | None, schedule))
+        if found:
+            self.offer(*found)
+
+    def limits_of_rung(self, rung_s: float | None) -> Limits:
+        """The time a rung may take; the last one, without `rung_s`, takes all that is left."""
+        return self.clock.limits() if rung_s is None else self.clock.limits(_SHARE, rung_s)
+
+    @contextmanager
+    def unless_refused(self) -> Iterator[None]:
+        """Do without what is not made for the instance, and note the reason."""
+        try:
+            yield
+        except ModelRefused as error:
+            self.refused.append(str(error))
+
+    def heuristics(self) -> None:
+        """Rung 1."""
+        self.consider(upper_bound_schedule(self.instance))
+        with self.unless_refused():
+            limits = self.limits_of_rung(rung_s=5.0)
+            self.consider(lpt_ils(self.instance, limits, self.rng).solution)
+        with self.unless_refused():
+            limits = self.limits_of_rung(rung_s=5.0)
+            self.consider(sjf_bco(self.instance, limits, self.rng, theta_search="sweep").solution)
+
+    def energetic(self) -> None:
+        """Rung 2, first half."""
+        self.take(energetic(self.instance, self.clock.limits(), self.rng))
+
+    def classes(self) -> None:
+        """Rung 2, second half."""
+        self.take(class_lp(self.instance, self.limits_of_rung(rung_s=5.0), self.rng))
+
+    def take(self, bound: MethodOutcome) -> None:
+        """Take note of a bound that comes with its certificate."""
+        if bound.dual_bound is not None:
+            self.raise_lower(int(bound.dual_bound), bound.certificate)
+        self.versions.update(bound.versions)
+
+    def cp(self, durations: Constraints, rung_s: float | None) -> None:
+        """Rungs 3 to 5: one of the CP models, on the best makespan so far as horizon."""
+        limits = self.limits_of_rung(rung_s)
+        lower, seed = int(self.bound), seed_of(self.rng)
+        outcome, schedule = solve(self.instance, durations, limits, seed, lower, self.best)
+        self.consider(schedule)
+        self.versions.update(outcome.versions)
+        last = rung_s is None
+        if outcome.limit_hit == "interrupted" or (last and outcome.limit_hit):
+            self.limit_hit = outcome.limit_hit
+        if durations is without_sharing:
+            return
+        if outcome.status is Status.INFEASIBLE:
+            self.infeasible = True
+        elif outcome.bound is not None:
+            self.raise_lower(round_up(outcome.bound))
+
+    def rungs(self, rung_s: float) -> Iterator[tuple[str, Any]]:
+        """Names and actions, cheapest first."""
+        yield "heuristics", self.heuristics
+        yield "energetic", self.energetic
+        yield "class_lp", self.classes
+        yield "CP-L", lambda: self.cp(without_contention, rung_s)
+        yield "CP-U", lambda: self.cp(without_sharing, rung_s)
+        yield "CP-L2", lambda: self.cp(with_shared_slots, rung_s)
+        yield "CP-E+L2", lambda: self.cp(exact_with_shared_slots, None)
+
+
+def ladder(
+    instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator, *, rung_s: float = 20.0
+) -> MethodOutcome:
+    """Return an optimal schedule, or the best schedule and bound when time ran out.
+
+    Parameters
+    ----------
+    instance : SjfBcoInstance
+    limits : Limits
+    rng : numpy.random.Generator
+        Seeds the solvers.
+    rung_s : float, default 20
+        Most seconds that a rung before the last may take; no more than half of what is left of
+        `limits.time_s` either.
+
+    Returns
+    -------
+    MethodOutcome
+        Its notes give the bounds after each rung, the rung that closed the gap, and what was left
+        out because the instance is too large for it. The bound is verified when a combinatorial
+        bound reaches it.
+    """
+    search = _Search(instance, limits, rng)
+    history: list[dict[str, Any]] = []
+    for name, climb in search.rungs(rung_s):
+        if search.closed or search.limit_hit:
+            break
+        if search.clock.expired:
+            break
+        lower = search.bound
+        try:
+            with search.clock.phase(name), search.unless_refused():
+                climb()
+        except KeyboardInterrupt:
+            search.limit_hit = "interrupted"
+        if search.bound > lower:
+            search.bound_from = name
+        history.append({"rung": name, "lower": search.bound, "upper": search.upper})
+    closed_by = history[-1]["rung"] if search.closed else None
+    outcome = search.outcome(search.best, closed_by=closed_by, rungs=history)
+    if search.refused:
+        outcome.notes["refused"] = search.refused
+    outcome.dual_bound = search.bound or None
+    outcome.formulation = _FORMULATION_OF_RUNG.get(search.bound_from or "")
+    return outcome

@@ -1,0 +1,64 @@
+"""Jobs and servers that can be exchanged without changing a schedule's makespan (reconstructed).
+
+The exact models keep one representative of each class of exchangeable schedules: identical jobs
+start in order of their index, and servers of equal capacity are ordered by sum_j (j + 1) y_js. The
+two orders are compatible, since permuting servers moves no start.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
+from itertools import pairwise
+
+from ..instance import SjfBcoInstance, SjfBcoSolution
+
+
+def identical_jobs(instance: SjfBcoInstance) -> list[list[int]]:
+    """Classes of jobs with equal gang, work and rates, each in order of the index."""
+    rates = instance.rates
+
+    def data(j: int) -> Hashable:
+        counts = rates.server_counts(j)
+        table = tuple(rates.rate(j, r, p) for r in counts for p in rates.levels(r))
+        return rates.gpus[j], rates.iterations[j], table
+
+    return _classes((data(j), j) for j in range(len(instance.jobs)))
+
+
+def equal_servers(instance: SjfBcoInstance) -> list[list[int]]:
+    """Classes of servers with equal capacity, each in order of the index."""
+    return _classes((gpus, s) for s, gpus in enumerate(instance.server_gpus))
+
+
+def neighbours(classes: list[list[int]]) -> list[tuple[int, int]]:
+    """Neighbouring members of each class: the pairs that a symmetry breaking puts in order."""
+    return [pair for members in classes for pair in pairwise(members)]
+
+
+def representative(instance: SjfBcoInstance, solution: SjfBcoSolution) -> SjfBcoSolution:
+    """Return the schedule equivalent to `solution` that satisfies both orders."""
+    plan = list(zip(solution.start_slot, solution.placement, strict=True))
+    for jobs in identical_jobs(instance):
+        in_order = sorted((plan[j] for j in jobs), key=lambda p: p[0])
+        for j, p in zip(jobs, in_order, strict=True):
+            plan[j] = p
+    rank = [
+        sum((j + 1) * placement.get(s, 0) for j, (_, placement) in enumerate(plan))
+        for s in range(len(instance.server_gpus))
+    ]
+    new_index = {}
+    for servers in equal_servers(instance):
+        ranked = sorted(servers, key=lambda s: -rank[s])
+        new_index.update(dict(zip(ranked, servers, strict=True)))
+    return SjfBcoSolution(
+        start_slot=tuple(a for a, _ in plan),
+        placement=tuple({new_index[s]: k for s, k in y.items() if k} for _, y in plan),
+    )
+
+
+def _classes(keyed: Iterable[tuple[Hashable, int]]) -> list[list[int]]:
+    members: defaultdict[Hashable, list[int]] = defaultdict(list)
+    for key, index in keyed:
+        members[key].append(index)
+    return list(members.values())

@@ -1,0 +1,37 @@
+"""What the paper compares its algorithm with, and heuristics of ours."""
+
+from gadgetopt.system.declaration import Method, Parts
+
+part = Parts(__name__)
+outers = {"outer": ("exact", "frieze_clarke", "greedy_density")}
+admission = {"outer": "exact", "k": 2, "complete": False}
+
+METHODS = (
+    Method(
+        "esw",
+        kind="baseline",
+        summary="as many workers as servers, as many as fit",
+        reference="baseline ESW",
+        run=part("policies:esw"),
+        parameters=admission,
+        choices=outers,
+    ),
+    Method(
+        "esw_best",
+        kind="baseline",
+        summary="as many workers as servers, in the best number",
+        reference="baseline ESW (reconstructed)",
+        run=part("policies:esw_best"),
+        parameters=admission,
+        choices=outers,
+    ),
+    Method(
+        "optimus",
+        kind="baseline",
+        summary="one more worker or one more server, whichever helps more",
+        reference="baseline Optimus",
+        run=part("policies:optimus"),
+        parameters={"stop": "fill", **admission},
+        choices={"stop": ("fill", "stop"), **outers},
+    ),
+)

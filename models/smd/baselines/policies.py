@@ -1,0 +1,141 @@
+"""What the paper compares SMD with: equal servers and workers (ESW), and Optimus.
+
+The paper gives each one sentence; numbers, stop rules and the admission of jobs are reconstructed.
+None has a guarantee. M. Yu, C. Wu, B. Ji, J. Liu, "A Sum-of-Ratios Multi-Dimensional-Knapsack
+Decomposition for DNN Resource Scheduling", INFOCOM 2021.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ..algorithms.outer import Outer, serve
+from ..instance import Job, SmdInstance
+from ..subproblems.inner import Pair, packing_rows
+
+Stop = Literal["stop", "fill"]
+
+
+def esw(
+    instance: SmdInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    outer: Outer = "exact",
+    k: int = 2,
+    complete: bool = False,
+) -> MethodOutcome:
+    """Return the decision of equal servers and workers: as many of each as fit the reservation.
+
+    Parameters
+    ----------
+    outer, k, complete
+        As in `outer.admit`.
+    """
+    return serve(
+        instance, limits, rng, lambda _, job: most_equal(job), outer=outer, k=k, complete=complete
+    )
+
+
+def esw_best(
+    instance: SmdInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    outer: Outer = "exact",
+    k: int = 2,
+    complete: bool = False,
+) -> MethodOutcome:
+    """Return the decision of equal servers and workers in the best number (reconstructed).
+
+    Parameters are those of `esw`.
+    """
+    return serve(
+        instance, limits, rng, lambda _, job: best_equal(job), outer=outer, k=k, complete=complete
+    )
+
+
+def optimus(
+    instance: SmdInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    stop: Stop = "fill",
+    outer: Outer = "exact",
+    k: int = 2,
+    complete: bool = False,
+) -> MethodOutcome:
+    """Return the decision of Optimus: one more worker or one more server, whichever helps more.
+
+    Parameters
+    ----------
+    stop : "fill" or "stop", default "fill"
+        Go on until nothing fits, which the plotted gap speaks for, or until no step shortens the
+        time (both reconstructed).
+    outer, k, complete
+        As in `outer.admit`.
+    """
+    if stop not in ("stop", "fill"):
+        raise ValueError(f"stop: {stop!r} is not 'stop' or 'fill'")
+    return serve(
+        instance,
+        limits,
+        rng,
+        lambda _, job: one_by_one(job, stop),
+        outer=outer,
+        k=k,
+        complete=complete,
+    )
+
+
+def largest_equal(job: Job) -> int:
+    """Return the largest n for which n workers and n servers fit; 0 if there is none."""
+    return min(row.limit // (row.worker + row.server) for row in packing_rows(job))
+
+
+def most_equal(job: Job) -> Pair | None:
+    """Return the pair of ESW."""
+    n = largest_equal(job)
+    return Pair(n, n, float(job.completion_time.at(n, n))) if n else None
+
+
+def best_equal(job: Job) -> Pair | None:
+    """Return the pair of equal numbers of the least time, the smallest of equally good ones."""
+    most = largest_equal(job)
+    if not most:
+        return None
+    n = np.arange(1, most + 1)
+    tau_s = job.completion_time.at(n, n)
+    best = int(np.argmin(tau_s))
+    return Pair(best + 1, best + 1, float(tau_s[best]))
+
+
+def one_by_one(job: Job, stop: Stop) -> Pair | None:
+    """Return the pair of Optimus, from (1, 1); ties go to the worker.
+
+    Times are compared instead of utilities, which fall with them and may all round to zero.
+    """
+    rows = packing_rows(job)
+
+    def fits(w: int, p: int) -> bool:
+        return all(row.worker * w + row.server * p <= row.limit for row in rows)
+
+    if not fits(1, 1):
+        return None
+    tau = job.completion_time
+    pair = Pair(1, 1, float(tau.at(1, 1)))
+    while True:
+        w, p, now = pair
+        steps = [
+            Pair(*step, float(tau.at(*step))) for step in ((w + 1, p), (w, p + 1)) if fits(*step)
+        ]
+        if not steps:
+            return pair
+        best = min(steps, key=lambda step: step.tau_s)
+        if stop == "stop" and best.tau_s >= now:
+            return pair
+        pair = best

@@ -1,0 +1,27 @@
+"""Methods that close gaps: decompositions, branch and bound, ladders, portfolios."""
+
+from gadgetopt.system.declaration import Method, Parts
+
+part = Parts(__name__)
+
+METHODS = (
+    Method(
+        "cg_core",
+        kind="exact",
+        summary="dynamic program, or columns generated and a core of small reduced costs",
+        reference="F3, F4 (reconstructed)",
+        run=part("optimum:exact"),
+        formulation="cg_core",
+        backend="highs",
+    ),
+    Method(
+        "cpsat",
+        kind="exact",
+        summary="utilities rounded down to whole multiples, the bound corrected for it",
+        reference="F3, F4 (reconstructed)",
+        run=part("optimum:cpsat"),
+        parameters={"scale": 10_000},
+        formulation="columns",
+        backend="cpsat",
+    ),
+)

@@ -1,0 +1,117 @@
+r"""The optimum: by the collapsed knapsack (F3) or, where what is used is charged, by columns (F4).
+
+`exact`, declared as `cg_core`, takes what is fastest: dynamic programming where all reservations
+are multiples of one bundle, else column generation with a core of small reduced costs. `cpsat` is
+CP-SAT with utilities rounded down to multiples of 1/S: with I jobs of some use and the bound B on
+the rounded total, :math:`OPT \le B + I / S` (reconstructed).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gadgetopt.numbers.tolerance import agrees
+from gadgetopt.pieces.knapsack.direct import solve_mip
+from gadgetopt.pieces.knapsack.outcome import CoreResult
+from gadgetopt.pieces.knapsack.problem import Knapsack
+from gadgetopt.search.clock import Clock
+from gadgetopt.solvers import seed_of
+from gadgetopt.solvers.scaling import cost_unit
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ..algorithms.outer import exactly
+from ..bounds.prices import columns_of, price_certificate
+from ..certificate import SmdCertificate, check_bound
+from ..formulations.columns import Columns
+from ..instance import SmdInstance
+
+
+def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Return the decision of the largest utility, or the best found in time, and a bound.
+
+    Where the Lagrangian bound of the linear relaxation already meets the utility, its prices are
+    the certificate.
+    """
+    clock = Clock(limits)
+    with clock.phase("columns"):
+        columns = columns_of(instance)
+    if not columns.knapsack.num_items:
+        return _nothing(instance, columns)
+    with clock.phase("solve"):
+        found = exactly(columns.knapsack, clock.limits(), rng)
+    chosen = np.empty(0, dtype=np.int64) if found.chosen is None else found.chosen
+    if not columns.fits(instance, chosen):
+        # The bound is that of rows rounded down; what fits by a hair needs them rounded up.
+        with clock.phase("solve"):
+            above = exactly(columns.rounded_up(instance), clock.limits(), rng)
+        chosen = np.empty(0, dtype=np.int64) if above.chosen is None else above.chosen
+    value = columns.knapsack.value(chosen)
+    outcome = MethodOutcome(
+        solution=columns.solution(instance, chosen),
+        claimed_objective=value,
+        dual_bound=found.bound,
+        limit_hit=found.limit_hit,
+        phases_s=clock.phases_s,
+        notes={"columns": columns.knapsack.num_items, "proof": found.proof, **found.notes},
+    )
+    if "dynamic program" in found.proof:
+        outcome.formulation = "dynamic_program"
+    elif "core" in found.notes:  # then HiGHS had the last word, else the enumeration
+        outcome.formulation = "core"
+    if found.duals is not None:
+        certificate = price_certificate(columns, found.duals)
+        if _proves(instance, certificate, value):
+            outcome.certificate, outcome.dual_bound = certificate, None
+    return outcome
+
+
+def _proves(instance: SmdInstance, certificate: SmdCertificate, value: float) -> bool:
+    """Return True if a certificate shows that a value is optimal."""
+    return agrees(check_bound(instance, certificate), value)
+
+
+def cpsat(
+    instance: SmdInstance, limits: Limits, rng: np.random.Generator, *, scale: int = 10_000
+) -> MethodOutcome:
+    """Solve F3 or F4 by CP-SAT with utilities rounded down to multiples of 1/scale.
+
+    Where the largest utility is no ordinary number, 1 is the power of two of `cost_unit` in that.
+
+    Raises
+    ------
+    ModelRefused
+        If numbers are too large for CP-SAT.
+    """
+    clock = Clock(limits)
+    with clock.phase("columns"):
+        columns = columns_of(instance)
+    if not columns.knapsack.num_items:
+        return _nothing(instance, columns)
+    seed = seed_of(rng)
+    unit = cost_unit(columns.knapsack.profit)
+
+    def solved(knapsack: Knapsack) -> CoreResult:
+        counted = replace(knapsack, profit=knapsack.profit / unit)
+        with clock.phase("solve"):
+            return solve_mip(counted, "cpsat", clock.limits(), seed, profit_scale=scale)
+
+    found = solved(columns.knapsack)
+    if found.chosen is not None and not columns.fits(instance, found.chosen):
+        found = replace(solved(columns.rounded_up(instance)), bound=found.bound)
+    return MethodOutcome(
+        solution=None if found.chosen is None else columns.solution(instance, found.chosen),
+        claimed_objective=None if found.chosen is None else found.value * unit,
+        dual_bound=found.bound * unit,
+        limit_hit=found.limit_hit,
+        phases_s=clock.phases_s,
+        notes={"rounding_of_the_bound": columns.knapsack.num_groups * unit / scale},
+    )
+
+
+def _nothing(instance: SmdInstance, columns: Columns) -> MethodOutcome:
+    """No job is of any use, as the bound of no prices says."""
+    outcome = MethodOutcome(columns.solution(instance, []), 0.0)
+    outcome.certificate = price_certificate(columns, np.zeros(len(instance.capacity)))
+    return outcome

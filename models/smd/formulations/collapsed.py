@@ -1,0 +1,84 @@
+r"""The problem as the paper states it is a multi-dimensional knapsack (F3).
+
+**Proposition (reconstructed).** Let
+:math:`u_i = \max_{(w,p) \in \mathcal F_i} \mu_i(\tau_i(w, p))`, and 0 if no pair fits the
+reservation. The optimum of (1)-(3) is that of
+
+.. math::
+    \max\ & \sum_i u_i x_i \\
+    & \sum_i v^r_i x_i \le C^r \quad \forall r                                  \tag{2} \\
+    & x_i \in \{0, 1\}.
+
+*Proof.* Constraint (2) does not contain w and p. For fixed x the objective is a sum over jobs, and
+each admitted job chooses its pair by itself; since :math:`\mu_i` falls with time, the best pair is
+one of least time. Charging what is used instead of what is reserved couples the two, and the
+proposition fails.
+
+The paper means the released remainder of a reservation to be of use to others; its (2) does not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyomo.environ as pyo
+
+from gadgetopt.errors import ModelRefused
+
+from ..instance import Allocation, SmdInstance, SmdSolution
+from ..subproblems.inner import best_pair
+from .columns import Columns, chosen_columns, with_moderate_rows
+
+
+def collapsed(instance: SmdInstance) -> Columns:
+    """Return the knapsack of the jobs, each with its pair of the least completion time.
+
+    Raises
+    ------
+    ModelRefused
+        If what is used is charged.
+    """
+    if instance.charging != "reserved":
+        raise ModelRefused("the knapsack of jobs is for charging 'reserved'")
+    return chosen_columns(instance, [best_pair(job) for job in instance.jobs])
+
+
+def build(instance: SmdInstance) -> pyo.ConcreteModel:
+    """Build F3.
+
+    Raises
+    ------
+    ModelRefused
+        If what is used is charged.
+    """
+    columns = collapsed(instance)
+    knapsack = with_moderate_rows(columns.knapsack)
+    v = knapsack.weight.tolist()
+    u = knapsack.profit.tolist()
+    item = {i: c for c, i in enumerate(columns.job.tolist())}
+
+    m = pyo.ConcreteModel("collapsed")
+    m.I = pyo.Set(initialize=list(item), doc="jobs of some use")
+    m.R = pyo.RangeSet(0, len(instance.resources) - 1)
+    m.x = pyo.Var(m.I, domain=pyo.Binary, doc="job i is admitted")
+
+    @m.Constraint(m.R, doc="(2): the reservations of admitted jobs fit the cluster")
+    def capacity(m: Any, r: int) -> Any:
+        terms = [v[item[i]][r] * m.x[i] for i in m.I if v[item[i]][r]]
+        return sum(terms) <= knapsack.capacity[r] if terms else pyo.Constraint.Skip
+
+    m.utility = pyo.Objective(
+        expr=sum(u[item[i]] * m.x[i] for i in m.I), sense=pyo.maximize, doc="(1)"
+    )
+    return m
+
+
+def decode(m: pyo.ConcreteModel, instance: SmdInstance) -> SmdSolution:
+    """Admit the jobs chosen, each with its best pair."""
+    given = [Allocation(admit=False)] * len(instance.jobs)
+    for i in m.I:
+        if pyo.value(m.x[i]) > 0.5:
+            pair = best_pair(instance.jobs[i])
+            assert pair is not None
+            given[i] = Allocation(admit=True, num_workers=pair.w, num_ps=pair.p)
+    return SmdSolution(jobs=tuple(given))

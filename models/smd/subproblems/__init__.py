@@ -1,0 +1,1 @@
+"""What several rooms solve on the way, and the structures they share."""

@@ -1,0 +1,222 @@
+"""Traces: every row of a file is a job, a rejected row or counted as left out."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gadgetopt.errors import InputError
+from gadgetopt.pieces.traces import (
+    COLUMNS,
+    Trace,
+    in_virtual_cluster,
+    in_window,
+    joined,
+    read_muri,
+    read_philly,
+    rejections,
+    sample,
+    with_duration_s,
+    with_gpus,
+)
+
+REAL = Path(__file__).parents[4] / "shared" / "data" / "traces"
+PHILLY_HEADER = "timestamp,duration,num_gpus,gpu_time,cluster"
+MURI_HEADER = "job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,iteration_time"
+
+
+def real_file(name: str) -> Path:
+    if not (REAL / name).exists():
+        pytest.skip(f"real trace {name} is not beside the repository")
+    return REAL / name
+
+
+def write(path: Path, header: str, *rows: str, end: str = "\n") -> Path:
+    path.write_bytes((end.join([header, *rows]) + end).encode())
+    return path
+
+
+def philly_row(second: int, duration: str = "100.0", gpus: str = "1", cluster: str = "a") -> str:
+    return f"2017-10-09 06:13:{second:02},{duration},{gpus},0,{cluster}"
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Trace:
+    rows = [philly_row(s, str(100 * (s + 1)), str(2 ** (s % 4)), "ab"[s % 2]) for s in range(20)]
+    return read_philly(write(tmp_path / "small.csv", PHILLY_HEADER, *rows))
+
+
+def test_philly_times_are_seconds(tmp_path):
+    path = write(tmp_path / "p.csv", PHILLY_HEADER, "1970-01-02 00:00:05,12.5,8,100,vc")
+    job = read_philly(path).jobs.iloc[0]
+    assert tuple(read_philly(path).jobs.columns) == COLUMNS
+    assert (job.submit_s, job.duration_s, job.gpus, job.virtual_cluster) == (86405, 12.5, 8, "vc")
+    assert (job.file, job.line) == ("p.csv", 2)
+    assert pd.isna(job.iterations)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_muri_times_are_milliseconds(tmp_path, end):
+    path = write(tmp_path / "m.csv", MURI_HEADER, "0,4,2000,1000,bert,128,500000,500", end=end)
+    job = read_muri(path).jobs.iloc[0]
+    assert (job.submit_s, job.duration_s, job.iteration_s) == (2.0, 500.0, 0.5)
+    assert (job.iterations, job.gpus, job.model, job.batch_size) == (1000, 4, "bert", 128)
+
+
+def test_a_muri_trace_in_other_units_is_refused(tmp_path):
+    path = write(tmp_path / "m.csv", MURI_HEADER, "0,4,2,1000,bert,128,500,500")
+    with pytest.raises(InputError, match=r"m\.csv: duration: 0\.001 times .* expected about 1"):
+        read_muri(path)
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ("2017-10-09 06:13:03,10", "expected 5 fields"),
+        ("2017-10-09 06:13:03,10,1,10,a,b", "expected 5 fields"),
+        ("", "expected 5 fields"),
+        ("yesterday,10,1,10,a", "timestamp: expected a time like 2017-10-09 06:13:03"),
+        ("2017-13-09 06:13:03,10,1,10,a", "timestamp: expected a time like 2017-10-09 06:13:03"),
+        ("2017-10-09 06:13:03,ten,1,10,a", "duration: expected a positive number"),
+        ("2017-10-09 06:13:03,,1,10,a", "duration: expected a positive number"),
+        ("2017-10-09 06:13:03,0,1,10,a", "duration: expected a positive number"),
+        ("2017-10-09 06:13:03,-4,1,10,a", "duration: expected a positive number"),
+        ("2017-10-09 06:13:03,inf,1,10,a", "duration: expected a positive number"),
+        ("2017-10-09 06:13:03,nan,1,10,a", "duration: expected a positive number"),
+        ("2017-10-09 06:13:03,10,0,10,a", "num_gpus: expected a positive whole number"),
+        ("2017-10-09 06:13:03,10,1.5,10,a", "num_gpus: expected a positive whole number"),
+        ("2017-10-09 06:13:03,10,1e300,10,a", "num_gpus: expected a positive whole number"),
+        ('2017-10-09 06:13:03,10,"1,10,a', "num_gpus: expected a positive whole number"),
+        ("2017-10-09 06:13:03,10,1,10,", "cluster: expected a non-empty text"),
+    ],
+)
+def test_a_malformed_row_is_rejected_with_its_line_and_reason(tmp_path, row, reason):
+    path = write(tmp_path / "p.csv", PHILLY_HEADER, philly_row(1), row, philly_row(2))
+    trace = read_philly(path)
+    assert len(trace) == 2
+    assert trace.rejected.line.tolist() == [3]
+    assert trace.rejected.reason.tolist() == [reason]
+    assert trace.source[0].rows == len(trace) + len(trace.rejected)
+
+
+def test_rejections_are_summed_up_by_reason(tmp_path):
+    bad = [philly_row(s, duration="-1") for s in range(7)]
+    path = write(tmp_path / "p.csv", PHILLY_HEADER, philly_row(0), *bad, "x")
+    by_reason = {entry["reason"]: entry for entry in rejections(read_philly(path))}
+    negative = by_reason["duration: expected a positive number"]
+    assert (negative["rows"], negative["first_lines"]) == (7, [3, 4, 5, 6, 7])
+    assert negative["first_value"] == "-1"
+    assert by_reason["expected 5 fields"]["first_lines"] == [10]
+
+
+def test_a_file_of_rejected_rows_only_is_read(tmp_path):
+    trace = read_philly(write(tmp_path / "p.csv", PHILLY_HEADER, "x", "y"))
+    assert (len(trace), len(trace.rejected)) == (0, 2)
+    assert len(read_muri(write(tmp_path / "m.csv", MURI_HEADER, "x"))) == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "empty file"),
+        (b"time,duration\n1,2\n", "header: column 'timestamp' occurs 0 times"),
+        (b"timestamp,timestamp,duration,num_gpus,cluster\n", "'timestamp' occurs 2 times"),
+        (b"\xff\xfe\x00", "not a text file"),
+    ],
+)
+def test_a_file_that_is_no_trace_is_an_input_error(tmp_path, content, message):
+    path = tmp_path / "p.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        read_philly(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_an_input_error(tmp_path):
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        read_muri(tmp_path / "none.csv")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_muri(tmp_path)
+
+
+def test_the_source_states_the_hash_of_the_file(tmp_path):
+    path = write(tmp_path / "p.csv", PHILLY_HEADER, philly_row(1))
+    assert read_philly(path).source[0].sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_joined_traces_keep_every_row_in_order_of_submission(tmp_path):
+    first = read_philly(write(tmp_path / "a.csv", PHILLY_HEADER, philly_row(5), "x"))
+    second = read_philly(write(tmp_path / "b.csv", PHILLY_HEADER, philly_row(3), philly_row(9)))
+    both = joined([first, second])
+    assert both.jobs.file.tolist() == ["b.csv", "a.csv", "b.csv"]
+    assert len(both.rejected) == 1
+    assert [source.name for source in both.source] == ["a.csv", "b.csv"]
+
+
+def test_filters_keep_what_they_say_and_count_the_rest(small):
+    start = small.jobs.submit_s.min()
+    filters = [
+        (in_window(small, start + 5, 10), lambda j: j.submit_s.between(start + 5, start + 14.9)),
+        (in_window(small, None, 10), lambda j: j.submit_s < start + 10),
+        (in_virtual_cluster(small, "a"), lambda j: j.virtual_cluster == "a"),
+        (with_gpus(small, 2, 4), lambda j: j.gpus.between(2, 4)),
+        (with_duration_s(small, 300, 900), lambda j: j.duration_s.between(300, 900)),
+        (sample(small, 7, np.random.default_rng(0)), lambda j: j.line > 0),
+    ]
+    for filtered, holds in filters:
+        assert 0 < len(filtered) < len(small)
+        assert holds(filtered.jobs).all()
+        assert sum(filtered.left_out.values()) + len(filtered) == len(small)
+
+
+def test_successive_filters_add_up(small):
+    trace = sample(with_duration_s(with_gpus(small, 2, 4), 300, 900), 2, np.random.default_rng(0))
+    assert sum(trace.left_out.values()) + len(trace) == len(small)
+    assert set(trace.left_out) == {
+        "fewer than 2 GPUs",
+        "more than 4 GPUs",
+        "fewer than 300 s",
+        "more than 900 s",
+        "not sampled",
+    }
+
+
+def test_a_sample_depends_on_the_seed_only(small):
+    lines = [sample(small, 8, np.random.default_rng(seed)).jobs.line.tolist() for seed in (1, 1, 2)]
+    assert lines[0] == lines[1] != lines[2]
+    assert lines[0] == sorted(lines[0])
+
+
+def test_a_weighted_sample_draws_only_weighted_sizes(small):
+    trace = sample(small, 8, np.random.default_rng(0), {1: 1, 8: 3})
+    assert set(trace.jobs.gpus) == {1, 8}
+    assert trace.left_out == {"GPUs not in [1, 8]": 10, "not sampled": 2}
+
+
+def test_a_sample_of_more_jobs_than_there_are_is_an_input_error(small):
+    with pytest.raises(
+        InputError, match=r"small\.csv: jobs: 21 asked for, expected at most the 20"
+    ):
+        sample(small, 21, np.random.default_rng(0))
+
+
+def test_an_unknown_virtual_cluster_is_an_input_error(small):
+    with pytest.raises(InputError, match="virtual_cluster: 'c' has no job, expected one of a, b"):
+        in_virtual_cluster(small, "c")
+
+
+def test_the_real_philly_trace_is_read_whole():
+    trace = read_philly(real_file("philly.csv"))
+    assert (trace.source[0].rows, len(trace), len(trace.rejected)) == (66156, 66156, 0)
+    assert trace.jobs.submit_s.is_monotonic_increasing
+
+
+@pytest.mark.parametrize(("name", "jobs"), [("muri_trace1.csv", 1494), ("muri_trace3.csv", 992)])
+def test_the_real_muri_traces_are_read_whole(name, jobs):
+    trace = read_muri(real_file(name))
+    assert (len(trace), len(trace.rejected)) == (jobs, 0)
+    stated = trace.jobs.iterations * trace.jobs.iteration_s
+    assert (trace.jobs.duration_s / stated).between(1 - 1e-9, 1.2).all()

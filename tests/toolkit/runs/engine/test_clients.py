@@ -1,0 +1,259 @@
+"""Clients: several on one store, and what they say of a cluster that is none."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from gadgetopt.errors import InputError
+from gadgetopt.reporting.tables import ratios
+from gadgetopt.runs.comparison import compare
+from gadgetopt.runs.engine import supervisor
+from gadgetopt.runs.engine.client import BUNDLE_MOST, Engine
+from gadgetopt.runs.engine.work import Work, default_grace_s
+from gadgetopt.runs.grid import grid
+from gadgetopt.runs.progress import Lines, WorstRatio, duration
+from gadgetopt.runs.store import Store
+from gadgetopt.system.files import read
+from gadgetopt.system.result import Limits
+
+
+def without_times(table):
+    return [{k: v for k, v in e.row().items() if k != "time_s"} for e in table]
+
+
+def test_two_clients_on_one_store_share_the_work(piles, tmp_path, background):
+    folder, store = piles(3), tmp_path / "runs.sqlite"
+    methods = "greedy,exact,shuffled:pause_s=0.05"
+    given = ("--methods", methods, "--seeds", 15, "--store", store, "--workers", 1)
+    clients = [
+        background(
+            "gadgetopt", "compare", folder, *given, "--json", stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    # Readers look on meanwhile.
+    while any(client.poll() is None for client in clients):
+        time.sleep(0.2)
+        if store.exists() and store.stat().st_size > 0:
+            assert all(entry.result.status != "error" for entry in ratios(store))
+    said = [client.communicate() for client in clients]
+    assert [client.returncode for client in clients] == [0, 0], said
+    told = [line for _, err in said for line in err.splitlines()]
+    assert len(told) == 2
+    assert all(f"new store {store}" in line or f"taken from {store}" in line for line in told)
+    alone = compare([folder], methods.split(","), limits=Limits(time_s=60.0), seeds=15, workers=0)
+    order = lambda row: (row["instance"], row["method"], row["seed"] or 0)  # noqa: E731
+    assert sorted(without_times(ratios(store)), key=order) == sorted(
+        without_times(alone), key=order
+    )
+    with Store(store, create=False) as kept:
+        assert kept._connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "tcp://127.0.0.1"])
+def test_a_scheduler_that_does_not_answer_is_one_line(piles, tmp_path, cli, monkeypatch, address):
+    monkeypatch.setattr("gadgetopt.runs.engine.client.CONNECT_S", 1)
+    code, _, err = cli(
+        "compare", piles(1), "--scheduler", address, "--store", tmp_path / "runs.sqlite"
+    )
+    assert code == 2
+    assert err.startswith(f"gadgetopt: --scheduler: {address}: cannot be reached: ")
+    assert len(err.splitlines()) == 1
+
+
+def test_workers_of_another_version_are_refused_in_one_line(piles, tmp_path, cli, monkeypatch):
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        processes=False, n_workers=1, dashboard_address=None, protocol="tcp", memory_limit=0
+    ) as cluster:
+        monkeypatch.setattr(supervisor, "VERSIONS", ("0.0.1", "3.11"))
+        address, store = cluster.scheduler_address, tmp_path / "runs.sqlite"
+        code, _, err = cli("compare", piles(1), "--scheduler", address, "--store", store)
+    assert code == 2
+    assert "its workers have gadgetopt 0.0.1 on Python 3.11, expected gadgetopt" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_solver_process_ends_with_whoever_started_it():
+    code = (
+        "import os, signal; from gadgetopt.runs.engine.supervisor import SolverProcess\n"
+        "print(SolverProcess(1).popen.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    dying = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    pid, deadline = int(dying.stdout), time.monotonic() + 60
+    while os.path.exists(f"/proc/{pid}"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert dying.returncode == -signal.SIGKILL
+
+
+def test_short_runs_travel_in_bundles_and_unknown_ones_alone(piles):
+    engine = Engine("s", None, 1)
+    (document,) = grid([piles(1)]).documents
+    jobs = [
+        (Work(str(k), "s", "torture", document.fingerprint, "greedy", Limits(), k, 5.0), document)
+        for k in range(BUNDLE_MOST + 3)
+    ]
+    supply = iter(jobs)
+    (first,), more = engine._bundle(supply)
+    assert (first, more) == (jobs[0], True)
+    engine._learn(first[0], {"status": "feasible", "time_s": 0.0001})
+    bundle, _ = engine._bundle(supply)
+    assert bundle == jobs[1 : BUNDLE_MOST + 1]
+    engine._learn(first[0], {"status": "feasible", "time_s": 10.0})
+    assert [len(engine._bundle(supply)[0]) for _ in range(3)] == [1, 1, 0]
+
+
+def test_a_bundle_that_takes_too_long_is_handed_back(piles, monkeypatch):
+    monkeypatch.setattr(supervisor, "LONGEST_BUNDLE_S", 0.0)
+    monkeypatch.setattr(supervisor, "supervise", lambda work, document: work)
+    assert supervisor.supervise_all(["one", "two"], "") == ["one"]
+
+
+def test_the_grid_is_made_as_it_is_walked_through(piles):
+    endless = iter(grid([piles(1)], ["shuffled"], seeds=10**12))
+    assert [next(endless).seed for _ in range(3)] == [0, 1, 2]
+
+
+def test_grace_grows_with_the_limit():
+    assert [default_grace_s(t) for t in (None, 1.0, 600.0)] == [5.0, 5.0, 60.0]
+
+
+# -- progress --------------------------------------------------------------------------------------
+
+
+def row(objective, instance="a", method="m"):
+    return {
+        "objective": objective, "fingerprint": instance, "instance": instance, "method": method,
+        "problem": "torture",
+    }  # fmt: skip
+
+
+def test_the_worst_ratio_is_that_of_the_worst_objective_to_the_best_known(torture):
+    worst = WorstRatio()
+    for given in (row(None), row("6", method="x"), row("3", method="y"), row("4", "b", "z")):
+        worst.add(given)
+    assert (worst.now.ratio, worst.now.instance, worst.now.method) == (2.0, "a", "y")
+    worst.add(row("12", "b"))
+    assert (worst.now.ratio, worst.now.instance, worst.now.method) == (3.0, "b", "z")
+
+
+def test_lines_say_how_far_it_is(torture):
+    said = []
+    lines, batch = Lines(said.append, every_s=0.0), SimpleNamespace(done=0, total=4, failed=0)
+    lines.begin(batch, "http://127.0.0.1:1/status")
+    batch.done, batch.failed = 1, 1
+    lines.result(row("6"), batch)
+    lines.tick(batch, running=2)
+    assert said[0].startswith("1 of 4 runs done, 1 failed, ")
+    assert "worst ratio so far >= 1.000 (a, m)" in said[0]
+    assert said[0].endswith("Dask's dashboard: http://127.0.0.1:1/status")
+    assert "2 running" in said[1]
+    assert "dashboard" not in said[1]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(None, "?"), (4.4, "4 s"), (61, "1 min 01 s"), (7265, "2 h 01 min")],
+)
+def test_times_are_written_as_people_say_them(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_the_live_view_shows_what_is_going_on(piles, tmp_path):
+    import io
+
+    from rich.console import Console
+
+    from gadgetopt.runs.progress import Live
+
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    live = Live(console)
+    compare([piles(1)], ["greedy", "exact"], workers=0, watch=live)
+    live.tick(SimpleNamespace(done=2, total=2, failed=0), running=1)
+    live.end()
+    assert "2/2" in console.file.getvalue()
+    assert "worst ratio so far" in console.file.getvalue()
+
+
+def test_a_million_unanswered_questions_are_asked_in_pieces(tmp_path):
+    with Store(tmp_path / "runs.sqlite") as store:
+        assert store.finished([str(k) for k in range(3000)]) == set()
+
+
+def test_bad_files_are_refused_before_anything_runs(piles, tmp_path):
+    folder = piles(1)
+    (folder / "broken.json").write_text("{")
+    with pytest.raises(InputError, match="not JSON"):
+        compare([folder], ["greedy"], store=tmp_path / "runs.sqlite")
+    assert not (tmp_path / "runs.sqlite").exists()
+    assert read(folder / "pile_0.json").problem.name == "torture"
+
+
+def test_runs_whose_workers_died_are_tried_one_by_one_and_then_recorded(piles):
+    from distributed import KilledWorker
+
+    engine = Engine("s", "tcp://elsewhere", 1)
+    (document,) = grid([piles(1)]).documents
+    job = (Work("k", "s", "torture", document.fingerprint, "greedy", Limits(), 0, 5.0), document)
+    died = KilledWorker("run", SimpleNamespace(address="tcp://there"), 3)
+    future = SimpleNamespace(status="error")
+    assert engine._outcomes(future, (KilledWorker, died, None), [job, job]) == []
+    (failure,) = engine._outcomes(future, (KilledWorker, died, None), [job])
+    assert failure.reason.startswith("the workers that did it died: ")
+    assert engine._bundle(iter([job, job]))[0] == [job]
+
+
+def test_that_there_are_no_workers_is_said_once_each_time(caplog):
+    engine, threads = Engine("s", "tcp://elsewhere", 1), {}
+    engine.client = SimpleNamespace(nthreads=lambda: threads)
+    engine.flying = {"future": []}
+    for now in ({}, {}, {}, {"tcp://there": 2}, {}, {"tcp://there": 2}, {}, {}):
+        threads = now
+        engine._count_threads()
+    assert caplog.messages == ["the scheduler at tcp://elsewhere has no workers; waiting"] * 2
+
+
+def test_what_has_arrived_counts_though_its_worker_died_since():
+    engine, rows = Engine("s", "tcp://elsewhere", 1), [{"key": "k"}]
+    assert engine._outcomes(SimpleNamespace(status="lost"), rows, []) == rows
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_stops_what_a_cluster_is_doing_and_keeps_incumbents(
+    piles, tmp_path, background, how
+):
+    from distributed import LocalCluster
+
+    store = tmp_path / "runs.sqlite"
+    with LocalCluster(
+        processes=False, n_workers=1, threads_per_worker=2, dashboard_address=None, protocol="tcp",
+        memory_limit=0,
+    ) as cluster:  # fmt: skip
+        client = background(
+            "gadgetopt", "compare", piles(1), "--methods", "greedy,hands_over,sleeps_deaf",
+            "--store", store, "--scheduler", cluster.scheduler_address, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        deadline = time.monotonic() + 60
+        while not (store.exists() and store.stat().st_size and len(ratios(store)) == 1):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(1.0)  # into the other two
+        client.send_signal(how)
+        _, err = client.communicate(timeout=60)
+    assert "interrupted: 1 of 3 runs are done\n" in err
+    assert "Traceback" not in err
+    kept = {entry.result.method: entry.result for entry in ratios(store)}
+    assert kept["greedy"].limit_hit is None
+    assert "sleeps_deaf" not in kept
+    # Whoever had begun and listens has handed its incumbent over.
+    assert "hands_over" not in kept or kept["hands_over"].limit_hit == "interrupted"

@@ -1,0 +1,416 @@
+"""A study file, the command line and what is run say the same; a bad file is one line."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.cli.main import main
+from gadgetopt.errors import InputError
+from gadgetopt.runs.study import (
+    Study,
+    StudyLimits,
+    instance_files,
+    read_study,
+    write_study,
+)
+from gadgetopt.runs.toml import toml
+from gadgetopt.system.files import read_instance
+from gadgetopt.system.generation import (
+    Series,
+    checked_series,
+    parse_series,
+    write_series,
+)
+from gadgetopt.system.registry import problem_names, problems
+
+MALFORMED = Path(__file__).parents[2] / "malformed_studies"
+FILES = sorted(MALFORMED.glob("*.toml"))
+EXPECTED = json.loads((MALFORMED / "expected.json").read_text())
+
+#: File names that a shell, a colon-separated text or TOML might trip over.
+NAMES = ("a b.json", "ü.json", "#1.json", "x=1.json", "a:b.json", "it's.json", 'say "a".json')
+
+METHODS = ("all", "exact", "sjf_bco", "sjf_bco:theta_search=sweep", "blueconnect:factors=[2, 2]")
+
+
+# -- bad files -------------------------------------------------------------------------------------
+
+
+def test_every_malformed_study_has_its_line():
+    assert len(FILES) >= 30
+    assert {p.stem for p in FILES} == set(EXPECTED)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_a_malformed_study_is_answered_by_its_one_line(path, cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, out, err = cli("compare", path)
+    expected = EXPECTED[path.stem].replace("{systems}", ", ".join(problem_names()))
+    assert code == 2
+    assert out == ""
+    assert err == f"gadgetopt: {path}: {expected}\n".replace("{folder}", str(MALFORMED))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "no instances: expected instance files, a study file that names some, or --generate"),
+        (["a.toml"], "a.toml: instances: missing, expected some, or generate"),
+        (["none.toml"], "none.toml: cannot be read: No such file or directory"),
+        (["a.toml", "b.toml"], "b.toml: a second study file, expected one at most"),
+        (["--generate", "sjf"], "--generate 'sjf': 'sjf' is not a known problem"),
+        (["--generate", "smd:papr"], "--generate 'smd:papr': 'papr', expected one of quickstart"),
+        (["--generate", "smd:paper:5"], "--generate 'smd:paper:5': '5' is not of the form"),
+        (["--generate", "smd:count=0"], "count: '0' is not a positive integer"),
+        (["--generate", "smd:seed=-1"], "seed: '-1' is not a non-negative integer"),
+        (["--generate", "smd:jobs=x"], "jobs: 'x' is not of the type of its default"),
+        (["--generate", "smd:size=1"], "no parameter 'size'"),
+        (
+            ["--generate", "smd", "--methods", "x", "--write-study", "c.toml"],
+            "--methods: 'x' is no",
+        ),
+        (["--generate", "smd", "--write-study", "full.toml"], "full.toml: is there already"),
+        (["--generate", "smd", "--write-study", "study"], "study: no suffix, expected .toml"),
+        (["--generate", "smd", "--scheduler", ""], "'--scheduler': '' is an empty string"),
+        (
+            ["/nowhere/\udcff.json"],
+            "instances: '/nowhere/\\udcff.json': Input should be a valid string",
+        ),
+        (["/nowhere/**.json"], "/nowhere/**.json: Invalid pattern: '**' can only be"),
+    ],
+)
+def test_bad_options_are_one_line(arguments, said, cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("full.toml").write_text("")
+    Path("a.toml").write_text("")
+    code, out, err = cli("compare", *arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1
+    assert not list(tmp_path.glob("*.sqlite*"))
+    assert Path("full.toml").read_text() == ""
+
+
+# -- the file and the command line say the same ----------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with instance files of awkward names; the current directory of these tests."""
+    folder = tmp_path_factory.mktemp("studies")
+    here = Path.cwd()
+    os.chdir(folder)
+    source = Path(__file__).parents[3] / "instances" / "quickstart" / "sjf_bco.json"
+    Path("mine").mkdir()
+    for name in NAMES:
+        (folder / "mine" / name).write_bytes(source.read_bytes())
+    yield folder
+    os.chdir(here)
+
+
+def values_like(default):
+    """Values that an option may have whose default is this."""
+    text = st.text(max_size=8)
+    if default is None:
+        return st.one_of(st.integers(), st.floats(0, 1e9), text, st.lists(st.integers()))
+    if isinstance(default, bool):
+        return st.booleans()
+    if isinstance(default, int):
+        return st.integers(1, 10**9)
+    if isinstance(default, float):
+        return st.one_of(st.floats(0, 1e300), st.integers(0, 10))
+    return text
+
+
+@st.composite
+def series(draw):
+    system = draw(st.sampled_from(problems()))
+    generator = draw(st.sampled_from(system.generators))
+    names = draw(st.lists(st.sampled_from([*generator.parameters, None]), unique=True))
+    options = {n: draw(values_like(generator.parameters[n])) for n in names if n is not None}
+    given = Series(
+        system=system.name,
+        preset=generator.name,
+        count=draw(st.integers(1, 10**6)),
+        seed=draw(st.integers(0, 10**6)),
+        options=options,
+    )
+    return checked_series(given, lambda field: field)
+
+
+PIECE = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="/"), min_size=1)
+PATHS = st.lists(PIECE, min_size=1, max_size=3).map(lambda p: os.path.normpath("/".join(p)))
+POSITIVE = st.floats(min_value=0, exclude_min=True, allow_infinity=False)
+
+
+@st.composite
+def studies(draw):
+    instances = draw(st.lists(st.sampled_from([f"mine/{n}" for n in NAMES]), unique=True))
+    generate = draw(st.lists(series(), min_size=0 if instances else 1, max_size=3))
+    return Study(
+        instances=tuple(instances),
+        methods=tuple(draw(st.lists(st.sampled_from(METHODS), unique=True))),
+        seeds=draw(st.integers(1, 10**9)),
+        first_seed=draw(st.integers(0, 10**9)),
+        store=draw(PATHS),
+        generated=draw(st.none() | PATHS),
+        workers=draw(st.none() | st.integers(0, 10**6)),
+        scheduler=draw(st.none() | PIECE),
+        grace_s=draw(st.none() | POSITIVE),
+        limits=StudyLimits(
+            time_s=draw(POSITIVE),
+            threads=draw(st.integers(1, 10**6)),
+            memory_mb=draw(st.none() | POSITIVE),
+            rel_gap=draw(st.floats(0, 1, exclude_max=True)),
+        ),
+        generate=tuple(generate),
+    )
+
+
+def arguments(study):
+    """Say a study on the command line."""
+    out = [f"--generate={s.spec}" for s in study.generate]
+    if study.methods:
+        out.append(f"--methods={','.join(study.methods)}")
+    limits = study.limits
+    options = {
+        "--seeds": study.seeds,
+        "--first-seed": study.first_seed,
+        "--store": study.store,
+        "--generated": study.generated,
+        "--workers": study.workers,
+        "--scheduler": study.scheduler,
+        "--grace": study.grace_s,
+        "--time-limit": limits.time_s,
+        "--threads": limits.threads,
+        "--memory-mb": limits.memory_mb,
+        "--gap": limits.rel_gap,
+    }
+    out += [f"{name}={value}" for name, value in options.items() if value is not None]
+    return [*out, *study.instances]
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+@given(study=studies())
+def test_a_study_survives_being_written_and_read(folder, study):
+    path = folder / "deeper" / "down" / "study.toml"
+    path.unlink(missing_ok=True)
+    write_study(study, Path("deeper/down/study.toml"))
+    assert read_study("deeper/down/study.toml").moved(os.path.normpath) == study
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(study=studies())
+def test_what_a_file_says_can_be_said_on_the_command_line_and_back(folder, study):
+    Path("back.toml").unlink(missing_ok=True)
+    with pytest.raises(SystemExit) as stop:
+        main(["compare", "--write-study=back.toml", *arguments(study)])
+    assert stop.value.code == 0
+    assert read_study("back.toml") == study
+
+
+@given(series())
+def test_a_series_survives_being_said_in_one_word(given):
+    assert parse_series(given.spec, "here") == given
+
+
+@given(series(), series())
+def test_only_equal_instances_have_equal_names(one, other):
+    assume(one.model_copy(update={"count": 1}) != other.model_copy(update={"count": 1}))
+    assert one.label != other.label
+    assert one.label.isascii()
+    assert "/" not in one.label
+    assert len(one.label) < 200
+
+
+JSON = st.recursive(
+    st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(st.text(), JSON, max_size=4))
+def test_toml_that_is_written_is_read_back(table):
+    import tomllib
+
+    assert tomllib.loads(toml(table)) == table
+
+
+# -- what is run -----------------------------------------------------------------------------------
+
+
+STUDY = """
+instances = ["mine/x=1.json"]
+methods = ["first_fit", "random_placement"]
+seeds = 2
+workers = 0
+
+[[generate]]
+system = "sjf_bco"
+count = 2
+options = { jobs = 3 }
+"""
+
+
+@pytest.fixture
+def study_file(folder, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "x=1.json").write_bytes((folder / "mine" / "x=1.json").read_bytes())
+    path = tmp_path / "study.toml"
+    path.write_text(STUDY)
+    return path
+
+
+def rows(cli, *given):
+    code, out, err = cli("compare", *given, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_a_study_and_the_same_on_the_command_line_give_the_same_rows(
+    cli, study_file, tmp_path, monkeypatch
+):
+    from_file = rows(cli, study_file)
+    assert len(from_file) == 3 * 3
+    monkeypatch.chdir(tmp_path)
+    said = ["mine/x=1.json", "--generate", "sjf_bco:count=2:jobs=3", "--seeds", "2"]
+    said += ["--methods", "first_fit,random_placement", "--workers", "0"]
+    # The store beside the study file holds all of it: the times are those of its runs.
+    assert rows(cli, *said) == from_file
+    assert sorted(p.name for p in tmp_path.iterdir() if p.suffix != ".sqlite-wal") == [
+        "mine",
+        "runs.sqlite",
+        "runs.sqlite.instances",
+        "study.toml",
+    ]
+
+
+def test_options_replace_fields_of_the_file(cli, study_file, tmp_path):
+    found = rows(cli, study_file, "--methods", "first_fit", "--store", tmp_path / "other.sqlite")
+    assert [r["method"] for r in found] == ["first_fit"] * 3
+    assert (tmp_path / "other.sqlite.instances").is_dir()
+    assert not (tmp_path / "runs.sqlite").exists()
+
+
+def test_instances_that_are_given_replace_all_of_the_file(cli, study_file, tmp_path):
+    only = tmp_path / "mine" / "x=1.json"
+    assert {r["instance"] for r in rows(cli, study_file, only)} == {"sjf_bco"}
+    found = rows(cli, study_file, "--generate", "sjf_bco:seed=7")
+    assert {r["instance"] for r in found} == {"sjf_bco_quickstart_s7_000"}
+
+
+def test_limits_that_are_given_leave_those_of_the_file(cli, study_file, tmp_path):
+    study_file.write_text(STUDY.replace("[[gen", "[limits]\ntime_s = 5\nrel_gap = 0.1\n\n[[gen"))
+    cli("compare", study_file, "--gap", "0.2", "--write-study", tmp_path / "new.toml")
+    limits = read_study(tmp_path / "new.toml").limits
+    assert (limits.time_s, limits.rel_gap) == (5, 0.2)
+
+
+def test_a_study_is_the_same_from_every_directory(study_file, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    here = read_study("study.toml")
+    monkeypatch.chdir(tmp_path / "mine")
+    there = read_study("../study.toml")
+    assert there.store == "../runs.sqlite"
+    assert Path(there.instances[0]).resolve() == (tmp_path / here.instances[0]).resolve()
+
+
+def test_a_study_behind_a_link_finds_what_it_was_written_for(study_file, tmp_path, monkeypatch):
+    (tmp_path / "real" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "real" / "deep")
+    monkeypatch.chdir(tmp_path)
+    write_study(read_study("study.toml"), Path("link/new.toml"))
+    for way in ("link/new.toml", "real/deep/new.toml"):
+        study = read_study(way)
+        assert Path(study.instances[0]).resolve() == (tmp_path / "mine" / "x=1.json").resolve()
+        assert Path(study.store).resolve() == (tmp_path / "runs.sqlite").resolve()
+
+
+def test_instances_of_the_library_need_no_folder_beside_the_study(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text('instances = ["instances/quickstart/smd.json"]\n')
+    study = read_study(path)
+    assert [read_instance(p).problem.name for p in instance_files(study)] == ["smd"]
+    write_study(study, tmp_path / "deeper" / "again.toml")
+    assert "instances/quickstart/smd.json" in (tmp_path / "deeper" / "again.toml").read_text()
+
+
+def test_only_instances_are_looked_up_in_the_library(tmp_path, monkeypatch):
+    path = tmp_path / "study.toml"
+    path.write_text('store = "instances/runs.sqlite"\ngenerated = "instances/mine"\n')
+    study = read_study(path)
+    assert study.store == f"{tmp_path}/instances/runs.sqlite"
+    assert study.generated == f"{tmp_path}/instances/mine"
+    monkeypatch.chdir(tmp_path)
+    write_study(study.moved(lambda text: os.path.relpath(text, tmp_path)), Path("deep/study.toml"))
+    assert read_study("deep/study.toml").moved(os.path.abspath) == study
+
+
+# -- generated instances ---------------------------------------------------------------------------
+
+
+def test_a_series_is_what_generate_gives_and_is_written_once(cli, tmp_path):
+    given = parse_series("sjf_bco:count=2:seed=3:jobs=3", "here")
+    files = write_series(given, tmp_path / "series")
+    assert [f.stem for f in files] == [f"sjf_bco_quickstart_s3_jobs=3_00{k}" for k in range(2)]
+    cli("generate", "sjf_bco", "--count", 2, "--seed", 3, "--set", "jobs=3", "--out", tmp_path)
+    for k, file in enumerate(files):
+        same = read_instance(tmp_path / f"quickstart_s3_jobs=3_{k}.json")
+        assert read_instance(file).data == same.data
+        assert read_instance(file).origin == same.origin
+    before = [file.stat().st_mtime_ns for file in files]
+    assert write_series(given, tmp_path / "series") == files
+    assert [file.stat().st_mtime_ns for file in files] == before
+
+
+def test_a_longer_series_begins_with_the_files_of_the_shorter(tmp_path):
+    shorter = write_series(Series(system="smd", count=1), tmp_path)
+    assert write_series(Series(system="smd", count=3), tmp_path)[:1] == shorter
+
+
+def test_what_another_version_generated_otherwise_is_not_overwritten(tmp_path):
+    given = Series(system="sjf_bco")
+    (file,) = write_series(given, tmp_path)
+    plain = json.loads(file.read_text())
+    plain["origin"]["version"] = "0.0.1"
+    file.write_text(json.dumps(plain))
+    write_series(given, tmp_path)  # the same data
+    assert read_instance(file).origin["version"] != "0.0.1"
+    plain["data"]["horizon_slots"] += 1
+    file.write_text(json.dumps(plain))
+    with pytest.raises(InputError, match="is not what sjf_bco:quickstart:count=1:seed=0 gives"):
+        write_series(given, tmp_path)
+    assert json.loads(file.read_text()) == plain
+
+
+# -- the page --------------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_page_is_a_study(root, tmp_path):
+    page = (root / "docs" / "studies.md").read_text(encoding="utf-8")
+    (tmp_path / "traces").mkdir()
+    (tmp_path / "traces" / "one.json").write_text("{}")
+    path = tmp_path / "chapter3.toml"
+    path.write_text(page.split("```toml\n")[1].split("```")[0])
+    study = read_study(path)
+    assert [s.label for s in study.generate] == [
+        "sjf_bco_paper_s1",
+        "sjf_bco_mini_paper_s0_jobs=12",  # four servers are the preset's
+    ]
+
+
+def test_the_page_names_every_field(root):
+    page = (root / "docs" / "studies.md").read_text(encoding="utf-8")
+    fields = {*Study.model_fields, *StudyLimits.model_fields, *Series.model_fields}
+    for field in fields - {"limits", "threads", "memory_mb", "rel_gap", "time_s"}:
+        assert f"`{field}`" in page
+    assert "`limits.time_s`, `threads`, `memory_mb`, `rel_gap`" in page

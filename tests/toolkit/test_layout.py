@@ -1,0 +1,161 @@
+"""The layout of the code: which way imports point, and how much a folder holds."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SYSTEMS = sorted(p.parent.name for p in (ROOT / "models").glob("*/__init__.py"))
+#: Entries that a reader still takes in at a glance.
+MOST_ENTRIES = 22
+MOST_LINES_OF_A_DECLARATION = 80
+#: Rooms of a system by floor; a room imports none of a higher floor.
+FLOORS = (
+    {"subproblems"},
+    {"formulations", "bounds", "algorithms", "guarantees"},
+    {"baselines", "exact", "generate", "importers"},
+    {"pictures"},
+)
+FLOOR = {room: k for k, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def source_files() -> Iterator[Path]:
+    for top in ("gadgetopt", "models"):
+        yield from sorted((ROOT / top).rglob("*.py"))
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    inside = ("gadgetopt", *parts) if parts[0] == "models" else parts
+    return ".".join(inside[:-1] if inside[-1] == "__init__" else inside)
+
+
+MODULES = {module_of(path): path for path in source_files()}
+
+
+def is_type_checking(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def imports(node: ast.AST, package: str) -> Iterator[str]:
+    """Yield the modules of ours that some code imports, type hints left out."""
+    for child in ast.iter_child_nodes(node):
+        if is_type_checking(child):
+            continue
+        if isinstance(child, ast.Import):
+            yield from (name.name for name in child.names if name.name in MODULES)
+        elif isinstance(child, ast.ImportFrom):
+            above = package.split(".")[: -(child.level - 1) or None] if child.level else []
+            base = ".".join([*above, *([child.module] if child.module else [])])
+            for name in child.names:
+                inside = f"{base}.{name.name}"
+                if inside in MODULES:
+                    yield inside
+                elif base in MODULES:
+                    yield base
+        yield from imports(child, package)
+
+
+def import_graph() -> nx.DiGraph:
+    graph = nx.DiGraph()
+    for module, path in MODULES.items():
+        package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+        graph.add_node(module)
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        graph.add_edges_from((module, other) for other in imports(tree, package))
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    return graph
+
+
+GRAPH = import_graph()
+
+
+def circles(graph: nx.DiGraph) -> list[list[str]]:
+    return sorted(sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1)
+
+
+def folders(graph: nx.DiGraph, inside: str, without: tuple[str, ...] = ()) -> nx.DiGraph:
+    """Return the arrows between the rooms of a package."""
+    rooms = nx.DiGraph()
+    prefix = f"{inside}."
+    for a, b in graph.edges:
+        if a.startswith(prefix) and b.startswith(prefix):
+            ends = a.removeprefix(prefix).split(".")[0], b.removeprefix(prefix).split(".")[0]
+            if ends[0] != ends[1] and not set(ends) & set(without):
+                rooms.add_edge(*ends)
+    return rooms
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    assert circles(GRAPH) == []
+
+
+def test_no_rooms_of_the_toolkit_import_each_other_in_a_circle():
+    assert circles(folders(GRAPH, "gadgetopt", without=("models",))) == []
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_no_rooms_of_a_system_import_each_other_in_a_circle(system):
+    assert circles(folders(GRAPH, f"gadgetopt.models.{system}")) == []
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_no_room_of_a_system_imports_one_of_a_higher_floor(system):
+    upwards = [
+        (a, b)
+        for a, b in folders(GRAPH, f"gadgetopt.models.{system}").edges
+        if a in FLOOR and b in FLOOR and FLOOR[b] > FLOOR[a]
+    ]
+    assert upwards == []
+
+
+def test_no_system_imports_another_and_the_toolkit_imports_none():
+    def system(module: str) -> str:
+        parts = module.split(".")
+        return parts[2] if parts[1:2] == ["models"] and len(parts) > 2 else ""
+
+    wrong = [(a, b) for a, b in GRAPH.edges if system(b) and system(a) != system(b)]
+    assert wrong == []
+
+
+def test_no_folder_holds_more_than_a_reader_takes_in():
+    counts = {
+        str(folder.relative_to(ROOT)): sum(
+            1 for entry in folder.iterdir() if entry.name != "__pycache__"
+        )
+        for folder in {path.parent for path in source_files()}
+    }
+    crowded = {folder: n for folder, n in counts.items() if n > MOST_ENTRIES}
+    assert crowded == {}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_declaration_fits_one_page(system):
+    lines = (ROOT / "models" / system / "__init__.py").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= MOST_LINES_OF_A_DECLARATION
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_system_has_the_same_rooms(system):
+    folder = ROOT / "models" / system
+    rooms = {p.parent.name for p in folder.glob("*/__init__.py")}
+    assert rooms <= set(FLOOR)
+    for needed in ("README.md", "instance.py", "evaluate.py", "certificate.py", "features.py"):
+        assert (folder / needed).is_file(), needed
+
+
+def test_contributing_names_files_that_are_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| (.+?\?) \| (.+?) \|$", text, flags=re.MULTILINE)
+    assert len(table) >= 25
+    for question, answer in table:
+        paths = re.findall(r"`((?:gadgetopt|models|tests|benchmarks|docs)/[^`]*)`", answer)
+        assert paths, question
+        for path in paths:
+            assert (ROOT / path).exists(), f"{question} {path}"
