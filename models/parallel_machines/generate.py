@@ -1,13 +1,19 @@
-"""Presets: uniform and non-uniform processing times, and the worst cases of Graham's theorems."""
+"""Presets: uniform and non-uniform processing times, and the worst cases of Graham's theorems.
+
+The declaration reads this file, so it imports nothing heavy before an instance is made.
+"""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
 
 from gadgetopt.errors import InputError
 from gadgetopt.system.declaration import Generator, Parts
 
-from .instance import ParallelMachinesInstance
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .instance import ParallelMachinesInstance
 
 part = Parts(__package__)
 
@@ -85,6 +91,8 @@ def graham_list(rng: np.random.Generator, *, machines: int = 3) -> ParallelMachi
 
 
 def _instance(machines: int, times_s: list[int]) -> ParallelMachinesInstance:
+    from .instance import ParallelMachinesInstance
+
     return ParallelMachinesInstance(machines=machines, processing_s=tuple(times_s))
 
 

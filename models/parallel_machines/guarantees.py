@@ -18,11 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gadgetopt.system.declaration import Guarantee, Parts
 
-from .instance import ParallelMachinesInstance
+if TYPE_CHECKING:
+    from .instance import ParallelMachinesInstance
 
 part = Parts(__package__)
 

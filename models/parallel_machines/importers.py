@@ -1,19 +1,21 @@
-"""Instances from tables: a CSV file with a column of processing times."""
+"""Instances from tables: a CSV file with a column of processing times.
+
+The declaration reads this file, so it imports nothing heavy before a file is read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.csv_rows import read_rows
-from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.declaration import Importer, Parts
 
-from .instance import ParallelMachinesInstance
+if TYPE_CHECKING:
+    import numpy as np
+
+    from gadgetopt.pieces.traces import ImportOutcome
 
 part = Parts(__package__)
 
@@ -38,6 +40,10 @@ def jobs_csv(
     InputError
         If a file cannot be read or no row of it is a job.
     """
+    from gadgetopt.pieces.traces import ImportOutcome
+
+    from .instance import ParallelMachinesInstance
+
     if not files:
         raise InputError("files: none given, expected at least one")
     instances, details, sources = [], [], []
