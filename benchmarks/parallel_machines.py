@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
-from gadgetopt.models.parallel_machines.generate import non_uniform, uniform
+from gadgetopt.models.parallel_machines.generate.presets import non_uniform, uniform
 from gadgetopt.models.parallel_machines.instance import ParallelMachinesInstance
 
 from gadgetopt.errors import ModelRefused

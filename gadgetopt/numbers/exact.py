@@ -2,8 +2,8 @@ r"""Exact numbers for the checks of certificates: integers and rationals of the 
 
 What a check reads is exact (`gadgetopt.system.data.Rational`, or an instance's decimals), what it
 sums and compares is exact, and what is irrational is rounded in the direction that keeps the bound
-true. No double is on the way from a certificate and an instance to a bound. A check that takes large tables
-may keep them as 64-bit integers where it has made sure that no sum passes 64 bits.
+true. No double is on the way from a certificate and an instance to a bound. A check that takes
+large tables may keep them as 64-bit integers where it has made sure that no sum passes 64 bits.
 """
 
 from __future__ import annotations

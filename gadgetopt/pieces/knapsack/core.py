@@ -2,8 +2,8 @@ r"""Exact at scale: the linear program by column generation, then the core its p
 
 An item whose choice costs the Lagrangian bound :math:`L(\lambda)` more than the gap to an incumbent
 cannot be in a better choice. With many groups the gap is small, and of a million items a few
-hundred are left: the core. It is enumerated in exact arithmetic (`cardinality`), and
-where that takes many nodes, or numbers are no decimals, handed to HiGHS.
+hundred are left: the core. It is enumerated in exact arithmetic (`cardinality`), and where that
+takes many nodes, or numbers are no decimals, handed to HiGHS.
 """
 
 from __future__ import annotations

@@ -9,10 +9,10 @@ choice of the best instead of the first attempt, and taking surplus away are (re
 
 Scaled by :math:`G_\delta` of the rounding lemma (`gadgetopt.pieces.bicriteria`) attempts are next
 to never accepted: below 1 they lack workers, above 1 they overload machines. And for some programs
-none is ever accepted whatever G, depending on the vertex that the linear program returns: with three
-machines that hold 3, a worker of 2 and a server of 1, n = 3 workers and 1 server, the vertex
-w = (1.5, 1.5, 0), s = (0, 0, 1) always puts two workers on one machine, where w = (1, 1.5, 0.5),
-s = (1, 0, 0) of the same cost succeeds one time in four.
+none is ever accepted whatever G, depending on the vertex that the linear program returns: with
+three machines that hold 3, a worker of 2 and a server of 1, n = 3 workers and 1 server, the vertex
+w = (1.5, 1.5, 0), s = (0, 0, 1) always puts two workers on one machine, where w = (1, 1.5, 0.5), s
+= (1, 0, 0) of the same cost succeeds one time in four.
 """
 
 from __future__ import annotations

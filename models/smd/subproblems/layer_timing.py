@@ -3,7 +3,8 @@ r"""Completion times with the overlap evaluated anew at every number of workers 
 The paper computes :math:`\eta` once and freezes it, although the overlap depends on the batch and
 on w/p. As pairs are enumerated anyway, (W) and (P) of `gadgetopt.models.smd.iteration_time` can be
 evaluated at each of them (reconstructed). A layer's forward time is its part of the batch's, its
-transfer its part of that of the whole model with w' workers at once (w when synchronous, alpha w else):
+transfer its part of that of the whole model with w' workers at once (w when synchronous, alpha w
+else):
 
 .. math::
     f_j(w) = \frac{f_j}{\sum f} t_f \cdot \text{batch}, \qquad

@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from gadgetopt.models.parallel_machines.generate import (
+from gadgetopt.models.parallel_machines.generate.presets import (
     graham_list,
     graham_lpt,
     non_uniform,

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.parallel_machines.generate import graham_list, graham_lpt
-from gadgetopt.models.parallel_machines.guarantees import (
+from gadgetopt.models.parallel_machines.generate.presets import graham_list, graham_lpt
+from gadgetopt.models.parallel_machines.guarantees.ratios import (
     list_scheduling_ratio,
     lpt_ratio,
     multifit_first_ratio,

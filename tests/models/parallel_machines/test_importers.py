@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.parallel_machines.importers import jobs_csv
+from gadgetopt.models.parallel_machines.importers.jobs_csv import jobs_csv
 
 from gadgetopt.errors import InputError
 

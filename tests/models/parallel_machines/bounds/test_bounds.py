@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from gadgetopt.models.parallel_machines.bounds.patterns import Demand, best_pattern, pack_in_parts
-from gadgetopt.models.parallel_machines.generate import uniform
+from gadgetopt.models.parallel_machines.generate.presets import uniform
 from hypothesis import given
 
 from gadgetopt.system.result import Limits

@@ -6,7 +6,7 @@ from gadgetopt.models.parallel_machines.bounds.patterns import Demand
 from gadgetopt.models.parallel_machines.exact import bin_search
 from gadgetopt.models.parallel_machines.exact.diving import dive
 from gadgetopt.models.parallel_machines.exact.enumeration import possible_patterns
-from gadgetopt.models.parallel_machines.generate import uniform
+from gadgetopt.models.parallel_machines.generate.presets import uniform
 
 from gadgetopt.system.result import Limits
 

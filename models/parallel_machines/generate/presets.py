@@ -1,21 +1,15 @@
-"""Presets: uniform and non-uniform processing times, and the worst cases of Graham's theorems.
-
-The declaration reads this file, so it imports nothing heavy before an instance is made.
-"""
+"""Presets: uniform and non-uniform processing times, and the worst cases of Graham's theorems."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from gadgetopt.errors import InputError
-from gadgetopt.system.declaration import Generator, Parts
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from .instance import ParallelMachinesInstance
-
-part = Parts(__package__)
+    from ..instance import ParallelMachinesInstance
 
 
 def quickstart(
@@ -91,7 +85,7 @@ def graham_list(rng: np.random.Generator, *, machines: int = 3) -> ParallelMachi
 
 
 def _instance(machines: int, times_s: list[int]) -> ParallelMachinesInstance:
-    from .instance import ParallelMachinesInstance
+    from ..instance import ParallelMachinesInstance
 
     return ParallelMachinesInstance(machines=machines, processing_s=tuple(times_s))
 
@@ -99,43 +93,3 @@ def _instance(machines: int, times_s: list[int]) -> ParallelMachinesInstance:
 def _check_range(shortest_s: int, longest_s: int) -> None:
     if not 1 <= shortest_s <= longest_s:
         raise InputError(f"shortest_s: {shortest_s}, expected 1 to longest_s, {longest_s}")
-
-
-GENERATORS = (
-    Generator(
-        name="quickstart",
-        summary="a few jobs on which LPT is rarely optimal",
-        generate=part("generate:quickstart"),
-        parameters={"jobs": 12, "machines": 4},
-    ),
-    Generator(
-        name="paper",
-        summary="França et al.'s: processing times from 1 to 100, 1000 or 10,000",
-        generate=part("generate:paper"),
-        parameters={"jobs": 100, "machines": 25, "longest_s": 100},
-    ),
-    Generator(
-        name="uniform",
-        summary="processing times from a range; few jobs a machine are hard",
-        generate=part("generate:uniform"),
-        parameters={"jobs": 100, "machines": 40, "shortest_s": 1, "longest_s": 100},
-    ),
-    Generator(
-        name="non_uniform",
-        summary="Frangioni et al.'s: mostly long jobs and a few short ones",
-        generate=part("generate:non_uniform"),
-        parameters={"jobs": 100, "machines": 10, "longest_s": 1000},
-    ),
-    Generator(
-        name="graham_lpt",
-        summary="the worst case of LPT, 4/3 - 1/(3m) times the optimum",
-        generate=part("generate:graham_lpt"),
-        parameters={"machines": 3},
-    ),
-    Generator(
-        name="graham_list",
-        summary="a worst case of list scheduling, 2 - 1/m times the optimum",
-        generate=part("generate:graham_list"),
-        parameters={"machines": 3},
-    ),
-)

@@ -1,7 +1,4 @@
-"""Instances from tables: a CSV file with a column of processing times.
-
-The declaration reads this file, so it imports nothing heavy before a file is read.
-"""
+"""Instances from tables: a CSV file with a column of processing times."""
 
 from __future__ import annotations
 
@@ -10,14 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
-from gadgetopt.system.declaration import Importer, Parts
+from gadgetopt.pieces.csv_rows import read_rows
 
 if TYPE_CHECKING:
     import numpy as np
 
     from gadgetopt.pieces.traces import ImportOutcome
-
-part = Parts(__package__)
 
 _COLUMN = "processing_s"
 
@@ -42,7 +37,7 @@ def jobs_csv(
     """
     from gadgetopt.pieces.traces import ImportOutcome
 
-    from .instance import ParallelMachinesInstance
+    from ..instance import ParallelMachinesInstance
 
     if not files:
         raise InputError("files: none given, expected at least one")
@@ -86,14 +81,3 @@ def _whole_seconds(text: str) -> int | None:
     if not (text.isascii() and text.isdigit() and len(text) <= 18):
         return None
     return int(text) or None
-
-
-IMPORTERS = (
-    Importer(
-        format="jobs-csv",
-        summary="CSV files with a column processing_s, one row a job",
-        read=part("importers:jobs_csv"),
-        parameters={"machines": 2},
-        help={"machines": "number of machines, which the file does not say"},
-    ),
-)
