@@ -2,7 +2,17 @@
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import bounds, exact, formulations, generate, guarantees, importers, pictures
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    guarantees,
+    importers,
+    pictures,
+)
 
 part = Parts(__name__)
 
@@ -30,7 +40,7 @@ PROBLEM = Problem(
     generators=generate.GENERATORS,
     importers=importers.IMPORTERS,
     formulations=formulations.FORMULATIONS,
-    methods=(*exact.METHODS, *bounds.METHODS),
+    methods=(*exact.METHODS, *algorithms.METHODS, *baselines.METHODS, *bounds.METHODS),
     guarantees=guarantees.GUARANTEES,
     pictures=pictures.PICTURES,
 )

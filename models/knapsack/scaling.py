@@ -57,6 +57,12 @@ class ScaledKnapsack:
         """Return the largest objective that a bound in units leaves possible."""
         return self.unit * math.floor(value + BOUND_TOLERANCE * max(1.0, abs(value)))
 
+    def multipliers(self, duals: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        """Return the multipliers of the instance's rows that duals of the scaled rows stand for."""
+        return tuple(
+            self.unit * scale * dual for scale, dual in zip(self.row_scales, duals, strict=True)
+        )
+
     def solution(
         self, instance: KnapsackInstance, items: npt.ArrayLike | Sequence[int]
     ) -> KnapsackSolution:
