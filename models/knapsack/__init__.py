@@ -1,4 +1,10 @@
-"""Multi-dimensional and multiple-choice knapsacks, and the public benchmarks of both."""
+"""Multi-dimensional and multiple-choice knapsacks, and the public benchmarks of both.
+
+- `instance`, `evaluate`, `certificate`, `features`: data, evaluator, checks of bounds
+- `scaling`, `outcome`: an instance in whole numbers, and results in the instance's own numbers
+- `formulations`, `bounds`, `algorithms`, `guarantees`, `baselines`, `exact`, `generate`,
+  `importers`, `pictures`
+"""
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 

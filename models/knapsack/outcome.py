@@ -1,4 +1,4 @@
-"""Results of the toolkit's knapsack solvers as outcomes of an instance: solution and bound."""
+"""Results of the toolkit's knapsack solvers as outcomes: solution, bound and certificate."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def by_upgrades(knapsack: Knapsack, limits: Limits) -> tuple[Ints | None, bool]:
     """Start from nothing, or the lightest items, and exchange items while that gains.
 
     Of the exchanges within a group that fit, the one with the largest gain per capacity it takes is
-    made, those that take none first, by gain. Profit grows with every step, so this ends.
+    made; those that take none come first, by gain. Profit grows with every step, so this ends.
     """
     clock = Clock(limits)
     share = shares(knapsack)

@@ -1,4 +1,4 @@
-"""Bounds on the profit that anyone can re-check: Lagrangian and surrogate."""
+"""Lagrangian and surrogate bounds on the profit, certified by multipliers of the rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lagrangian(
 ) -> MethodOutcome:
     """Return the Lagrangian bound at the duals of the linear relaxation, rounded down.
 
-    The duals are the certificate. At exactly optimal ones the bound is the relaxation's optimum.
+    The duals are the certificate. At exactly optimal duals the bound is the relaxation's optimum.
 
     Raises
     ------
@@ -51,8 +51,8 @@ def surrogate(
     """Return the optimum of the knapsack whose one row is a weighted sum of all.
 
     The multipliers are the duals of the linear relaxation, scaled so that the row has the capacity
-    `cells`, before weights are rounded down to whole numbers. Fewer cells weaken the bound, never
-    its truth; there are as many as the steps that the check allows, if that is less.
+    `cells`, before weights are rounded down to whole numbers. Fewer cells weaken the bound, but
+    it stays true; the steps that the check allows limit their number.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def surrogate(
     worth = sum((y * c for y, c in zip(duals, instance.capacities, strict=True)), Fraction(0))
     cells = min(cells, MOST_STEPS // (2 * instance.num_items), MOST_CELLS // 2)
     scale = cells / worth if worth else Fraction(1)
-    # A multiplier is rounded per unit of its row, so that the size of the weights does not matter.
+    # A multiplier is rounded per unit of its row, so that the unit of the weights does not matter.
     units = (common_unit(row) for row in _weights_by_row(instance))
     certificate = KnapsackCertificate(
         multipliers=tuple(

@@ -44,7 +44,7 @@ def cg_core(
     whole = scaled(instance)
     found = core.cg_core(whole.knapsack, limits, rng, core_solver=core_solver)
     outcome = outcome_of(instance, whole, found)
-    if "HiGHS" in found.proof:  # which had the last word then, else the enumeration
+    if "HiGHS" in found.proof:  # HiGHS proved the bound, otherwise the enumeration
         outcome.formulation = "core"
     return outcome
 
@@ -104,7 +104,7 @@ def dynamic_program(
     certificate = KnapsackCertificate(multipliers=tuple(multipliers), bound="surrogate")
     try:
         check_bound(instance, certificate)
-    except TableTooLarge:  # too large to be checked again; the program's word then
+    except TableTooLarge:  # too large to check again; the bound is then only claimed
         return outcome
     outcome.dual_bound, outcome.certificate = None, certificate
     return outcome

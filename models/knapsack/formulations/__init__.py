@@ -1,4 +1,7 @@
-"""The models on paper: one file each, in Pyomo or as native CP-SAT models."""
+"""Models on paper.
+
+- `direct`: a binary variable for every item, and its linear relaxation
+"""
 
 from gadgetopt.system.declaration import Formulation, Parts
 

@@ -1,4 +1,7 @@
-"""Presets: random instances with the settings of the experiments."""
+"""Random instances.
+
+- `presets`: Chu and Beasley's, uncorrelated, multiple-choice, and the quickstart
+"""
 
 from gadgetopt.system.declaration import Generator, Parts
 

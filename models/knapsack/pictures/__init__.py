@@ -1,4 +1,7 @@
-"""Pictures of instances and solutions: one file each."""
+"""Pictures, one file each.
+
+- `capacities`: what the chosen items take of every capacity
+"""
 
 from gadgetopt.system.declaration import Parts, Picture
 

@@ -1,4 +1,7 @@
-"""What the paper compares its algorithm with, and heuristics of ours."""
+"""Baselines of the paper.
+
+- `policies`: equal servers and workers (ESW), its best number, and Optimus
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 

@@ -1,4 +1,7 @@
-"""Relaxations, and what computes their certificates."""
+"""Upper bounds on the total utility, all without integer programming.
+
+- `prices`: Lagrangian bound and sum of utilities, certified by prices; the continuous relaxation.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 

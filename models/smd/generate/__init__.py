@@ -1,4 +1,7 @@
-"""Presets: random instances with the settings of the experiments."""
+"""Random instances.
+
+- `presets`: the paper's ranges, independent limits, planted optima, and the quickstart
+"""
 
 from gadgetopt.system.declaration import Generator, Parts
 

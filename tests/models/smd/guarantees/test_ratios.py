@@ -126,9 +126,9 @@ def test_theorems_name_the_assumption_that_fails():
     instance = planted(rng(), jobs=3, charging="used")
     call = find_method(problem("smd"), "smd:grid=as_printed:fallback=none:outer=greedy_density")
     by_name = {p.theorem: p for p in promises(problem("smd"), instance, call)}
-    assert len(by_name["B1, B2"].failing) == 4
+    assert len(by_name["Rounding, job by job"].failing) == 4
     assert "M is M_delta" in by_name["Theorem 6"].failing
-    assert not by_name["B1, B2"].applies
+    assert not by_name["Rounding, job by job"].applies
 
 
 def test_b2_promises_something_finite_where_utilities_fall_slowly():
