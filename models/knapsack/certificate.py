@@ -39,7 +39,7 @@ MOST_STEPS, MOST_CELLS = 10**9, 10**7
 
 
 class TableTooLarge(ValueError):
-    """The dynamic program of a surrogate bound would take too long, or its numbers have too many digits."""
+    """The dynamic program of a surrogate bound takes too long or has numbers of too many digits."""
 
 
 class KnapsackCertificate(Certificate):
@@ -157,7 +157,7 @@ def _one_row(
     profit: list[list[int]], weight: list[list[int]], capacity: int, exactly_one: bool
 ) -> int | None:
     """Return the largest profit of at most, or exactly, one item of each group within a row."""
-    cells = min(capacity + 1, 10**100)  # more digits are not written in full
+    cells = min(capacity + 1, 10**100)  # larger numbers overflow the message
     steps = cells * sum(map(len, profit))
     if cells > MOST_CELLS or steps > MOST_STEPS:
         raise TableTooLarge(
@@ -167,7 +167,7 @@ def _one_row(
     if sum(max(row, default=0) for row in profit) > 2**62:
         raise TableTooLarge("profits: too many digits for 64 bits")
     nothing = np.int64(-(2**62))
-    best = np.zeros(capacity + 1, dtype=np.int64)  # of the groups so far, by capacity
+    best = np.zeros(capacity + 1, dtype=np.int64)  # largest profit so far, by capacity
     for profits, weights in zip(profit, weight, strict=True):
         after = np.full_like(best, nothing) if exactly_one else best.copy()
         for p, w in zip(profits, weights, strict=True):

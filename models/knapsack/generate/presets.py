@@ -1,4 +1,4 @@
-"""Random instances: Chu and Beasley's knapsacks, uncorrelated ones, and multiple-choice ones like Khan's."""
+"""Random instances: Chu and Beasley's knapsacks, uncorrelated ones, and multiple-choice."""
 
 from __future__ import annotations
 

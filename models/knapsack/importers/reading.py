@@ -58,7 +58,7 @@ class KnapsackFile:
 
 
 def read_orlib(path: Path) -> KnapsackFile:
-    """Read a file of multi-dimensional knapsacks from OR-Library in either format, which its content shows.
+    """Read a file of multi-dimensional knapsacks from OR-Library, in either format.
 
     Problems of mknap2 have the names in the file, others that of the file and a number from 0, as
     in OR-Library's list of best values of mknapcb1 to mknapcb9.

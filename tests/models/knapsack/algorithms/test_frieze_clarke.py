@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gadgetopt.errors import ModelRefused
 from gadgetopt.system.files import library, read_instance
 
-from ..knapsack_brute_force import optimum, small_instances
+from ..brute_force import optimum, small_instances
 from ..outcomes import bound_of, run, value_of
 
 TINY = library() / "knapsack" / "tiny"

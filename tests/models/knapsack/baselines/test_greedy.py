@@ -6,7 +6,7 @@ from gadgetopt.models.knapsack.exact.methods import cg_core
 from gadgetopt.models.knapsack.generate.presets import multiple_choice
 from hypothesis import given
 
-from ..knapsack_brute_force import optimum, small_instances
+from ..brute_force import optimum, small_instances
 from ..outcomes import run, value_of
 
 

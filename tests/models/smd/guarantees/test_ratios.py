@@ -1,4 +1,4 @@
-"""Theorems as checks: what they promise, and that nothing measured exceeds what is proved."""
+"""Theorems: their ratios on instances, and that no measured ratio exceeds a proven one."""
 
 import math
 
@@ -25,7 +25,7 @@ from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 from gadgetopt.trust.theorems import promises
 
-from ..smd_brute_force import optimum, small_instances
+from ..brute_force import optimum, small_instances
 
 SMD = dict(find_method(problem("smd"), "smd").method.parameters)
 
