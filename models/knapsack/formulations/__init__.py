@@ -22,7 +22,7 @@ FORMULATIONS = (
         "lp_relaxation",
         model_class="LP",
         strength="relaxation",
-        summary="the same with parts of items",
+        summary="linear relaxation: fractions of items",
         equations="(K1)-(K3)",
         build=part("direct:build_relaxation"),
         decode=None,

@@ -10,7 +10,7 @@ part = Parts(__name__)
 GENERATORS = (
     Generator(
         "quickstart",
-        summary="a small knapsack of the paper's kind",
+        summary="a small knapsack like those of `paper`",
         generate=part("presets:quickstart"),
         parameters={"items": 20, "rows": 3},
     ),

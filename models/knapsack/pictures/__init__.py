@@ -9,6 +9,8 @@ part = Parts(__name__)
 
 PICTURES = (
     Picture(
-        "capacities", summary="what the items take of every capacity", draw=part("capacities:plot")
+        "capacities",
+        summary="what the chosen items take of every capacity",
+        draw=part("capacities:plot"),
     ),
 )

@@ -22,7 +22,7 @@ METHODS = (
     Method(
         "esw_best",
         kind="baseline",
-        summary="as many workers as servers, in the best number",
+        summary="as many workers as servers, the best number of both",
         reference="baseline ESW (reconstructed)",
         run=part("policies:esw_best"),
         parameters=admission,

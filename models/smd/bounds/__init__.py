@@ -19,7 +19,7 @@ METHODS = (
     Method(
         "utility_sum",
         kind="relaxation",
-        summary="the best utilities of all jobs together",
+        summary="sum of the best utilities of all jobs",
         reference="sum of utilities (reconstructed)",
         run=part("prices:utility_sum"),
         formulation="utility_sum",
