@@ -23,8 +23,8 @@ the factor.
   :math:`G = (2 W_b + \ell - \sqrt{8 W_b \ell + \ell^2}) / (2 W_b)`, positive for
   :math:`W_b > \ell` (reconstructed).
 - `chernoff`: the tails in full give both factors as the two roots of
-  :math:`G - 1 - \ln G = \ell / W`, whatever the width; they are nearer to 1 than the others
-  (reconstructed).
+  :math:`G - 1 - \ln G = \ell / W`, whatever the width; they are nearer to 1 than the other
+  proved factors (reconstructed).
 
 At G of at most 1/2 and coordinates of at least 1 every attempt satisfies the packing rows, as then
 :math:`\lceil G x \rceil \le x`. `gadgetopt.pieces.bicriteria` treats both sides at once.

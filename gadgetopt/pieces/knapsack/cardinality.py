@@ -307,7 +307,7 @@ def _levels(
 ) -> tuple[Levels, list[Ints]]:
     """Return a level for every group of the core, and the item of every option, or -1.
 
-    A group that needs an item and has none left becomes a level without options.
+    A group that must not be empty and has no items left becomes a level without options.
     """
     starts = small.group_starts
     rows = len(whole.capacity)

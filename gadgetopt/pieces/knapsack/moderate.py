@@ -55,7 +55,7 @@ def moderate(knapsack: Knapsack) -> Moderate:
 
 
 def _divisor(total: float) -> float:
-    """Return the power of two that makes a sum moderate; 1 if it is moderate, or 0."""
+    """Return the power of two that makes a sum moderate; 1 for sums that are moderate or 0."""
     if total == 0 or SMALL_SUM <= total <= LARGE_SUM:
         return 1.0
     exponent = math.frexp(total)[1] - math.frexp(MODERATE_SUM)[1] + 1
