@@ -101,7 +101,7 @@ class ForestPackingCertificate(Certificate):
     proof: Annotated[Partition | CutFamily | Prices, Field(discriminator="kind")]
 
 
-def certified_bound(
+def check_bound(
     instance: ForestPackingInstance, certificate: ForestPackingCertificate
 ) -> Fraction | None:
     """Return the upper bound on the rate, GB/s, that a certificate proves; None if it proves none.

@@ -1,4 +1,4 @@
-r"""The checks behind `certified_bound`: weak duality in exact arithmetic.
+r"""The checks behind `check_bound`: weak duality in exact arithmetic.
 
 Notation: G, H are the arc loads of the two stages in GB/s, w_r the rate rooted at r, all of a plan
 of rate R; a row :math:`\rho` has capacity :math:`C_\rho`. Every plan satisfies, with

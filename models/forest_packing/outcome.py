@@ -8,7 +8,7 @@ from typing import Any
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.result import MethodOutcome, TracePoint, Voucher
 
-from .certificate import ForestPackingCertificate, certified_bound
+from .certificate import ForestPackingCertificate, check_bound
 from .instance import ForestPackingInstance
 from .packing import Pair, Route, to_solution, total_rate
 
@@ -36,7 +36,7 @@ def plan_outcome(
         pairs = None
     voucher = Voucher.SOLVER
     if certificate is not None:
-        dual_bound, voucher = certified_bound(instance, certificate), Voucher.VERIFIED
+        dual_bound, voucher = check_bound(instance, certificate), Voucher.VERIFIED
     return MethodOutcome(
         solution=None if pairs is None else to_solution(instance, pairs, chunks),
         claimed_objective=None if pairs is None else total_rate(pairs),

@@ -1,10 +1,10 @@
-r"""ForestColl's construction of optimal allgather trees, and the allreduce made of it (A6).
+r"""ForestColl: optimal allgather trees, and the allreduce made of them.
 
-With given root shares w_r (uniform: 1/N) a stage's rate R* is that of its tightest cut
+Algorithm A6. With given root shares w_r (uniform: 1/N) a stage's rate R* is that of its tightest cut
 (`rooted_cuts`). Scaled by U so that the capacities :math:`U c_a` and the multiplicities
 :math:`m_r = U w_r R^*` are integers, the network loses its switches by edge splitting
-(`splitting`), and Edmonds' theorem gives m_r trees per root (`arborescence_packing`), each of rate
-1/U. Paths are put back in place of the arcs that were split off.
+(`edge_splitting`), and Edmonds' theorem gives m_r trees per root (`arborescence_packing`), each of
+rate 1/U. Paths are put back in place of the arcs that were split off.
 
 An allreduce is a reduce-scatter on reversed trees, then the allgather (A6.5):
 :math:`R = 1 / (1/R_{\rm reduce} + 1/R_{\rm broadcast})`, on symmetric networks :math:`N x^* / 2`
@@ -46,7 +46,7 @@ from ..packing import (
     fit,
     required_shares,
 )
-from ..subproblems.splitting import Ways, split_off_switches
+from ..subproblems.edge_splitting import Ways, split_off_switches
 
 Shares = Mapping[int, Fraction]
 

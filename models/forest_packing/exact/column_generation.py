@@ -17,7 +17,7 @@ from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.multiplicative_weights import pack_columns
 from ..algorithms.tree_plans import exact_plan
-from ..certificate import ForestPackingCertificate, Prices, certified_bound
+from ..certificate import ForestPackingCertificate, Prices, check_bound
 from ..instance import ForestPackingInstance
 from ..outcome import plan_outcome
 from ..packing import required_shares
@@ -138,7 +138,7 @@ def column_generation(
         )
         certificate = certificate or singletons_certificate(instance)
     with clock.phase("exact plan"):
-        bound = certified_bound(instance, certificate)
+        bound = check_bound(instance, certificate)
         pairs = exact_plan(instance, found.trees, found.rates, bound)
     return plan_outcome(
         instance,

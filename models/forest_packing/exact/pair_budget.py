@@ -27,7 +27,7 @@ from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ..certificate import certified_bound
+from ..certificate import check_bound
 from ..formulations.tree_budget_cp import grid_of, off_grid
 from ..instance import ForestPackingInstance, Stage
 from ..network import Network
@@ -162,7 +162,7 @@ def pair_budget_cp(
     num_pairs = _check(instance)
     clock = Clock(limits)
     certificate = singletons_certificate(instance)
-    verified = certified_bound(instance, certificate)
+    verified = check_bound(instance, certificate)
     if not verified:
         return plan_outcome(instance, [], certificate=certificate)
     verified = min(verified, num_pairs * _widest(instance.network))

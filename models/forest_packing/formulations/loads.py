@@ -189,7 +189,7 @@ def decode_loads(
     instance: ForestPackingInstance, loads: Mapping[Stage, Floats], roots: Floats
 ) -> ForestPackingSolution:
     """Decompose loads of the network's arcs (GB/s, by stage) with given root rates into a plan."""
-    from ..subproblems.support import (
+    from ..subproblems.load_decomposition import (
         pack_loads,  # loads a solver, which building a model does not need
     )
 

@@ -178,7 +178,7 @@ def decode_orientation(
     m: pyo.ConcreteModel, instance: ForestPackingInstance
 ) -> ForestPackingSolution:
     """Decompose g into arborescences and use them as undirected trees."""
-    from ..subproblems.support import (
+    from ..subproblems.load_decomposition import (
         pack_loads,  # loads a solver, which building a model does not need
     )
 

@@ -23,7 +23,7 @@ from ..algorithms.schedule import (
     chunked_time_s,
     phases,
 )
-from ..certificate import certified_bound
+from ..certificate import check_bound
 from ..instance import ForestPackingInstance, ForestPackingSolution
 from ..packing import Pair
 from ..subproblems.price_oracles import Oracle, make_oracle
@@ -316,7 +316,7 @@ def accuracies(instance: ForestPackingInstance) -> list[Accuracy]:
 def _proved(instance: ForestPackingInstance, oracle: Oracle, packing: Packing) -> float:
     """The exact bound of the best prices; that in floating point where none is proved."""
     certificate = prove(instance, oracle, packing.prices) if packing.trees else None
-    bound = None if certificate is None else certified_bound(instance, certificate)
+    bound = None if certificate is None else check_bound(instance, certificate)
     return packing.bound if bound is None else float(bound)
 
 

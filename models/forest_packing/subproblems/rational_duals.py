@@ -18,7 +18,7 @@ from ..certificate import (
     CutFamily,
     ForestPackingCertificate,
     Prices,
-    certified_bound,
+    check_bound,
 )
 from ..instance import ForestPackingInstance, Stage
 from .cut_lp import Multipliers
@@ -132,7 +132,7 @@ def best_certificate(
     """Return the certificate with the lowest bound, the first of equals; None if none proves."""
     best, lowest = None, None
     for certificate in certificates:
-        bound = certified_bound(instance, certificate)
+        bound = check_bound(instance, certificate)
         if bound is not None and (lowest is None or bound < lowest):
             best, lowest = certificate, bound
     return best
