@@ -58,7 +58,7 @@ def is_symmetric(arcs: Sequence[tuple[int, int]], costs: Sequence[int]) -> bool:
 def _nearest_terminal(
     num_terminals: int, links: Sequence[Sequence[tuple[int, int]]]
 ) -> tuple[list[int], list[int]]:
-    """Return the distance to and the number of every node's nearest terminal, -1 if none reaches it."""
+    """Return each node's distance from its nearest terminal, and that terminal (-1 if none)."""
     distance = [0] * len(links)
     nearest = [*range(num_terminals), *[-1] * (len(links) - num_terminals)]
     done = [False] * len(links)

@@ -1,4 +1,12 @@
-"""What the paper compares its algorithm with, and heuristics of ours."""
+"""Plans that forest packing is compared with, all written as tree pairs with rates.
+
+- rings_and_servers: rings, parameter servers, double binary tree, recursive halving and doubling.
+- ring_order: the best ring, by CP-SAT.
+- blueconnect: rings along the axes of a grid of workers.
+- trees: a widest spanning tree, and greedy peeling of widest trees.
+- forestcoll: ForestColl's allgather trees and its allreduce.
+- blink: trees from one GPU, reduced to a few.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 

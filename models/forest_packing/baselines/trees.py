@@ -1,4 +1,4 @@
-r"""Baselines of single trees: the widest spanning tree, and one after the other until none is left.
+r"""Single trees: a widest spanning tree, and greedy peeling of widest trees.
 
 The tree is undirected: data are reduced on it towards a root and broadcast away from it, so that
 each direction of each link is used once and any worker may be the root. A link's width is what is
@@ -62,7 +62,7 @@ def greedy_peel(
 
     The next tree is found in what the ones before leave of the links, until that is disconnected.
     Every tree fills some row, so there are at most as many as rows. When time runs out, the trees
-    so far.
+    found so far are returned.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def _peeled(instance: ForestPackingInstance, limits: Limits, *, most: int | None
 
 
 def _cables_only(network: Network) -> bool:
-    """Whether there are no switches, and no rows but those of cables."""
+    """Return True if there are no switches, and no rows but those of cables."""
     return not network.switches and all(len(rows) == 1 for rows in network.rows_of)
 
 

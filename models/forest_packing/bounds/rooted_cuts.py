@@ -1,6 +1,7 @@
-r"""The tightest single cut of a stage whose root shares are given (A6.1, F6 rows 1 and 2).
+r"""The tightest single cut of a stage whose root shares are given.
 
-Data rooted outside a set Q with a worker must enter it, so a broadcast at rate R needs
+Algorithm A6.1; closed forms F6 for one root and for uniform shares. Data rooted outside a set Q
+with a worker must enter it, so a broadcast at rate R needs
 
 .. math:: R\, (1 - w(Q)) \le c(\delta^-(Q)), \qquad Q \cap W \ne \emptyset.
 

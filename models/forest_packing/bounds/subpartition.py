@@ -1,6 +1,7 @@
-r"""The best allgather with free shares, by Frank's theorem (A5).
+r"""The best allgather with free root shares, by Frank's theorem.
 
-On a network without switches the optimal rate of a broadcast stage whose root shares are free is
+Algorithm A5. On a network without switches the optimal rate of a broadcast stage whose root shares
+are free is
 
 .. math:: \min \frac{\sum_i c(\delta^-(Q_i))}{k - 1} \tag{F6}
 

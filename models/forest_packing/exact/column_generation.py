@@ -1,8 +1,8 @@
-r"""Column generation on the tree-pair LP (F1, F5, F7.3): explicit optimal trees (A3).
+r"""Column generation on the tree-pair LP: explicit optimal trees.
 
-Columns are undirected trees where the network lets each be used in both directions (F5; over the
-closure of switches F7.3), else in-trees and out-trees (F1), each over cheapest paths through
-switches.
+Algorithm A3. Columns are undirected trees where the network lets each be used in both directions
+(F5; over the closure of switches F7.3), else in-trees and out-trees (F1), each over cheapest paths
+through switches.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def column_generation(
     Raises
     ------
     ModelRefused
-        If switches copy and sum, or a parameter is none of those above.
+        If switches copy and sum, or a parameter has another value.
     """
     if instance.in_network:
         raise ModelRefused(

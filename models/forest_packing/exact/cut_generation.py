@@ -32,7 +32,7 @@ from ..subproblems.rational_duals import cut_certificate, singletons_certificate
 from ..subproblems.separation import Separator
 from .column_generation import pack_trees
 
-#: A rate below this part of its scale is rounding of 0.
+#: A rate below this part of its scale is a rounding error of 0.
 NO_RATE = 1e-11
 
 
@@ -49,12 +49,12 @@ def cut_generation(
     ----------
     instance : ForestPackingInstance
     limits : Limits
-        When the time is up, the last solution's duals still give a bound, and what trees there are
-        a plan.
+        When the time is up, the last solution's duals still give a bound, and the trees found so
+        far a plan.
     rng : numpy.random.Generator
         Not used.
     trees : bool, default True
-        Whether to decompose the loads into trees; without them there is a bound and no plan.
+        If True, decompose the loads into trees; if False, return a bound and no plan.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def _trees(
     clock = Clock(limits)
     packed = []
     for k, stage in enumerate(instance.stages):
-        # What is left is shared by the stages that are left.
+        # The remaining time is shared by the remaining stages.
         rest = clock.limits(part=1 / (len(instance.stages) - k))
         packed.append(pack_found_loads(instance, stage, lp.loads(stage), lp.root_rates, rest))
     return (

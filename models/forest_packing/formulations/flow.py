@@ -1,4 +1,6 @@
-r"""The compact flow LP (F2, with F4): loads, and for every worker a flow of all the data to it.
+r"""The compact flow LP: loads, and for every worker a flow of all the data to it.
+
+Formulations F2 and F4.
 
 Sets: workers W, switches S, nodes V, arcs A, rows with capacity c_i.
 
