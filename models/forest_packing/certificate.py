@@ -1,4 +1,4 @@
-r"""Certificates: what proves an upper bound on the rate, and their check in exact arithmetic.
+r"""Certificates of upper bounds on the rate, and their check in exact arithmetic.
 
 Every check is a sum, a cut or a minimum arborescence in rational numbers; no linear program is
 solved. Node numbers are the instance's. The checks, with their proofs, are in
@@ -115,7 +115,7 @@ def check_bound(
     Raises
     ------
     ValueError
-        If the certificate speaks of nodes, rows or stages that the instance does not have, if parts
+        If the certificate names nodes, rows or stages that the instance does not have, if parts
         overlap, a part or cut has no worker, or a multiplier or price is negative.
     """
     proof = certificate.proof

@@ -1,4 +1,4 @@
-"""What every method of this folder hands back: a plan, a bound, and the bound's certificate."""
+"""Outcomes of methods: a plan, a bound, and the bound's certificate."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def plan_outcome(
     """Return a method's outcome.
 
     A plan of unrestricted trees that breaks a restriction of the instance (number, share or depth)
-    is left out, as its bound still holds. A certificate's bound is the one it proves, whatever the
-    method thinks.
+    is left out, as its bound still holds. The bound of a certificate is the one
+    it proves, not the one that the method claims.
     """
     pairs = None if pairs is None else list(pairs)
     if pairs is not None and not keeps_restrictions(instance, pairs):
@@ -51,7 +51,7 @@ def plan_outcome(
 
 
 def keeps_restrictions(instance: ForestPackingInstance, pairs: list[Pair]) -> bool:
-    """Whether a plan keeps the instance's restrictions on number, share and depth of its trees."""
+    """Return True if a plan keeps the limits on number, share and depth of its trees."""
     if instance.tree_budget is not None and len(pairs) > instance.tree_budget:
         return False
     if instance.equal_share and len({p.rate for p in pairs}) > 1:

@@ -146,11 +146,11 @@ def _along_axes(
     rate = 1 / (len(instance.stages) * sum(phase_s, Fraction(0)) * n)
 
     def up(root: int) -> tuple[Route, ...]:
-        """Return the in-tree: a worker sends on the first axis on which it differs from the root."""
+        """Return the in-tree: workers send on the first axis on which they differ from the root."""
         return tuple(routes[_axis(axes, k, root)][k] for k in range(n) if k != root)
 
     def down(root: int) -> tuple[Route, ...]:
-        """Return the out-tree: a worker receives on that axis, from the one before it."""
+        """Return the out-tree: workers receive on that axis, from the one before them."""
         on = [(k, _axis(axes, k, root)) for k in range(n) if k != root]
         return tuple(routes[i][_turned(k, axes[i], -1)] for k, i in on)
 

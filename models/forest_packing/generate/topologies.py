@@ -1,7 +1,7 @@
 """Networks: servers with their GPU links, data-centre fabrics, and plain graphs.
 
 Bandwidths are in GB/s per direction. Hardware tables are those of public collective-communication
-tools (msccl-tools, TACCL, TE-CCL, ForestColl). Nodes are numbered through, workers first: GPU g of
+tools (msccl-tools, TACCL, TE-CCL, ForestColl). Nodes are numbered from 0, workers first: GPU g of
 box b is worker b * (GPUs per box) + g.
 """
 
@@ -58,7 +58,7 @@ class Topology:
         )
 
     def subset(self, gpus: Iterable[int]) -> Topology:
-        """Return what is left for a job on some GPUs: the other workers go, with their links.
+        """Return the network of a job on some GPUs: the other workers are dropped with their links.
 
         Raises
         ------
@@ -129,9 +129,9 @@ def ndv2(boxes: int = 2, nic: float = 12.5) -> Topology:
 def dgx2(boxes: int = 1, nvlink: float = 150.0, nic: float = 12.5) -> Topology:
     """Return DGX-2 boxes: 16 GPUs around one NVSwitch each.
 
-    150 is nominal (six links of 25); TACCL and TE-CCL measured 125. Each odd GPU sends to the even
-    GPU before it of the other box; of more than two boxes, through one switch per pair of GPUs
-    (reconstructed).
+    Bandwidth 150 is nominal (six links of 25); TACCL and TE-CCL measured 125. Each odd GPU sends to
+    the even GPU before it of the other box; of more than two boxes, through one switch per pair of
+    GPUs (reconstructed).
     """
     _at_least("boxes", boxes, 1)
     n = 16 * boxes

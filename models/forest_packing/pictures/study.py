@@ -44,7 +44,7 @@ _HOP_S = 1e-6
 #: Message sizes in GB: 1 KB to 10 GB.
 _SIZES = tuple(float(x) for x in np.logspace(-6, 1, 29))
 
-#: Methods by the names that readers of the picture know them by, each family in one colour.
+#: Names of the methods in the picture, and a colour for each family.
 _FAMILIES = (
     (
         BRIGHT[0],
@@ -81,7 +81,7 @@ _DASHES = ("solid", "dash", "dot", "dashdot")
 
 @dataclass(frozen=True)
 class Accuracy:
-    """What A1 reaches with one epsilon: rates in both scalings, and the bound it proves, GB/s."""
+    """Results of A1 with one epsilon: rates in both scalings, and the bound it proves, GB/s."""
 
     eps: float
     rate: float
@@ -196,7 +196,7 @@ def accuracy(instance: ForestPackingInstance) -> go.Figure:
 def message_size(instance: ForestPackingInstance) -> go.Figure:
     """Draw the time of every method's plan against message size, with its best number of chunks.
 
-    Right of it the part of the best rate that a plan reaches. Methods that refuse the instance,
+    On the right: the part of the best rate that a plan reaches. Methods that refuse the instance,
     or find no plan in a few seconds, are left out.
 
     Raises
@@ -297,7 +297,7 @@ def message_size(instance: ForestPackingInstance) -> go.Figure:
 
 
 def accuracies(instance: ForestPackingInstance) -> list[Accuracy]:
-    """Return what A1 reaches with smaller and smaller epsilon."""
+    """Return the results of A1 with smaller and smaller epsilon."""
     oracle = make_oracle(instance)
     points: list[Accuracy] = []
     for eps in _EPS:
@@ -306,7 +306,7 @@ def accuracies(instance: ForestPackingInstance) -> list[Accuracy]:
             break
         packing = pack_columns(oracle, _LIMITS, eps=eps, target_gap=None)
         theory = packing.total / packing.theory_scale
-        # Cut short, the scheme's own scaling promises nothing.
+        # If it stops early, the scheme's own scaling guarantees nothing.
         theory = float("nan") if packing.limit_hit else theory
         bound = _proved(instance, oracle, packing)
         points.append(Accuracy(eps, packing.rate, theory, bound, packing.iterations))
@@ -314,7 +314,7 @@ def accuracies(instance: ForestPackingInstance) -> list[Accuracy]:
 
 
 def _proved(instance: ForestPackingInstance, oracle: Oracle, packing: Packing) -> float:
-    """The exact bound of the best prices; that in floating point where none is proved."""
+    """Return the exact bound of the best prices, or the floating-point one if none is proved."""
     certificate = prove(instance, oracle, packing.prices) if packing.trees else None
     bound = None if certificate is None else check_bound(instance, certificate)
     return packing.bound if bound is None else float(bound)
@@ -334,7 +334,7 @@ def _optimum(result: Result) -> float | None:
 
 
 def _pipelines(instance: ForestPackingInstance, result: Result) -> tuple[Phase, ...] | None:
-    """The pipelines of a plan, for 1 GB; together they take as long as the plan."""
+    """Return the pipelines of a plan, for 1 GB; together they take as long as the plan."""
     if not isinstance(result.solution, ForestPackingSolution) or not result.objective:
         return None
     plan = phases(instance, _pairs(instance, result.solution))
@@ -343,7 +343,7 @@ def _pipelines(instance: ForestPackingInstance, result: Result) -> tuple[Phase, 
 
 
 def _pairs(instance: ForestPackingInstance, solution: ForestPackingSolution) -> list[Pair]:
-    """A plan in the network's node numbers."""
+    """Return a plan in the network's node numbers."""
     index = instance.network.index
 
     def routes(paths: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:

@@ -1,4 +1,4 @@
-r"""The scale of the linear programs: a bound on the rate, near it whatever the capacities are.
+r"""The scale of the linear programs: a bound that is near the rate for any capacities.
 
 At equal prices :math:`y_i = 1 / (M c_i)` of M rows the cheapest column costs 1/M of what it takes
 of the capacities in all, so that the bound U that these prices prove is at most M times the rate
@@ -19,10 +19,10 @@ each uses a row at most
 
 Both stages together load a row by at most :math:`2 \max(N - 1, 4 M) U`. Twice that leaves every
 clipped row slack in some optimal solution, hence its price 0 in every dual one, so that the duals
-also are those of the network that is not clipped. Of stages that take turns each has a bound U_k
-on its rate when it is alone, and loads a row by at most its part of the time of that; clipping uses
+are also those of the network before clipping. Each of two stages that take turns has a bound U_k on
+its rate when it runs alone, and loads a row by at most its part of the time of that; clipping uses
 the largest U_k. Capacities too small to be a coefficient are 0: the plan loses no more than these,
-and bounds are proved with the capacities there are.
+and bounds are proved with the original capacities.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Column generation of trees over the restricted master, from a warm start, with smoothing.
+r"""Column generation of trees, with a warm start and dual smoothing.
 
 Any prices y >= 0 of the rows prove the bound :math:`\sum_i c_i y_i / \pi(y)`, with
 :math:`\pi(y)` the price of the cheapest column. The best prices so far are the centre of smoothing:
