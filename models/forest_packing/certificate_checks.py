@@ -280,8 +280,7 @@ def _row_prices(
     return [prices.get(row.name, Fraction(0)) * scale for row in network.rows]
 
 
-# -- valid nodes and stages of a certificate
-# -----------------------------------------------------------
+# -- valid nodes and stages of a certificate ---------------------------------------------------
 
 
 def _side(network: Network, nodes: Iterable[int]) -> Bools:

@@ -162,7 +162,7 @@ def _check_parameters(eps: float, prune: float, scaling: str) -> None:
         raise ValueError(f"scaling: {scaling!r}, expected 'congestion' or 'theory'")
 
 
-# -- rates (A2.1) ------------------------------------------------------------------------------
+# -- rates: step 1 of A2 -----------------------------------------------------------------------
 
 
 def _polished(

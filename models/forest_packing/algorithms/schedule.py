@@ -45,7 +45,7 @@ class Phase:
     depth: int
 
 
-# -- roots: step 2 ------------------------------------------------------------------------------
+# -- roots: step 2 -----------------------------------------------------------------------------
 
 
 def heights(routes: Sequence[Route]) -> dict[int, int]:
@@ -151,7 +151,7 @@ def _pair(
     return Pair(root, inward, None if "broadcast" in instance.stages else (), rate)
 
 
-# -- slices: step 3 -----------------------------------------------------------------------------
+# -- slices: step 3 ----------------------------------------------------------------------------
 
 
 def slices(rates: Sequence[Fraction], elements: int) -> list[int]:
@@ -168,7 +168,7 @@ def slices(rates: Sequence[Fraction], elements: int) -> list[int]:
     return sizes
 
 
-# -- chunks and time: steps 4 and 5 --------------------------------------------------------------
+# -- chunks and time: steps 4 and 5 ------------------------------------------------------------
 
 
 def depths(root: int, routes: Sequence[Route]) -> dict[int, int]:

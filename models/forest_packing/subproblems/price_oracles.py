@@ -10,8 +10,8 @@ collective:
   stages that take turns are as fast as overlapped ones, as they can take half of the time each.
   Pricing is a minimum spanning tree, over the closure if there are switches.
 * *Rooted trees.* Otherwise pricing finds, for each root, a cheapest in-tree and a cheapest
-out-tree; the best
-  root is taken where roots are free, and the average over the roots by their shares where not.
+  out-tree. Where roots are free the best root is taken, where not the average over the roots by
+  their shares.
 
 Stages that take turns have a family of rows each. The fractions of time s_1 + s_2 <= 1 that the
 stages get are packed by rows for every pair of a row i of the first and a row j of the second,

@@ -1,4 +1,4 @@
-"""All exact routes, asked through the toolkit, agree on 200 random networks and the tiny ones.
+"""All exact methods, called through the toolkit, agree on 200 random networks and the tiny ones.
 
 Every route's plan has passed the evaluator and its bound the check of its certificate before the
 toolkit calls it optimal.

@@ -1,4 +1,4 @@
-"""Certificates: what they prove holds, what is true they can prove, and nonsense is refused."""
+"""Certificates prove valid bounds, can prove the optimum, and are refused if malformed."""
 
 from __future__ import annotations
 

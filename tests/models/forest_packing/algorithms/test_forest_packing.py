@@ -1,3 +1,5 @@
+"""Near-optimal packing: feasible plans, valid bounds, and the guaranteed ratio."""
+
 from fractions import Fraction
 
 import numpy as np

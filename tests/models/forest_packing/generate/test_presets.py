@@ -1,4 +1,4 @@
-"""Presets: repeatable, valid, of the stated distributions; the library's files are theirs."""
+"""Presets are repeatable, valid and distributed as stated, and make the library's files."""
 
 from __future__ import annotations
 

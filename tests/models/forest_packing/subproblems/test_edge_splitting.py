@@ -1,4 +1,4 @@
-"""Switches removed by splitting: ways within the capacities, no worker cut off."""
+"""Edge splitting removes switches, keeps the capacities and cuts no worker off."""
 
 from __future__ import annotations
 
