@@ -1,4 +1,7 @@
-"""Forest packing: the trees and rates that synchronise data fastest on a given network."""
+"""Forest packing: the trees and rates that synchronise data fastest on a given network.
+
+Each room (algorithms, baselines, bounds, exact, formulations, ...) declares its own parts.
+"""
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 

@@ -79,7 +79,7 @@ def forest_packing(
         needed to keep the rate, which leaves far fewer trees.
     prune : float, default 1e-3
         :math:`\eta`: the trees of the smallest rates are dropped as long as they carry no more than
-        this part of the rate together (A2.1, where a tree is dropped for its own rate alone).
+        this part of the rate together (A2.1).
 
     Returns
     -------
@@ -162,7 +162,7 @@ def _check_parameters(eps: float, prune: float, scaling: str) -> None:
         raise ValueError(f"scaling: {scaling!r}, expected 'congestion' or 'theory'")
 
 
-# -- rates: step 1 of A2 -----------------------------------------------------------------------
+# -- best rates of the trees found -------------------------------------------------------------
 
 
 def _polished(
