@@ -47,8 +47,8 @@ class CutFamily(Data):
         Q with the multiplier of its row :math:`g(\delta^-(Q)) + w(Q) \ge R` (broadcast) or
         :math:`h(\delta^+(Q)) + w(Q) \ge R` (reduce).
     potentials : tuple of Potential
-        Multipliers of the balances (3) of switches, of either sign: of what enters the switch less
-        what leaves it. None where switches copy and sum.
+        Multipliers, of either sign, of the balances (3) of switches: load in minus load out.
+        None where switches copy and sum.
     prices : dict, optional
         Prices of rows by name. Only those of NICs matter: the row of an arc or cable always gets
         the least price that its arcs still need.

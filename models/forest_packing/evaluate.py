@@ -1,7 +1,7 @@
 r"""The evaluator: loads that trees with rates put on the links, in exact rational arithmetic.
 
-It is written from the problem statement, reads the links of the instance anew and uses none of the
-tables the solvers use. Tree pair p reserves the rate x_p on every link of its two trees, as often
+It is written from the problem statement, reads the links of the instance again and uses none of the
+tables of the solvers. Tree pair p reserves the rate x_p on every link of its two trees, as often
 as their paths run over it. Rates fit if
 
 .. math::

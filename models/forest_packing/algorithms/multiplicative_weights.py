@@ -88,7 +88,7 @@ def pack_columns(
     ----------
     oracle : Oracle
     limits : Limits
-        `time_s` ends the scheme early; what was found is returned.
+        `time_s` ends the scheme early; the packing so far is returned.
     eps : float
         Accuracy, 0 < eps < 1.
     target_gap : float or None

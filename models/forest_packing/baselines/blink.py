@@ -65,8 +65,9 @@ def blink(
         If True, rates are multiples of the unit of capacity, as Blink's are. Where no such trees
         reach the target, rates are free.
     selection_s : float, default 5
-        Seconds after which the selection takes what it has. If it has nothing, the trees of the
-        smallest rates are dropped, as long as they carry no more than `eta` of the rate together.
+        Seconds after which the selection stops with its best result. If there is none, the trees of
+        the smallest rates are dropped, as long as they carry no more than `eta` of the rate
+        together.
 
     Raises
     ------

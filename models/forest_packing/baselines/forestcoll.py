@@ -219,7 +219,7 @@ def _smallest_scale(
     r"""Return the least U so that capacities :math:`\lfloor U c_a \rfloor` hold the trees (F8c).
 
     U is some j/c_a. It is at least :math:`\sum_r m_r / R^*`, and at most 1/min c_a more, as
-    rounding down then costs no arc more than what U has in addition.
+    rounding down then costs no arc more than the excess of U.
     """
     n = graph.num_nodes
     demand = sum(roots.values())

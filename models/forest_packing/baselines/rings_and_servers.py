@@ -2,7 +2,7 @@ r"""Rings, parameter servers, the double binary tree, and recursive halving and 
 
 Every baseline is written as tree pairs with rates, so that the same evaluator judges it. Transfers
 between workers are routed on hop-shortest paths (`routing`), over other workers where necessary.
-Load below is what the routed transfers put on a row of the network, c its capacity; times are for D
+Below, load is that of the routed transfers on a row of the network, c its capacity; times are for D
 = 1:
 
 ================================= ===============================================================
@@ -177,8 +177,8 @@ def recursive_halving_doubling(
     """Return the plan of recursive halving and doubling: a binomial tree to every worker.
 
     In step i of the reduction worker v sends 1/2^i of the data to v xor N/2^i, and the broadcast
-    goes backwards. The steps come one after the other: their times add up, and the rate is that of
-    the whole, although the links are idle in between.
+    goes backwards. The steps run one after the other: their times add up, and the rate is that of
+    the whole, although links are idle in between.
 
     Raises
     ------
@@ -189,9 +189,7 @@ def recursive_halving_doubling(
     network = instance.network
     n = network.num_workers
     if n & (n - 1):
-        raise ModelRefused(
-            f"recursive halving: {n} workers, expected a power of two, for they meet in pairs"
-        )
+        raise ModelRefused(f"recursive halving: {n} workers, expected a power of two")
     routing = Routing(network)
     if not routing.connected:
         return _unconnected(instance)

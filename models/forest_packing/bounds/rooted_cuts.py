@@ -9,8 +9,8 @@ The least ratio is found by Dinkelbach's method: a super-source feeds worker r w
 :math:`w_r R`; R can be reached if every worker can then receive a flow of R, and otherwise a
 minimum cut gives a smaller R. A reduce stage is a broadcast stage with every arc reversed.
 
-NIC limits are arcs too: what enters v passes an arc of capacity C_v^in, what leaves it one of
-C_v^out.
+NIC limits are arcs too: all flow into v passes an arc of capacity C_v^in, all flow out of v one of
+capacity C_v^out.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def column_generation(
     """
     if instance.in_network:
         raise ModelRefused(
-            "column_generation is of switches that only forward; where they copy and sum "
+            "column_generation assumes switches that only forward; where they copy and sum "
             "(in_network), pricing is a Steiner tree problem: use forest_packing"
         )
     if not 0 <= smoothing < 1:

@@ -63,7 +63,7 @@ def cut_generation(
     """
     if instance.in_network:
         raise ModelRefused(
-            "cut_generation is of switches that only forward; where they copy and sum "
+            "cut_generation assumes switches that only forward; where they copy and sum "
             "(in_network), its cuts without balances are only a relaxation"
         )
     clock = Clock(limits)

@@ -61,12 +61,12 @@ def refuse_variants(instance: ForestPackingInstance) -> None:
     """
     if instance.restricted:
         raise ModelRefused(
-            "this LP knows no restriction on the number, share or depth of trees: use tree_budget, "
+            "this LP cannot restrict the number, share or depth of trees: use tree_budget, "
             "equal_share or bounded_depth"
         )
     if instance.in_network:
         raise ModelRefused(
-            "this LP is of switches that only forward: use multicast for a bound where they copy "
+            "this LP assumes switches that only forward: use multicast for a bound if they copy "
             "and sum (in_network)"
         )
 

@@ -6,7 +6,7 @@ Sets: workers W, switches S, ordered pairs U of workers, arcs A, rows with capac
 
 Variables: as in `flow.py` the rate R, root rates w_r, loads g_{uv}, h_{uv} and the flows of
 (4)-(6), all on the complete digraph of the workers, whose arcs uv in U are logical links; y^u_a and
-z^u_a what arc a carries of the broadcast and the reduce loads of the links out of worker u.
+z^u_a the parts of the broadcast and the reduce load of arc a on links out of worker u.
 
 .. math::
     \max\ & R \\

@@ -78,7 +78,7 @@ def _pairs_by_root(instance: ForestPackingInstance) -> Iterator[int]:
 
 
 def all_pairs(instance: ForestPackingInstance) -> list[Pair]:
-    """Return all columns of F1, those of the required depth where the instance limits it."""
+    """Return all columns of F1 that keep the depth limit of the instance."""
     routes = switch_routes(instance.network)
     pairs = [
         Pair(r, in_tree, out_tree, instance.network.unit)
@@ -93,7 +93,7 @@ def all_pairs(instance: ForestPackingInstance) -> list[Pair]:
 
 
 def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
-    """Build F1 with all columns; with those of at most `max_depth` if the instance has one (F8f).
+    """Build F1 with all columns, or those no deeper than `max_depth` if it is given (F8f).
 
     Raises
     ------

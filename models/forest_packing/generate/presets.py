@@ -108,8 +108,8 @@ def hardware(
         Of `HARDWARE`.
     boxes : int, default 1
     gpus : str, default ""
-        The GPUs of the job such as "0,1,4"; the others are dropped with their links, and nothing
-        takes their place: what is left is joined by NVLink and its switches only. Empty: all.
+        The GPUs of the job such as "0,1,4"; the others are dropped with their links without
+        replacement: the rest are joined by NVLink and its switches only. Empty: all.
     model : str, default "unit"
         Of `MODEL_SIZE_GBYTE`.
     contention : float, default 1

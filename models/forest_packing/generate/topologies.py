@@ -63,12 +63,14 @@ class Topology:
         Raises
         ------
         ValueError
-            If a number is no GPU or given twice, or fewer than two are given.
+            If a number is not a GPU or given twice, or fewer than two are given.
         """
         kept = tuple(gpus)
         for w in kept:
             if w not in self.workers:
-                raise ValueError(f"gpus: {w} is no GPU, expected numbers up to {max(self.workers)}")
+                raise ValueError(
+                    f"gpus: {w} is not a GPU, expected numbers up to {max(self.workers)}"
+                )
             if kept.count(w) > 1:
                 raise ValueError(f"gpus: {w} is given twice")
         if len(kept) < 2:

@@ -122,7 +122,7 @@ def accuracy(instance: ForestPackingInstance) -> go.Figure:
         If the instance restricts its trees, or no tree spans the workers.
     """
     if instance.restricted:
-        raise InputError("accuracy: the packing knows no restriction of trees, expected none")
+        raise InputError("accuracy: the instance restricts its trees, expected no restriction")
     points = accuracies(instance)
     if not points or points[0].rate == 0:
         raise InputError("accuracy: expected a network on which every worker reaches every other")

@@ -164,7 +164,7 @@ def _bands(instance: ForestPackingInstance, layout: Layout) -> go.Scatter:
 def _tree_traces(
     network: Network, layout: Layout, group: Shown, strips: Sequence[Strip]
 ) -> Iterator[go.Scatter]:
-    """The strips of a tree, those of each stage in one trace."""
+    """The strips of a tree, one trace for each stage."""
     colours: list[tuple[Stage, str]] = [
         ("reduce", group.colour),
         ("broadcast", lightened(group.colour)),

@@ -319,7 +319,7 @@ class CutLp:
 
 
 def _take_rest(load: Load, arcs: Ints, columns: Ints, capacity: Floats) -> None:
-    """Let the load of some arcs be what other columns leave of the capacity."""
+    """Set the load of some arcs to the capacity that other columns leave."""
     load.constant[arcs] = capacity[arcs]
     load.factor[arcs] = -1.0
     load.column[arcs] = columns

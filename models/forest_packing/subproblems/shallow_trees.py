@@ -37,7 +37,7 @@ class ShallowTrees:
 
     @cached_property
     def _levels(self) -> tuple[Ints, Ints, Ints]:
-        """Every set S with every D outside it: where those of S start, D, and the union."""
+        """All pairs of a set S and a D outside it: first index of each S, all D, all unions."""
         starts, levels = [0], []
         for S in range(1, self.full + 1):
             outside = np.zeros(1, dtype=np.int64)
