@@ -49,7 +49,7 @@ _FAMILIES = (
     (
         BRIGHT[0],
         ("column_generation", "optimal packing"),
-        ("forest_packing", "packing of A1"),
+        ("forest_packing", "forest packing"),
         ("forestcoll", "ForestColl"),
         ("greedy_peel", "greedy trees"),
     ),
@@ -81,7 +81,7 @@ _DASHES = ("solid", "dash", "dot", "dashdot")
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Results of A1 with one epsilon: rates in both scalings, and the bound it proves, GB/s."""
+    """Results of the approximation with one epsilon: rates in both scalings and the bound, GB/s."""
 
     eps: float
     rate: float
@@ -112,7 +112,7 @@ class Contender:
 
 
 def accuracy(instance: ForestPackingInstance) -> go.Figure:
-    """Draw the rate of A1 and the bound it proves against epsilon, and the optimum if it is known.
+    """Draw the approximation's rate and bound against epsilon, and the optimum if it is known.
 
     Epsilon goes down to where the theorem allows 20,000 iterations.
 
@@ -141,9 +141,9 @@ def accuracy(instance: ForestPackingInstance) -> go.Figure:
     )
     congested, as_proved = [p.rate for p in points], [p.theory_rate for p in points]
     lines = [
-        ("bound that A1 proves", [p.bound for p in points], BRIGHT[5], "triangle-down", "solid"),
-        ("rate of A1, scaled by its congestion", congested, BRIGHT[0], "circle", "solid"),
-        ("rate of A1, scaled as in the proof", as_proved, BRIGHT[2], "square", "dot"),
+        ("proved bound", [p.bound for p in points], BRIGHT[5], "triangle-down", "solid"),
+        ("rate, scaled by its congestion", congested, BRIGHT[0], "circle", "solid"),
+        ("rate, scaled as in the proof", as_proved, BRIGHT[2], "square", "dot"),
     ]
     if optimum is not None:
         promise = [(1 - e) ** 2 * optimum for e in eps]
@@ -297,7 +297,7 @@ def message_size(instance: ForestPackingInstance) -> go.Figure:
 
 
 def accuracies(instance: ForestPackingInstance) -> list[Accuracy]:
-    """Return the results of A1 with smaller and smaller epsilon."""
+    """Return the results of the approximation for smaller and smaller epsilon."""
     oracle = make_oracle(instance)
     points: list[Accuracy] = []
     for eps in _EPS:
