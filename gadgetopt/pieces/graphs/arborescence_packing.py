@@ -1,4 +1,4 @@
-r"""Packing arborescences with integer multiplicities, batch by batch.
+r"""Packing of spanning arborescences in integer capacities, batch by batch.
 
 By Edmonds' theorem arcs of integer capacity hold m_r spanning out-arborescences at every root r iff
 
