@@ -191,7 +191,7 @@ def accuracy() -> None:
     table(
         "A1 against epsilon",
         [
-            *("instance", "eps", "calls", "their limit", "theory scaling / optimum"),
+            *("instance", "eps", "calls", "limit", "theory scaling / optimum"),
             *("congestion scaling / optimum", "bound / optimum", "(1 - eps)^2"),
         ],
     )

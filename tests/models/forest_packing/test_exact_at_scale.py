@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing.certificate import certified_bound
+from gadgetopt.models.forest_packing.certificate import check_bound
 from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.exact.column_generation import column_generation
 from gadgetopt.models.forest_packing.exact.cut_generation import cut_generation
@@ -27,7 +27,7 @@ def solved(method, instance, limits=None, **parameters):
     """Run a method and check what it returns exactly; return rate and bound."""
     rng = np.random.default_rng(0)
     outcome = METHODS[method](instance, limits or Limits(), rng, **parameters)
-    bound = certified_bound(instance, outcome.certificate)
+    bound = check_bound(instance, outcome.certificate)
     assert bound == outcome.dual_bound
     evaluation = evaluate(instance, outcome.solution)
     assert evaluation.feasible, evaluation.violations

@@ -1,4 +1,4 @@
-"""A budget of trees: models find the best trees, bounds are those of the problem."""
+"""Tree budgets: models find the best trees, and bounds hold for the whole problem."""
 
 from __future__ import annotations
 

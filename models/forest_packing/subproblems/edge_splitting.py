@@ -1,19 +1,19 @@
-r"""Removing switches by splitting arcs off (A6.3; Bang-Jensen, Frank and Jackson).
+r"""Edge splitting: a network without switches that packs the same trees.
 
-Arcs (u, w) and (w, t) at a switch w are replaced, :math:`\gamma` units at a time, by an arc (u, t)
-that remembers the way. A super-source s with arcs of capacity m_r to the workers r can send
-:math:`K = \sum_r m_r` units to every worker, and must still be able to: a cut Q loses
-:math:`\gamma` if it separates w from both u and t, so
+Algorithm A6.3 (Bang-Jensen, Frank and Jackson). Arcs (u, w) and (w, t) at a switch w are replaced,
+:math:`\gamma` units at a time, by an arc (u, t) that remembers its path. A super-source s with arcs
+of capacity m_r to the workers r can send :math:`K = \sum_r m_r` units to every worker, and must
+still be able to: a cut Q loses :math:`\gamma` if it separates w from both u and t, so
 
 .. math:: \gamma \le c(\delta^+(Q)) - K
 
 for all Q with s that leave some worker out. On an Eulerian network everything can be split off.
 
-Where the text asks for two maximum flows per worker and pair of arcs, we keep one flow of K to each
-worker and repair it. A split takes the flow that runs over u, w, t along. Only if more runs
-over u, w or over w, t than is left has the rest to be sent another way; what cannot be sent is
-exactly by how much :math:`\gamma` was too large, and shows a cut without slack. Slack never rises,
-so such a cut rules out later splits without looking at flows.
+Instead of two maximum flows per worker and pair of arcs, as published, one flow of K to each worker
+is kept and repaired. A split keeps the flow that runs over u, w, t. Only if more runs over u, w or
+over w, t than the capacity left must the rest be rerouted. The amount that cannot be rerouted is
+exactly the excess of :math:`\gamma`, and reveals a cut without slack. Slack never rises, so such a
+cut rules out later splits without any flow.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def split_off_switches(
     Returns
     -------
     dict
-        For pairs of workers the ways between them with their units. What is left at a switch, which
-        happens only if capacities in and out of some node differ, is dropped.
+        For pairs of workers the ways between them with their units. Capacity left at a switch is
+        dropped; there is some only if capacities in and out of some node differ.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def _push(flow: BigInts, a: int, b: int, amount: int) -> None:
 
 
 def _reroute(capacity: BigInts, flow: BigInts, a: int, b: int, amount: int) -> tuple[int, Bools]:
-    """Send more from a to b in what is left; return what is missing and the nodes still reached."""
+    """Send more from a to b in the residual; return the shortfall and the nodes still reached."""
     left = capacity - flow
     # Over at most one node, all at once.
     over = np.minimum(left[a], left[:, b])
@@ -235,7 +235,7 @@ def _reroute(capacity: BigInts, flow: BigInts, a: int, b: int, amount: int) -> t
 
 
 def _search(left: BigInts, a: int, b: int) -> tuple[BigInts, Bools]:
-    """Search for b from a, breadth first; return parents and what was reached."""
+    """Search for b from a, breadth first; return parents and the nodes reached."""
     open_arcs = left > 0
     parent = np.full(len(left), -1)
     reached = np.zeros(len(left), dtype=bool)
@@ -251,7 +251,7 @@ def _search(left: BigInts, a: int, b: int) -> tuple[BigInts, Bools]:
 
 
 def _take(ways: deque[tuple[Route, int]], amount: int) -> list[tuple[Route, int]]:
-    """Take so many units off."""
+    """Subtract units."""
     taken = []
     while amount > 0:
         route, units = ways.popleft()

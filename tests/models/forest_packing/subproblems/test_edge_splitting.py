@@ -1,4 +1,4 @@
-"""Switches removed by splitting: ways within the capacities, no worker cut off."""
+"""Edge splitting removes switches, keeps the capacities and cuts no worker off."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from gadgetopt.models.forest_packing.bounds.partition import capacity_matrix
 from gadgetopt.models.forest_packing.bounds.rooted_cuts import Digraph, gated_graph, tightest_cut
 from gadgetopt.models.forest_packing.generate.topologies import star
-from gadgetopt.models.forest_packing.subproblems.splitting import split_off_switches
+from gadgetopt.models.forest_packing.subproblems.edge_splitting import split_off_switches
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,9 +1,9 @@
-r"""Trees from loads: the decomposition of one stage's loads and root rates (A3).
+r"""Decomposition of one stage's loads and root rates into trees.
 
-Loads :math:`g` and root rates :math:`w` that satisfy every cut (F3) are packed by trees of total
-rate :math:`w(W)`: by Edmonds' theorem without switches, with balanced switches by splitting (F7;
-for networks that are not Eulerian (reconstructed)). The trees are found by column generation on the
-arcs that carry load,
+Algorithm A3. Loads :math:`g` and root rates :math:`w` that satisfy every cut (F3) are packed by
+trees of total rate :math:`w(W)`: by Edmonds' theorem without switches, with balanced switches by
+edge splitting (F7; for networks that are not Eulerian (reconstructed)). The trees are found by
+column generation on the arcs that carry load,
 
 .. math::
     \max \sum_T x_T \quad \sum_{T} n_a(T)\,x_T \le g_a, \quad
@@ -39,12 +39,12 @@ NEGLIGIBLE = 1e-11
 
 
 class SupportOracle:
-    """PRICE of a stage's trees on the arcs that carry load; rows are those arcs, then the roots.
+    """Pricing oracle of a stage's trees on arcs that carry load; rows: those arcs, then the roots.
 
     Parameters
     ----------
     network : Network
-        With the arcs that carry load alone.
+        Only with the arcs that carry load.
     stage : str
     loads : ndarray, shape (arcs,)
     root_rates : ndarray, shape (workers,)
@@ -124,8 +124,8 @@ def pack_loads(
     """Return trees of a stage that stay within loads and root rates, of the largest total rate.
 
     The total is that of the root rates, up to 1e-9 of it, if loads and root rates satisfy every cut
-    (F3) and each switch passes on what it gets. Rates are floating-point numbers read exactly: fit
-    them before use.
+    (F3) and each switch forwards what it receives. Rates are floating-point numbers read exactly:
+    fit them before use.
 
     Parameters
     ----------

@@ -8,8 +8,8 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 from gadgetopt.models.forest_packing.subproblems.cut_lp import CutLp
+from gadgetopt.models.forest_packing.subproblems.load_decomposition import pack_loads
 from gadgetopt.models.forest_packing.subproblems.separation import Separator
-from gadgetopt.models.forest_packing.subproblems.support import pack_loads
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
