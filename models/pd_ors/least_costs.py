@@ -1,4 +1,4 @@
-r"""What a job's work costs at least under given prices: a relaxation made for checking bounds.
+r"""Lower bounds on the cost of a job's work at given prices, for checking certificates.
 
 For prices of all machines, slots and resources, :func:`least_costs` returns for every job and slot
 t no more than what any schedule costs that does the whole work by slot t. Capacities are the full
@@ -12,7 +12,7 @@ ones of the empty cluster. It has two tables, computed without any other part of
   to whole quanta, so that costs come out too low and never too high.
 
 A search calls :func:`least_costs` with doubles. The check of a certificate calls :func:`job_costs`
-with integers, of which no sum passes 64 bits. Reconstructed.
+with integers, of which no sum passes 64 bits. (Reconstructed.)
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ QUANTA = 4_000
 
 
 def least_costs(instance: PdOrsInstance, price: Floats) -> list[Floats]:
-    """Return what the work of each job costs at least when it is done by slot t.
+    """Return lower bounds on the cost of the work of each job, done by slot t.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def least_costs(instance: PdOrsInstance, price: Floats) -> list[Floats]:
 
 
 def job_costs(job: JobTerms, worker: Costs, server: Costs, last: int) -> Costs:
-    """Return what the work of one job costs at least when it is done by slot t, as `least_costs`.
+    """Return lower bounds on the cost of the work of one job, done by slot t, as `least_costs`.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def job_costs(job: JobTerms, worker: Costs, server: Costs, last: int) -> Costs:
 
 
 def _never(costs: Costs) -> float:
-    """Return what stands for "impossible" among costs of this type."""
+    """Return the value that means "impossible" among costs of this type."""
     return NEVER if costs.dtype.kind == "i" else math.inf
 
 
@@ -246,7 +246,7 @@ class _WorkerSlots:
 
 
 def _back(least: Costs, n: int) -> Costs:
-    """Return what was least before n were added to the first index; the last one is "or more"."""
+    """Return the least costs n steps back in the first index; the last entry means "or more"."""
     rows = np.maximum(np.arange(len(least)) - n, 0)
     return least[rows]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Terms:
-    """What methods compute with; the evaluator does not.
+    """Derived constants of an instance, for methods; the evaluator does not use them.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class JobTerms:
 
     @cached_property
     def sigma(self) -> Fraction:
-        """What a worker-slot inside one machine counts in external ones."""
+        """Value of a worker-slot inside one machine in external ones."""
         return self.kappa_external / self.kappa_internal
 
     @cached_property
@@ -144,7 +144,7 @@ class JobTerms:
 
     @cached_property
     def usable(self) -> Bools:
-        """Whether n workers are allowed at a time, shape (F + 1,); not all are at exact ratio."""
+        """True where n workers are allowed at a time, shape (F + 1,); at exact ratio not all are."""
         n = np.arange(self.batch + 1)
         if self.instance.ratio == "exact":
             return np.asarray(n % self.gamma.numerator == 0)

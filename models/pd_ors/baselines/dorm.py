@@ -1,4 +1,4 @@
-r"""Dorm: utilisation under limits on unfairness and on changes, anew at every event (baseline).
+r"""Dorm: most utilisation within limits on unfairness and on changes, at every event.
 
 P. Sun, Y. Wen, N. B. D. Ta, S. Yan, "Towards Distributed Machine Learning in Shared Clusters: A
 Dynamically-Partitioned Approach", IEEE SMARTCOMP 2017 (details reconstructed: recalled). Whenever a
@@ -132,7 +132,7 @@ def build(
     unfairness, changes : float
         theta_1 and theta_2.
     fair : bool
-        Whether (D5) is there.
+        True if (D5) is in the model.
     """
     terms = instance.terms
     jobs, C = terms.jobs, terms.capacity.tolist()
@@ -271,7 +271,7 @@ def _allocation(
     clock: Clock,
     seed: int,
 ) -> tuple[Held, bool]:
-    """Return what the active jobs hold after an event, and whether the solver came to its end."""
+    """Return what the active jobs hold after an event, and True if the solver finished."""
     for fair in (True, False):
         m = build(instance, active, held, unfairness=unfairness, changes=changes, fair=fair)
         solved = solve_model(m, "highs", clock.limits(), seed, warm_start=True)

@@ -1,7 +1,7 @@
-r"""What the paper compares PD-ORS with: first in, first out (FIFO), and fair shares (DRF).
+r"""First in, first out (FIFO) and dominant resource fairness (DRF).
 
-As OASiS describes them; what is left open is (reconstructed). Neither looks at utilities, nor at
-whether a job can complete in time, nor has a guarantee. Workers and servers go to machines in turn,
+As the OASiS paper describes them; details that it leaves open are (reconstructed). Neither
+considers utilities or the horizon, nor has a guarantee. Workers and servers go to machines in turn,
 a pointer moving on to the next machine with room for each unit, workers before servers; so jobs are
 mostly spread, and train at the external speed. Where jobs are not to be spread, whole jobs go to
 machines in turn (reconstructed).
@@ -115,7 +115,7 @@ class Course:
 
     @property
     def complete(self) -> bool:
-        """Whether the work is done."""
+        """True if the work is done."""
         return self.done >= self.job.work
 
     def train(self, slot: int, held: Counts) -> None:

@@ -1,4 +1,4 @@
-r"""OASiS, the predecessor of PD-ORS: machines for workers and machines for servers (baseline).
+r"""OASiS, the predecessor of PD-ORS: separate machines for workers and for servers.
 
 Y. Bao, Y. Peng, C. Wu, Z. Li, "Online Job Scheduling in Distributed Machine Learning Clusters",
 IEEE INFOCOM 2018. The first half of the machines, rounded down, hosts only workers, the rest only

@@ -1,10 +1,10 @@
-r"""Decisions from prices: jobs placed one by one, and again, in what is left (reconstructed).
+r"""Ruin and recreate: jobs placed one by one at the prices of the column relaxation.
 
-At the prices of the linear relaxation of (10) a job's best schedule avoids the slots and resources
-that others need more. Jobs are placed in turn, each with its best schedule for the room that is
-left; then, ruin and recreate, some of them are taken out and placed anew, in another order and at
-prices scaled up or down: a job that pays less attention to prices completes earlier and takes more
-from those after it.
+Reconstructed. At the prices of the linear relaxation of (10) a job's best schedule avoids the slots
+and resources that others need more. Jobs are placed in turn, each with its best schedule in the
+capacity that is left. Then some of them are taken out and placed again, in another order and at
+prices scaled up or down: at lower prices a job completes earlier and leaves less for those after
+it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..bounds.prices import first_prices
 from ..bounds.restricted_master import RestrictedMaster
 from ..certificate import certificate_of
 from ..instance import PdOrsInstance
-from ..subproblems.placing import QUANTA, Placing
+from ..subproblems.job_placement import QUANTA, Placing
 from ..subproblems.slot_packing import Item
 from ..terms import JobTerms
 from .slot_checks import SlotChecks
@@ -49,7 +49,7 @@ RESERVE = 0.01
 
 @dataclass(frozen=True)
 class Prices:
-    """What column generation leaves.
+    """Result of column generation.
 
     Attributes
     ----------
@@ -125,19 +125,19 @@ class PricedSearch:
     trace: list[TracePoint] = field(default_factory=list)
 
     def run(self, limits: Limits, rounds: int, enough: float = math.inf) -> bool:
-        """Search for so many rounds, or until a value; say whether it was stopped by the time."""
+        """Search for so many rounds, or until a value; return True if the time stopped it."""
         clock = Clock(limits)
         jobs = {j.index: j for j in self.instance.terms.jobs if _can_earn(j)}
 
         def kept(placing: Placing) -> bool:
-            """Keep the best; say whether to go on."""
+            """Keep the best; return True if the search goes on."""
             if self.best is None or placing.value > self.best.value:
                 self.best = placing.copy()
                 self.trace.append(TracePoint(clock.elapsed_s, placing.value, None))
             return self.best.value < enough
 
         def recreate(placing: Placing, order: Sequence[int], scale: float) -> bool:
-            """Place what is not, first what is worth its price; say whether there was time."""
+            """Place the jobs left out, those worth their price first; return True if there was time."""
             price = scale * self.prices.price
             for least in (0.0, -math.inf):
                 for i in order:

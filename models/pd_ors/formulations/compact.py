@@ -1,7 +1,7 @@
-r"""The whole horizon as a time-indexed mixed-integer program with locality (reconstructed).
+r"""The whole horizon as a time-indexed mixed-integer program with locality.
 
-Sets: jobs i that can complete while they are worth something, machines h, resources r, slots t from
-a_i to the last completion slot of D_i (`aggregated.completions`).
+Reconstructed. Sets: jobs i that can complete while they are worth something, machines h, resources
+r, slots t from a_i to the last completion slot of D_i (`aggregated.completions`).
 
 Parameters: :math:`\sigma_i \ge 1`, what a worker-slot inside one machine counts; W_i the work,
 gamma, alpha, beta, C; M_ih the most workers on machine h with their servers;

@@ -1,9 +1,10 @@
-r"""The problem DMLRS as it stands: a non-convex MINLP for a global solver, for tiny instances.
+r"""The problem as it stands: a non-convex MINLP for a global solver, for tiny instances.
 
-Sets: jobs i, machines h, slots t from a_i on, resources r. Binaries: x_i accepts; W_iht and P_iht,
-machine h has workers or servers of the job; y_it its last slot with workers is t. Integers: w_iht
-workers, s_iht servers. Continuous: N_it samples trained in slot t, times :math:`\kappa_i^{ext}`;
-c_it time of communication per sample and worker, divided by :math:`\kappa_i^{ext}`.
+It is the problem DMLRS, (1)-(9). Sets: jobs i, machines h, slots t from a_i on, resources r.
+Binaries: x_i accepts; W_iht and P_iht, machine h has workers or servers of the job; y_it its last
+slot with workers is t. Integers: w_iht workers, s_iht servers. Continuous: N_it samples trained in
+slot t, times :math:`\kappa_i^{ext}`; c_it time of communication per sample and worker, divided by
+:math:`\kappa_i^{ext}`.
 
 .. math::
     \max\ & \sum_i x_i\, u_i(\tilde t_i - a_i)                                  \tag{2} \\

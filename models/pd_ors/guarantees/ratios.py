@@ -1,4 +1,4 @@
-r"""What is known of the ratio of PD-ORS's utility to the optimum.
+r"""Competitive ratios of PD-ORS: claimed, corrected and proven.
 
 Ratios are OPT/ALG; :math:`k_r = \ln(U^r / L)`.
 
@@ -282,7 +282,7 @@ def _cost_ratio(job: JobTerms, solution: PdOrsSolution, price: Floats, room: Int
 
 
 def exact_kernel(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
-    """Whether every cheapest schedule is the cheapest there is."""
+    """Return True if every schedule chosen is a cheapest one."""
     return _exact_slots(instance, parameters) and _exact_progress(instance, parameters)
 
 
@@ -310,16 +310,16 @@ def _exact_progress(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> b
 
 
 def rounds(_instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
-    """Whether slots are solved by the paper's randomised rounding."""
+    """Return True if slots are solved by the paper's randomised rounding."""
     return bool(parameters["slot_method"] == "rounding")
 
 
 def lemma_factor(
     instance: PdOrsInstance, parameters: Mapping[str, Any], delta: float = DELTA
 ) -> bool:
-    """Whether G is the lemma's: proven to pack, or to cover, every number of workers of every job.
+    """Return True if G is the lemma's for every number of workers of every job, to pack or to cover.
 
-    Of the empty cluster: in less room the packing factor is smaller still.
+    This is for the empty cluster: with less room the packing factor is smaller still.
     """
     factor = float(parameters["factor"])
     regime: Regime = "packing" if factor <= 1 else "covering"
@@ -334,5 +334,5 @@ def lemma_factor(
 
 
 def lower_price_of_the_paper(_instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
-    """Whether L is the paper's, for which an empty cluster costs half of any optimum at most."""
+    """Return True if L is the paper's: an empty cluster then costs half of an optimum at most."""
     return parameters["constants"] == "instance" and parameters["log_price_span"] is None

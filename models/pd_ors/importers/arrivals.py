@@ -76,7 +76,7 @@ def arrivals_csv(
     horizon_slots, slot_s : int, float
         Arrivals are taken from a window of so many slots of so many seconds.
     start_s : float, optional
-        Begin of the window on the log's clock; by default the first arrival.
+        Start of the window on the log's clock; by default the first arrival.
     machines, work_scale, capacity_workers, largest_batch, bandwidth_ratio
         Of the preset `paper`.
 

@@ -1,4 +1,4 @@
-"""What PD-ORS asks for: the price of every resource by machine and slot, as jobs come."""
+"""Heat map of PD-ORS's prices of every resource by machine and slot, as jobs arrive."""
 
 from __future__ import annotations
 

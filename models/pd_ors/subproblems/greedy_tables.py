@@ -1,7 +1,8 @@
-r"""Algorithm 4 for many machines: external slot tables by a greedy rule (reconstructed).
+r"""External slot tables by a greedy rule, for many machines.
 
-Whole bundles of :math:`\lfloor\gamma\rfloor` workers and a server go to the machines where a bundle
-is cheapest, then the servers and last the workers that are left over, one type at a time, to the
+Reconstructed; it takes the place of Algorithm 4 where exact tables would take too long. Whole
+bundles of :math:`\lfloor\gamma\rfloor` workers and a server go to the machines where a bundle is
+cheapest, then the servers and last the workers that are left over, one type at a time, to the
 machines where they are cheapest. All numbers of workers are placed at once, and only the machines
 that any of them reaches are looked at, which are about as many as F workers fill however many there
 are; of the others nothing is computed but what they hold and cost.

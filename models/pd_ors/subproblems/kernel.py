@@ -1,6 +1,7 @@
-r"""The kernel of PD-ORS: one job's cheapest schedule for every completion slot, at given prices.
+r"""The kernel: one job's cheapest schedule for every completion slot, at given prices.
 
-It serves the online algorithm, with the room that is left, and column generation, with all of it.
+It is the pricing problem of column generation, with full capacities, and of the online algorithm,
+with the capacities that are left.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ Allow = Callable[[int, bool, Ints], Bools]
 
 @dataclass(frozen=True)
 class Use:
-    """What a plan does in one slot: so many workers, all on one machine or not."""
+    """The part of a plan in one slot: a number of workers, all on one machine or spread."""
 
     slot: int
     internal: bool

@@ -1,6 +1,7 @@
-r"""Algorithms 2 and 3: the cheapest way to spread a job's work over slots (after PD-ORS).
+r"""Label setting: the cheapest way to spread a job's work over slots.
 
-Slots interact through the total of their progress only, so that with the least cost
+Algorithms 2 and 3, after PD-ORS. Slots interact through the total of their progress only, so that
+with the least cost
 :math:`\theta(t, v)` of progress v in slot t
 
 .. math::
@@ -42,7 +43,7 @@ MOST_STEPS = 100_000_000
 
 @dataclass(frozen=True)
 class Scale:
-    """What n workers bring in a slot, in whole units, and how many units the work is.
+    """Progress of n workers in a slot, in whole units, and the units of the work.
 
     Attributes
     ----------
@@ -138,7 +139,7 @@ def _floors(step: Fraction, batch: int, most: int) -> Ints:
 
 @dataclass(frozen=True)
 class Front:
-    """What a job may do in a slot: more progress only at more cost.
+    """The undominated options of a job in a slot: more progress only at more cost.
 
     Attributes
     ----------
@@ -147,7 +148,7 @@ class Front:
     cost : array of float, shape (options,)
         Increasing.
     internal : array of bool, shape (options,)
-        Whether all sits on one machine.
+        True if all workers and servers are on one machine.
     workers : array of int, shape (options,)
     """
 

@@ -1,4 +1,4 @@
-r"""Packing a slot by patterns of one machine, and what patterns say that volume does not.
+r"""Packing a slot by machine patterns, and cuts from their duals.
 
 A pattern is a filling of one machine: how many workers and servers of each job. With P_c the
 patterns of a machine of kind c, of which there are H_c, and n the workers and servers asked for,
@@ -7,9 +7,9 @@ patterns of a machine of kind c, of which there are H_c, and n the workers and s
     \max\ \phi \quad \text{s.t.} \quad \sum_{c,\, p \in P_c} \lambda_{c p}\, p \ge \phi\, n, \quad
     \sum_p \lambda_{c p} \le H_c
 
-is solved by generating patterns: with duals :math:`\pi, \mu` a pattern is priced by the knapsack
-:math:`\max \pi p` over the fillings of a machine. If phi < 1 the items do not fit, and more than
-that: :math:`\pi n \le \sum_c H_c \max_{p \in P_c} \pi p` holds for all that fits into any slot.
+is solved by column generation: with duals :math:`\pi, \mu` a pattern is priced by the knapsack
+:math:`\max \pi p` over the fillings of a machine. If phi < 1 the items do not fit, and the cut
+:math:`\pi n \le \sum_c H_c \max_{p \in P_c} \pi p` holds for everything that fits into any slot.
 If phi >= 1, integer numbers of the patterns at hand often pack the slot where CP-SAT, which sees
 every machine by itself, does not get there (Gilmore and Gomory's columns; reconstructed).
 """
@@ -57,7 +57,7 @@ SIMPLE_WEIGHTS = 120
 
 @dataclass(frozen=True)
 class Cut:
-    """A linear inequality that all that fits onto the machines of a slot satisfies.
+    """A linear inequality that is satisfied by everything that fits onto the machines of a slot.
 
     Attributes
     ----------
@@ -71,11 +71,11 @@ class Cut:
 
     @property
     def has_blocks(self) -> bool:
-        """Whether it speaks of blocks, and not only of workers and servers."""
+        """True if it has weights of blocks, and not only of workers and servers."""
         return any(kind > 0 for (_, kind), _ in self.weights)
 
     def is_violated(self, terms: Terms, items: Sequence[Item]) -> bool:
-        """Say whether the items violate it."""
+        """Return True if the items violate it."""
         running = {item.job: item for item in items}
         total = 0
         for (job, kind), weight in self.weights:
@@ -93,7 +93,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class PatternOutcome:
-    """What patterns say of a slot's items.
+    """Outcome of packing a slot's items by patterns.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ def pack_by_patterns(
     pool : dict, optional
         Patterns of earlier slots to start from; new ones are added to it.
     choose : bool
-        Whether to look for integer numbers of the patterns; it is of no use if there are none.
+        True to look for integer numbers of the patterns; False where none are needed.
     """
     pool = {} if pool is None else pool
     clock = Clock(limits)
@@ -286,13 +286,13 @@ class _PatternSearch:
 
     @property
     def fits(self) -> bool:
-        """Whether fractions of patterns hold all that is asked for."""
+        """True if fractional numbers of patterns hold all items."""
         return self.share >= 1.0 - 1e-9
 
     def refutation(self) -> tuple[bool, Cut | None]:
-        """Say whether the duals, in whole numbers, prove that the items do not fit.
+        """Return True if the duals, in whole numbers, prove that the items do not fit.
 
-        With the inequality that holds in every slot, if that is violated too.
+        With the inequality that holds in every slot, if the items violate it.
         """
         impossible = False
         if not self.weights.any():

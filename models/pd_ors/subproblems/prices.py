@@ -1,6 +1,7 @@
-r"""Exponential prices of resources that are promised to jobs (after PD-ORS; form of OASiS (22)).
+r"""Exponential prices of resources by the part that is promised to jobs.
 
-With :math:`\rho_h^r[t]` of the capacity promised, resource r of machine h costs in slot t
+After PD-ORS, in the form of equation (22) of the OASiS paper. With :math:`\rho_h^r[t]` of the
+capacity promised, resource r of machine h costs in slot t
 
 .. math::
     p_h^r[t] = L \left(\frac{U^r}{L}\right)^{\rho_h^r[t] / C_h^r}, \qquad
@@ -78,7 +79,7 @@ def chosen_range(
     log_price_span: float | None,
     normalise_resources: bool,
 ) -> PriceRange:
-    """Return U^r and L as the parameters of PD-ORS ask for; see `pd_ors.pd_ors`.
+    """Return U^r and L for the parameters of PD-ORS; see `pd_ors.pd_ors`.
 
     Raises
     ------
@@ -256,7 +257,7 @@ def _last_log_utility(job: JobTerms) -> float:
 
 
 class PriceTable:
-    """What is promised of every machine in every slot, and what the rest costs.
+    """Promised amounts of every machine in every slot, and the prices of the rest.
 
     Only what an accepted job takes is computed anew.
 

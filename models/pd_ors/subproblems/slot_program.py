@@ -1,4 +1,4 @@
-r"""One job in one slot, spread over machines: a mixed packing and covering program.
+r"""The program of one slot: one job spread over machines, mixed packing and covering.
 
 For a job with n workers and :math:`m = \lceil n / \gamma \rceil` servers, prices p and what is
 left of every machine, with :math:`c^w_h = \sum_r p_h^r \alpha^r` and

@@ -1,7 +1,8 @@
-r"""The linear relaxation of the program of one slot, which Algorithm 4 rounds (after PD-ORS).
+r"""The linear relaxation of the program of one slot.
 
-(13)-(17) of `slot_program` without integrality, with a worker or server fixed to 0 on machines
-where not one of them fits: that keeps the width of the packing rows at 1 and more.
+Algorithm 4, after PD-ORS, rounds its optimum. It is (13)-(17) of `slot_program` without
+integrality, with a worker or server fixed to 0 on machines where not one of them fits: that keeps
+the width of the packing rows at 1 and more.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class SlotPoint:
 
     @property
     def integral(self) -> bool:
-        """Whether all numbers are whole."""
+        """True if all numbers are integers."""
         return bool((self.workers % 1 == 0).all() and (self.servers % 1 == 0).all())
 
 
