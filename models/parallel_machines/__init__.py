@@ -7,7 +7,7 @@ The rooms, each of which declares its own parts:
 - `bounds`: lower bounds with certificates
 - `algorithms`: list scheduling, LPT, MULTIFIT, differencing
 - `baselines`: local search
-- `exact`: what closes the gap at any size
+- `exact`: the search that closes the gap at any size
 - `pictures`
 """
 

@@ -144,7 +144,7 @@ class JobTerms:
 
     @cached_property
     def usable(self) -> Bools:
-        """True where n workers are allowed at a time, shape (F + 1,); at exact ratio not all are."""
+        """True where n workers are allowed, shape (F + 1,); at exact ratio not all are."""
         n = np.arange(self.batch + 1)
         if self.instance.ratio == "exact":
             return np.asarray(n % self.gamma.numerator == 0)

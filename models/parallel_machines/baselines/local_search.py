@@ -1,4 +1,4 @@
-"""Local search: the jobs of two machines are divided anew, as evenly as they can be."""
+"""Local search: the jobs of two machines are divided again, as evenly as possible."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def first_schedule(instance: ParallelMachinesInstance, bound: int, clock: Clock)
 
 
 class PairSearch:
-    """A schedule that gets better, pair by pair.
+    """A schedule that is improved pair by pair.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class PairSearch:
         return False
 
     def _kick(self) -> None:
-        """Divide the jobs of two machines anew, neither to become the most loaded."""
+        """Divide the jobs of two machines again so that neither becomes the most loaded."""
         top_s = self.makespan_s
         others = [i for i, load_s in enumerate(self.load_s) if load_s < top_s]
         if len(others) < 2:

@@ -1,4 +1,4 @@
-"""The bound of the linear pattern program, with prices of the processing times for certificate."""
+"""The bound of the linear pattern program, certified by prices of the processing times."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ..certificate import (
 from ..instance import ParallelMachinesInstance
 from .combinatorial import is_raised
 from .dual_feasible import dual_feasible_bound
-from .patterns import Demand, Pattern, pack_in_parts
+from .patterns import Demand, Pattern, pack_fractionally
 
-#: What duals are multiplied by, one after the other, until rounded to whole numbers they prove
-#: something: simple fractions become prices that a person can check.
+#: Factors of the duals, tried in order until the duals, rounded to whole numbers, prove something:
+#: simple fractions become prices that a person can check.
 _SCALES = (60, 2520, 10**9)
 
 
@@ -33,7 +33,7 @@ def pattern_bound(
 
     It is found by bisection from the bound of dual feasible functions, each capacity by column
     generation. The duals at the largest capacity that is refuted are the certificate: prices under
-    which the jobs are worth more than m machines can hold, which whoever checks it computes anew.
+    which the jobs are worth more than m machines can hold. The check solves that knapsack again.
 
     Raises
     ------
@@ -61,7 +61,7 @@ class Raised:
     bound, certificate
         A lower bound and its proof.
     closed : bool
-        Whether no larger capacity below the upper end is refuted; False if time ran out.
+        True if no larger capacity below the upper end is refuted; False if time ran out.
     pool : dict
         The patterns that were generated, with their loads.
     """
@@ -89,7 +89,7 @@ def raise_bound(
     while low < high:
         # Most bounds need not be raised at all, so the lowest capacity comes first.
         capacity_s = low if low == bound and certificate is known[1] else (low + high) // 2
-        packing = pack_in_parts(demand, capacity_s, pool, clock)
+        packing = pack_fractionally(demand, capacity_s, pool, clock)
         if packing.fits is None:
             return Raised(bound, certificate, False, pool)
         proof = (
@@ -113,7 +113,7 @@ def demand_of(instance: ParallelMachinesInstance) -> Demand:
 def priced(
     instance: ParallelMachinesInstance, prices: npt.NDArray[np.float64], capacity_s: int
 ) -> ParallelMachinesCertificate | None:
-    """Return the certificate that duals make in whole numbers; None if it proves nothing."""
+    """Return a certificate of the duals, rounded to whole numbers; None if it proves nothing."""
     largest = float(prices.max())
     if largest <= 0:
         return None

@@ -1,4 +1,4 @@
-r"""Column generation: whether machines of a capacity hold the jobs, if jobs can be had in parts.
+r"""Column generation for the linear pattern program at a capacity.
 
 The linear pattern program of a capacity C minimises the number of machines,
 
@@ -48,24 +48,24 @@ class Demand:
     machines: int
 
     def load_s(self, pattern: Pattern) -> int:
-        """Return what the jobs of a pattern take."""
+        """Return the load of a pattern."""
         return sum(a * d for a, d in zip(pattern, self.times_s, strict=True))
 
 
 @dataclass(frozen=True)
 class Packing:
-    """How column generation ended.
+    """Outcome of column generation.
 
     Attributes
     ----------
     fits : bool or None
-        True if the machines hold the jobs in parts, False if `prices` say that they do not; None if
-        time ran out.
+        True if the machines hold the jobs fractionally, False if `prices` prove that they do not;
+        None if time ran out.
     patterns : list of (Pattern, float)
-        Where it fits, the patterns used and how often.
+        If the jobs fit, the patterns used and how often.
     prices : ndarray
-        Where it does not, or where the optimum was asked for: duals under which no pattern is
-        worth more than 1.
+        If they do not fit, or if `to_optimum` was set: duals under which no pattern is worth more
+        than 1.
     """
 
     fits: bool | None
@@ -73,7 +73,7 @@ class Packing:
     prices: npt.NDArray[np.float64] | None = None
 
 
-def pack_in_parts(
+def pack_fractionally(
     demand: Demand,
     capacity_s: int,
     pool: dict[Pattern, int],
@@ -81,7 +81,7 @@ def pack_in_parts(
     *,
     to_optimum: bool = False,
 ) -> Packing:
-    """Find out whether machines of a capacity hold the jobs, if jobs can be had in parts.
+    """Pack the jobs into machines of a capacity fractionally, or prove that they do not fit.
 
     Parameters
     ----------
@@ -91,9 +91,9 @@ def pack_in_parts(
     pool : dict
         Patterns known, with their loads; those that are found are added.
     clock : Clock
-        What it leaves is the time of the linear programs.
+        Its remaining time is the limit of the linear programs.
     to_optimum : bool, default False
-        Go on where it fits, until the duals are optimal.
+        Go on after the jobs fit, until the duals are optimal.
     """
     master = _Master(demand)
     for pattern in _first_patterns(demand, capacity_s):

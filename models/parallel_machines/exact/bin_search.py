@@ -1,7 +1,7 @@
-"""Exact search: a bound and a schedule that approach each other, capacity by capacity.
+"""Exact search: bound and schedule approach each other, capacity by capacity.
 
-A makespan of at most C is a packing into m machines of capacity C. What is cheap comes first, and
-most instances are closed by it.
+A schedule of makespan at most C is a packing into m machines of capacity C. Cheap steps come first,
+and most instances are closed by them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .enumeration import possible_patterns
 
 Packer = Literal["highs", "cpsat"]
 
-#: Dives at a capacity before an integer program decides whether it is enough.
+#: Dives at a capacity before an integer program decides it.
 DIVES = 6
 
 
@@ -51,19 +51,19 @@ def bin_search(
        find none, an integer program decides: over the patterns whose reduced costs allow them, or
        the arc-flow model if they are too many.
 
-    It ends when bound and schedule meet. The bound of 1 and 2 has a certificate; what an integer
-    program refutes is its solver's word.
+    It ends when bound and schedule meet. The bounds of steps 1 and 2 have certificates; a capacity
+    refuted by an integer program is claimed by its solver.
 
     Parameters
     ----------
     instance : ParallelMachinesInstance
     limits : Limits
     rng : numpy.random.Generator
-        Of the local search and the dives.
+        Used by the local search and the dives.
     packer : "highs" or "cpsat", default "highs"
-        What solves the integer programs.
+        Solver of the integer programs.
     kicks : int, default 200
-        Of the local search.
+        Random exchanges of the local search without improvement.
     """
     search = _Search(instance, limits, rng)
     search.bound_by_counting()
@@ -137,7 +137,7 @@ class _Search(Search[ParallelMachinesSolution]):
         """Raise the bound by the linear pattern program."""
         with self.phase("pattern bound"):
             known = self.certificate
-            assert isinstance(known, ParallelMachinesCertificate), "counting always proves some"
+            assert isinstance(known, ParallelMachinesCertificate), "counting proves something"
             found = raise_bound(self.instance, (self.bound_s, known), self.makespan_s, self.clock)
             self.prove(found.bound, found.certificate)
             self.pool = found.pool

@@ -1,9 +1,9 @@
-r"""All patterns that a packing can have, by their reduced costs.
+r"""Enumeration of the patterns that a packing can have, by their reduced costs.
 
 Let z be the optimum of the linear pattern program at a capacity and :math:`\pi` its duals. A
-packing into m machines has patterns P with :math:`\sum_P (1 - \pi a_P) = m - z`, none of them
-negative. So each has a reduced cost :math:`1 - \pi a_P \le m - z`, and few have. Nor may a machine
-be idle for longer than :math:`m C - \sum_j p_j`.
+packing into m machines has patterns P with :math:`\sum_P (1 - \pi a_P) = m - z`, where no term is
+negative. So each pattern has a reduced cost :math:`1 - \pi a_P \le m - z`, and only few patterns
+do. Nor may a machine be idle for longer than :math:`m C - \sum_j p_j`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from gadgetopt.search.clock import Clock
 
-from ..bounds.patterns import MOST_ENTRIES, Demand, Pattern, pack_in_parts
+from ..bounds.patterns import MOST_ENTRIES, Demand, Pattern, pack_fractionally
 
 #: Patterns that are enumerated at most.
 MOST_PATTERNS = 50_000
@@ -34,7 +34,7 @@ def possible_patterns(
     entries = (capacity_s + 1) * (len(demand.times_s) + 1)
     if entries > MOST_ENTRIES // 8:  # in doubles here
         return None
-    packing = pack_in_parts(demand, capacity_s, pool, clock, to_optimum=True)
+    packing = pack_fractionally(demand, capacity_s, pool, clock, to_optimum=True)
     if packing.prices is None:
         return None
     slack = demand.machines - float(packing.prices @ demand.counts) + _MARGIN

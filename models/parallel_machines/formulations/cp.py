@@ -1,4 +1,4 @@
-r"""The constraint program: when each job starts, and no more than m of them at a time.
+r"""The constraint program: start times, and at most m jobs at a time.
 
 Variables: the start :math:`a_j` of each job and the makespan C. Jobs are intervals
 :math:`[a_j, a_j + p_j)`.

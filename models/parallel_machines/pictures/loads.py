@@ -1,4 +1,4 @@
-"""A schedule as a picture: a bar for every machine, its jobs in it, longest first."""
+"""Loads of machines: a bar for every machine, of its jobs, longest first."""
 
 from __future__ import annotations
 

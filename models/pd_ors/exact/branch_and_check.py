@@ -147,7 +147,7 @@ class _Search:
             self._reserve()
 
     def _place_at_prices(self) -> None:
-        """Take the bound of the column relaxation, and decisions from placing jobs at its prices."""
+        """Take the bound of the column relaxation, and place jobs at its prices."""
         with self._clock.phase("prices"):
             prices = relaxation_prices(self._instance, self._clock.limits(part=PRICES_PART))
             self._certificate = certificate_of(self._instance, prices.price)
@@ -168,7 +168,7 @@ class _Search:
             self._offer(search.best.decision())
 
     def _pass_over(self, deadlines: Deadlines) -> None:
-        """Postpone these deadlines and all earlier ones; the bound keeps the value of the master."""
+        """Postpone these and all earlier deadlines; the bound keeps the master's value."""
         self._passed_over = max(self._passed_over, min(self._promised, self._certified))
         self._passed.append(deadlines)
         self._mip.no_goods.append(dict(deadlines))

@@ -142,7 +142,7 @@ class _Search:
         return max(left, self._at_hand, self._undecided, float(self._now.value))
 
     def outcome(self) -> MethodOutcome:
-        """Return the incumbent and the bound, with the certificate if it is the bound of the root."""
+        """Return incumbent and bound, with the certificate if the bound is the root's."""
         price = self._root_price[:, self._master.classes.of_machine]
         certificate = certificate_of(self._instance, price)
         rooted = check_bound(self._instance, certificate)

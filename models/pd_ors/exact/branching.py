@@ -66,7 +66,7 @@ class Node:
         )
 
     def constrained(self, constraint: BranchingConstraint, holds: bool) -> Node:
-        """Return the node in which a constraint holds or does not; a job that has to meet one is accepted."""
+        """Return the node in which a constraint holds or not; if it holds, its job is accepted."""
         accepted = self.accepted | {constraint.job} if holds else self.accepted
         return replace(
             self, constraints=(*self.constraints, (constraint, holds)), accepted=accepted
@@ -138,7 +138,7 @@ def by_completion(node: Node, columns: Sequence[Column], shares: Floats) -> list
 
 
 def by_constraint(node: Node, columns: Sequence[Column], shares: Floats) -> list[Node] | None:
-    """Branch on a constraint (b): the one nearest to a half; None if all jobs do one thing in a slot."""
+    """Branch on a constraint (b): the share nearest to a half; None if all shares are integer."""
     best, chosen = INTEGRAL, None
     for i, mine in _of_jobs(columns, shares).items():
         constraints = {

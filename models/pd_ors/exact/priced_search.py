@@ -137,7 +137,7 @@ class PricedSearch:
             return self.best.value < enough
 
         def recreate(placing: Placing, order: Sequence[int], scale: float) -> bool:
-            """Place the jobs left out, those worth their price first; return True if there was time."""
+            """Place the jobs left out, first those worth their price; True if there was time."""
             price = scale * self.prices.price
             for least in (0.0, -math.inf):
                 for i in order:

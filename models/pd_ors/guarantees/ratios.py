@@ -317,7 +317,7 @@ def rounds(_instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
 def lemma_factor(
     instance: PdOrsInstance, parameters: Mapping[str, Any], delta: float = DELTA
 ) -> bool:
-    """Return True if G is the lemma's for every number of workers of every job, to pack or to cover.
+    """Return True if G is the lemma's, to pack or to cover, for all jobs and worker counts.
 
     This is for the empty cluster: with less room the packing factor is smaller still.
     """

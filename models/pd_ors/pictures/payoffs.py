@@ -1,4 +1,4 @@
-"""What every job is worth, costs and is left with at the prices of its arrival."""
+"""Waterfall of utility, cost and payoff of every job at the prices of its arrival."""
 
 from __future__ import annotations
 

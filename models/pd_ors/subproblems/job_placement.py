@@ -121,7 +121,7 @@ class Placing:
         self.placed[job.index] = Placed(schedule, usage, utility)
 
     def _has_volume(self, job: JobTerms) -> bool:
-        """Return True if the volume left in the slots in which the job earns suffices for its work."""
+        """Return True if the slots in which the job earns have the volume for its work."""
         earning = np.flatnonzero(job.utility > 0)
         if job.earliest is None or not earning.size:
             return False

@@ -1,4 +1,4 @@
-"""Prices made to pass: of machines without capacity, and near the largest double."""
+"""Forged prices prove nothing: machines without capacity, and prices near the largest double."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FIFO, DRF and Dorm."""
+"""FIFO, DRF and Dorm on hand-checked instances, and their laws on random ones."""
 
 from __future__ import annotations
 

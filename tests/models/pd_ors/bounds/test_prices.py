@@ -1,4 +1,4 @@
-"""Prices prove bounds: by the check's own account of what schedules cost, however relaxed."""
+"""Prices prove bounds, by the lower bounds on costs of schedules that the check computes itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Branch-and-price agrees with the other exact routes, and its pieces do what they say."""
+"""Branch-and-price agrees with the other exact routes, its pricing with enumeration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is claimed and what is proved of PD-ORS's ratio."""
+"""The claimed ratios of PD-ORS are refuted, the proven one holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Algorithm 4's rounding of the program of one slot."""
+"""Randomised rounding of the program of one slot."""
 
 from __future__ import annotations
 
