@@ -1,6 +1,6 @@
 """Scheduling jobs on identical parallel machines: the shortest makespan, P||Cmax.
 
-The rooms, each of which declares its own parts:
+Each room declares its own parts:
 
 - `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`, `importers`
 - `formulations`: the integer programs from weak to strong, and a constraint program

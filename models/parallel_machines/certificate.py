@@ -228,7 +228,7 @@ def most_collected(
 
 
 def bundle_sizes(count: int) -> list[int]:
-    """Return numbers of which some sum to any number up to `count`, and none to more."""
+    """Return numbers whose subset sums are exactly 0, 1, ..., `count`."""
     sizes = []
     size = 1
     while count > 0:

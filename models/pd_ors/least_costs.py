@@ -1,8 +1,8 @@
 r"""Lower bounds on the cost of a job's work at given prices, for checking certificates.
 
 For prices of all machines, slots and resources, :func:`least_costs` returns for every job and slot
-t no more than what any schedule costs that does the whole work by slot t. Capacities are the full
-ones of the empty cluster. It has two tables, computed without any other part of the system:
+t a lower bound on the cost of the schedules that do the whole work by slot t. Capacities are those
+of the empty cluster. It has two tables, computed without any other part of the system:
 
 * one slot: n workers and their servers inside one machine, the cheapest where they fit; or spread
   over machines, by dynamic programming over the machines where that is small, and otherwise
@@ -33,11 +33,11 @@ Ints = npt.NDArray[np.int64]
 #: Doubles, or whole numbers.
 Costs = npt.NDArray[Any]
 
-#: What an integer cost is that stands for "impossible". Two of them, and half of one, fit 64 bits.
+#: The integer cost that means "impossible". The sum of two and a half of them fits 64 bits.
 NEVER = 2**61
 
 #: Additions of table entries that the exact tables of one instance may take; what would take more
-#: is relaxed. A call of numpy counts as so many additions.
+#: is relaxed. A call of numpy counts as this many additions.
 MOST_ADDITIONS = 10**9
 CALL = 2_000
 
@@ -161,7 +161,7 @@ class _Spread:
         job = self._job
         a, b = (x.ravel() for x in np.indices(self._shape))
         fits = (np.outer(a, job.alpha) + np.outer(b, job.beta) <= room).all(axis=1)
-        some = np.flatnonzero(fits)[1:]  # the first is nothing, which is no move
+        some = np.flatnonzero(fits)[1:]  # the first places nothing
         return list(zip(a[some].tolist(), b[some].tolist(), strict=True))
 
     def _over_machines(self, worker: Costs, server: Costs) -> Costs:

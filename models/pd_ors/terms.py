@@ -230,7 +230,7 @@ class JobTerms:
         ModelRefused
             If the job needs more worker-slots than the horizon has for it.
         """
-        # What no horizon has is as good as more.
+        # More worker-slots than any horizon has make no difference.
         return np.array([min(b, MOST_UNITS) for b in self._external_needed], dtype=np.int64)
 
     @cached_property
@@ -248,7 +248,7 @@ class JobTerms:
         return len(self.external_needed) - 1 if inside else int(self.external_needed[0])
 
     def least_server_slots(self, worker_slots: int) -> int:
-        """Return the fewest server-slots beside so many worker-slots."""
+        """Return the fewest server-slots for a number of worker-slots."""
         return math.ceil(worker_slots / self.gamma)
 
     @cached_property

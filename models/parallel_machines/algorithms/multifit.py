@@ -45,7 +45,7 @@ def multifit(
 
     The capacity is bisected between :math:`\max(\sum_j p_j / m, \max_j p_j)` and
     :math:`\max(2 \sum_j p_j / m, \max_j p_j)` in rationals, as printed. Departure from the text:
-    what is returned has the makespan of the last packing that succeeded, which may be less than its
+    the makespan returned is that of the last packing that succeeded, which may be less than its
     capacity.
 
     References

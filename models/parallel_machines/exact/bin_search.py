@@ -78,7 +78,7 @@ def bin_search(
         while not search.over:
             if not search.dive():
                 search.decide(packer)
-    except ModelRefused as refusal:  # too large for patterns or arcs: what is known remains
+    except ModelRefused as refusal:  # too large for patterns or arcs: incumbent and bound remain
         search.notes["refused"] = str(refusal)
     return search.outcome(search.best, **search.notes)
 

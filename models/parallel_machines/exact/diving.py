@@ -12,7 +12,7 @@ from ..bounds.patterns import Demand, Pattern, pack_fractionally
 from ..formulations.makespan import jobs_by_time
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 
-#: In dives after the first, a pattern is drawn from so many of the largest shares.
+#: In dives after the first, a pattern is drawn from this many of the largest shares.
 _CHOICES = 4
 
 
@@ -36,7 +36,7 @@ def dive(
             return None
         whole = [pattern for pattern, x in found.patterns for _ in range(int(x + 1e-6))]
         for pattern in whole or [_drawn(demand, found.patterns, rng)]:
-            # Jobs may be covered twice; a pattern takes what is left of them.
+            # Jobs may be covered twice; a pattern takes those that are left.
             taken = tuple(map(min, pattern, demand.counts))
             if not any(taken):
                 continue

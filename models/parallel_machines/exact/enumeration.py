@@ -17,7 +17,7 @@ from ..bounds.patterns import MOST_ENTRIES, Demand, Pattern, pack_fractionally
 #: Patterns that are enumerated at most.
 MOST_PATTERNS = 50_000
 
-#: What is added to m - z: the duals are a solver's doubles.
+#: Margin added to m - z, as the duals are a solver's doubles.
 _MARGIN = 1e-6
 
 

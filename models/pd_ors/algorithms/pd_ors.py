@@ -68,7 +68,7 @@ def pd_ors(
     ----------
     instance : PdOrsInstance
     limits : Limits
-        `time_s` is looked at before each job; jobs after it are rejected.
+        `time_s` is checked before each job; jobs after it are rejected.
     rng : numpy.random.Generator
         Only a seed for roundings is drawn from it.
     slot_method : "auto", "exact_dp", "greedy", "milp" or "rounding", default "auto"

@@ -32,7 +32,7 @@ METHODS = (
     Method(
         "drf",
         kind="baseline",
-        summary="dominant resource fairness, anew in every slot",
+        summary="dominant resource fairness, recomputed in every slot",
         reference="baseline DRF",
         run=part("fifo_drf:drf"),
     ),

@@ -59,7 +59,7 @@ def oasis(
     ----------
     instance : PdOrsInstance
     limits : Limits
-        `time_s` is looked at before each job; jobs after it are rejected.
+        `time_s` is checked before each job; jobs after it are rejected.
     rng : numpy.random.Generator
         Not used.
     progress, quanta

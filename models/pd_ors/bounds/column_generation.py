@@ -206,7 +206,7 @@ def _price(
         )
         best = -math.inf
         for slot, plan in plans.items():
-            # What is done before the first slot allowed counts as done in it.
+            # A completion before the first slot allowed counts as one in it.
             completion = max(slot, limit.first)
             if completion <= limit.last and job.job.utility[completion] > 0:
                 best = max(best, float(job.job.utility[completion] - plan.cost))

@@ -68,7 +68,7 @@ def branch_and_price(
     ----------
     instance : PdOrsInstance
     limits : Limits
-        `time_s` is looked at before each job that is priced.
+        `time_s` is checked before each job that is priced.
     rng : numpy.random.Generator
         For the first runs of PD-ORS.
 
@@ -101,7 +101,7 @@ class _Search:
         self._numbers = itertools.count()
         self._nodes = 0
         self._packed: dict[tuple[Item, ...], Packing] = {}
-        #: Bounds of the node at hand and of nodes that could not be decided.
+        #: Bounds of the current node and of nodes that could not be decided.
         self._at_hand = self._undecided = -math.inf
         self._root_price: Floats = np.zeros(self._master.shape)
 
@@ -192,8 +192,8 @@ class _Search:
             return []
         children = by_completion(node, columns, shares) or by_constraint(node, columns, shares)
         if children is None:
-            # What every job does is decided and fits: the incumbent is as good, but for parts of
-            # jobs that were taken for none of them.
+            # The schedule of every job is decided and fits: the incumbent is as good, but for
+            # fractions of jobs that were rounded to none.
             if node.bound > self._enough:
                 self._undecided = max(self._undecided, node.bound)
             return []
@@ -286,9 +286,9 @@ class _Search:
         return cuts
 
     def _place_one_by_one(self, columns: Sequence[Column], shares: Floats) -> None:
-        """Give jobs, those of most share first, the best plan at the node's prices in what is left.
+        """Give jobs, the largest shares first, their best plan in the free capacity at node prices.
 
-        Jobs that are not worth their price come after the others, for what is left then.
+        Jobs that are not worth their price come after the others.
         """
         instance = self._instance
         price = self._master.price[:, self._master.classes.of_machine]

@@ -35,7 +35,7 @@ FIRST_SCALES = (0.5, 1.0)
 #: Range of the scales in ruin and recreate, and how much the order of jobs varies.
 LEAST_SCALE, GREATEST_SCALE = 0.2, 1.3
 NOISE = 0.5
-#: Jobs taken out: at most this part of all, and at least so many.
+#: Jobs taken out: at most this part of all, and at least this many.
 REMOVED_PART, FEWEST_REMOVED = 0.3, 2
 #: Relative loss that is accepted at first; it falls to nothing.
 ACCEPTED_LOSS = 0.01
@@ -56,9 +56,9 @@ class Prices:
     price : array, shape (slots, machines, resources)
         Per unit.
     payoff : array, shape (jobs,)
-        What each job would earn at these prices.
+        Payoff of each job at these prices.
     earned : array, shape (jobs,)
-        What it earns in the relaxation.
+        Utility of each job in the relaxation.
     bound : float
         As computed by column generation; the certificate's is the one to rely on.
     master : RestrictedMaster
@@ -89,7 +89,7 @@ def relaxation_prices(instance: PdOrsInstance, limits: Limits) -> Prices:
 def chosen(instance: PdOrsInstance, prices: Prices, limits: Limits) -> Placing:
     """Return a placing from an integer choice of the columns, some capacity kept in reserve.
 
-    Columns know classes of machines only; where a slot does not pack, jobs are placed anew.
+    Columns know classes of machines only; where a slot does not pack, jobs are placed again.
     """
     clock = Clock(limits)
     of_choice = replace(clock.limits(CHOICE_PART, MOST_CHOICE_S), rel_gap=CHOICE_GAP)
@@ -125,7 +125,7 @@ class PricedSearch:
     trace: list[TracePoint] = field(default_factory=list)
 
     def run(self, limits: Limits, rounds: int, enough: float = math.inf) -> bool:
-        """Search for so many rounds, or until a value; return True if the time stopped it."""
+        """Search for a number of rounds, or until a value; return True if the time stopped it."""
         clock = Clock(limits)
         jobs = {j.index: j for j in self.instance.terms.jobs if _can_earn(j)}
 
@@ -147,7 +147,7 @@ class PricedSearch:
                         placing.place(jobs[i], price, least)
             return True
 
-        # In what order jobs are placed: by either, with some noise. What has nothing of it comes
+        # Order in which jobs are placed: by either value, with some noise. Jobs of value 0 come
         # late, but not always last.
         worths = [w + 0.1 * float(w.mean()) for w in (self.prices.payoff, self.prices.earned)]
         current = self.best
@@ -208,7 +208,7 @@ def priced_search(
     ----------
     instance : PdOrsInstance
     limits : Limits
-        `time_s` is looked at before each job that is priced or placed.
+        `time_s` is checked before each job that is priced or placed.
     rng : numpy.random.Generator
     rounds : int, default 300
         Of ruin and recreate.

@@ -150,7 +150,7 @@ def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
         return range(jobs[i].arrival, t + 1)
 
     def due(i: int, t: int) -> list[tuple[int, int, Fraction]]:
-        """Per completion slot t': slots there are by t, and what has to be done in them."""
+        """Number of slots by t, and the work due in them, by completion slot t'."""
         job = jobs[i]
         return [
             (d, min(t, d) - job.arrival + 1, job.work - max(0, d - t) * P[i])

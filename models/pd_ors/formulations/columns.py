@@ -117,7 +117,7 @@ def _servers_beside(job: JobTerms, h: int) -> list[int]:
 
 
 def _spreads(beside: list[list[int]], h: int, workers: int, servers: int) -> Iterator[Counts]:
-    """Yield the ways to put so many workers and servers on machines h, h + 1, ..."""
+    """Yield the ways to put given numbers of workers and servers on machines h, h + 1, ..."""
     if not workers and not servers:
         yield {}
         return

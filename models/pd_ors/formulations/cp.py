@@ -250,7 +250,7 @@ class HorizonModel:
     # -- the solution ------------------------------------------------------------------------
 
     def decode(self, values: np.ndarray) -> PdOrsSolution:
-        """Return the decision that an incumbent says."""
+        """Return the decision of an incumbent."""
         plans = {}
         for job in self.jobs:
             i = job.index

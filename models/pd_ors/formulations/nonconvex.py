@@ -31,7 +31,7 @@ every pair,
 and (2), (7) are :math:`\sum_{i,t} u_i(t - a_i) y_{it}`, :math:`\sum_t y_{it} = x_i`,
 :math:`y_{it} \le \sum_h w_{iht}` and :math:`\sum_h w_{iht} \le F_i \sum_{t' \ge t} y_{it'}`.
 Inequalities suffice, as more communication or fewer samples are never wanted. W_i stands in (3) as
-the middle between what suffices and what does not (`JobTerms.work_level`). Jobs that cannot
+the middle between sufficient and insufficient work (`JobTerms.work_level`). Jobs that cannot
 complete in time are left out.
 """
 
@@ -110,7 +110,7 @@ def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
     def workers(i: int, t: int) -> Any:
         return sum(m.w[i, h, t] for h in m.H)
 
-    @m.Constraint(m.IT, doc="(1): what is trained in a slot")
+    @m.Constraint(m.IT, doc="(1): samples trained in a slot")
     def speed(m: Any, i: int, t: int) -> Any:
         tau = jobs[i].job.sample_time_slots / float(jobs[i].kappa_external)
         return m.N[i, t] * (tau + m.c[i, t]) <= workers(i, t)

@@ -38,7 +38,7 @@ Ratios are OPT/ALG; :math:`k_r = \ln(U^r / L)`.
       \qquad \text{if } \kappa D_0 < V.
 
   *Proof.* Take :math:`\kappa` times the final prices and the payoffs of the accepted jobs as dual
-  variables. A schedule of i that fits into what is left when i arrives costs at least
+  variables. A schedule of i that fits into the capacity left when i arrives costs at least
   :math:`u_i - \lambda_i` at the prices of that moment, which are no more than the final ones. One
   that does not fit wants an amount :math:`d > C - \rho` of some r on some machine and slot, with
   :math:`\check d_{ir} \le d \le d_{ihr}` (of optimal schedules those without idle servers suffice).
@@ -130,7 +130,7 @@ class SmallDemands:
     Attributes
     ----------
     log_kappa : float
-        ln kappa: by how much prices are raised so that they block what does not fit.
+        ln kappa, the factor by which prices are raised so that they block what does not fit.
     log_step : float
         ln a: what the largest steps cost.
     log_start : float
@@ -295,7 +295,7 @@ def _exact_slots(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool
         return False
     terms = instance.terms
     nothing = np.zeros(len(terms.capacity))
-    # What is left is less than the empty machines, and so are the steps.
+    # Free capacities are less than those of empty machines, and so are the steps.
     full = Room(nothing, nothing, terms.capacity)
     return all(exact_steps(job, full) <= AUTO_STEPS for job in terms.jobs)
 

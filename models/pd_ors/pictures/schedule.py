@@ -59,7 +59,7 @@ class Bar:
         One of `MODES`.
     workers : int
     hover : str
-        What is where in the first of them.
+        Placements in the first of them.
     """
 
     job: int

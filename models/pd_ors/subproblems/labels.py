@@ -16,7 +16,7 @@ differs between the variants is the unit in which progress is counted, always a 
   (reconstructed);
 * `quantised_scale`: Q quanta are the work, progress is rounded down to quanta: plans stay feasible
   and may cost more (reconstructed);
-* `sample_scale`: samples, of which the work has E K, as the recursion is printed.
+* `sample_scale`: samples, E K for the whole work, as the recursion is printed.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def same_order(x: Fraction, most: int) -> Fraction:
 
 
 def quantised_scale(job: JobTerms, quanta: int) -> Scale:
-    """Return units of which the work has `quanta`; progress is rounded down (reconstructed)."""
+    """Return units that divide the work into `quanta`; progress is rounded down (reconstructed)."""
     if quanta < 1:
         raise ValueError(f"quanta: {quanta} is not a positive integer")
     external = quanta / job.work
@@ -225,9 +225,10 @@ def cheapest_chains(
 
 
 class _Links:
-    """Options taken one after the other: what was taken last, and the link before.
+    """Chains of options: the last option taken, and the link before it.
 
-    Slots without an option leave no link, so that a chain costs what it has, not the horizon.
+    Slots without an option leave no link, so that memory grows with the options taken, not with the
+    horizon.
     """
 
     def __init__(self) -> None:

@@ -6,7 +6,7 @@ block), or has n workers and :math:`\lceil n / \gamma_i \rceil` servers wherever
 volume, a constructive heuristic, and CP-SAT, which decides it.
 
 The constructive heuristic fills one machine after the other with the unit whose demand points most
-along what is left of the machine, resources weighted by how scarce they are in the whole slot
+along the free capacity of the machine, resources weighted by how scarce they are in the whole slot
 (dot-product rule of vector bin packing); blocks come first, the largest first, each where it leaves
 least room.
 """
@@ -114,7 +114,7 @@ Placed = dict[int, dict[int, tuple[int, int]]]
 def place_blocks(terms: Terms, items: Sequence[Item]) -> tuple[Placed, Ints] | None:
     """Place the blocks among the items, the largest first, each where it leaves least room.
 
-    Returns what is placed, with an empty entry for other items, and the room that is left; None if
+    Returns the placements, with an empty entry for other items, and the free capacity; None if
     a block finds no room.
     """
     room = terms.capacity.copy()

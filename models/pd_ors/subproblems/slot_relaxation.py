@@ -23,8 +23,8 @@ from ..terms import JobTerms
 
 #: Closeness to an integer within which a number of the linear optimum is that integer.
 INTEGRAL = 1e-7
-#: What costs less than this part of the whole optimum is free, what costs more than 1 / RESOLUTION
-#: times the optimum for one is out of the question.
+#: Units that cost less than this part of the optimum are free; those that cost more than
+#: 1 / RESOLUTION times the optimum are left out.
 RESOLUTION = 1e-7
 
 
@@ -61,7 +61,7 @@ class SlotLp:
     worker_cost, server_cost : array of float, shape (machines,)
         c^w_h and c^s_h.
     room : array of int, shape (machines, resources)
-        What is left, in units.
+        Free capacity, in units.
     clock : Clock, optional
         Of the run.
     """
@@ -174,7 +174,7 @@ class SlotLp:
         return lp
 
     def _add_capacity(self, lp: PersistentLp, workers: Ints, servers: Ints) -> None:
-        """Add the rows (17) that can bind, each divided by what is left."""
+        """Add the rows (17) that can bind, each divided by its right side."""
         job = self._job
         column = np.full(2 * self._machines, -1)
         column[self._columns] = np.arange(len(self._columns))
@@ -192,7 +192,7 @@ class SlotLp:
                         (column[h], int(job.alpha[r])),
                         (column[self._machines + h], int(job.beta[r])),
                     )
-                    # What is so small cannot make the row bind; attempts are tested exactly.
+                    # Smaller coefficients cannot make the row bind; attempts are tested exactly.
                     if at >= 0 and demand > 1e-9 * left[r]
                 ]
                 if entries:

@@ -123,7 +123,7 @@ def slot_rounding(
     worker_cost, server_cost : array of float, shape (machines,)
         c^w_h and c^s_h.
     room : array of int, shape (machines, resources)
-        What is left, in units.
+        Free capacity, in units.
     factor : float
         G, positive; 1 is best in practice, see `slot_factor` for the lemma's.
     attempts : int
@@ -207,8 +207,8 @@ def acceptable(
 ) -> Bools:
     """Return a mask of the accepted attempts, shape (attempts,), of shape (attempts, machines).
 
-    At an exact ratio only what is trimmed to n workers and their servers has it, or what happens
-    to have it.
+    At an exact ratio only attempts that are trimmed to n workers and their servers have it, or
+    have it by chance.
     """
     w, s = workers.sum(axis=1), servers.sum(axis=1)
     load = workers[:, :, None] * job.alpha + servers[:, :, None] * job.beta
@@ -222,7 +222,7 @@ def acceptable(
 
 
 def trimmed(count: Ints, wanted: int, cost: Floats) -> Ints:
-    """Return numbers per machine without what exceeds `wanted` in all, the dearest taken away."""
+    """Return numbers per machine that sum to `wanted` at most, the dearest units removed."""
     out, surplus = count.copy(), int(count.sum()) - wanted
     for h in np.argsort(-cost, kind="stable").tolist():
         taken = min(surplus, int(out[h]))

@@ -20,7 +20,7 @@ from ..terms import JobTerms
 
 Placements = tuple[Placement, ...]
 
-#: A machine program of at most so many entries keeps them all, to read plans from.
+#: A machine program of at most this many entries keeps them all, to read plans from.
 KEPT_ENTRIES = 2**18
 
 

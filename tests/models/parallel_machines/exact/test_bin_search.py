@@ -9,8 +9,9 @@ from gadgetopt.models.parallel_machines.exact.enumeration import possible_patter
 from gadgetopt.models.parallel_machines.generate.presets import uniform
 
 from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import Limits
 
-from ..brute_force import run
+from ..brute_force import instance_of, run
 
 
 @pytest.mark.parametrize(("shortest_s", "longest_s"), [(1, 20), (1, 100), (50, 100), (100, 200)])
@@ -76,3 +77,12 @@ def test_what_is_too_large_for_patterns_keeps_its_bound():
     assert found.status == "feasible"
     assert found.bound_voucher == "verified"
     assert "entries" in found.notes["refused"]
+
+
+def test_it_stops_at_the_gap_that_was_asked_for():
+    # Counting proves 11 and local search finds 12, a gap of 1/12; 12 is optimal.
+    instance = instance_of(3, 7, 7, 5, 5, 3, 3, 2)
+    found = bin_search.bin_search(instance, Limits(rel_gap=0.1), np.random.default_rng(0))
+    assert (found.dual_bound, found.claimed_objective) == (11, 12)
+    found = bin_search.bin_search(instance, Limits(rel_gap=0.01), np.random.default_rng(0))
+    assert found.dual_bound == 12
