@@ -48,7 +48,8 @@ PROBLEM = Problem(
     name="guess", title="guess", citation=Citation("nobody", "none", "test", 2026), sense="max",
     objective="number", instance_type=Target, solution_type=Guess, evaluate=evaluate,
     size=lambda target: {{"most": target.most}},
-    methods=(Method("mine", "heuristic", "mine", "-", method),), default_methods=("mine",),
+    methods=(Method("mine", kind="heuristic", summary="mine", reference="-", run=method),),
+    default_methods=("mine",),
 )
 """
 
@@ -140,7 +141,7 @@ def here(tmp_path, monkeypatch):
 
 
 def forget():
-    for cached in (registry._entries, registry.problem):
+    for cached in (registry._entries, registry._loaded):
         cached.cache_clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == "guessing"]:
         del sys.modules[name]

@@ -22,5 +22,5 @@ def test_what_follows_the_name_of_a_part_is_given_by_keyword(part):
 
 def test_a_reference_is_resolved_and_anything_else_is_itself():
     part = Parts("gadgetopt")
-    assert resolved(part("declaration:resolved")) is resolved
+    assert resolved(part("system.declaration:resolved")) is resolved
     assert resolved(len) is len

@@ -33,7 +33,7 @@ def torture(tmp_path, monkeypatch):
 
 def forget():
     registry._entries.cache_clear()
-    registry.problem.cache_clear()
+    registry._loaded.cache_clear()
 
 
 @pytest.fixture
