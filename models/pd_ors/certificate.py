@@ -6,11 +6,11 @@ By weak duality any prices :math:`p_h^r[t] \ge 0` bound the optimum by
     D(p) = \sum_{t,h,r} C_h^r p_h^r[t] + \sum_i \max\Big(0, \max_{\pi \in \Pi_i} u_i(\tilde t_\pi -
         a_i) - \sum_{t,h,r} p_h^r[t] (\alpha_i^r w^\pi_{ht} + \beta_i^r s^\pi_{ht})\Big),
 
-with full capacities in :math:`\Pi_i` (11). The check finds by itself what schedules cost at least
-(`least_costs.py`). It computes in exact numbers: for each job utilities and costs are counted in a
-small part of its largest utility, utilities rounded up and costs of a worker and of a server
-rounded down. With all prices zero the bound is what the jobs would earn if each had the cluster to
-itself.
+with full capacities in :math:`\Pi_i`: a solution of the dual (11). The check computes lower bounds
+on the costs of schedules itself (`least_costs.py`). It computes in exact numbers: for each job
+utilities and costs are counted in a small part of its largest utility, utilities rounded up and
+costs of a worker and of a server rounded down. With all prices zero the bound is what the jobs
+would earn if each had the cluster to itself.
 """
 
 from __future__ import annotations
