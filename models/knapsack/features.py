@@ -1,4 +1,4 @@
-"""What makes a knapsack instance dense or difficult, after Chu and Beasley and after Pisinger."""
+"""Features of an instance: its density and difficulty, after Chu and Beasley and after Pisinger."""
 
 from __future__ import annotations
 

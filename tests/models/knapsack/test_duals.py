@@ -1,4 +1,4 @@
-"""Row duals of the model prove bounds only for numbers that its doubles hold."""
+"""Row duals of the model prove bounds only if doubles hold its numbers."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ def test_bad_files_are_refused_before_anything_runs(piles, tmp_path):
     folder = piles(1)
     (folder / "broken.json").write_text("{")
     with pytest.raises(InputError, match="not JSON"):
-        compare([folder], ["greedy"], store=tmp_path / "runs.sqlite")
+        compare([folder / "broken.json"], ["greedy"], store=tmp_path / "runs.sqlite")
     assert not (tmp_path / "runs.sqlite").exists()
     assert read(folder / "pile_0.json").problem.name == "torture"
 

@@ -1,3 +1,5 @@
+"""Enumeration of levels, against brute force."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""How much of the optimum each policy reaches, and what released reservations would be worth."""
+"""Picture of each policy's utility over the optimum, by the size of the cluster."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from gadgetopt.trust.run import solve
 
 from ..instance import SmdInstance
 
-#: Parts of all reservations together that the cluster is given.
+#: Capacities of the clusters, as parts of the sum of all reservations.
 _PARTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-#: Limit of each run of a method.
+#: Time limit of each run of a method.
 _LIMITS = Limits(time_s=5.0)
 _POLICIES = (
     ("smd:outer=exact", "SMD"),
@@ -25,15 +25,15 @@ _POLICIES = (
     ("optimus:stop=stop", "Optimus, stop"),
     ("greedy", "greedy"),
 )
-#: Jobs up to which the columns of all are gone through for the value of released reservations.
+#: Up to so many jobs, all columns are searched for the value of released reservations.
 _FEW_JOBS = 60
 
 
 def ratio_over_cluster(instance: SmdInstance) -> go.Figure:
     """Draw each policy's utility over the optimum, for clusters of parts of all reservations.
 
-    Most admit jobs exactly, so that their ratios are those of the workers and servers chosen.
-    Where reservations are charged, the optimum of charging what is used is drawn too: what
+    Most policies admit jobs exactly, so that their ratios measure the workers and servers chosen.
+    If reservations are charged, the optimum with only use charged is drawn too: it shows what
     releasing the rest of the reservations would be worth.
 
     Raises
@@ -84,7 +84,7 @@ def _resources(instance: SmdInstance) -> range:
 
 
 def _cluster(instance: SmdInstance, capacity: list[float]) -> Document:
-    # Whole units keep knapsacks in whole numbers.
+    # Whole units keep the knapsacks in whole numbers.
     whole = tuple(float(int(x)) for x in capacity)
     return _document(instance.model_copy(update={"capacity": whole}))
 

@@ -1,4 +1,4 @@
-"""Algorithm 2 on jobs, and the deterministic roundings."""
+"""Randomised rounding of one job (Algorithm 2), and the deterministic roundings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
 
-from .inner_jobs import E2, jobs
+from ..inner_jobs import E2, jobs
 
 SEEDS = st.integers(0, 50)
 

@@ -1,3 +1,5 @@
+"""The exact knapsack solvers against brute force and each other."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Frieze and Clarke's algorithm: its ratio, hand-checked cases, and pruning."""
+
 from __future__ import annotations
 
 from itertools import combinations

@@ -1,3 +1,5 @@
+"""The dynamic program for weights that are multiples of one vector, against brute force."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""The linear relaxation and the Lagrangian bound, against scipy and exact arithmetic."""
+
 from __future__ import annotations
 
 import math

@@ -1,4 +1,4 @@
-"""The first witness: every decision, and small random instances to try it on."""
+"""Brute force over every decision, and small random instances for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first witness: every choice, and small random instances to try it on."""
+"""Brute force over every choice, and small random instances for it."""
 
 from __future__ import annotations
 
