@@ -1,4 +1,4 @@
-"""What makes an instance difficult: how much there is to pack, and how coarse it is."""
+"""Features: how much there is to pack, and how coarse it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes a stream of jobs dense or difficult."""
+"""Features: density and difficulty of a stream of jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Presets give what they say."""
+"""Presets: declared defaults, ranges of processing times, worst cases."""
 
 import inspect
 

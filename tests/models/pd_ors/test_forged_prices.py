@@ -1,4 +1,4 @@
-"""Prices made to pass: of machines without capacity, and near the largest double."""
+"""Forged prices prove nothing: machines without capacity, and prices near the largest double."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from gadgetopt.models.pd_ors.certificate import PdOrsCertificate, check_bound
 from gadgetopt.models.pd_ors.instance import Machine, PdOrsInstance
 
-from .pdors_brute_force import optimum
-from .pdors_jobs import job
-from .pdors_tiny import tiny_instance
+from .brute_force import optimum
+from .kernel_instances import job
+from .tiny_instances import tiny_instance
 
 #: Certificates of each instance; see `tests/toolkit/test_certificate_fuzz.py`.
 TRIES = int(os.environ.get("GADGETOPT_FUZZ", "40"))

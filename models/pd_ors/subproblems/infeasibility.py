@@ -1,4 +1,4 @@
-"""Why a job cannot earn anything, even alone: for whoever made the instance."""
+"""Diagnosis of jobs that can earn no utility even alone, for authors of instances."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from ..instance import PdOrsInstance
 from ..terms import JobTerms
 
 
-def obstacles(instance: PdOrsInstance) -> dict[int, str]:
-    """Return, for each job that can earn nothing even if it is alone, the reason in words."""
-    reasons = {job.index: _obstacle(job) for job in instance.terms.jobs}
+def jobs_without_utility(instance: PdOrsInstance) -> dict[int, str]:
+    """Return the reason, in words, for each job that can earn nothing even if it is alone."""
+    reasons = {job.index: _reason(job) for job in instance.terms.jobs}
     return {i: reason for i, reason in reasons.items() if reason is not None}
 
 
-def _obstacle(job: JobTerms) -> str | None:
+def _reason(job: JobTerms) -> str | None:
     horizon = job.instance.horizon_slots
     if job.most_progress == 0:
         if not job.usable[1:].any():

@@ -1,4 +1,4 @@
-"""Jobs placed on machines one by one, and the room that they leave."""
+"""Sequential placement: jobs are placed on machines one by one, in the capacity that is left."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GRID = 16
 
 @dataclass(frozen=True)
 class Placed:
-    """A job's schedule and what that takes and earns."""
+    """A job's schedule, the capacity that it uses and the utility that it earns."""
 
     schedule: tuple[SlotPlan, ...]
     usage: Usage
@@ -51,7 +51,7 @@ class Placing:
 
     @classmethod
     def of(cls, instance: PdOrsInstance, schedules: Mapping[int, Sequence[SlotPlan]]) -> Placing:
-        """Return what has these schedules by job, which fit together."""
+        """Return the placing with these schedules by job, which fit together."""
         placing = cls(instance)
         for i, schedule in schedules.items():
             job = instance.terms.jobs[i]
@@ -65,7 +65,7 @@ class Placing:
         return sum(one.utility for one in self.placed.values())
 
     def copy(self) -> Placing:
-        """Return one that can be changed by itself."""
+        """Return an independent copy."""
         other = Placing.__new__(Placing)
         other._instance, other._room = self._instance, self._room.copy()
         other.placed = dict(self.placed)
@@ -80,7 +80,9 @@ class Placing:
         progress: Progress = "auto",
         options: SlotOptions | None = None,
     ) -> bool:
-        """Place a job where its utility exceeds its cost most, if by `least`; say whether it was.
+        """Place a job where its utility exceeds its cost most, if by `least`.
+
+        Return True if it was placed.
 
         Parameters
         ----------
@@ -119,7 +121,7 @@ class Placing:
         self.placed[job.index] = Placed(schedule, usage, utility)
 
     def _has_volume(self, job: JobTerms) -> bool:
-        """Say whether the slots in which it earns have room for its work, were they one machine."""
+        """Return True if the slots in which the job earns have the volume for its work."""
         earning = np.flatnonzero(job.utility > 0)
         if job.earliest is None or not earning.size:
             return False

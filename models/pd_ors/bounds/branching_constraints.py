@@ -1,7 +1,7 @@
-"""Statements about what one job does in one slot, on which branching and cuts rest (reconstructed).
+"""Branching constraints on one job in one slot, which cuts are made of too (reconstructed).
 
-A rule says something of the options of a slot by itself, so that the pricing of schedules can
-filter options by it or charge for it.
+A constraint concerns the options of a single slot, so that the pricing of schedules can filter
+options by it or charge for it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from ..subproblems.kernel import Use
 
 
 @dataclass(frozen=True)
-class Rule:
-    """At least so many workers of a job in a slot; inside one machine, or wherever.
+class BranchingConstraint:
+    """A job has at least some number of workers in a slot.
 
     Attributes
     ----------
     job, slot, workers : int
     internal : bool
+        True if they have to be inside one machine.
     """
 
     job: int
@@ -28,16 +29,16 @@ class Rule:
     workers: int
     internal: bool
 
-    def at(self, slot: int) -> Rule:
-        """Return the same of another slot."""
+    def at(self, slot: int) -> BranchingConstraint:
+        """Return the same constraint on another slot."""
         return replace(self, slot=slot)
 
     def met(self, use: Use | None) -> bool:
-        """Return whether it holds of what the job does in the slot; None is nothing."""
+        """Return True if the constraint holds for a use of the slot; None is no use."""
         if use is None:
             return False
         return use.workers >= self.workers and (use.internal or not self.internal)
 
     def met_by(self, internal: bool, workers: Ints) -> Bools:
-        """Return for which numbers of workers it holds in a mode."""
+        """Return a mask of the numbers of workers for which the constraint holds in a mode."""
         return (workers >= self.workers) & (internal or not self.internal)

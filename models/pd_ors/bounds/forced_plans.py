@@ -1,8 +1,8 @@
-"""Cheapest plans of a job that has to run in some slots, whether its work is done before or not.
+"""Cheapest plans of a job that is forced to run in given slots, even after its work is done.
 
-The kernel's labels end where the work is done, and of what a slot offers they keep what no more
-progress undercuts. Neither loses anything as long as a job may stop when it is done. Where it must
-run in a later slot, a label that is done has to go on (reconstructed).
+The labels of the kernel end when the work is done, and of the options of a slot they keep those
+that no option of more progress undercuts. Both are correct as long as a job may stop when it is
+done. Where it must run in a later slot, a finished label has to go on (reconstructed).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..subproblems.slot_tables import SlotTable
 from ..terms import JobTerms
 
 
-def ruled_plans(
+def forced_plans(
     job: JobTerms,
     tables: Sequence[SlotTable],
     scale: Scale,
@@ -28,7 +28,7 @@ def ruled_plans(
 ) -> dict[int, Plan]:
     """Return the cheapest plan that is done by each slot and runs last in it.
 
-    Slots in which one that ends before is as cheap are left out.
+    Slots for which a plan that ends earlier is as cheap are left out.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def ruled_plans(
         Of the slots from the arrival on.
     scale : Scale
     allow : function of (slot, internal, workers)
-        Which numbers of workers are allowed.
+        Numbers of workers that are allowed.
     forced : sequence of bool
         Slots in which it has to run.
     """
@@ -75,7 +75,7 @@ def _front(table: SlotTable, scale: Scale, allow: Allow, slot: int) -> Front:
 def _extended(
     units: Ints, cost: Floats, options: Front, level: int, must: bool
 ) -> tuple[Ints, Floats, tuple[Ints, Ints]]:
-    """Return the labels after one more slot, those that no other undercuts, and their origins."""
+    """Return the undominated labels after one more slot, and their predecessors."""
     own = np.zeros(0, dtype=np.int64) if must else np.arange(len(units))
     label = np.repeat(np.arange(len(units)), len(options.progress))
     option = np.tile(np.arange(len(options.progress)), len(units))
