@@ -1,4 +1,4 @@
 """The command line."""
 
-#: Exit code of what Ctrl-C ended, as shells have it.
+#: Exit code after Ctrl-C, as in shells.
 INTERRUPTED = 130

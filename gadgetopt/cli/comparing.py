@@ -1,4 +1,4 @@
-"""`compare` and `ratios`: the main job and its tables."""
+"""The commands `compare` and `ratios`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gadgetopt.runs.progress import Watch
     from gadgetopt.runs.store import StoredInstance
 
-#: Rows of a table that are printed: a hundred thousand take minutes, and who would read them?
+#: Most rows of a table that are printed: a hundred thousand would take minutes.
 MOST_ROWS = 2000
 
 
@@ -170,7 +170,7 @@ def ratios(
 
 
 def print_table(table: list[Entry]) -> None:
-    """Print the ratio table, its legend and what it must shout."""
+    """Print the ratio table, its legend and its remarks."""
     from gadgetopt.reporting.tables import LEGEND, ratio_table, remarks
 
     console = _console()
@@ -219,7 +219,7 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
 def _console() -> Any:
     from rich.console import Console
 
-    # Output that is not a terminal is not cut to a guessed width.
+    # Output that is not a terminal gets a fixed width.
     return Console() if sys.stdout.isatty() else Console(width=160)
 
 
@@ -231,13 +231,13 @@ def _print_json(rows: list[dict[str, Any]]) -> None:
 
 @contextmanager
 def _watching(quiet: bool) -> Iterator[Watch]:
-    """Show how it goes: a live view on a terminal, plain lines anywhere else."""
+    """Show progress: a live view on a terminal, plain lines elsewhere."""
     from rich.console import Console
 
     from gadgetopt.runs.progress import Lines, Live
 
     if quiet:
-        yield Lines(say, every_s=float("inf"))  # which store it is, and no more
+        yield Lines(say, every_s=float("inf"))  # only the lines about the store
         return
     if not sys.stderr.isatty():
         yield Lines(say)
@@ -250,6 +250,6 @@ def _watching(quiet: bool) -> Iterator[Watch]:
 
 
 def say(line: str) -> None:
-    """Print a line that is not part of the result, if anybody reads it: a batch goes on without."""
+    """Print a line to standard error; a batch goes on if that fails."""
     with suppress(OSError):
         print(f"gadgetopt: {line}", file=sys.stderr, flush=True)

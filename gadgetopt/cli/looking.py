@@ -1,4 +1,4 @@
-"""`list`, `show` and `schema`: what there is, and what it looks like."""
+"""The commands `list`, `show` and `schema`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gadgetopt.system.declaration import resolved
 if TYPE_CHECKING:
     from gadgetopt.system.declaration import Problem
 
-#: What `list` prints of a system, in order.
+#: The parts of a system that `list` prints, in order.
 _PARTS = ("formulations", "methods", "guarantees", "generators", "importers", "pictures")
 
 
@@ -192,7 +192,7 @@ def _line(entry: dict[str, Any]) -> str:
 
 
 def _more(entry: dict[str, Any]) -> list[str]:
-    """Return what there is to say beyond the line of a part: theorems' methods, parameters."""
+    """Return further lines about a part: the methods of a theorem, parameters."""
     lines = []
     if "assumptions" in entry:
         lines.append(f"of {', '.join(entry['methods'])}")

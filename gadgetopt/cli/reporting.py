@@ -1,4 +1,4 @@
-"""`report`: a store as one page for the browser."""
+"""The command `report`."""
 
 from __future__ import annotations
 

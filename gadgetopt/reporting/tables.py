@@ -52,7 +52,7 @@ THEOREM_KEYS = (
 
 
 def ratios(store: Path | str) -> list[Entry]:
-    """Return the ratio table of everything in a store but what a method refused to do.
+    """Return the ratio table of a store, without the runs that methods refused.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def ratios(store: Path | str) -> list[Entry]:
     with Store(Path(store), create=False) as runs:
         kept = [run for run in runs.runs(details=False) if not run.result.refused]
     _tell_of_code(Path(store), kept)
-    # Two clients that fill one store take turns; a table shows an instance in one piece.
+    # Two clients that share a store interleave their runs; the table keeps an instance together.
     first: dict[str, int] = {}
     for run in kept:
         first.setdefault(run.result.fingerprint, len(first))
@@ -70,7 +70,7 @@ def ratios(store: Path | str) -> list[Entry]:
 
 
 def _tell_of_code(path: Path, runs: Sequence[StoredRun]) -> None:
-    """Warn where a table holds runs of which it is not known, or not one, what made them."""
+    """Warn about runs whose code is unknown, and about methods run by several versions of code."""
     unknown = sum(run.code is None for run in runs)
     if unknown:
         logger.warning("%s: the code that made %d of %d runs is unknown", path, unknown, len(runs))
@@ -83,7 +83,7 @@ def _tell_of_code(path: Path, runs: Sequence[StoredRun]) -> None:
 
 
 def theorem_rows(table: Sequence[Entry]) -> list[dict[str, Any]]:
-    """Return one row per run and theorem: what was promised, what was measured, the verdict."""
+    """Return one row per run and theorem: promised ratio, measured ratio and verdict."""
     rows = []
     for entry in table:
         for promise in entry.promises:
@@ -154,12 +154,12 @@ def _text(rows: Sequence[dict[str, Any]], form: Format, keys: Sequence[str]) -> 
     raise ValueError(f"{form} is not a text format")
 
 
-#: What a spreadsheet takes for the beginning of a formula.
+#: Characters at which a spreadsheet starts a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
 def _unrun(row: dict[str, Any]) -> dict[str, Any]:
-    """Put an apostrophe before texts that a spreadsheet would run; numbers stay what they are."""
+    """Put an apostrophe before texts that a spreadsheet would run as formulas; keep numbers."""
     return {key: _text_cell(x) if isinstance(x, str) else x for key, x in row.items()}
 
 
@@ -182,7 +182,7 @@ _STYLE = {
 
 
 def ratio_table(table: Sequence[Entry]) -> Table:
-    """Return the table people look at, one section per instance."""
+    """Return the table printed on the terminal, one section per instance."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
@@ -223,7 +223,7 @@ LEGEND = (
 
 
 def remarks(table: Sequence[Entry]) -> list[str]:
-    """Return what the table must shout: refuted theorems, errors, and why."""
+    """Return the remarks below the table: errors with their reasons, and exceeded theorems."""
     out = []
     for entry in table:
         r = entry.result

@@ -1,4 +1,4 @@
-"""The main job: instances x methods x seeds, each run stored the moment it ends."""
+"""Run every method on every instance with every seed, and store each run as soon as it ends."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ class Entry:
 
 
 def plain(x: Any) -> int | float | None:
-    """Return an exact number as JSON holds it: an int where it is one, else a float."""
-    if x is None or abs(x) > sys.float_info.max:  # which other programs do not read
+    """Return a number for JSON: an int if it is an exact integer, else a float."""
+    if x is None or abs(x) > sys.float_info.max:  # other programs cannot read it
         return None
     return int(x) if x == int(x) and not isinstance(x, float) else float(x)
 
@@ -133,25 +133,25 @@ def compare(
         Seconds beyond its time limit after which a method is interrupted, and again after which it
         is stopped; default the larger of 5 s and a tenth of the limit.
     details : bool
-        Whether the results come with their solutions, certificates and traces.
+        True if the results include their solutions, certificates and traces.
     on_result : callable, optional
         Called as `on_result(result, done, total)` after each run, without those details.
     watch : Watch, optional
-        Told of everything that happens.
+        Notified of everything that happens.
 
     Raises
     ------
     InputError
         If a path, file or method name is wrong, or the scheduler cannot be used.
     SchedulerLost
-        If the scheduler goes away; what was done is in the store.
+        If the scheduler is lost; finished runs are in the store.
 
     Notes
     -----
-    A method that is not made for an instance makes no row there, unless it was asked for by name.
+    A method that does not support an instance has no row for it, unless it was named explicitly.
 
-    Ctrl-C ends the comparison early; the table of what was finished is returned, and a warning says
-    how much that is.
+    Ctrl-C ends the comparison early; the table of the finished runs is returned, and a warning says
+    how many there are.
     """
     limits = limits or Limits()
     runs = grid(paths, methods, limits, seeds, first_seed)
@@ -178,7 +178,7 @@ def compare(
 def _execute(
     batch: Batch, scheduler: str | None, workers: int | None, watch: Watch
 ) -> Iterator[Row]:
-    """Do the missing runs of a batch; yield the row of each when it is stored."""
+    """Do the missing runs of a batch; yield each row once it is stored."""
     if batch.done == batch.total:
         watch.opened(batch)
         return
@@ -218,7 +218,7 @@ def _without_details(row: Row) -> Row:
 
 
 def _table(runs: Grid, store: Store, details: bool) -> list[Entry]:
-    """Return the table of what a store holds of a grid."""
+    """Return the table of a grid's runs that are in the store."""
     keys = list({task.key: None for task in runs})
     found = store.runs_of(keys, details)
     kept = [(t, found[t.key]) for t in runs if t.key in found]
@@ -226,7 +226,7 @@ def _table(runs: Grid, store: Store, details: bool) -> list[Entry]:
     if left_out:
         logger.warning("left out where they do not apply: %s", ", ".join(left_out))
     kept = [(t, run) for t, run in kept if t.named or not run.result.refused]
-    # A row speaks of the file that was asked for, whatever name its data had when solved.
+    # A row names the file that was given, even if the same data was solved under another name.
     named = [
         run
         if run.result.instance == t.document.name
@@ -237,7 +237,7 @@ def _table(runs: Grid, store: Store, details: bool) -> list[Entry]:
 
 
 def entries(runs: Sequence[StoredRun]) -> list[Entry]:
-    """Hold stored runs against each other and attach ratio intervals."""
+    """Compare stored runs with each other and attach ratio intervals."""
     results = cross_examine([run.result for run in runs], _sense)
     intervals = ratios(results, _sense)
     return [

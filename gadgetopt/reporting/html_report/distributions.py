@@ -1,4 +1,4 @@
-"""The ratios of every method, each run one mark, beside what the theorems promise."""
+"""Figure of the ratios of every method, one mark per run, with the promised ratios."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from gadgetopt.reporting.html_report.progress import median
 from gadgetopt.reporting.html_report.reading import Line, System
 from gadgetopt.reporting.html_report.style import Style
 
-#: Promises are shown up to this many times the largest ratio.
+#: Promised ratios are shown up to this multiple of the largest ratio.
 _FAR = 10
 
-#: Where marks lie within a method's row of height one; a row of one kind has it in the middle.
+#: Vertical position of marks in a method's row of height one; a single kind is centred.
 _CERTIFIED, _OPEN, _SPREAD = 0.0, -0.3, 0.09
 
 
 def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> Figure:
-    """Return the strip of ratios: a row per method, best median on top.
+    """Return a strip plot of ratios: one row per method, the best median on top.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str,
         traces += _promises(method, by_method[method], rows[method])
     measured = [v for t in traces if "text" not in t for v in [*t["x"], *_ends(t)]]
     promised = [x for t in traces if "hovertemplate" in t for x in t["x"]]
-    # A promise of a billion must not press all ratios into one line.
+    # A promised ratio of a billion must not squeeze all ratios into one line.
     end = _FAR * max(measured, default=1.0)
     shown = [*measured, *(x for x in promised if x <= end)]
     layout = {
@@ -153,7 +153,7 @@ def _marks(
 
 
 def _promises(method: str, lines: Sequence[Line], row: int) -> list[Trace]:
-    """Return upright bars at the ratios that theorems promise, each value once."""
+    """Return vertical bars at the promised ratios, each value once."""
     out = []
     for standing, symbol in (("proven", "line-ns-open"), ("claimed", "asterisk-open")):
         told: dict[float, list[str]] = {}

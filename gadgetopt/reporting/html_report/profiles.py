@@ -1,8 +1,7 @@
 """Performance profiles after Dolan and More, of objectives and of times, and time to target.
 
-Every instance of the system weighs the same; a method's seeds share the weight of their instance. A
-run that is missing counts as not solved, so a curve that ends low may be one of a store that is
-still being filled.
+Every instance of the system has the same weight, which a method's seeds share. A missing run counts
+as not solved, so a curve may end low because the store is still being filled.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ from gadgetopt.reporting.html_report.reading import Line, System, number
 from gadgetopt.reporting.html_report.style import Style
 from gadgetopt.system.result import Status
 
-#: Shorter times are noise, and count as this.
+#: Shorter times are noise and are raised to this, in seconds.
 LEAST_S = 0.001
 
-#: How far from the best known objective a target is.
+#: Relative distances of the targets from the best known objective.
 TARGETS = (0.0, 0.01, 0.05, 0.1)
 
-#: Objectives are equal to the best known up to this.
+#: Relative tolerance for equality with the best known objective.
 _EQUAL = 1e-9
 
-#: A staircase of more steps is drawn with this many.
+#: Most steps that are drawn of a staircase.
 _MOST_STEPS = 800
 
 
@@ -118,7 +117,7 @@ def time_to_target(system: System, looks: Mapping[str, Style]) -> Figure:
 
 
 def best_objectives(system: System) -> dict[str, float]:
-    """Return the best objective known of every instance that has one."""
+    """Return the best known objective of every instance that has one."""
     out: dict[str, float] = {}
     for line in system.lines:
         objective = number(line.entry.result.objective)
@@ -159,7 +158,7 @@ def _proved_after(line: Line) -> float | None:
 def _staircases(
     system: System, looks: Mapping[str, Style], cost: Callable[[Line], float | None]
 ) -> list[tuple[str, list[float], list[float]]]:
-    """Return for every method that reaches anything the costs and the share reached by each."""
+    """Return, for every method with a success, the costs and the share reached at each cost."""
     universe = {line.instance for line in system.lines if line.entry.result.objective is not None}
     runs: defaultdict[tuple[str, str], int] = defaultdict(int)
     for line in system.lines:
@@ -196,9 +195,9 @@ def _drawn(
     start: float,
     axis: Mapping[str, Any],
 ) -> list[Trace]:
-    """Return the staircases as curves, to the right end of the axis, beyond the last of all steps.
+    """Return the staircases as curves that extend to the right end of the axis.
 
-    A curve that ended at its last step would look as if it never got there.
+    A curve that stopped at its last step would look as if the method had failed there.
     """
     out = []
     end = axis["range"][1]
