@@ -117,8 +117,8 @@ def _cloud(
 def column_axis(values: Sequence[float]) -> dict[str, Any]:
     """Return an axis for a column.
 
-    It is logarithmic if positive values differ by two orders of magnitude, and has integer labels
-    only if the values are integers in a narrow range.
+    It is logarithmic if positive values differ by two orders of magnitude. Integers in a narrow
+    range get no labels between them.
     """
     if values and max(values) - min(values) < 10 and all(x == int(x) for x in values):
         return {"dtick": 1}

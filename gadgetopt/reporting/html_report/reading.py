@@ -187,7 +187,7 @@ def find_key(store: Store, start: str) -> str:
 
 
 def _told_apart(lines: Sequence[Line]) -> list[Line]:
-    """Return labels of methods, with limits, version and code where runs differ in them."""
+    """Add limits, version and code to the labels of methods where runs differ in them."""
     told: dict[str, dict[str, str]] = {line.key: _conditions(line) for line in lines}
     values: defaultdict[str, set[str]] = defaultdict(set)
     codes: defaultdict[str, set[str]] = defaultdict(set)  # per method, as each has its own code

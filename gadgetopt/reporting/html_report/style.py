@@ -43,7 +43,7 @@ class Style:
 
 
 def style(i: int) -> Style:
-    """Return the style of the i-th method; the first 24 differ in colour or dash."""
+    """Return the style of the i-th method; the first 24 pairs of colour and dash differ."""
     symbols, dashes = list(SYMBOLS), list(DASHES)
     return Style(
         COLOURS[i % len(COLOURS)],

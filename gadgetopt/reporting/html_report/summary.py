@@ -66,8 +66,7 @@ def method_rows(system: System) -> list[MethodRow]:
 
 
 def findings(system: System) -> list[Finding]:
-    """Return what stands out among a system's runs: refuted theorems, certified share, worst
-    ratio."""
+    """Return findings on a system's runs: refuted theorems, certified share, worst ratio."""
     out = []
     for line, theorem, standing, most in exceeded(system.lines):
         r = line.entry.result

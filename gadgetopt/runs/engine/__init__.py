@@ -1,4 +1,4 @@
-"""Thousands of runs that survive anything.
+"""Execution of runs: isolated from each other, locally or on a Dask cluster.
 
 The client (`client.py`, with Dask) hands each run to a *supervisor* (`supervisor.py`), the function
 that a Dask worker's thread executes. The supervisor has a *solver process* (`solver_process.py`) of
