@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,7 +23,7 @@ from gadgetopt.system.output import whole_file, write_text
 from gadgetopt.system.result import Status
 from gadgetopt.trust.ratio import Ratio
 from gadgetopt.trust.run import show, show_gap
-from gadgetopt.trust.theorems import Verdict, proven_ratio, verdict
+from gadgetopt.trust.theorems import Promise, Verdict, proven_ratio, verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,21 +34,23 @@ logger = logging.getLogger(__name__)
 Format = Literal["table", "csv", "json", "parquet", "latex"]
 FORMATS: tuple[Format, ...] = ("table", "csv", "json", "parquet", "latex")
 
-#: The keys of a row of the theorem table.
-THEOREM_KEYS = (
-    "instance",
-    "problem",
-    "method",
-    "theorem",
-    "reference",
-    "standing",
-    "promised",
-    "ratio_low",
-    "ratio_high",
-    "verdict",
-    "failing_assumptions",
-    "seed",
-)
+_THEOREM: dict[str, Callable[[Entry, Promise], Any]] = {
+    "instance": lambda entry, promise: entry.result.instance,
+    "problem": lambda entry, promise: entry.result.problem,
+    "method": lambda entry, promise: entry.result.method,
+    "theorem": lambda entry, promise: promise.theorem,
+    "reference": lambda entry, promise: promise.reference,
+    "standing": lambda entry, promise: promise.standing,
+    "promised": lambda entry, promise: plain(promise.ratio),
+    "ratio_low": lambda entry, promise: plain(entry.ratio.low) if entry.ratio else None,
+    "ratio_high": lambda entry, promise: plain(entry.ratio.high) if entry.ratio else None,
+    "verdict": lambda entry, promise: str(verdict(promise, entry.ratio)),
+    "failing_assumptions": lambda entry, promise: "; ".join(promise.failing) or None,
+    "seed": lambda entry, promise: entry.result.seed,
+}
+
+#: The keys of a row of the theorem table, in order.
+THEOREM_KEYS = tuple(_THEOREM)
 
 
 def ratios(store: Path | str) -> list[Entry]:
@@ -84,25 +86,11 @@ def _tell_of_code(path: Path, runs: Sequence[StoredRun]) -> None:
 
 def theorem_rows(table: Sequence[Entry]) -> list[dict[str, Any]]:
     """Return one row per run and theorem: promised ratio, measured ratio and verdict."""
-    rows = []
-    for entry in table:
-        for promise in entry.promises:
-            values = (
-                entry.result.instance,
-                entry.result.problem,
-                entry.result.method,
-                promise.theorem,
-                promise.reference,
-                promise.standing,
-                plain(promise.ratio),
-                plain(entry.ratio.low) if entry.ratio else None,
-                plain(entry.ratio.high) if entry.ratio else None,
-                str(verdict(promise, entry.ratio)),
-                "; ".join(promise.failing) or None,
-                entry.result.seed,
-            )
-            rows.append(dict(zip(THEOREM_KEYS, values, strict=True)))
-    return rows
+    return [
+        {key: value(entry, promise) for key, value in _THEOREM.items()}
+        for entry in table
+        for promise in entry.promises
+    ]
 
 
 def frame(rows: Sequence[dict[str, Any]], keys: Sequence[str] = ROW_KEYS) -> pd.DataFrame:

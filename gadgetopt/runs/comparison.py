@@ -31,25 +31,6 @@ from gadgetopt.trust.theorems import Promise, proven_ratio
 
 logger = logging.getLogger(__name__)
 
-#: The keys of a row of the ratio table, in order.
-ROW_KEYS = (
-    "instance",
-    "problem",
-    "method",
-    "kind",
-    "status",
-    "objective",
-    "bound",
-    "bound_voucher",
-    "gap",
-    "ratio_low",
-    "ratio_high",
-    "guarantee",
-    "limit_hit",
-    "time_s",
-    "seed",
-)
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -60,26 +41,8 @@ class Entry:
     promises: tuple[Promise, ...] = ()
 
     def row(self) -> dict[str, Any]:
-        """Return the row with the keys of `ROW_KEYS`, numbers as JSON can hold them."""
-        r, proven = self.result, proven_ratio(self.promises)
-        values = (
-            r.instance,
-            r.problem,
-            r.method,
-            r.kind,
-            str(r.status),
-            plain(r.objective),
-            plain(r.bound),
-            None if r.bound_voucher is None else str(r.bound_voucher),
-            plain(r.gap),
-            plain(self.ratio.low) if self.ratio else None,
-            plain(self.ratio.high) if self.ratio else None,
-            plain(proven),
-            r.limit_hit,
-            r.time_s,
-            r.seed,
-        )
-        return dict(zip(ROW_KEYS, values, strict=True))
+        """Return the row with the keys of `ROW_KEYS`, its numbers as JSON can represent them."""
+        return {key: value(self) for key, value in _ROW.items()}
 
 
 def plain(x: Any) -> int | float | None:
@@ -87,6 +50,32 @@ def plain(x: Any) -> int | float | None:
     if x is None or abs(x) > sys.float_info.max:  # other programs cannot read it
         return None
     return int(x) if x == int(x) and not isinstance(x, float) else float(x)
+
+
+_ROW: dict[str, Callable[[Entry], Any]] = {
+    "instance": lambda entry: entry.result.instance,
+    "problem": lambda entry: entry.result.problem,
+    "method": lambda entry: entry.result.method,
+    "kind": lambda entry: entry.result.kind,
+    "status": lambda entry: str(entry.result.status),
+    "objective": lambda entry: plain(entry.result.objective),
+    "bound": lambda entry: plain(entry.result.bound),
+    "bound_voucher": lambda entry: _text(entry.result.bound_voucher),
+    "gap": lambda entry: plain(entry.result.gap),
+    "ratio_low": lambda entry: plain(entry.ratio.low) if entry.ratio else None,
+    "ratio_high": lambda entry: plain(entry.ratio.high) if entry.ratio else None,
+    "guarantee": lambda entry: plain(proven_ratio(entry.promises)),
+    "limit_hit": lambda entry: entry.result.limit_hit,
+    "time_s": lambda entry: entry.result.time_s,
+    "seed": lambda entry: entry.result.seed,
+}
+
+#: The keys of a row of the ratio table, in order.
+ROW_KEYS = tuple(_ROW)
+
+
+def _text(x: Any) -> str | None:
+    return None if x is None else str(x)
 
 
 def compare(
