@@ -27,8 +27,8 @@ class OtherCode(InputError):
 
     def __str__(self) -> str:
         return (
-            f"the source code has changed: now {self.here}, at the beginning {self.wanted}; what "
-            "was done is stored, the same command begins anew with the code as it is"
+            f"the source code has changed: now {self.here}, at the start {self.wanted}; finished "
+            "runs are stored, and the same command runs the rest with the present code"
         )
 
 

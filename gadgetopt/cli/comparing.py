@@ -51,13 +51,13 @@ def compare(
         typer.Option(help="Names (name:parameter=value), kinds or `all`, separated by commas."),
     ] = None,
     store: Annotated[
-        Path, typer.Option(help="SQLite file of runs; what it holds is not run again.")
+        Path, typer.Option(help="SQLite file of runs; runs that it holds are not repeated.")
     ] = Path("runs.sqlite"),
     seeds: Annotated[
         int, typer.Option(help="Seeds per stochastic method.", parser=count, metavar="INTEGER")
     ] = 1,
     first_seed: Annotated[
-        int, typer.Option(help="The first of the seeds.", parser=natural, metavar="INTEGER")
+        int, typer.Option(help="The first seed.", parser=natural, metavar="INTEGER")
     ] = 0,
     time_limit: TimeLimit = 60.0,
     threads: Threads = 1,
@@ -66,8 +66,8 @@ def compare(
     workers: Annotated[
         int | None,
         typer.Option(
-            help="Runs at a time on this machine; default as many as its cores allow. 0 does them "
-            "in this process, with nothing enforced.",
+            help="Runs at a time on this machine; default as many as its cores allow. 0 runs them "
+            "in this process, without enforcing limits.",
             parser=natural,
             metavar="INTEGER",
         ),
@@ -90,9 +90,11 @@ def compare(
         ),
     ] = None,
     generated: Generated = None,
-    rerun: Annotated[bool, typer.Option("--rerun", help="Repeat what the store holds.")] = False,
+    rerun: Annotated[
+        bool, typer.Option("--rerun", help="Repeat runs that the store holds.")
+    ] = False,
     retry_errors: Annotated[
-        bool, typer.Option("--retry-errors", help="Repeat what the store holds as errors.")
+        bool, typer.Option("--retry-errors", help="Repeat runs that ended in an error.")
     ] = False,
     write_study: WriteStudy = None,
     as_json: Json = False,
@@ -132,7 +134,7 @@ def ratios(
         bool, typer.Option("--theorems", help="One row per run and theorem, with its verdict.")
     ] = False,
     features: Annotated[
-        bool, typer.Option("--features", help="With size and features of the instances.")
+        bool, typer.Option("--features", help="Add size and features of the instances.")
     ] = False,
     out: Out = None,
     as_json: Json = False,

@@ -23,7 +23,11 @@ _PARTS = ("formulations", "methods", "guarantees", "generators", "importers", "p
 def list_(
     system: Annotated[
         str | None,
-        typer.Argument(metavar="[SYSTEM]", help="All about this one.", autocompletion=system_names),
+        typer.Argument(
+            metavar="[SYSTEM]",
+            help="Show everything about this system.",
+            autocompletion=system_names,
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -40,7 +44,7 @@ def list_(
             typer.echo(
                 f"{p['name']:<{width}}  {p['title']}; {p['sense']}imise {quantity(p['objective'])}"
             )
-        typer.echo("\n`gadgetopt list SYSTEM` lists its formulations, methods and all the rest.")
+        typer.echo("\n`gadgetopt list SYSTEM` lists its formulations, methods and other parts.")
     else:
         _list_one(described[0])
 
@@ -63,14 +67,14 @@ def show(
     formulation: Annotated[str | None, typer.Argument(metavar="[FORMULATION]")] = None,
     instance: Annotated[
         Path | None,
-        typer.Option(help="An instance: its size and features, and the model written out."),
+        typer.Option(help="Instance for which to print size, features and the model written out."),
     ] = None,
     rows: Annotated[
         int,
         typer.Option(help="Rows written out per constraint.", parser=natural, metavar="INTEGER"),
     ] = 3,
 ) -> None:
-    """Show a problem on paper, or a formulation and its model."""
+    """Show a problem or a formulation as formulas, or the model of an instance."""
     from gadgetopt.system.features import features_of
     from gadgetopt.system.files import read_instance
     from gadgetopt.system.methods import find_formulation

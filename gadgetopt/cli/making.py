@@ -67,7 +67,7 @@ def import_(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Turn real data into instance files."""
+    """Convert real data into instance files."""
     import json
 
     import numpy as np

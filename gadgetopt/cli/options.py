@@ -76,7 +76,7 @@ Memory = Annotated[
     float | None,
     typer.Option(
         "--memory-mb",
-        help="Memory beyond which a solve is stopped; default a share of the machine's.",
+        help="Memory beyond which a solve is stopped; default a share of the machine's memory.",
         parser=positive,
         metavar="MB",
     ),
@@ -85,7 +85,7 @@ Gap = Annotated[
     float,
     typer.Option(
         "--gap",
-        help="Relative gap at which a solve may stop; it is then `feasible`, stopped by the gap.",
+        help="Relative gap at which a solve may stop; its status is then `feasible`, not optimal.",
         parser=fraction,
         metavar="GAP",
     ),

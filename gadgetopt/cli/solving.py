@@ -47,12 +47,12 @@ def solve(
     ] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option(help="Write what proves the dual bound; `verify --bound` re-checks it."),
+        typer.Option(help="Write the proof of the dual bound; `verify --bound` checks it again."),
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Print the solver's log.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Solve an instance; print what was found and what is proved."""
+    """Solve an instance; print the solution's objective and the proved bound."""
     from gadgetopt.reporting.figures import drawn
     from gadgetopt.runs.comparison import Entry
     from gadgetopt.runs.engine.once import Once
@@ -116,14 +116,14 @@ def verify(
         Path | None,
         typer.Option(
             metavar="CERTIFICATE",
-            help="Re-check, without a solver, the dual bound it proves.",
+            help="Certificate whose dual bound is checked again, without a solver.",
         ),
     ] = None,
     time_limit: TimeLimit = 600.0,
     memory_mb: Memory = None,
     as_json: Json = False,
 ) -> int:
-    """Evaluate anyone's solution, and re-check anyone's certificate of a dual bound.
+    """Evaluate a solution, and check a certificate of a dual bound, whoever made them.
 
     The exit code is 1 if the solution is infeasible, or refutes the bound.
     """
@@ -189,7 +189,7 @@ def plot(
     ] = None,
     out: Annotated[Path, typer.Option(help="FILE.html or FILE.json.")] = Path("plot.html"),
 ) -> None:
-    """Draw a picture of an instance, of a solution, or of what a run of a store found."""
+    """Draw a picture of an instance, of a solution, or of the solution of a stored run."""
     from gadgetopt.reporting.figures import drawn
     from gadgetopt.system.files import read_instance, read_solution
     from gadgetopt.trust.run import same_problem

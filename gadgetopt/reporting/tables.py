@@ -81,7 +81,9 @@ def _tell_of_code(path: Path, runs: Sequence[StoredRun]) -> None:
         codes.setdefault((run.result.problem, run.result.method), set()).add(run.code)
     mixed = sorted({method for (_, method), made in codes.items() if len(made) > 1})
     if mixed:
-        logger.warning("%s: runs made by more than one code: %s", path, ", ".join(mixed))
+        logger.warning(
+            "%s: runs made by more than one version of the code: %s", path, ", ".join(mixed)
+        )
 
 
 def theorem_rows(table: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -205,8 +207,10 @@ def ratio_table(table: Sequence[Entry]) -> Table:
 _VOUCHER = {"solver": "s", "cross-checked": "c", "verified": "v"}
 
 LEGEND = (
-    "ratio: objective against the optimum, >= 1; an interval where no bound closes it. "
-    "dual bound: s solver's word, c cross-checked, v verified. proven: the theorem's ratio."
+    "ratio: objective against the optimum, at least 1; an interval if no dual bound closes it. "
+    "dual bound: s claimed by a solver, c cross-checked, v verified. "
+    "proven: ratio that a theorem guarantees, empty if none applies. "
+    "bound only: a dual bound without a solution. #: seed."
 )
 
 

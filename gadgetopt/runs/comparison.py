@@ -156,7 +156,8 @@ def compare(
                         on_result(from_row(_without_details(row)).result, batch.done, batch.total)
         except SchedulerLost as lost:
             raise SchedulerLost(
-                f"{lost}; {batch.done} of {batch.total} runs are done; the same command continues"
+                f"{lost}; {batch.done} of {batch.total} runs are done; "
+                "repeat the command to continue"
             ) from None
         if batch.done < batch.total:
             logger.warning("interrupted: %d of %d runs are done", batch.done, batch.total)
@@ -213,7 +214,7 @@ def _table(runs: Grid, store: Store, details: bool) -> list[Entry]:
     kept = [(t, found[t.key]) for t in runs if t.key in found]
     left_out = sorted({t.spec for t, run in kept if run.result.refused and not t.named})
     if left_out:
-        logger.warning("left out where they do not apply: %s", ", ".join(left_out))
+        logger.warning("left out for instances that they do not support: %s", ", ".join(left_out))
     kept = [(t, run) for t, run in kept if t.named or not run.result.refused]
     # A row names the file that was given, even if the same data was solved under another name.
     named = [

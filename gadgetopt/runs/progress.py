@@ -135,7 +135,7 @@ def of_store(batch: Batch) -> list[str]:
     lines = [f"{batch.taken} of {batch.total} runs taken from {store.path}{age}"]
     if batch.of_other_code:
         runs = "1 run" if batch.of_other_code == 1 else f"{batch.of_other_code} runs"
-        lines.append(f"{runs} in {store.path} by other or unknown code: not taken, to be run again")
+        lines.append(f"{runs} in {store.path} made by other or unknown code, to be run again")
     return lines
 
 

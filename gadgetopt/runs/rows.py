@@ -166,7 +166,7 @@ def checked_row(run: StoredRun) -> Row:
             try:
                 length += len(value.encode())
             except UnicodeEncodeError:
-                raise ValueError(f"{name} is not text that can be written in UTF-8") from None
+                raise ValueError(f"{name} cannot be encoded in UTF-8") from None
         elif isinstance(value, int) and not isinstance(value, bool):
             if abs(value) >= 2**63:
                 raise ValueError(f"{name} is an integer beyond 64 bits")

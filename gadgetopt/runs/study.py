@@ -225,7 +225,7 @@ def write_study(study: Study, path: Path) -> None:
             del series["options"]
     text = f"# gadgetopt compare {path.name}\n\n{toml(plain)}"
     if os.path.lexists(path):
-        raise InputError(f"{path}: is there already, expected a new file")
+        raise InputError(f"{path}: already exists, expected a new file")
     write_text(path, text)
 
 
@@ -263,7 +263,7 @@ def _check_method(spec: str, place: str) -> None:
             failure = failure or error
         else:
             return
-    why = failure or f"{spec!r} is no method of any system, no kind of methods, and not 'all'"
+    why = failure or f"{spec!r} is not a method of any system, a kind of methods, or 'all'"
     raise InputError(f"{place}: {why}")
 
 

@@ -46,7 +46,7 @@ def _value(value: Any) -> str:
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
-    raise InputError(f"{json.dumps(value, default=str)}: cannot be said in TOML")
+    raise InputError(f"{json.dumps(value, default=str)}: cannot be written as TOML")
 
 
 def _string(text: str) -> str:

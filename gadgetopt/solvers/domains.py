@@ -44,7 +44,7 @@ def read_domains(variables: list[Any], reader: TermReader) -> Domains:
     Raises
     ------
     ModelRefused
-        If a domain is no interval of reals or integers.
+        If a domain is not an interval of reals or integers.
     InputError
         If a bound is not a number.
     """
@@ -111,7 +111,9 @@ def _double(x: Exact, v: Any) -> float:
 def _takes_integers_only(v: Any) -> bool:
     _, _, step = v.domain.get_interval()
     if step not in (0, 1):
-        raise ModelRefused(f"{v.name}: its domain {v.domain} is no interval of reals or integers")
+        raise ModelRefused(
+            f"{v.name}: its domain {v.domain} is not an interval of reals or integers"
+        )
     return bool(step == 1)
 
 

@@ -118,7 +118,7 @@ def pass_form(form: StandardForm) -> highspy.Highs:
     )
     if status == highspy.HighsStatus.kError:
         raise ModelRefused(
-            "HiGHS does not take the model: a coefficient is 1e15 or more, or bounds are not sane"
+            "HiGHS does not accept the model: a coefficient is 1e15 or more, or bounds are not sane"
         )
     return highs
 
@@ -147,7 +147,7 @@ def _run(
     }
     for option, value in options.items():
         if highs.setOptionValue(option, value) == highspy.HighsStatus.kError:
-            raise ModelRefused(f"HiGHS does not take {value} for its option {option}")
+            raise ModelRefused(f"HiGHS does not accept {value} for its option {option}")
     if warm_start is not None:
         known = np.flatnonzero(np.isfinite(warm_start))
         highs.setSolution(len(known), known.astype(np.int32), warm_start[known])

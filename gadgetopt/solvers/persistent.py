@@ -110,7 +110,7 @@ class PersistentLp:
         Raises
         ------
         ModelRefused
-            If a coefficient is so small that HiGHS would drop it, or HiGHS does not take the
+            If a coefficient is so small that HiGHS would drop it, or HiGHS does not accept the
             columns.
         """
         first, new = self.num_columns, len(cost)
@@ -129,7 +129,7 @@ class PersistentLp:
         Raises
         ------
         ModelRefused
-            If a coefficient is so small that HiGHS would drop it, or HiGHS does not take the rows.
+            If HiGHS would drop a tiny coefficient, or does not accept the rows.
         """
         first, new = self.num_rows, len(lower)
         matrix = self._matrix(new, starts, columns, values)
@@ -334,7 +334,7 @@ class PersistentLp:
 
     def _set(self, option: str, value: str | float | bool) -> None:
         if self._highs.setOptionValue(option, value) == highspy.HighsStatus.kError:
-            raise ModelRefused(f"HiGHS does not take {value} for its option {option}")
+            raise ModelRefused(f"HiGHS does not accept {value} for its option {option}")
 
     @staticmethod
     def _matrix(new: int, starts: Array, indices: Array, values: Array) -> tuple[Any, ...]:
@@ -350,7 +350,7 @@ class PersistentLp:
     def _check(status: highspy.HighsStatus, what: str) -> None:
         if status == highspy.HighsStatus.kError:
             raise ModelRefused(
-                f"HiGHS does not take {what}: an index is unknown or twice in a row or column, a "
+                f"HiGHS does not accept {what}: an index is unknown or twice in a row or column, a "
                 "coefficient is 1e15 or more, or bounds are not sane"
             )
 

@@ -98,7 +98,7 @@ def solve_pyomo(
     except InfeasibleConstraintException as error:
         return SolverOutcome(Status.INFEASIBLE, reason=str(error))
     except (NotImplementedError, TypeError, ValueError) as error:
-        raise ModelRefused(f"SCIP does not take the model: {error}") from error
+        raise ModelRefused(f"SCIP does not accept the model: {error}") from error
     outcome = _read(results, limits)
     if outcome.status in (Status.OPTIMAL, Status.FEASIBLE):
         try:

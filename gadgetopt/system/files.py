@@ -80,7 +80,7 @@ def write_new(document: Document, path: Path, *, force: bool = False) -> None:
         except InputError:
             there = None
         if there is None or _identity(there) != _identity(document):
-            raise InputError(f"{path}: is there already with other content; --force replaces it")
+            raise InputError(f"{path}: already exists with other content; --force replaces it")
     write(document, path)
 
 
@@ -246,7 +246,7 @@ def _instances_in(folder: Path) -> list[Path]:
     if foreign:
         names = ", ".join(str(path.relative_to(folder)) for path in foreign[:3])
         more = f" and {len(foreign) - 3} more" if len(foreign) > 3 else ""
-        warn(f"{folder}: skipped, no files of gadgetopt: {names}{more}")
+        warn(f"{folder}: skipped, not gadgetopt files: {names}{more}")
     return found
 
 

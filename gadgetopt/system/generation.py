@@ -218,8 +218,8 @@ def write_series(series: Series, folder: Path) -> list[Path]:
         made = generate(declared, generator, changed, series.seed, index, name, series.spec)
         if there and there.fingerprint != made.fingerprint:
             raise InputError(
-                f"{path}: is not what {series.spec} gives with gadgetopt {__version__}; move it "
-                "away, or choose another folder with --generated"
+                f"{path}: is not what {series.spec} generates with gadgetopt {__version__}; "
+                "move it away, or choose another folder with --generated"
             )
         write(made, path)
     return files

@@ -117,7 +117,7 @@ def conclude(
     try:
         result = judge(document, call, made.outcome, limits, seed, made.time_s, made.reason)
     except Exception as error:
-        reason = f"what it returned cannot be judged: {failure(error)}"
+        reason = f"its outcome cannot be judged: {failure(error)}"
         result = judge(document, call, MethodOutcome(), limits, seed, made.time_s, reason)
     return replace(result, refused=made.refused)
 
@@ -224,9 +224,9 @@ def _nonsense(outcome: MethodOutcome) -> str | None:
     named = {"objective": outcome.claimed_objective, "dual bound": outcome.dual_bound}
     for what, value in named.items():
         if isinstance(value, float) and math.isnan(value):
-            return f"claimed {what} nan, which is no number"
+            return f"claimed {what} nan, which is not a number"
     if outcome.proved not in (None, Status.INFEASIBLE, Status.UNBOUNDED):
-        return f"claimed to have proved {outcome.proved}, which only a solution and a bound can"
+        return f"claimed to have proved {outcome.proved}, which takes a solution and a bound"
     return None
 
 

@@ -61,7 +61,7 @@ def promises(
     for guarantee in problem.guarantees:
         if call.method.name not in guarantee.methods:
             continue
-        failing = ["the method ran to its end"] if cut_short else []
+        failing = ["the method finished"] if cut_short else []
         ratio = None
         try:
             failing += [

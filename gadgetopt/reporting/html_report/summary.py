@@ -84,7 +84,7 @@ def findings(system: System) -> list[Finding]:
         share = f"{len(closed)} of {len(rated)} ratios are certified"
         word = sum(line.rests_on is Voucher.SOLVER for line in closed)
         if word:
-            share += f", {word} of them on a solver's word alone"
+            share += f", {word} of them by a bound that only a solver claims"
         out.append(Finding(share))
     worst = worst_promised(system)
     if worst is not None:

@@ -174,7 +174,7 @@ class Engine:
 
     def _refuse_code(self, error: OtherCode) -> NoReturn:
         if self.scheduler is not None:
-            self._refuse(f"its workers have other code: {error.here}, expected {error.wanted}")
+            self._refuse(f"its workers run other code: {error.here}, expected {error.wanted}")
         raise error
 
     def _cancel(self) -> None:
@@ -306,7 +306,7 @@ class Engine:
                     self._learn(work, outcome)
                     yield work, document, outcome
         if self.client.status != "running":
-            raise SchedulerLost(f"the scheduler at {self.scheduler} went away")
+            raise SchedulerLost(f"the scheduler at {self.scheduler} was lost")
 
     def _learn(self, work: Work, outcome: Row | Failure) -> None:
         """Remember how long a method took; a failed run counts as long."""
@@ -324,7 +324,7 @@ class Engine:
             rows: list[Row | Failure] = result
             return rows
         if future.status != "error":
-            raise SchedulerLost(f"the scheduler at {self.scheduler} went away")
+            raise SchedulerLost(f"the scheduler at {self.scheduler} was lost")
         error = result[1] if isinstance(result, tuple) else result
         for work, _ in bundle:  # any of them may have been the cause: try them one by one
             self.expected_s[work.problem, work.spec] = BUNDLE_S
@@ -332,7 +332,7 @@ class Engine:
             return (
                 []
                 if len(bundle) > 1
-                else [Failure(f"the workers that did it died: {' '.join(str(error).split())}")]
+                else [Failure(f"its workers died: {' '.join(str(error).split())}")]
             )
         if isinstance(error, OtherCode):
             self._refuse_code(error)
@@ -357,7 +357,7 @@ class Engine:
         except Exception as error:
             if self.client.status == "running" and not isinstance(error, OSError):
                 raise
-            raise SchedulerLost(f"the scheduler at {self.scheduler} went away") from None
+            raise SchedulerLost(f"the scheduler at {self.scheduler} was lost") from None
 
 
 def _draws() -> bool:

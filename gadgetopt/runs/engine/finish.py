@@ -42,7 +42,7 @@ def finished_row(work: Work, document: Document, call: MethodCall, made: Attempt
     try:
         return _row(work, document, call, result)
     except Exception as error:
-        reason = result.reason or f"its result cannot be written down: {failure(error)}"
+        reason = result.reason or f"its result cannot be stored: {failure(error)}"
         bare = Attempt(MethodOutcome(), made.time_s, _printable(reason), made.refused)
         told = conclude(document, call, work.limits, work.seed, bare)
         return _row(work, document, call, told)

@@ -251,7 +251,7 @@ class Watch:
         if self.phase != "solve":
             if seconds <= time_s + grace_s + MARGIN_S:
                 return None
-            what = {"start": "could not be started", "judge": "had no result that could be judged"}
+            what = {"start": "did not start", "judge": "had no judged result"}
             return Failure(f"{what[self.phase]} within {seconds:.0f} s")
         if seconds > time_s + grace_s and self._ask("time_s", grace_s, seconds):
             reason = f"ignored its time limit of {time_s:g} s; stopped after {seconds:.3g} s"

@@ -8,7 +8,7 @@
   const pairs = (entries) => make("dl", {}, ...entries.filter(([, value]) => value !== "" && value !== null && value !== undefined)
     .flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
 
-  const VOUCHERS = { verified: "verified, recomputed without a solver", "cross-checked": "cross-checked by an independent run", solver: "a solver's word alone" };
+  const VOUCHERS = { verified: "verified, recomputed without a solver", "cross-checked": "cross-checked by an independent run", solver: "claimed by a solver only" };
 
   const rated = (row) => {
     const text = report.ratio(row.low, row.high);
