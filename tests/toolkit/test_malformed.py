@@ -1,4 +1,4 @@
-"""A malformed file is answered by one line that names file and place, and exit code 2."""
+"""A malformed file gives one line that names file and place, and exit code 2."""
 
 import json
 import subprocess

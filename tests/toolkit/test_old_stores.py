@@ -1,4 +1,4 @@
-"""Stores of before: read as they are, brought up to date to be filled, and never taken for new."""
+"""Stores of older versions: read unchanged, migrated when written to, runs not taken as current."""
 
 import json
 import sqlite3

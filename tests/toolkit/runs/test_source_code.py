@@ -1,4 +1,4 @@
-"""A method whose code changes is run again, one whose code did not is not."""
+"""A method is run again exactly when its code has changed."""
 
 import functools
 import json

@@ -1,4 +1,4 @@
-"""The store: what goes in comes out, and a foreign file is never touched."""
+"""The store: runs are read back as written, and foreign files are never changed."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""A study file, the command line and what is run say the same; a bad file is one line."""
+"""Study file, command line and executed runs agree; a bad file gives one line."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Files: what is written comes back, and equal data has one fingerprint."""
+"""Files: data is read back as written, and equal data has equal fingerprints."""
 
 import json
 import pickle

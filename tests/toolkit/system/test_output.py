@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and never in place of something else by accident."""
+"""Files are written whole or not at all, and never replace other files by accident."""
 
 import json
 import os

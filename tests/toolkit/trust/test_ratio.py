@@ -1,4 +1,4 @@
-"""Ratios are intervals that always contain the truth; claims are held against each other."""
+"""Ratios are intervals that contain the true ratio; claims are compared with each other."""
 
 import dataclasses
 import time

@@ -1,4 +1,4 @@
-"""Reports of stores that are not what one hopes for: empty, old, being filled, full of errors."""
+"""Reports of unusual stores: empty, old, being filled, full of errors."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""SIGKILL at random moments: whatever dies, the store ends as if nothing had happened."""
+"""SIGKILL at random moments: whatever dies, the final store is the same."""
 
 import json
 import random

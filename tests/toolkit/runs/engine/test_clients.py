@@ -1,4 +1,4 @@
-"""Clients: several on one store, and what they say of a cluster that is none."""
+"""Clients: several on one store, and messages about unusable clusters."""
 
 import os
 import signal

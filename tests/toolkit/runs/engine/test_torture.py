@@ -1,4 +1,4 @@
-"""Methods that do the worst to their process, in the midst of a healthy batch."""
+"""Methods that damage their process, among the healthy methods of a batch."""
 
 import itertools
 import re
