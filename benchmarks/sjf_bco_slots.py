@@ -73,8 +73,7 @@ def processor_s(command: list[str], folder: Path) -> float:
 
 
 def verified(inst: SjfBcoInstance, folder: Path) -> tuple[float, float]:
-    """Return the processor time of the check of the energetic bound, and its largest process in
-    MB."""
+    """Return the processor time of checking the energetic bound, and its peak memory in MB."""
     system = problem("sjf_bco")
     write(Document(system, "instance", "long", inst, {}), folder / "long.json")
     envelope = {"gadgetopt": 1, "problem": "sjf_bco", "kind": "certificate", "name": "long"}
