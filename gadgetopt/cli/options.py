@@ -47,11 +47,11 @@ def text(given: str) -> str:
     return given
 
 
-def system_names(begun: str) -> list[str]:
+def system_names(start: str) -> list[str]:
     """Return the systems whose name begins with a text, for completion in the shell."""
     from gadgetopt.system.registry import problem_names
 
-    return [name for name in problem_names() if name.startswith(begun)]
+    return [name for name in problem_names() if name.startswith(start)]
 
 
 positive = _number("a positive number", lambda x: x > 0)

@@ -103,14 +103,14 @@ class Pace:
     """Estimates the time left from the pace so far."""
 
     def __init__(self, done: int):
-        self.begun, self.before = time.monotonic(), done
+        self.started_s, self.before = time.monotonic(), done
 
     def left_s(self, done: int, total: int) -> float | None:
         """Return the estimated seconds left; None while there is no estimate."""
         ended = done - self.before
         if ended <= 0:
             return None
-        return (time.monotonic() - self.begun) / ended * (total - done)
+        return (time.monotonic() - self.started_s) / ended * (total - done)
 
 
 def duration(seconds: float | None) -> str:

@@ -67,8 +67,8 @@ def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str,
     caption = (
         "Filled marks are certified ratios, with a box from the lower to the upper quartile and "
         "the median in it. Hollow marks are not certified: the true ratio lies on the line to "
-        "their right, or anywhere to the right if an arrow ends it. Upright bars are what proven "
-        "theorems promise on the instances, crossed ones what is claimed only."
+        "their right, or anywhere to the right if the line ends in an arrow. Vertical bars are "
+        "ratios that proven theorems promise on the instances, crosses those of claimed theorems."
     )
     far = [x for x in promised if x > end]
     if far:
@@ -78,7 +78,7 @@ def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str,
     if infinite:
         caption += f" {infinite} runs of infinite ratio (an objective of 0) are not drawn."
     if len(system.lines) > MOST_POINTS:
-        caption += " Of many runs the worst and an even choice of the others are drawn."
+        caption += " Only the worst runs and an even selection of the others are drawn."
     return Figure("ratios", "Ratios", caption, [Variant("", traces, layout)])
 
 

@@ -57,9 +57,9 @@ def quality_profile(system: System, looks: Mapping[str, Style]) -> Figure:
             )
         )
     caption = (
-        "How often a method is within a factor. Further up is better; where a curve starts is how "
-        "often the method is as good as it gets. An instance on which a method was not run counts "
-        "as not solved by it, and in the second choice what is not proved as not reached."
+        "How often a method is within a factor. Higher is better; a curve starts at the share on "
+        "which the method is best. An instance on which a method was not run counts as not solved; "
+        "with the second choice, a factor counts only if it is proved."
     )
     return Figure("quality", "Objective: performance profile", caption, variants, "Factor of the")
 
@@ -84,8 +84,8 @@ def time_profile(system: System, looks: Mapping[str, Style]) -> Figure:
     }
     layout = {"xaxis": axis, "yaxis": share_axis("share of instances")}
     caption = (
-        "How often a method proves its own solution optimal, and how fast beside the fastest on "
-        f"the same instance. Times below {1000 * LEAST_S:g} ms count as that. Methods that prove "
+        "How often a method proves its own solution optimal, and its time relative to the fastest "
+        f"proof on the instance. Shorter times count as {1000 * LEAST_S:g} ms. Methods that prove "
         "nothing have no curve."
     )
     return Figure(
@@ -110,8 +110,8 @@ def time_to_target(system: System, looks: Mapping[str, Style]) -> Figure:
         layout = {"xaxis": axis, "yaxis": share_axis("share of instances")}
         variants.append(Variant(label, _drawn(curves, looks, LEAST_S, axis), layout))
     caption = (
-        "How soon a method has a solution as good as the target. Solutions on the way are the "
-        "method's own word; the one it ended with was re-evaluated."
+        "How soon a method has a solution as good as the target. Intermediate solutions are as the "
+        "method reported them; its final solution was re-evaluated."
     )
     return Figure("target", "Time to target", caption, variants, "Within")
 

@@ -66,9 +66,9 @@ def gap_over_time(system: System, looks: Mapping[str, Style]) -> Figure:
         if traces:
             variants.append(Variant(label, traces, layout))
     caption = (
-        "|objective - bound| / |objective| of the solution that a method has at a moment, median "
-        "over its runs without an error; 100% while there is none. From the traces that methods "
-        "keep, which are their own word; a run that is over keeps what it ended with."
+        "|objective - bound| / |objective| of a method's incumbent over time, median over its runs "
+        "without an error; 100% while there is no incumbent. Taken from the methods' own traces; a "
+        "finished run keeps its final gap."
     )
     return Figure("gap", "Gap over time", caption, variants, "Against the")
 
