@@ -1,7 +1,7 @@
 """A solver's incumbent checked against rows and bounds, without the solver.
 
-Rows over integer columns hold exactly or not at all. Rows with a continuous column hold if they do
-within `FEASIBILITY_TOLERANCE` of their own size.
+Rows over integer columns must hold exactly. Rows with a continuous column must hold within
+`FEASIBILITY_TOLERANCE` of their own size.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Flags = npt.NDArray[np.bool_]
 
 
 def within_bounds(form: StandardForm, values: Floats) -> Floats:
-    """Return `values` with continuous columns moved onto the bounds they are just beyond."""
+    """Return `values` with continuous columns that are just beyond a bound moved onto it."""
     return np.where(form.integer, values, np.clip(values, form.col_lower, form.col_upper))
 
 
 def violated(form: StandardForm, values: Floats) -> str | None:
-    """Return the name of a row or column whose bounds values leave; None if they are feasible.
+    """Return the name of a row or column that values violate; None if they are feasible.
 
     Parameters
     ----------
@@ -76,14 +76,14 @@ def violated(form: StandardForm, values: Floats) -> str | None:
 
 
 def _doubt(side: Side) -> float:
-    """Return by how much a side that is known as a double only may be off."""
+    """Return the possible rounding error of a side that is known only as a double."""
     return math.ulp(side) if isinstance(side, float) and math.isfinite(side) else 0
 
 
 def _column_outside(reader: ExactReader, values: Floats) -> str | None:
     form = reader.form
     outside = (values < form.col_lower) | (values > form.col_upper)
-    # A bound that no double is may be left by a value that is at the double.
+    # A value equal to a bound's double may violate the exact bound.
     for bounds in (form.exact.col_lower, form.exact.col_upper):
         outside[[j for j in bounds if form.integer[j]]] = True
     for j in np.flatnonzero(outside).tolist():
@@ -99,7 +99,7 @@ def objective_of(form: StandardForm, values: Floats) -> Exact:
     Raises
     ------
     ModelRefused
-        If the model's objective is known in doubles only.
+        If the model's objective is known only in doubles.
     """
     reader = ExactReader(form)
     numbers = values.tolist()
@@ -113,8 +113,8 @@ def objective_of(form: StandardForm, values: Floats) -> Exact:
 def beyond_doubles(form: StandardForm) -> str | None:
     """Return the name of a row over integers whose sums doubles resolve worse than HiGHS's 1e-6.
 
-    That nothing is feasible, or nothing better, may be due to rounding where a solver in doubles
-    concludes it from such a row.
+    Infeasibility or optimality that a solver in doubles concludes from such a row may be due to
+    rounding.
     """
     most = np.maximum(np.abs(form.col_lower), np.abs(form.col_upper))
     reach = abs(form.A) @ np.where(np.isfinite(most), most, 1.0)
@@ -124,7 +124,7 @@ def beyond_doubles(form: StandardForm) -> str | None:
 
 
 def _tolerant_rows(form: StandardForm) -> Flags:
-    """Return which rows have a continuous column, or numbers known as doubles only."""
+    """Return which rows have a continuous column, or numbers known only as doubles."""
     tolerant = _any_in_row(form.A, (~form.integer)[form.A.indices])
     tolerant[[i for i in form.exact.inexact if i >= 0]] = True
     return tolerant
@@ -137,7 +137,7 @@ def _largest_entries(form: StandardForm, values: Floats) -> Floats:
 
 
 def _rounding_errors(form: StandardForm, size: Floats) -> Floats:
-    """Return how far a row computed in doubles may be from its exact sum; 0 where it is that sum.
+    """Return bounds on the rounding errors of rows computed in doubles; 0 where the sum is exact.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Certificates that are nearly right: mutated in their numbers and in their structure."""
+"""Mutations of valid certificates, in their numbers and in their structure."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Random integer models written in all the ways Pyomo knows, and their exact optima by enumeration.
+"""Random integer models in all the forms that Pyomo allows, and their optima by enumeration.
 
 A model is drawn twice at once: as Pyomo expressions, and as coefficients in rationals collected by
 the drawing itself. Numbers have 1 to 17 digits.

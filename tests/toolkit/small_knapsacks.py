@@ -1,4 +1,4 @@
-"""Small knapsacks: hand-checked ones, random ones, and their optima by trying everything."""
+"""Small knapsacks, checked by hand or random, and their optima by enumeration."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def best_value(knapsack: Knapsack) -> float:
 
 
 def fits(knapsack: Knapsack, items) -> bool:
-    """Say whether items keep to capacities, up to rounding, and to the groups."""
+    """Return True if items keep to capacities, up to rounding, and to the groups."""
     load = knapsack.weight[np.asarray(items, dtype=int)].sum(axis=0)
     owners = knapsack.owner[np.asarray(items, dtype=int)]
     enough = not knapsack.exactly_one or len(owners) == knapsack.num_groups

@@ -1,4 +1,4 @@
-"""The command line: its outputs, its exit codes, and one line for every mistake."""
+"""The command line: outputs, exit codes, and one line for every mistake."""
 
 import io
 import json

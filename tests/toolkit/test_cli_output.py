@@ -1,4 +1,4 @@
-"""What the command line prints: help, lists and words; and output that nobody can take."""
+"""Output of the command line: help, lists and wording; and output that cannot be written."""
 
 import csv
 import io

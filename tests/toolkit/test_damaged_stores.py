@@ -1,4 +1,4 @@
-"""Stores with damaged rows: each is one line, the others are shown, and nothing is a traceback."""
+"""Stores with damaged rows: each gives one line, the others are shown, without a traceback."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""The layout of the code: which way imports point, and how much a folder holds."""
+"""The layout of the code: direction of imports, and size of folders."""
 
 from __future__ import annotations
 

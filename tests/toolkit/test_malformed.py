@@ -1,4 +1,4 @@
-"""A malformed file is answered by one line that names file and place, and exit code 2."""
+"""A malformed file gives one line that names file and place, and exit code 2."""
 
 import json
 import subprocess
@@ -55,7 +55,7 @@ def test_compare_on_a_directory_with_malformed_files_stops_before_the_first_solv
     assert done.returncode == 2
     assert done.stdout == ""
     skipped, error = done.stderr.splitlines()  # what is no file of gadgetopt, and what is a bad one
-    assert skipped.startswith(f"{MALFORMED}: skipped, no files of gadgetopt: ")
+    assert skipped.startswith(f"{MALFORMED}: skipped, not gadgetopt files: ")
     assert error.startswith(f"gadgetopt: {MALFORMED}/")
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "runs.sqlite").exists()

@@ -1,4 +1,4 @@
-"""Stores of before: read as they are, brought up to date to be filled, and never taken for new."""
+"""Stores of older versions: read unchanged, migrated when written to, runs not taken as current."""
 
 import json
 import sqlite3
@@ -79,7 +79,7 @@ def test_an_old_store_is_brought_up_to_date_and_its_runs_are_done_again(old, pat
     assert (code, [row["objective"] for row in json.loads(out)]) == (0, [2])
     assert err.splitlines() == [
         f"gadgetopt: 0 of 1 runs taken from {old}",
-        f"gadgetopt: 1 run in {old} by other or unknown code: not taken, to be run again",
+        f"gadgetopt: 1 run in {old} made by other or unknown code, to be run again",
     ]
     assert version(old) == SCHEMA_VERSION
     with Store(old, create=False) as store:
@@ -101,7 +101,9 @@ def test_runs_of_one_method_by_several_codes_are_told_apart(old, path, tmp_path,
     assert known.startswith("first_fit code ")
     assert other == "sjf_bco"
     ratios(old)
-    assert caplog.messages[-1] == f"{old}: runs made by more than one code: first_fit"
+    assert (
+        caplog.messages[-1] == f"{old}: runs made by more than one version of the code: first_fit"
+    )
 
 
 def test_how_old_the_runs_are_that_are_taken_is_said(path, tmp_path, cli):

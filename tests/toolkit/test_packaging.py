@@ -1,4 +1,4 @@
-"""What is installed is what is in the repository, and works where only Python is."""
+"""The installed package equals the repository and works in a bare Python environment."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A dual bound that a feasible solution at hand refutes is an error wherever both are seen."""
+"""A dual bound that a given feasible solution refutes is an error everywhere."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""What pictures share."""
+"""Shared parts of pictures: colours and the feasibility check."""
 
 import pytest
 

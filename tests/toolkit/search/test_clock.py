@@ -1,4 +1,4 @@
-"""The clock of a run, with time that passes when a test says so."""
+"""The clock of a run, with simulated time."""
 
 import math
 from dataclasses import fields, replace

@@ -1,4 +1,4 @@
-"""Bounds recomputed from duals: never beyond the optimum, and as good as the duals."""
+"""Bounds recomputed from duals: valid, and as tight as the duals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CP-SAT, HiGHS and enumeration agree on what Pyomo models mean, or refuse with a reason.
+"""CP-SAT and HiGHS agree with enumeration on Pyomo models, or refuse them with a reason.
 
 `python tests/toolkit/exact_models.py 5000` does the same with more drawings.
 """

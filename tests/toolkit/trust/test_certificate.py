@@ -1,4 +1,4 @@
-"""Certificates: nothing is proved that does not hold, and what is proved is read back."""
+"""Certificates: only true bounds are proved, and certificates are read back as written."""
 
 import dataclasses
 import json

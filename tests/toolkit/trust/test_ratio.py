@@ -1,4 +1,4 @@
-"""Ratios are intervals that always contain the truth; claims are held against each other."""
+"""Ratios are intervals that contain the true ratio; claims are compared with each other."""
 
 import dataclasses
 import time
@@ -200,7 +200,7 @@ def test_the_proven_ratio_is_the_tightest_that_applies_and_never_a_claim():
 def test_a_theorem_does_not_speak_of_a_run_that_was_cut_short():
     cut = solve(DOCUMENT, "timed_out")
     made = promises(TOY, DOCUMENT.data, find_method(TOY, "timed_out"), cut)
-    assert made[0].failing == ("the method ran to its end",)
+    assert made[0].failing == ("the method finished",)
 
 
 def test_a_theorem_that_cannot_be_evaluated_promises_nothing():

@@ -1,4 +1,4 @@
-"""The page in a real Chromium: it opens fast, keeps quiet on the console, and does what it shows.
+"""The page in a real Chromium: it opens fast, logs no errors, and its controls work.
 
 Most tests look at one page that stays open, with every figure drawn, and clear up after themselves.
 """

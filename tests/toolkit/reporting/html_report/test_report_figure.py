@@ -1,4 +1,4 @@
-"""Pieces of figures: what is left out of very many runs, and axes whose labels can be read."""
+"""Parts of figures: thinning of very many runs, and readable axes."""
 
 import math
 

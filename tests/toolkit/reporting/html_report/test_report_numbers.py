@@ -1,4 +1,4 @@
-"""Every number that a figure draws is in the store: the page's JSON held against SQL."""
+"""The numbers that figures draw agree with the store: the page's JSON against SQL."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Reports of stores that are not what one hopes for: empty, old, being filled, full of errors."""
+"""Reports of unusual stores: empty, old, being filled, full of errors."""
 
 import json
 import math
@@ -182,7 +182,9 @@ def test_a_solver_s_word_is_marked_as_such(tmp_path, instance):
     store = filled(tmp_path / "runs.sqlite", [claimed], instance)
     write_report(store, tmp_path / "report.html")
     assert unpacked(tmp_path / "report.html", "data")["columns"]["rests_on"] == ["solver"]
-    assert "solver's word alone" in " ".join((tmp_path / "report.html").read_text().split())
+    assert "a bound that only a solver claims" in " ".join(
+        (tmp_path / "report.html").read_text().split()
+    )
 
 
 def test_a_run_of_a_store_is_drawn_by_its_key(tmp_path, instance, cli):
