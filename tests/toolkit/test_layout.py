@@ -159,3 +159,23 @@ def test_contributing_names_files_that_are_there():
         assert paths, question
         for path in paths:
             assert (ROOT / path).exists(), f"{question} {path}"
+
+
+def test_folders_of_tests_are_folders_of_the_code():
+    unknown = [
+        str(folder.relative_to(ROOT))
+        for tests, code in (("tests/toolkit", "gadgetopt"), ("tests/models", "models"))
+        for folder in (ROOT / tests).rglob("*")
+        if folder.is_dir() and folder.name != "__pycache__"
+        if not (ROOT / code / folder.relative_to(ROOT / tests)).is_dir()
+    ]
+    assert unknown == []
+
+
+def test_no_test_repeats_the_name_of_its_folder():
+    repeated = [
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "tests").rglob("*.py")
+        if path.stem.startswith((f"{path.parent.name}_", f"test_{path.parent.name}_"))
+    ]
+    assert repeated == []

@@ -15,7 +15,7 @@ from gadgetopt.models.smd.instance import Allocation, SmdInstance, SmdSolution
 
 from gadgetopt.pieces.utility import SigmoidUtility
 
-from .smd_brute_force import MOST, small_job
+from .brute_force import MOST, small_job
 
 
 def enumerated(job, prices, used):

@@ -20,7 +20,7 @@ from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve, verify_bound
 
-from ..knapsack_brute_force import optimum, single, small_instances
+from ..brute_force import optimum, single, small_instances
 
 TINY = library() / "knapsack" / "tiny"
 MULTIPLIERS = st.lists(st.fractions(0, 5, max_denominator=3), min_size=3, max_size=3)

@@ -27,7 +27,7 @@ from gadgetopt.system.registry import problem as registered
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 
-from ..knapsack_brute_force import optimum, single, small_instances
+from ..brute_force import optimum, single, small_instances
 
 TINY = library() / "knapsack" / "tiny"
 

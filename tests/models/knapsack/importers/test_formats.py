@@ -10,7 +10,7 @@ from gadgetopt.models.knapsack.importers.reading import read_mmkp, read_orlib
 from gadgetopt.errors import InputError
 from gadgetopt.system.files import library, read_instance
 
-from ..knapsack_brute_force import single
+from ..brute_force import single
 
 RNG = np.random.default_rng(0)
 

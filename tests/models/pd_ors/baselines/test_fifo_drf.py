@@ -21,7 +21,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
 
-from ..pdors_jobs import cluster, job
+from ..jobs import cluster, job
 
 SLOW = (50, 40, 30, 20, 10, 5)
 

@@ -27,9 +27,9 @@ from gadgetopt.models.pd_ors.subproblems.kernel import best_plans
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits
 
-from ..pdors_brute_force import optimum
-from ..pdors_jobs import cluster, job
-from ..pdors_tiny import HAND_CHECKED, tiny_instance
+from ..brute_force import optimum
+from ..jobs import cluster, job
+from ..tiny import HAND_CHECKED, tiny_instance
 
 BOUNDS = (alone, volume_knapsack, price_bound, column_lp)
 

@@ -21,7 +21,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits
 
-from ..pdors_tiny import (
+from ..tiny import (
     HAND_CHECKED,
     cluster,
     job_j,

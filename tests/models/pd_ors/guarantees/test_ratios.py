@@ -29,7 +29,7 @@ from gadgetopt.models.pd_ors.instance import TableUtility
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits
 
-from ..pdors_jobs import cluster, job
+from ..jobs import cluster, job
 
 DEFAULTS = {
     name: p.default

@@ -19,7 +19,7 @@ from gadgetopt.models.pd_ors.subproblems.slot_tables import Room, exact_table
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.bicriteria import lemma, measure
 
-from ..pdors_jobs import cluster, job, random_instance
+from ..jobs import cluster, job, random_instance
 
 SEEDS = range(40)
 

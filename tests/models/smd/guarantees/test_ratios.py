@@ -25,7 +25,7 @@ from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 from gadgetopt.trust.theorems import promises
 
-from ..smd_brute_force import optimum, small_instances
+from ..brute_force import optimum, small_instances
 
 SMD = dict(find_method(problem("smd"), "smd").method.parameters)
 

@@ -14,7 +14,6 @@ from functools import cache
 
 import pyomo.environ as pyo
 import pytest
-from certificate_mutations import as_text, generator, mutated
 
 from gadgetopt.errors import InputError
 from gadgetopt.solvers.dual_bounds import exact_dual_bound
@@ -38,6 +37,8 @@ from gadgetopt.trust.run import (
     solve,
     verify_bound,
 )
+
+from .certificate_mutations import as_text, generator, mutated
 
 TRIES = int(os.environ.get("GADGETOPT_FUZZ", "300"))
 SEED = int(os.environ.get("GADGETOPT_FUZZ_SEED", "0"))

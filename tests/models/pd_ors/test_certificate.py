@@ -11,11 +11,11 @@ import pytest
 from gadgetopt.models.pd_ors.certificate import PdOrsCertificate, check_bound
 from gadgetopt.models.pd_ors.instance import Machine, PdOrsInstance
 
-from .pdors_brute_force import optimum
-from .pdors_jobs import job
-from .pdors_tiny import tiny_instance
+from .brute_force import optimum
+from .jobs import job
+from .tiny import tiny_instance
 
-#: Certificates of each instance; see `tests/toolkit/test_certificate_fuzz.py`.
+#: Certificates of each instance; see `tests/models/test_certificate_fuzz.py`.
 TRIES = int(os.environ.get("GADGETOPT_FUZZ", "40"))
 
 DOUBLE = Fraction(1.7e308)

@@ -19,7 +19,7 @@ from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 
-from .smd_brute_force import optimum, small_instances
+from .brute_force import optimum, small_instances
 
 LIMITS = Limits(time_s=20)
 

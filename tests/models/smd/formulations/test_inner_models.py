@@ -12,7 +12,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Status
 
-from .inner_jobs import E2, E3, E4, E4B, TOO_SMALL, jobs
+from ..inner_jobs import E2, E3, E4, E4B, TOO_SMALL, jobs
 
 ROUTES = [inner_milp.solve_inner, inner_cp.solve_table]
 

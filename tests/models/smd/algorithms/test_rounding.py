@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
 
-from .inner_jobs import E2, jobs
+from ..inner_jobs import E2, jobs
 
 SEEDS = st.integers(0, 50)
 
