@@ -16,7 +16,7 @@ GUARANTEES = (
     Guarantee(
         name="Graham 1969",
         statement="makespan <= (4/3 - 1/(3m)) OPT, longest job first",
-        reference="Graham 1969, Theorem 2",
+        reference="Graham 1969",
         standing="proven",
         methods=("lpt",),
         ratio=part("ratios:lpt_ratio"),
