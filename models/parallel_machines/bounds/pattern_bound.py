@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..certificate import (
@@ -41,14 +40,10 @@ def pattern_bound(
     ModelRefused
         If the capacity is too large for the knapsack that finds patterns.
     """
-    begin = time.perf_counter()
-
-    def over() -> bool:
-        return limits.time_s is not None and time.perf_counter() - begin > limits.time_s
-
-    bound, certificate = dual_feasible_bound(instance, over)
+    clock = Clock(limits)
+    bound, certificate = dual_feasible_bound(instance, clock)
     high = instance.mean_load_s + max(instance.processing_s)
-    found = raise_bound(instance, (bound, certificate), high, over, limits)
+    found = raise_bound(instance, (bound, certificate), high, clock)
     return MethodOutcome(
         dual_bound=found.bound,
         certificate=found.certificate,
@@ -81,8 +76,7 @@ def raise_bound(
     instance: ParallelMachinesInstance,
     known: tuple[int, ParallelMachinesCertificate],
     high: int,
-    over: Callable[[], bool],
-    limits: Limits,
+    clock: Clock,
 ) -> Raised:
     """Raise a bound to the least capacity, up to `high`, that the linear program does not refute.
 
@@ -95,7 +89,7 @@ def raise_bound(
     while low < high:
         # Most bounds need not be raised at all, so the lowest capacity comes first.
         capacity_s = low if low == bound and certificate is known[1] else (low + high) // 2
-        packing = pack_in_parts(demand, capacity_s, pool, over, limits)
+        packing = pack_in_parts(demand, capacity_s, pool, clock)
         if packing.fits is None:
             return Raised(bound, certificate, False, pool)
         proof = (
@@ -117,7 +111,7 @@ def demand_of(instance: ParallelMachinesInstance) -> Demand:
 
 
 def priced(
-    instance: ParallelMachinesInstance, prices: npt.NDArray[np.float64], capacity_s: int
+    instance: ParallelMachinesInstance, prices: Floats, capacity_s: int
 ) -> ParallelMachinesCertificate | None:
     """Return the certificate that duals make in whole numbers; None if it proves nothing."""
     largest = float(prices.max())

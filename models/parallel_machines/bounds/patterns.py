@@ -16,15 +16,16 @@ problems", Operations Research 38 (1990) 922-923.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
-from gadgetopt.system.result import Limits, Status
+from gadgetopt.system.result import Status
 
 from ..certificate import bundle_sizes
 
@@ -69,15 +70,14 @@ class Packing:
 
     fits: bool | None
     patterns: list[tuple[Pattern, float]] = field(default_factory=list)
-    prices: npt.NDArray[np.float64] | None = None
+    prices: Floats | None = None
 
 
 def pack_in_parts(
     demand: Demand,
     capacity_s: int,
     pool: dict[Pattern, int],
-    over: Callable[[], bool],
-    limits: Limits,
+    clock: Clock,
     *,
     to_optimum: bool = False,
 ) -> Packing:
@@ -90,10 +90,8 @@ def pack_in_parts(
         At least the longest processing time.
     pool : dict
         Patterns known, with their loads; those that are found are added.
-    over : callable
-        Whether time is over.
-    limits : Limits
-        Of the linear programs.
+    clock : Clock
+        Time left, for the linear programs too.
     to_optimum : bool, default False
         Go on where it fits, until the duals are optimal.
     """
@@ -105,8 +103,8 @@ def pack_in_parts(
         for pattern, load_s in pool.items()
         if load_s <= capacity_s and all(map(int.__le__, pattern, demand.counts))
     )
-    while not over():
-        if master.lp.solve(limits) is not Status.OPTIMAL:
+    while not clock.expired:
+        if master.lp.solve(clock.limits()) is not Status.OPTIMAL:
             break
         fits = master.lp.objective <= demand.machines + _TOLERANCE
         if fits and not to_optimum:
@@ -169,9 +167,7 @@ def _first_patterns(demand: Demand, capacity_s: int) -> list[Pattern]:
     return patterns
 
 
-def best_pattern(
-    demand: Demand, prices: npt.NDArray[np.float64], capacity_s: int
-) -> tuple[Pattern, float]:
+def best_pattern(demand: Demand, prices: Floats, capacity_s: int) -> tuple[Pattern, float]:
     """Return the pattern of the largest worth, by dynamic programming in O(capacity x jobs)."""
     bundles = [
         (t, n)

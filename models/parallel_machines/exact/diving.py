@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from gadgetopt.system.result import Limits
+from gadgetopt.search.clock import Clock
 
 from ..bounds.patterns import Demand, Pattern, pack_in_parts
 from ..formulations.makespan import jobs_by_time
@@ -22,8 +21,7 @@ def dive(
     capacity_s: int,
     pool: dict[Pattern, int],
     rng: np.random.Generator | None,
-    over: Callable[[], bool],
-    limits: Limits,
+    clock: Clock,
 ) -> list[Pattern] | None:
     """Return a pattern for each machine that hold all jobs within a capacity, None if it fails.
 
@@ -32,7 +30,7 @@ def dive(
     """
     fixed: list[Pattern] = []
     while any(demand.counts):
-        found = pack_in_parts(demand, capacity_s, pool, over, limits)
+        found = pack_in_parts(demand, capacity_s, pool, clock)
         if not found.fits:
             return None
         whole = [pattern for pattern, x in found.patterns for _ in range(int(x + 1e-6))]

@@ -8,7 +8,7 @@ from gadgetopt.models.parallel_machines.exact.diving import dive
 from gadgetopt.models.parallel_machines.exact.enumeration import possible_patterns
 from gadgetopt.models.parallel_machines.generate.presets import uniform
 
-from gadgetopt.system.result import Limits
+from gadgetopt.search.clock import Clock
 
 from ..brute_force import run
 
@@ -49,17 +49,17 @@ def test_possible_patterns_hold_every_packing():
     # Into machines of 13 the jobs go as 7 + 3 + 3, 7 + 3 + 3 and 7, which idles for 6 of the 6
     # seconds that there are, or as 7 + 3 + 3, 7 + 3 and 7 + 3.
     demand = Demand((7, 3), (3, 4), 3)
-    found = possible_patterns(demand, 13, {}, lambda: False, Limits())
+    found = possible_patterns(demand, 13, {}, Clock())
     assert {(1, 2), (1, 1), (1, 0)} <= set(found)
-    assert possible_patterns(demand, 12, {}, lambda: False, Limits()) == []
+    assert possible_patterns(demand, 12, {}, Clock()) == []
 
 
 def test_a_dive_returns_a_packing_or_nothing():
     demand = Demand((7, 3), (3, 4), 3)
-    packing = dive(demand, 13, {}, None, lambda: False, Limits())
+    packing = dive(demand, 13, {}, None, Clock())
     assert tuple(map(sum, zip(*packing, strict=True))) == demand.counts
     assert all(demand.load_s(pattern) <= 13 for pattern in packing)
-    assert dive(demand, 12, {}, None, lambda: False, Limits()) is None
+    assert dive(demand, 12, {}, None, Clock()) is None
 
 
 def test_without_time_it_returns_what_it_has():
