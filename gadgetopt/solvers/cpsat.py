@@ -14,6 +14,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import highs
@@ -24,7 +25,7 @@ from gadgetopt.solvers.integer_form import IntegerForm, integer_form, is_improvi
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recession import recession_form
-from gadgetopt.solvers.standard_form import Floats, StandardForm
+from gadgetopt.solvers.standard_form import StandardForm
 from gadgetopt.system.result import (
     Limits,
     Status,

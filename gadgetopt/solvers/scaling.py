@@ -21,8 +21,9 @@ import numpy.typing as npt
 from gadgetopt.numbers.tolerance import Number
 
 if TYPE_CHECKING:
+    from gadgetopt.numbers.arrays import Floats
     from gadgetopt.solvers.outcome import SolverOutcome
-    from gadgetopt.solvers.standard_form import Floats, StandardForm
+    from gadgetopt.solvers.standard_form import StandardForm
 
 #: Numbers whose largest lies in this range are handed over as they are.
 ORDINARY = (1.0, 2.0**30)

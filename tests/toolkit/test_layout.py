@@ -161,6 +161,15 @@ def test_contributing_names_files_that_are_there():
             assert (ROOT / path).exists(), f"{question} {path}"
 
 
+def test_types_of_arrays_have_one_name():
+    written_out = [
+        str(path.relative_to(ROOT))
+        for path in source_files()
+        if re.search(r"NDArray\[np\.(float64|int64|bool_)\]", path.read_text(encoding="utf-8"))
+    ]
+    assert written_out == ["gadgetopt/numbers/arrays.py"]
+
+
 def test_folders_of_tests_are_folders_of_the_code():
     unknown = [
         str(folder.relative_to(ROOT))
