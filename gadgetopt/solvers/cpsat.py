@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import logging
 import math
 import time
@@ -131,6 +132,7 @@ def solve_cp(
         value = float(run.response.objective_value) if values is not None else None
     outcome = _outcome(run, values, value, bound if run.bounded else None, limits)
     outcome.phases_s = {"solve": time.perf_counter() - start}
+    outcome.versions = {"ortools": importlib.metadata.version("ortools")}
     return outcome
 
 
