@@ -8,6 +8,7 @@ also as a multiple of that of starting Python and importing numpy and pydantic, 
 
 from __future__ import annotations
 
+import argparse
 import json
 import resource
 import subprocess
@@ -85,6 +86,7 @@ def verified(inst: SjfBcoInstance, folder: Path) -> tuple[float, float]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     columns = "iterations, slots, evaluate ms, energetic ms, energetic, verify s, over start, MB"
     print("| " + columns.replace(", ", " | ") + " |")
     print("|---" * 8 + "|")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -159,6 +160,16 @@ def test_contributing_names_files_that_are_there():
         assert paths, question
         for path in paths:
             assert (ROOT / path).exists(), f"{question} {path}"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda p: p.stem)
+def test_benchmarks_import_what_is_there(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("gadgetopt"):
+            module = importlib.import_module(str(node.module))
+            for name in node.names:
+                there = hasattr(module, name.name) or f"{node.module}.{name.name}" in MODULES
+                assert there, f"{node.module}.{name.name}"
 
 
 def test_types_of_arrays_have_one_name():
