@@ -9,6 +9,7 @@ pydantic.
 
 from __future__ import annotations
 
+import argparse
 import json
 import resource
 import subprocess
@@ -86,6 +87,7 @@ def verified(inst: SjfBcoInstance, folder: Path) -> tuple[float, float]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     columns = "iterations, slots, evaluate ms, energetic ms, energetic, verify s, over start, MB"
     print("| " + columns.replace(", ", " | ") + " |")
     print("|---" * 8 + "|")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit
 
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact import ROUNDING, exp_below
 from gadgetopt.system.data import Data, PositiveFloat
-
-Floats = npt.NDArray[np.float64]
 
 #: A sigmoid below this part of its height counts as 0. A part, so that the unit of utilities does
 #: not matter.

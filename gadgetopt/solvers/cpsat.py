@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import logging
 import math
 import time
@@ -14,6 +15,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import highs
@@ -24,7 +26,7 @@ from gadgetopt.solvers.integer_form import IntegerForm, integer_form, is_improvi
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recession import recession_form
-from gadgetopt.solvers.standard_form import Floats, StandardForm
+from gadgetopt.solvers.standard_form import StandardForm
 from gadgetopt.system.result import (
     Limits,
     Status,
@@ -130,6 +132,7 @@ def solve_cp(
         value = float(run.response.objective_value) if values is not None else None
     outcome = _outcome(run, values, value, bound if run.bounded else None, limits)
     outcome.phases_s = {"solve": time.perf_counter() - start}
+    outcome.versions = {"ortools": importlib.metadata.version("ortools")}
     return outcome
 
 

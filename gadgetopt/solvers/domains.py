@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.numbers.arrays import Bools, Floats
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.linear_terms import LARGEST_EXACT, Exact, NotExactError, TermReader
 
@@ -31,9 +31,9 @@ class Domains:
         Bounds that are not the simplest rational that rounds to their double.
     """
 
-    lower: npt.NDArray[np.float64]
-    upper: npt.NDArray[np.float64]
-    integer: npt.NDArray[np.bool_]
+    lower: Floats
+    upper: Floats
+    integer: Bools
     exact_lower: dict[int, Exact]
     exact_upper: dict[int, Exact]
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.exact_form import ExactParts
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recheck import beyond_doubles, objective_of, violated, within_bounds
 from gadgetopt.solvers.standard_form import (
-    Floats,
     NotIntegralError,
     StandardForm,
     compile_model,

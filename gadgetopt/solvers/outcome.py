@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-import numpy as np
-import numpy.typing as npt
-
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.result import Status, TracePoint
 
@@ -40,11 +38,11 @@ class SolverOutcome:
     """
 
     status: Status
-    values: npt.NDArray[np.float64] | None = None
+    values: Floats | None = None
     objective: Number | None = None
     bound: Number | None = None
     limit_hit: str | None = None
-    row_duals: npt.NDArray[np.float64] | None = None
+    row_duals: Floats | None = None
     exact_duals: list[Fraction] | None = None
     reason: str | None = None
     trace: tuple[TracePoint, ...] = ()

@@ -11,14 +11,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from gadgetopt.numbers.arrays import Bools, Floats
 from gadgetopt.solvers.exact_form import ExactReader, Side, weighted_sum
 from gadgetopt.solvers.linear_terms import LARGEST_EXACT, Exact
 
 if TYPE_CHECKING:
-    from gadgetopt.solvers.standard_form import Floats, StandardForm
+    from gadgetopt.solvers.standard_form import StandardForm
 
 #: HiGHS's own primal feasibility tolerance. Here it is relative to the size of a row: to the
 #: largest of its side, its terms, and its coefficients of continuous columns.
@@ -26,8 +26,6 @@ FEASIBILITY_TOLERANCE = 1e-6
 
 #: Twice the relative rounding error of a sum or product of doubles.
 _ROUNDING = 2.0**-52
-
-Flags = npt.NDArray[np.bool_]
 
 
 def within_bounds(form: StandardForm, values: Floats) -> Floats:
@@ -123,8 +121,8 @@ def beyond_doubles(form: StandardForm) -> str | None:
     return str(form.rows[found[0]].name) if found.size else None
 
 
-def _tolerant_rows(form: StandardForm) -> Flags:
-    """Return which rows have a continuous column, or numbers known only as doubles."""
+def _tolerant_rows(form: StandardForm) -> Bools:
+    """Return which rows have a continuous column, or numbers known as doubles only."""
     tolerant = _any_in_row(form.A, (~form.integer)[form.A.indices])
     tolerant[[i for i in form.exact.inexact if i >= 0]] = True
     return tolerant
@@ -154,7 +152,7 @@ def _rounding_errors(form: StandardForm, size: Floats) -> Floats:
     return np.where(exact, 0.0, errors)
 
 
-def _any_in_row(A: csr_array, entries: Flags) -> Flags:
+def _any_in_row(A: csr_array, entries: Bools) -> Bools:
     return _largest_in_row(A, entries.astype(float)) > 0
 
 

@@ -21,8 +21,9 @@ import numpy.typing as npt
 from gadgetopt.numbers.tolerance import Number
 
 if TYPE_CHECKING:
+    from gadgetopt.numbers.arrays import Floats
     from gadgetopt.solvers.outcome import SolverOutcome
-    from gadgetopt.solvers.standard_form import Floats, StandardForm
+    from gadgetopt.solvers.standard_form import StandardForm
 
 #: Numbers are not scaled if the largest lies in this range.
 ORDINARY = (1.0, 2.0**30)

@@ -29,6 +29,7 @@ from pyomo.repn.util import categorize_valid_components
 from scipy.sparse import csr_array
 
 from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.numbers.arrays import Bools, Floats
 from gadgetopt.solvers.compiler import Compiler, TriviallyInfeasibleError
 from gadgetopt.solvers.domains import read_domains, value_nearest_zero
 from gadgetopt.solvers.exact_form import ExactParts, ExactRow
@@ -36,8 +37,6 @@ from gadgetopt.system.declaration import Sense
 
 #: Allowed distance of an integer variable from an integer; HiGHS's own tolerance is 1e-6.
 INTEGRALITY_TOLERANCE = 1e-5
-
-Floats = npt.NDArray[np.float64]
 
 
 class NotIntegralError(ValueError):
@@ -75,7 +74,7 @@ class StandardForm:
     columns: list[Any]
     col_lower: Floats
     col_upper: Floats
-    integer: npt.NDArray[np.bool_]
+    integer: Bools
     c: Floats
     offset: float
     sense: Sense

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.numbers.arrays import Bools
 from gadgetopt.numbers.exact import common_denominator
 from gadgetopt.pieces.graphs.cheapest_trees import (
     MOST_TERMINALS,
@@ -39,8 +40,6 @@ from .packing import required_shares
 
 if TYPE_CHECKING:
     from .certificate import CutFamily, Partition, Prices
-
-Bools = npt.NDArray[np.bool_]
 
 
 def partition_bound(instance: ForestPackingInstance, proof: Partition) -> Fraction | None:

@@ -24,6 +24,7 @@ def plan_outcome(
     trace: tuple[TracePoint, ...] = (),
     phases_s: Mapping[str, float] | None = None,
     notes: Mapping[str, Any] | None = None,
+    versions: Mapping[str, str] | None = None,
 ) -> MethodOutcome:
     """Return a method's outcome.
 
@@ -47,6 +48,7 @@ def plan_outcome(
         trace=trace,
         phases_s=dict(phases_s or {}),
         notes=dict(notes or {}),
+        versions=dict(versions or {}),
     )
 
 

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.exact import (
     ROUNDING,
     ceiling,
@@ -38,7 +39,6 @@ from .instance import PdOrsInstance, TableUtility
 from .least_costs import job_costs
 from .terms import JobTerms
 
-Floats = npt.NDArray[np.float64]
 #: Integers of any size: dtype object.
 Integers = npt.NDArray[np.object_]
 
@@ -143,7 +143,7 @@ def _gain(job: JobTerms, price: Integers, row: Sequence[int], denominator: int) 
     parts = 1 << (COST_BITS - (2 * job.batch).bit_length())
     scale = parts / (most * denominator)
 
-    def each(demand: Integers) -> npt.NDArray[np.int64]:
+    def each(demand: Integers) -> Ints:
         cost = (price @ demand) * scale.numerator // scale.denominator
         return np.asarray(np.minimum(cost, parts + 1), dtype=np.int64)[:, row]
 

@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.numbers.arrays import Floats, Ints
+
 from .instance import PdOrsInstance
 from .terms import JobTerms
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 #: Doubles, or whole numbers.
 Costs = npt.NDArray[Any]
 

@@ -181,7 +181,14 @@ def pair_budget_cp(
     phases = {"build": built_s, **outcome.phases_s}
     if outcome.status is Status.INFEASIBLE:
         # No pair at all: no tree connects the workers, or none that is so shallow.
-        return plan_outcome(instance, [], dual_bound=Fraction(0), notes=notes, phases_s=phases)
+        return plan_outcome(
+            instance,
+            [],
+            dual_bound=Fraction(0),
+            notes=notes,
+            phases_s=phases,
+            versions=outcome.versions,
+        )
     bound = verified if outcome.bound is None else min(verified, grid.bound(int(outcome.bound)))
     pairs = [] if outcome.values is None else model.decode(outcome.values, grid.step)
     if granularity is None and not grid.exact:
@@ -191,9 +198,9 @@ def pair_budget_cp(
         pairs,
         dual_bound=bound,
         limit_hit=outcome.limit_hit,
-        trace=(),
         notes=notes,
         phases_s=phases,
+        versions=outcome.versions,
     )
 
 

@@ -231,6 +231,7 @@ def tree_budget_cp(
             "grid_contains_optimum": grid.exact,
         },
         phases_s={"build": built_s, **outcome.phases_s},
+        versions=outcome.versions,
     )
     result.voucher = Voucher.VERIFIED
     return result

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.system.result import Limits, MethodOutcome
@@ -48,7 +49,7 @@ def lagrangian(instance: SmdInstance, limits: Limits, rng: np.random.Generator) 
     )
 
 
-def price_certificate(columns: Columns, duals: np.typing.NDArray[np.float64]) -> SmdCertificate:
+def price_certificate(columns: Columns, duals: Floats) -> SmdCertificate:
     """Return the certificate of some duals of the rows."""
     pairs = zip(duals.tolist(), columns.row_scale, strict=True)
     return SmdCertificate(prices=tuple(Fraction(max(0.0, y)) * s for y, s in pairs))

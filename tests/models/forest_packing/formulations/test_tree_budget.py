@@ -214,6 +214,11 @@ def test_a_network_in_pieces_has_rate_zero(method):
 
 
 @pytest.mark.parametrize("method", [tree_budget_cp, pair_budget_cp])
+def test_the_version_of_the_solver_is_stated(method):
+    assert set(solve(method, budget(known("H2"), 1)).versions) == {"ortools"}
+
+
+@pytest.mark.parametrize("method", [tree_budget_cp, pair_budget_cp])
 def test_no_time_leaves_a_valid_bound(method):
     instance = known("DGX-1V", tree_budget=5)
     outcome = method(instance, Limits(time_s=0), np.random.default_rng(0))

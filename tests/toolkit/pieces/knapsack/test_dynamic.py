@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_knapsacks import FIVE_ITEMS, best_value, fits, knapsacks
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.dynamic import collinear, solve_collinear
 from gadgetopt.pieces.knapsack.problem import Knapsack
+
+from .small_knapsacks import FIVE_ITEMS, best_value, fits, knapsacks
 
 DIRECTION = np.array([36.0, 60, 8, 40])
 

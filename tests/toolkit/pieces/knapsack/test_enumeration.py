@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from small_knapsacks import best_value, fits, knapsacks
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.knapsack import enumeration
@@ -14,6 +13,8 @@ from gadgetopt.pieces.knapsack.integral import decimal_unit, integral
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.pieces.knapsack.tail_prices import TailLp
 from gadgetopt.search.clock import Clock
+
+from .small_knapsacks import best_value, fits, knapsacks
 
 
 def levels_of(knapsack, duals):

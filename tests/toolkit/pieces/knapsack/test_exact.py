@@ -10,15 +10,6 @@ import pytest
 from gadgetopt.models.knapsack.importers.reading import read_mmkp, read_orlib
 from gadgetopt.models.knapsack.scaling import scaled
 from hypothesis import given, settings
-from small_knapsacks import (
-    FIVE_ITEMS,
-    KHAN_1,
-    PETERSEN_1,
-    WEING_1,
-    best_value,
-    fits,
-    knapsacks,
-)
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.knapsack.cardinality import solve_by_cardinality
@@ -27,6 +18,16 @@ from gadgetopt.pieces.knapsack.direct import solve_mip
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.system.result import Limits
+
+from .small_knapsacks import (
+    FIVE_ITEMS,
+    KHAN_1,
+    PETERSEN_1,
+    WEING_1,
+    best_value,
+    fits,
+    knapsacks,
+)
 
 ROUTES = {
     "auto": cg_core,

@@ -7,7 +7,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from small_knapsacks import (
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.pieces.knapsack.frieze_clarke import _Search, frieze_clarke, num_sets
+from gadgetopt.pieces.knapsack.problem import Knapsack
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import Limits
+
+from .small_knapsacks import (
     FIVE_ITEMS,
     KHAN_1,
     PETERSEN_1,
@@ -16,12 +23,6 @@ from small_knapsacks import (
     fits,
     knapsacks,
 )
-
-from gadgetopt.errors import ModelRefused
-from gadgetopt.pieces.knapsack.frieze_clarke import _Search, frieze_clarke, num_sets
-from gadgetopt.pieces.knapsack.problem import Knapsack
-from gadgetopt.search.clock import Clock
-from gadgetopt.system.result import Limits
 
 
 @pytest.mark.parametrize("enumeration", ["pruned", "literal"])

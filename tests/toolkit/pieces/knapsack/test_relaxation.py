@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
-from small_knapsacks import FIVE_ITEMS, KHAN_1, PETERSEN_1, best_value, knapsacks
 
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.knapsack.direct import standard_form
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import lagrangian_bound, linear_relaxation, usable_items
+
+from .small_knapsacks import FIVE_ITEMS, KHAN_1, PETERSEN_1, best_value, knapsacks
 
 
 def full_program(knapsack):

@@ -14,7 +14,6 @@ from functools import cache
 
 import pyomo.environ as pyo
 import pytest
-from certificate_mutations import as_text, generator, mutated
 
 from gadgetopt.errors import InputError
 from gadgetopt.solvers.dual_bounds import exact_dual_bound
@@ -39,6 +38,8 @@ from gadgetopt.trust.run import (
     verify_bound,
 )
 
+from .certificate_mutations import as_text, generator, mutated
+
 TRIES = int(os.environ.get("GADGETOPT_FUZZ", "300"))
 SEED = int(os.environ.get("GADGETOPT_FUZZ_SEED", "0"))
 
@@ -48,6 +49,7 @@ TINY = {
     "forest_packing": ("h2_heterogeneous_triangle", "h4_star_with_a_switch", "h6_sequential"),
     "gadget": ("h2_chain_of_bounds", "h5_slot", "h7_square"),
     "knapsack": ("e6_two_rows", "decimals_exact_fit"),
+    "parallel_machines": ("graham_lpt_three_machines", "one_job_too_many", "prices_beat_counting"),
     "pd_ors": ("a_locality", "e_two_jobs", "h_ratio_exact"),
     "sjf_bco": ("e1_co_locate", "e4a_three_jobs"),
     "smd": ("e2_sync", "e3_async_used", "e4_greedy_trap"),

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
 
-from .brute_force import optimal_rate
-from .networks import COLLECTIVES, asked, digraph, known, random_instance, symmetric, with_nics
+from ..brute_force import optimal_rate
+from ..networks import COLLECTIVES, asked, digraph, known, random_instance, symmetric, with_nics
 
 METHODS = {"cut_generation": cut_generation, "column_generation": column_generation}
 

@@ -10,7 +10,7 @@ from gadgetopt.models.gadget.terms import JobTerms
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..gadget_tiny import tiny
+from .tiny import tiny
 
 SEED = st.integers(0, 10**6)
 

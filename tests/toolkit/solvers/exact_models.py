@@ -3,8 +3,8 @@
 A model is drawn twice at once: as Pyomo expressions, and as coefficients in rationals collected by
 the drawing itself. Numbers have 1 to 17 digits.
 
-`python tests/toolkit/exact_models.py 5000` judges as many drawings and counts what came of them;
-`5000 20000` begins with the seed 20000.
+`python tests/toolkit/solvers/exact_models.py 5000` judges as many drawings and counts what came of
+them; `5000 20000` begins with the seed 20000.
 """
 
 from __future__ import annotations

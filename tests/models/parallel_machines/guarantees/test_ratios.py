@@ -14,7 +14,7 @@ from gadgetopt.models.parallel_machines.guarantees.ratios import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .brute_force import optimum, run, small_instances
+from ..brute_force import optimum, run, small_instances
 
 RNG = np.random.default_rng(0)
 

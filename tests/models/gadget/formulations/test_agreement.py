@@ -20,8 +20,8 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
 
-from .gadget_brute_force import brute_force
-from .gadget_tiny import OPTIMA, solution, tiny
+from ..brute_force import brute_force
+from ..tiny import OPTIMA, solution, tiny
 
 MODELS = (embedding, circulation, tree)
 CP_METHODS = (cp_circuit, cp_tree, solve_embedding)

@@ -14,7 +14,7 @@ from gadgetopt.system.files import (
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 
-from ..tiny_instances import cluster, job_j
+from .tiny_instances import cluster, job_j
 
 TINY = library() / "pd_ors" / "tiny"
 ROUTES = [

@@ -16,7 +16,7 @@ import gadgetopt
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.system.result import Limits
 
-TINY = Path(__file__).parents[3] / "instances" / "gadget" / "tiny"
+TINY = Path(__file__).parents[4] / "instances" / "gadget" / "tiny"
 
 
 def slot_of(name: str):

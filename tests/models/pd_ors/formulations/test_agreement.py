@@ -21,8 +21,8 @@ from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.standard_form import compile_model
 from gadgetopt.system.result import Limits, Status
 
-from .brute_force import optimum
-from .tiny_instances import HAND_CHECKED, JOB_J, cluster, job_j, tiny_instance
+from ..brute_force import optimum
+from ..tiny_instances import HAND_CHECKED, JOB_J, cluster, job_j, tiny_instance
 
 LIMITS = Limits(time_s=60)
 MODELS = {

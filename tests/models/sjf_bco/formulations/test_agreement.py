@@ -19,8 +19,8 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
 
-from .exact_instances import HAND_CHECKED, optimum_of, tiny_instance
-from .hand_checked import instance, job
+from ..exact_instances import HAND_CHECKED, optimum_of, tiny_instance
+from ..hand_checked import instance, job
 
 ROUTES = {
     "time_indexed@highs": (time_indexed.build, time_indexed.decode, "highs"),
