@@ -34,11 +34,11 @@ from gadgetopt.system.data import Certificate, Data, Rational
 
 from .exact_utility import utilities_above
 from .instance import GadgetInstance
+from .subproblems.bandwidth_tightening import tightened
 from .subproblems.hull import fractional_choice
 from .subproblems.knapsack_bound import MOST_ENTRIES
 from .subproblems.max_ring import largest_rings
 from .subproblems.slot_problem import SlotProblem, slot_problem
-from .subproblems.tightening import tightened
 from .terms import JobTerms, Terms, Tree
 
 Row = tuple[Annotated[Rational, Field(ge=0)], ...]

@@ -27,9 +27,9 @@ from gadgetopt.solvers.persistent import PersistentLp
 from gadgetopt.solvers.scaling import cost_unit
 from gadgetopt.system.result import Limits, Status
 
+from ..subproblems.bandwidth_tightening import tightened
 from ..subproblems.decomposition import WeightedMapping
 from ..subproblems.slot_problem import Mapping, SlotProblem
-from ..subproblems.tightening import tightened
 from ..subproblems.tree_pricing import Prices, TreePricing
 
 #: A mapping enters if it gains more than this beyond its price, relative to the largest gain.

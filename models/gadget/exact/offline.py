@@ -31,14 +31,14 @@ from ..subproblems.max_ring import largest_rings
 from ..subproblems.schedule import Schedule, as_solution
 from ..subproblems.slot_problem import Mapping, SlotProblem
 from ..terms import Terms
-from .constructor import construct_repeatedly, worth
+from .construction import construct_repeatedly, worth
 from .epoch_cuts import (
     EpochCut,
     Nogood,
     SlotPatterns,
     with_cuts,
 )
-from .exchange import exchange
+from .ring_exchange import exchange
 
 #: Totals may be lowered by what brings less than this part of a job's utility before they are
 #: asked for: if even these cannot be reached, much more is ruled out.

@@ -19,7 +19,7 @@ from ..instance import (
     Link,
     Node,
 )
-from .draws import (
+from .random_jobs import (
     Arrivals,
     At,
     BudgetUnits,

@@ -5,11 +5,11 @@ from gadgetopt.system.declaration import Parts, Picture
 part = Parts(__name__)
 
 PICTURES = (
-    Picture("gantt", summary="ring sizes of all jobs over the slots", draw=part("jobs:plot")),
+    Picture("gantt", summary="ring sizes of all jobs over the slots", draw=part("gantt:plot")),
     Picture(
         "network",
         summary="rings and link loads of the busiest slot on the network",
-        draw=part("tree:plot_tree"),
+        draw=part("network:plot_tree"),
     ),
     Picture(
         "gains",

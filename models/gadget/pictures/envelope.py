@@ -15,7 +15,7 @@ from gadgetopt.reporting.figures import (
 from ..instance import GadgetInstance
 from ..subproblems.hull import envelope, upper_hull
 from ..terms import JobTerms
-from .jobs import FEW_TICKS
+from .gantt import FEW_TICKS
 
 
 def tangent(job: JobTerms) -> int:

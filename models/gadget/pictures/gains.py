@@ -14,7 +14,7 @@ from gadgetopt.reporting.figures import PALETTE, RED, TEMPLATE
 from ..instance import GadgetInstance
 from ..subproblems.hull import envelope
 from ..terms import JobTerms
-from .jobs import FEW_TICKS
+from .gantt import FEW_TICKS
 
 #: Slack for gains that are differences of rounded utilities.
 _EQUAL = 1e-9

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from ..instance import SjfBcoInstance
 
 
-class Clock:
+class SimulationClock:
     """The simulated present. Time moves forward only, from completion to completion.
 
     Attributes

@@ -29,7 +29,7 @@ from gadgetopt.numbers.tolerance import decimal_rational
 
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..size_limits import refuse_many_gpus
-from .contention import Clock
+from .contention import SimulationClock
 
 Availability = Literal["idle", "queue"]
 
@@ -214,7 +214,7 @@ def run(batch: Batch, stages: Sequence[Stage], limit: int, availability: Availab
 
 
 def _run_idle(batch: Batch, stages: Sequence[Stage], limit: int) -> Run:
-    clock = Clock(batch.instance)
+    clock = SimulationClock(batch.instance)
     load = [0] * batch.total_gpus
     start = [0] * len(batch.gpus)
     gpus: list[Sequence[int]] = [()] * len(batch.gpus)
@@ -249,13 +249,17 @@ def _run_queue(batch: Batch, stages: Sequence[Stage], limit: int) -> Run:
             gpus[j] = chosen
             for g in chosen:
                 queue[g].append(j)
-    clock = Clock(batch.instance)
+    clock = SimulationClock(batch.instance)
     _first_come_first_served(batch, clock, gpus, queue, start)
     return Run(_completed(clock), max(load), True, start, gpus)
 
 
 def _first_come_first_served(
-    batch: Batch, clock: Clock, gpus: list[Sequence[int]], queue: list[list[int]], start: list[int]
+    batch: Batch,
+    clock: SimulationClock,
+    gpus: list[Sequence[int]],
+    queue: list[list[int]],
+    start: list[int],
 ) -> None:
     """Start each job at the instant at which it is first in the queues of all its GPUs."""
     for waiting in queue:
@@ -288,7 +292,7 @@ def servers_of(batch: Batch, gpus: Sequence[int]) -> Sequence[int]:
     return tuple({batch.server_of[g] for g in gpus})
 
 
-def _completed(clock: Clock) -> int | None:
+def _completed(clock: SimulationClock) -> int | None:
     """Let everything run to its end and return the makespan; None if some job never ends."""
     while clock.advance():
         pass

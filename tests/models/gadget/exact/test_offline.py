@@ -3,12 +3,12 @@ import itertools
 import numpy as np
 import pytest
 from gadgetopt.models.gadget.evaluate import evaluate
-from gadgetopt.models.gadget.exact.constructor import construct, worth
+from gadgetopt.models.gadget.exact.construction import construct, worth
 from gadgetopt.models.gadget.exact.cp_totals import exact_slot, reach_totals
 from gadgetopt.models.gadget.exact.epoch_cuts import Nogood, SlotPatterns, with_cuts
-from gadgetopt.models.gadget.exact.exchange import exchange
 from gadgetopt.models.gadget.exact.horizon_search import search_horizon
 from gadgetopt.models.gadget.exact.offline import offline
+from gadgetopt.models.gadget.exact.ring_exchange import exchange
 from gadgetopt.models.gadget.formulations import epoch_relaxation
 from gadgetopt.models.gadget.generate.presets import graph, tight, tiny
 from gadgetopt.models.gadget.instance import GadgetInstance, Graph, Job, Link, Node

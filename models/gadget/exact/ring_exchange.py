@@ -17,7 +17,7 @@ from ..subproblems.placement import Room
 from ..subproblems.schedule import Schedule
 from ..subproblems.slot_problem import Mapping
 from ..terms import Terms
-from .constructor import largest_place
+from .construction import largest_place
 
 #: Worker-slots of shortfall by which the temperature begins, and moves until it is cold and begins
 #: again.
