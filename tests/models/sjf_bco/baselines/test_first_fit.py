@@ -111,8 +111,8 @@ def test_list_scheduling_in_size_order_is_the_largest_kappa(instance: SjfBcoInst
 def test_random_placement_repeats_with_its_seed(rand_mode: str) -> None:
     instance = hand_checked.paper_experiment(0)
     a, b = (
-        random_placement(instance, Limits(), np.random.default_rng(7), rand_mode=rand_mode)  # type:
-        ignore[arg-type] for _ in range(2)
+        random_placement(instance, Limits(), np.random.default_rng(7), rand_mode=rand_mode)  # type: ignore[arg-type]
+        for _ in range(2)
     )
     assert a.solution == b.solution
 
