@@ -1,4 +1,8 @@
-"""Pictures of instances and solutions: one file each."""
+"""Pictures, one per file.
+
+gantt: ring sizes of all jobs over the slots; network: rings and link loads of the busiest slot.
+gains: marginal utility of worker-slots; envelope: a utility with its concave envelope.
+"""
 
 from gadgetopt.system.declaration import Parts, Picture
 
@@ -13,7 +17,7 @@ PICTURES = (
     ),
     Picture(
         "gains",
-        summary="what one more worker-slot gains, after ever more of them",
+        summary="marginal utility of worker-slots",
         draw=part("gains:plot_gains"),
         of="instance",
     ),
