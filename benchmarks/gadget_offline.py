@@ -4,7 +4,7 @@
 
 `tight`: 10 servers, 20 slots, 60 jobs, links narrower than many a hop and jobs in a hurry, five
 seeds; `--link-factor` makes them narrower still. What each step of `offline` adds: the gap of the
-relaxation with the constructor alone; with rings exchanged; with cuts and further totals; with
+relaxation with the construction alone; with rings exchanged; with cuts and further totals; with
 CP-SAT deciding which totals can be reached.
 
 `online`: ALG / OPT of Algorithm 1 and of the baselines against optima that are certified, mean and
@@ -38,7 +38,7 @@ CLOSED = 1e-6
 NARROW = {"link_factor": 0.4, "urgency": 0.8}
 
 STEPS: dict[str, dict[str, Any]] = {
-    "relaxation, constructor": {"rounds": 1, "exchange_s": 0.0, "reach_s": 0.0, "search_s": 0.0},
+    "relaxation, construction": {"rounds": 1, "exchange_s": 0.0, "reach_s": 0.0, "search_s": 0.0},
     "+ exchange": {"rounds": 1, "reach_s": 0.0, "search_s": 0.0},
     "+ cuts, other totals": {"reach_s": 0.0, "search_s": 0.0},
     "+ totals decided": {"search_s": 0.0},

@@ -120,9 +120,9 @@ def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -
     solved = solve_cp(model, clock.limits(at_most_s=SLOT_S), seed_of(rng))
     bound = found.bound if solved.bound is None else min(found.bound, float(solved.bound))
     if solved.values is None or solved.objective is None:
-        return SlotResult(found.mappings, found.value, bound, "C3", limit_hit=solved.limit_hit)
+        return SlotResult(found.mappings, found.value, bound, "CP-SAT", limit_hit=solved.limit_hit)
     mappings = tuple(mappings_of(problem.terms, slot, solved))
-    return SlotResult(mappings, float(solved.objective), bound, "C3", limit_hit=solved.limit_hit)
+    return SlotResult(mappings, float(solved.objective), bound, "CP-SAT", limit_hit=solved.limit_hit)
 
 
 def _trimmed(terms: Terms, placed: Sequence[Sequence[Mapping]], done: Ints) -> Schedule:

@@ -68,7 +68,7 @@ def build(instance: GadgetInstance) -> pyo.ConcreteModel:
         m.P, bounds=lambda m, i, p: (0, piece[i, p][0]), doc="worker-slots of increment p"
     )
 
-    @m.Constraint(m.I, doc="(D8): what a job reaches, it has trained")
+    @m.Constraint(m.I, doc="(D8): a job trains its level and increments")
     def reached(m: Any, i: int) -> Any:
         asked = sum(int(k) * m.chi[i, int(k)] for k in levels[i].level)
         asked += sum(m.delta[i, p] for p in range(len(levels[i].width)))

@@ -210,7 +210,7 @@ def _model(
             return pyo.Constraint.Skip
         return m.delta[i, p] <= piece[i, p][0] * m.chi_total[i, last[i]]
 
-    @m.Constraint(m.I, doc="what a job reaches, it has trained")
+    @m.Constraint(m.I, doc="a job trains its level and increments")
     def reached(m: Any, i: int) -> Any:
         asked = sum(int(k) * m.chi_total[i, int(k)] for k in levels[i].level)
         asked += sum(m.delta[i, p] for p in range(len(levels[i].width)))
