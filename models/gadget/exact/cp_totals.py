@@ -122,7 +122,9 @@ def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -
     if solved.values is None or solved.objective is None:
         return SlotResult(found.mappings, found.value, bound, "CP-SAT", limit_hit=solved.limit_hit)
     mappings = tuple(mappings_of(problem.terms, slot, solved))
-    return SlotResult(mappings, float(solved.objective), bound, "CP-SAT", limit_hit=solved.limit_hit)
+    return SlotResult(
+        mappings, float(solved.objective), bound, "CP-SAT", limit_hit=solved.limit_hit
+    )
 
 
 def _trimmed(terms: Terms, placed: Sequence[Sequence[Mapping]], done: Ints) -> Schedule:
