@@ -294,7 +294,7 @@ def _completion_violations(
 def _holding(
     solution: SjfBcoSolution, simulation: Simulation, horizon: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Return (job, start, end) while each job holds its GPUs; a stalled job never releases them."""
+    """Yield (job, start, end) while each job holds its GPUs; a stalled job never releases them."""
     for j, (a, done) in enumerate(zip(solution.start_slot, simulation.completion, strict=True)):
         end = max(horizon, a + 1) if done is None else done
         if solution.completion_slot is not None:
