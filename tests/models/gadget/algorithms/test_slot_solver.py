@@ -1,3 +1,5 @@
+"""Exact slot solver: equal to brute force, and certified."""
+
 import itertools
 from pathlib import Path
 

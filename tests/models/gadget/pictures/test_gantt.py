@@ -1,4 +1,4 @@
-"""Pictures: what they draw is what is so."""
+"""Pictures show the instance and the solution as they are."""
 
 import numpy as np
 import pytest
