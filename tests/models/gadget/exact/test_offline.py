@@ -207,7 +207,7 @@ def test_on_graphs_the_search_of_all_slots_closes_the_gap(seed):
 
 
 def test_graphs_with_too_many_paths_are_searched_as_circulations():
-    # Complete, with far more simple paths than `cp_circuit` takes; two rings of three use six servers.
+    # Complete graph: too many paths for `cp_circuit`; two rings of three use six servers.
     everywhere = range(9)
     substrate = Graph(
         nodes=tuple(Node(capacity=(1.0,)) for _ in everywhere),
