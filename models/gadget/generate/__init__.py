@@ -57,7 +57,7 @@ GENERATORS = (
     ),
     Generator(
         "tight",
-        summary="few GPUs a server and links that bind",
+        summary="few GPUs per server and links that bind",
         generate=part("presets:tight"),
         parameters={
             "jobs": 60,

@@ -74,7 +74,7 @@ FORMULATIONS = (
         "load_limited_selection",
         model_class="ILP",
         strength="restriction",
-        summary="the same with a load limit on every GPU, by default the horizon",
+        summary="schedule selection with a load limit on every GPU, by default the horizon",
         equations="(14)-(16)",
         build=part("schedule_selection:build_load_limited"),
         decode=part("schedule_selection:decode"),
@@ -96,7 +96,7 @@ METHODS = (
     Method(
         "cp_e",
         kind="exact",
-        summary="exact: time-indexed CP-SAT model",
+        summary="time-indexed CP-SAT model",
         reference="CP-E (reconstructed)",
         run=part("cp:cp_e"),
         formulation="cp_e",
@@ -105,7 +105,7 @@ METHODS = (
     Method(
         "cp_e_l2",
         kind="exact",
-        summary="exact: CP-E with the constraints of CP-L2",
+        summary="CP-E with the constraints of CP-L2",
         reference="CP-E+L2 (reconstructed)",
         run=part("cp:cp_e_l2"),
         formulation="cp_e_l2",
@@ -114,7 +114,7 @@ METHODS = (
     Method(
         "cp_l",
         kind="relaxation",
-        summary="lower bound: CP-SAT model without contention",
+        summary="CP-SAT model without contention",
         reference="CP-L (reconstructed)",
         run=part("cp:cp_l"),
         formulation="cp_l",
@@ -123,7 +123,7 @@ METHODS = (
     Method(
         "cp_l2",
         kind="relaxation",
-        summary="lower bound: contention by pairwise overlaps, without slots",
+        summary="CP-SAT model of contention by pairwise overlaps, without slots",
         reference="CP-L2 (reconstructed)",
         run=part("cp:cp_l2"),
         formulation="cp_l2",
