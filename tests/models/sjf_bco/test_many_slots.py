@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from gadgetopt.models.sjf_bco import certificate
 from gadgetopt.models.sjf_bco.bounds import combinatorial as bounds
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.features import features
@@ -74,7 +75,7 @@ def test_energetic_bound_is_that_of_a_look_at_every_slot(seed, most_work):
 def test_64_bit_and_unlimited_integers_give_the_same_bound(seed):
     inst = small_instance(np.random.default_rng(seed), most_work=4000)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bounds, "_INT64_SAFE", 0)
+        patch.setattr(certificate, "_INT64_SAFE", 0)
         unlimited = bounds.energetic_bound(inst)
     assert unlimited == bounds.energetic_bound(inst)
 
