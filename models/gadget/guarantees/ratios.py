@@ -23,7 +23,7 @@ from typing import Any
 from ..instance import GadgetInstance
 from ..subproblems.epochs import is_concave
 
-#: Chernoff's bound on the probability that a draw brings less than a third of the relaxation.
+#: Chernoff's bound on the probability that a draw gains less than a third of the relaxation.
 POOR_DRAW = math.exp(-2 / 9)
 
 

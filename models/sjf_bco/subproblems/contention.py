@@ -46,7 +46,7 @@ class SimulationClock:
         self._due: list[int | None] = [None] * jobs
         self._spread_on: list[set[int]] = [set() for _ in instance.server_gpus]
         self._count = [0] * len(self._spread_on)  # len of each, as of the last settlement
-        # What happened to spread jobs at this instant: servers where it did, new jobs.
+        # Changes of spread jobs at this instant: servers affected, and new jobs.
         self._touched: set[int] = set()
         self._started: list[int] = []
 
