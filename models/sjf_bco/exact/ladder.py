@@ -43,7 +43,7 @@ from ..formulations.cp import (
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..subproblems.greedy import upper_bound_schedule
 
-#: Voucher of the bound, by the rung that raised it last.
+#: Formulation behind the bound, by the rung that raised it last.
 _FORMULATION_OF_RUNG = {"CP-L": "cp_l", "CP-L2": "cp_l2", "CP-E+L2": "cp_e_l2"}
 
 #: Share of the remaining time that a rung other than the last may take.
