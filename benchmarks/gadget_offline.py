@@ -39,7 +39,7 @@ CLOSED = 1e-6
 NARROW = {"link_factor": 0.4, "urgency": 0.8}
 
 STEPS: dict[str, dict[str, Any]] = {
-    "relaxation, constructor": {"rounds": 1, "exchange_s": 0.0, "reach_s": 0.0, "search_s": 0.0},
+    "relaxation, construction": {"rounds": 1, "exchange_s": 0.0, "reach_s": 0.0, "search_s": 0.0},
     "+ exchange": {"rounds": 1, "reach_s": 0.0, "search_s": 0.0},
     "+ cuts, other totals": {"reach_s": 0.0, "search_s": 0.0},
     "+ totals decided": {"search_s": 0.0},

@@ -8,7 +8,7 @@ part = Parts(__name__)
 
 PROBLEM = Problem(
     name="gadget",
-    title="Rings of ring-all-reduce jobs, slot by slot on a network",
+    title="Online scheduling of ring-all-reduce jobs on a network",
     citation=Citation(
         authors="Menglu Yu, Ye Tian, Bo Ji, Chuan Wu, Hridesh Rajan, Jia Liu",
         title="GADGET: Online Resource Optimization for Scheduling Ring-All-Reduce Learning Jobs",

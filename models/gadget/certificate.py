@@ -1,16 +1,17 @@
-r"""Certificates of bounds on one slot: the total capacity, or prices (reconstructed).
+r"""Certificates of bounds on one slot, by total capacity or by prices, and their check.
 
-Without prices the bound is B1, the best ring sizes by total capacity, found anew by dynamic
-programming. With prices :math:`\nu_{sr}, \eta_s, \xi_k \ge 0` of resources, access links and
-uplinks of a two-tier cluster it is the Lagrangian bound of the configuration program,
+All bounds are (reconstructed). Without prices the bound is that of the best ring sizes by total
+capacity, recomputed by dynamic programming. With prices :math:`\nu_{sr}, \eta_s, \xi_k \ge 0` of
+resources, access links and uplinks of a two-tier cluster it is the Lagrangian bound of the
+configuration program,
 
 .. math::
     \sum_i u_i(0) + \nu \cdot C + \eta \cdot B + \xi \cdot U + \sum_i \max_\omega
         (\pi_\omega - \mathrm{price} \cdot \mathrm{load}_\omega)^+ ,
 
-with the bandwidths B and U that sets of jobs can use, over all rings that fit alone. The check goes
-through servers, racks and sizes of every job by itself, in integers: utilities and prices are
-counted in a small part of all utilities together, utilities rounded up, prices of rings down.
+over all rings that fit on their own, with the bandwidths B and U that sets of jobs can use. The
+check enumerates servers, racks and ring sizes of each job, in integers: the unit is a small part of
+the total utility; utilities are rounded up, prices of rings down.
 """
 
 from __future__ import annotations
@@ -34,18 +35,18 @@ from gadgetopt.system.data import Certificate, Data, Rational
 
 from .exact_utility import utilities_above
 from .instance import GadgetInstance
+from .subproblems.bandwidth_tightening import tightened
 from .subproblems.hull import fractional_choice
 from .subproblems.knapsack_bound import MOST_ENTRIES
 from .subproblems.max_ring import largest_rings
 from .subproblems.slot_problem import SlotProblem, slot_problem
-from .subproblems.tightening import tightened
 from .terms import JobTerms, Terms, Tree
 
 Row = tuple[Annotated[Rational, Field(ge=0)], ...]
 
-#: All utilities together are so many parts.
+#: Number of units that the total utility is divided into.
 PARTS = 2**60
-#: More than any ring of use costs.
+#: More than the price of any useful ring.
 _NEVER = 2**200
 
 
@@ -55,11 +56,11 @@ class SlotPrices(Data):
     Attributes
     ----------
     unit : tuple of tuple
-        Of every server and resource, per unit of `Terms`.
+        Price of each resource on each server, per unit of `Terms`.
     access, uplink : tuple
-        Of every server's and rack's link, per Mbit/s.
+        Price of the link of each server and each rack, per Mbit/s.
     tighten : bool
-        Whether bandwidths are first lowered to what sets of jobs can use.
+        If True, bandwidths are first tightened to what sets of jobs can use.
     """
 
     unit: tuple[Row, ...]
@@ -69,14 +70,14 @@ class SlotPrices(Data):
 
 
 class GadgetCertificate(Certificate):
-    """What bounds an instance of one slot.
+    """Certificate of a bound on an instance of one slot.
 
     Attributes
     ----------
     prices : SlotPrices, optional
-        None is B1, by total capacity.
+        None is the bound by total capacity.
     alone : bool
-        Whether rings are no larger than what can be embedded alone.
+        If True, ring sizes are limited to the largest ring that can be embedded alone.
     """
 
     prices: SlotPrices | None = None
@@ -84,12 +85,12 @@ class GadgetCertificate(Certificate):
 
 
 def only_slot(instance: GadgetInstance, *, alone: bool = True) -> tuple[SlotProblem, float]:
-    """Return the problem of a horizon's first slot, and what all jobs are worth untrained.
+    """Return the problem of the first slot, and the utility of all jobs untrained.
 
     Parameters
     ----------
     alone : bool
-        Whether rings are no larger than what can be embedded alone.
+        If True, ring sizes are limited to the largest ring that can be embedded alone.
     """
     terms = instance.terms
     largest = largest_rings(terms) if alone else None
@@ -99,12 +100,12 @@ def only_slot(instance: GadgetInstance, *, alone: bool = True) -> tuple[SlotProb
 
 @dataclass(frozen=True)
 class _Counted:
-    """A job of the slot, with the gains of its rings in parts, rounded up.
+    """A job of the slot, with the gains of its rings in integer units, rounded up.
 
     Attributes
     ----------
     gains : list of int
-        Of rings of 0, 1, ... workers; the first is 0.
+        Gains of rings of 0, 1, ... workers; the first is 0.
     """
 
     job: JobTerms
@@ -117,8 +118,8 @@ def check_bound(instance: GadgetInstance, certificate: GadgetCertificate) -> flo
     Raises
     ------
     ValueError
-        If there are several slots, prices that do not belong to the cluster, or the bound is larger
-        than any double.
+        If there are several slots, the prices do not match the cluster, or the bound is larger than
+        any double.
     """
     if instance.horizon_slots != 1:
         raise ValueError(f"horizon_slots: {instance.horizon_slots}, expected one slot")
@@ -146,7 +147,7 @@ def _counted(job: JobTerms, worth: Sequence[Fraction], unit: Fraction) -> _Count
 
 
 def _by_capacity(terms: Terms, jobs: Sequence[_Counted], r: int) -> int:
-    """Return the most gain of one ring size for each job within the total of one resource."""
+    """Return the largest gain of one ring size per job within the total of one resource."""
     demands = [int(x.job.demand[r]) for x in jobs]
     capacity = sum(terms.capacity[:, r].tolist())
     free = sum(max(x.gains) for x, demand in zip(jobs, demands, strict=True) if demand == 0)
@@ -155,7 +156,7 @@ def _by_capacity(terms: Terms, jobs: Sequence[_Counted], r: int) -> int:
     width = min(capacity, sum(demand * (len(gains) - 1) for gains, demand in paid)) // step
     if len(paid) * (width + 1) > MOST_ENTRIES:
         return free + _lagrangian(paid, capacity)
-    best = np.zeros(width + 1, dtype=np.int64)  # best[c] with at most c steps of capacity
+    best = np.zeros(width + 1, dtype=np.int64)  # best[c]: within c steps of capacity
     for gains, demand in paid:
         each = demand // step
         updated = best.copy()
@@ -167,7 +168,7 @@ def _by_capacity(terms: Terms, jobs: Sequence[_Counted], r: int) -> int:
 
 
 def _lagrangian(jobs: Sequence[tuple[list[int], int]], capacity: int) -> int:
-    """Return the Lagrangian bound at the price of the linear relaxation, or near it."""
+    """Return the Lagrangian bound at (or near) the price of the linear relaxation."""
     gains = [np.array(of_job, dtype=np.float64) for of_job, _ in jobs]
     price = Fraction(fractional_choice(gains, [demand for _, demand in jobs], capacity).price)
     left = (max(g - k * demand * price for k, g in enumerate(of_job)) for of_job, demand in jobs)
@@ -178,7 +179,7 @@ def _priced(terms: Terms, jobs: Sequence[_Counted], prices: SlotPrices, unit: Fr
     """Return the Lagrangian bound of prices."""
     tree = terms.tree
     if tree is None:
-        raise ValueError("prices: of a two-tier cluster, and the network is a graph")
+        raise ValueError("prices: the network is a graph, expected a two-tier cluster")
     shape = (len(prices.unit), {len(row) for row in prices.unit})
     wanted = (len(terms.servers), {terms.capacity.shape[1]})
     links = len(prices.access), len(prices.uplink)
@@ -197,12 +198,12 @@ def _priced(terms: Terms, jobs: Sequence[_Counted], prices: SlotPrices, unit: Fr
 
 
 def _left(x: _Counted, tree: Tree, prices: SlotPrices, unit: Fraction) -> int:
-    """Return the most that a ring of the job leaves after paying; at least 0."""
+    """Return the largest gain less price of a ring of the job; at least 0."""
     job, most = x.job, len(x.gains) - 1
     b = job.bandwidth
 
     def parts(cost: Fraction) -> int:
-        return min(cost // unit, PARTS)  # what costs more never pays
+        return min(cost // unit, PARTS)  # a dearer ring never pays
 
     fits = [min(most, n) for n in job.per_server.tolist()]
     each = [parts(dot(row, job.demand.tolist())) for row in prices.unit]
@@ -227,12 +228,12 @@ def _left(x: _Counted, tree: Tree, prices: SlotPrices, unit: Fraction) -> int:
 
 
 def _none(most: int) -> list[int]:
-    """Return the costs of 0 to `most` workers before any server."""
+    """Return the costs of 0 to `most` workers when no server is used yet."""
     return [0] + [_NEVER] * most
 
 
 def _joined(costs: list[int], more: Sequence[int]) -> list[int]:
-    """Return the least costs of 0, 1, ... workers when some more may be put elsewhere."""
+    """Return the least costs of 0, 1, ... workers when one more server is allowed."""
     return [
         min([costs[k], *(costs[k - n] + more[n] for n in range(1, min(k, len(more) - 1) + 1))])
         for k in range(len(costs))

@@ -1,14 +1,14 @@
-r"""The evaluator: utility and constraints (2)-(9), (19) of a decision, exact, from the raw data.
+r"""Exact evaluation of a solution: total utility and violations of (2)-(9) and (19).
 
-It is written from the problem statement and shares no code with the derived constants, the models
-or the algorithms of this folder. The workers of a job in a slot form one directed ring, as they are
-listed. A hop between workers of one server is free; every other hop is routed, and loads every link
-of its route with :math:`b_i` as often as it passes. The objective is
+The evaluator follows the problem statement and works from the raw data: it shares no code with the
+derived constants, the models or the algorithms of this folder. The workers of a job in a slot form
+one directed ring, in the order listed. A hop between workers on one server is free. Every other hop
+is routed and loads each link of its route with :math:`b_i`, once per pass. The objective is
 
 .. math:: \sum_i \mu_i \Big( \zeta_i \sum_t \kappa_i[t] \Big),
 
 with :math:`\kappa_i[t]` the workers of job i in slot t; jobs that never run count with
-:math:`\mu_i(0)`. Amounts are compared as the decimals they are written as, without a tolerance.
+:math:`\mu_i(0)`. Amounts are compared as the decimals that are written, without a tolerance.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from gadgetopt.system.result import Evaluation, Violation
 
 from .instance import GadgetInstance, GadgetSolution, Job, Ring, TwoTier
 
-#: A directed link, by its nodes.
+#: A directed link, given by its two nodes.
 Arc = tuple[int, int]
 
 
 def evaluate(instance: GadgetInstance, solution: GadgetSolution) -> Evaluation:
-    """Recompute the total utility of `solution` and list everything wrong with it.
+    """Recompute the total utility of `solution` and list all violations.
 
     Returns
     -------
     Evaluation
-        Objective: the utility of all jobs; None if a ring is of no job, in no slot or on no server
-        of the instance, or a job has two in a slot. Components: `gain`, the utility beyond that of
-        doing nothing; `rings`; `worker_slots`; `embedded_ratio`, the part of the active jobs that
-        have a ring, as the mean over slots with active jobs; `factor_...` of every resource, and
-        `factor_links`: the largest load of a server or link over its capacity. A solution with a
-        factor above 1 needs augmented capacities. Factors leave out what has no capacity at all.
+        Objective: the utility of all jobs; None if a ring names an unknown job, slot or server, or
+        if a job has two rings in a slot. Components: `gain`, the utility beyond that of doing
+        nothing; `rings`; `worker_slots`; `embedded_ratio`, the share of the active jobs that have a
+        ring, as the mean over slots with active jobs; `factor_...` of every resource, and
+        `factor_links`: the largest ratio of load to capacity of a server or link. A solution with a
+        factor above 1 needs augmented capacities. Factors ignore elements without capacity.
 
     Notes
     -----
     Constraints: `unknown_job`, `unknown_slot`, `unknown_server`, `repeated`; `ring_size` (2),
     `budget` (3), `worker_slots` (3 where given as such), `capacity` (4), `arrival` (6), `route`
-    (an end, a link or a whole route that is wrong), `bandwidth` (19). Amounts are exact.
+    (a wrong end, link or whole route), `bandwidth` (19). Amounts are exact.
     """
     network = _Network(instance)
     broken = tuple(_shape_violations(instance, solution, network))
@@ -93,7 +93,7 @@ def utility(job: Job, worker_slots: int) -> float:
     if mu.kind == "energy":
         return mu.gain * x - mu.cost * x * x
     z = mu.sensitivity * (x - mu.target_iterations)
-    # exp of the negative argument only, which may underflow but not overflow.
+    # exp of a negative argument only: it may underflow but not overflow.
     small = math.exp(-abs(z))
     part = (1.0 if z > 0 else small) / (1.0 + small)
     return mu.priority * part if part >= NEGLIGIBLE else 0.0
@@ -108,7 +108,7 @@ def worker_slots(instance: GadgetInstance, solution: GadgetSolution) -> list[int
 
 
 def link_loads(instance: GadgetInstance, solution: GadgetSolution) -> dict[tuple[int, Arc], int]:
-    """Return the Mbit/s on every link that is used, by slot and link."""
+    """Return the load of every used link in Mbit/s, by slot and link."""
     network = _Network(instance)
     loads: defaultdict[tuple[int, Arc], int] = defaultdict(int)
     for ring in solution.rings:
@@ -143,12 +143,12 @@ class _Network:
                 self.mbps[link.source, link.target] = link.mbps
 
     def _wire(self, node: int, parent: int, mbps: int) -> None:
-        """Connect a node of the tree to the one above it, in both directions."""
+        """Connect a node of the tree to its parent, in both directions."""
         self.up[node] = parent
         self.mbps[node, parent] = self.mbps[parent, node] = mbps
 
     def routes(self, ring: Ring) -> list[tuple[int, ...]]:
-        """Return the nodes of every hop's route; on trees those of the only path, if not given."""
+        """Return the nodes of every hop's route; on trees, missing routes are the unique paths."""
         if ring.routes is not None:
             return list(ring.routes)
         if not self.up:
@@ -166,7 +166,7 @@ class _Network:
 
 
 def _hops(ring: Ring) -> list[Arc]:
-    """Return the ends of every hop, each worker to the next, the last to the first."""
+    """Return the two ends of every hop: each worker to the next, the last to the first."""
     return list(zip(ring.servers, (*ring.servers[1:], ring.servers[0]), strict=True))
 
 
@@ -192,7 +192,7 @@ def _shape_violations(
 def _ring_violations(
     instance: GadgetInstance, solution: GadgetSolution, network: _Network
 ) -> Iterator[Violation]:
-    """Yield what is wrong with single rings."""
+    """Yield the violations of single rings."""
     for ring in solution.rings:
         job = instance.jobs[ring.job]
         where = f"job {ring.job}, slot {ring.slot}"
@@ -211,7 +211,7 @@ def _ring_violations(
 
 
 def _faults(network: _Network, source: int, target: int, route: tuple[int, ...]) -> int:
-    """Return how many ends and links of a route are wrong."""
+    """Return the number of wrong ends and links of a route."""
     if source == target:
         return len(route)
     if not route:
@@ -234,7 +234,7 @@ def _budget_violations(instance: GadgetInstance, done: list[int]) -> Iterator[Vi
 
 
 class _Use:
-    """Load of every server by slot, in whole multiples of a common unit of each resource."""
+    """Load of every server by slot, in multiples of a common unit of each resource."""
 
     def __init__(self, instance: GadgetInstance, solution: GadgetSolution):
         self.names = instance.resources
@@ -258,7 +258,7 @@ class _Use:
                     row[r] += each * workers
 
     def violations(self) -> Iterator[Violation]:
-        """Yield what exceeds a server (4), with its amount."""
+        """Yield every server overload (4), with its amount."""
         for (t, v), row in sorted(self.load.items()):
             for name, load, there, d in zip(
                 self.names, row, self.capacity[v], self.per_one, strict=True
@@ -268,7 +268,7 @@ class _Use:
                     yield Violation("capacity", where, Fraction(load - there, d))
 
     def factors(self) -> dict[str, Number]:
-        """Return the largest load over capacity of each resource."""
+        """Return the largest ratio of load to capacity of each resource."""
         out: dict[str, Number] = {}
         for r, name in enumerate(self.names):
             there = ((row[r], self.capacity[v][r]) for (_, v), row in self.load.items())
@@ -277,7 +277,7 @@ class _Use:
 
 
 def _embedded_ratio(instance: GadgetInstance, solution: GadgetSolution) -> float:
-    """Return the mean over slots of jobs with a ring over jobs that have arrived and may train."""
+    """Return the share of active jobs that have a ring, as the mean over slots."""
     rings: defaultdict[int, list[Ring]] = defaultdict(list)
     for ring in solution.rings:
         rings[ring.slot].append(ring)

@@ -1,4 +1,4 @@
-"""Utilities of worker-slots in exact numbers, rounded up, for checks of certificates."""
+"""Utilities of worker-slots as exact fractions, rounded up, for the check of certificates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .utility import Energy, Linear, Log, Sigmoid, Sqrt, Table, Utility
 
 
 def utilities_above(utility: Utility, iterations_each: float, count: int) -> list[Fraction]:
-    """Return no less than the utility of 0 to `count` worker-slots, also as doubles compute it.
+    """Return upper bounds on the utility of 0 to `count` worker-slots, exact or in doubles.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def utilities_above(utility: Utility, iterations_each: float, count: int) -> lis
 
 
 def _above(utility: Sigmoid | Sqrt | Log | Linear | Energy, x: Fraction) -> Fraction:
-    """Return no less than the utility of x iterations."""
+    """Return an upper bound on the utility of x iterations."""
     if isinstance(utility, Sigmoid):
         height, steepness, middle = rationals(
             (utility.priority, utility.sensitivity, utility.target_iterations)

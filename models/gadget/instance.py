@@ -22,9 +22,9 @@ from .utility import Utility, ends_finite
 
 Amounts = tuple[NonNegativeFloat, ...]
 
-#: Mbit/s of a link or a ring, more than any has: sums of them fit 64 bits, as coefficients solvers.
+#: Limit on the Mbit/s of a link or a ring: sums fit 64 bits, and solvers accept the coefficients.
 MOST_MBPS = 10**12
-#: Worker-slots of one job, and so the length of its table of utilities.
+#: Limit on the worker-slots of one job, and so on the length of its table of utilities.
 MOST_WORKER_SLOTS = 10**6
 
 Mbps = Annotated[int, Field(ge=0, le=MOST_MBPS)]
@@ -39,7 +39,7 @@ class Server(Data):
     capacity : tuple of float
         C_s^r.
     access_mbps : int
-        Of the link to its rack's switch, in each direction.
+        Bandwidth to the switch of its rack, in each direction.
     """
 
     rack: NonNegativeInt
@@ -56,7 +56,7 @@ class Rack(Data):
 class TwoTier(Data):
     """Servers in racks under one core switch.
 
-    As nodes of a graph the servers come first, then the racks' switches, then the core.
+    Nodes are numbered: servers first, then rack switches, then the core.
     """
 
     kind: Literal["two_tier"] = "two_tier"
@@ -74,7 +74,7 @@ class TwoTier(Data):
 
 
 class Node(Data):
-    """A server, or a switch, which has no capacity.
+    """A server, or a switch (no capacity).
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Link(Data):
 
 
 class Graph(Data):
-    """Any network: nodes, numbered as they are listed, and directed links."""
+    """Any network: nodes, numbered in the order listed, and directed links."""
 
     kind: Literal["graph"] = "graph"
     nodes: Annotated[tuple[Node, ...], Field(min_length=1)]
@@ -127,17 +127,17 @@ class Job(Data):
     Attributes
     ----------
     arrival_slot : int
-        a_i, from 1; the first slot in which it may run.
+        a_i, the first slot in which the job may run; slots count from 1.
     max_workers : int
-        N_i, workers of the largest ring.
+        N_i, the size of the largest ring.
     worker_demand : tuple of float
         l_i^r of one worker.
     budget : tuple of float or None
-        F_i^r over the whole horizon, in units of the resource times slots; None is no limit.
+        F_i^r over the whole horizon, in units of the resource times slots; None means no limit.
     max_worker_slots : int, optional
-        A further limit on the worker-slots of the horizon.
+        A further limit, on worker-slots over the horizon.
     ring_bandwidth_mbps : int
-        b_i, which every hop of the ring between different servers reserves.
+        b_i, reserved by every hop of the ring between different servers.
     iterations_per_worker_slot : float
         zeta_i.
     utility : utility of iterations
@@ -212,7 +212,7 @@ class GadgetInstance(Instance):
 
     @cached_property
     def terms(self) -> Terms:
-        """The network as a graph, amounts in whole units and tables of utilities."""
+        """Derived constants: network as a graph, amounts in integer units, tables of utilities."""
         return Terms(self)
 
 
@@ -226,9 +226,9 @@ class Ring(Data):
     servers : tuple of int
         Node of every worker, in the order of the ring.
     routes : tuple of tuple of int, optional
-        For every worker the nodes from it to the next one, both included; empty where they are on
-        the same server or the ring is a single worker. On a two-tier cluster paths are unique and
-        routes may be left out.
+        For every worker the nodes on the way to the next worker, both ends included; empty if both
+        are on the same server or the ring has one worker. On a two-tier cluster paths are unique
+        and routes may be omitted.
     """
 
     slot: PositiveInt
@@ -244,7 +244,7 @@ class GadgetSolution(Solution):
 
 
 def size(instance: GadgetInstance) -> dict[str, int]:
-    """Return the numbers by which one judges an instance."""
+    """Return the numbers that describe the size of an instance."""
     substrate = instance.substrate
     if isinstance(substrate, TwoTier):
         servers, links = len(substrate.servers), 2 * (len(substrate.servers) + len(substrate.racks))

@@ -1,8 +1,8 @@
-r"""Derived constants: the network as a graph, amounts in whole units, tables of utilities.
+r"""Derived constants: network as a graph, amounts in integer units, tables of utilities.
 
 Training is counted in worker-slots: z worker-slots are :math:`\zeta_i z` iterations, and
-:math:`u_i(z) = \mu_i(\zeta_i z)` is tabulated. A worker can be taken out of any ring, so the table
-ends where more training brings nothing.
+:math:`u_i(z) = \mu_i(\zeta_i z)` is tabulated. A worker can be removed from any ring, so the table
+ends where more training gains nothing.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ class JobTerms:
     per_server : array of int, shape (servers,)
         Workers that fit on each empty server, at most N_i.
     max_ring : int
-        The most workers at a time: N_i, or what fits on all servers together.
+        The largest number of workers at a time, by N_i and by what fits on all servers together.
     max_total : int
-        Worker-slots after which more training brings nothing, or is not allowed (K_i) or possible.
+        Worker-slots beyond which training gains nothing, exceeds K_i or is impossible.
     utility : array, shape (max_total + 1,)
-        u_i; not decreasing.
+        u_i; non-decreasing.
     """
 
     index: int
@@ -73,7 +73,7 @@ class JobTerms:
 
 
 class Terms:
-    """What methods compute with; the evaluator does not.
+    """Derived constants of an instance, for methods but not for the evaluator.
 
     Attributes
     ----------
@@ -81,20 +81,20 @@ class Terms:
         T.
     num_nodes : int
     servers : tuple of int
-        The nodes that are servers; arrays over servers are in this order. On two-tier clusters
-        server s is node s.
+        The server nodes; arrays over servers are in this order. On two-tier clusters server s is
+        node s.
     links : array of int, shape (links, 2)
         Source and target.
     link_mbps : array of int, shape (links,)
     tree : Tree or None
-        The same as a two-tier cluster, where it is given as one.
+        The network as a two-tier cluster, if it is one.
     unit : tuple of Fraction
         The amount of each resource that is counted as 1.
     capacity : array of int, shape (servers, resources)
         C_s^r in units.
     jobs : tuple of JobTerms
     same_demand : bool
-        Whether a worker takes the same of every job.
+        True if the workers of all jobs have equal demands.
 
     Raises
     ------
@@ -142,7 +142,7 @@ class Terms:
             if budget is not None and each > 0:
                 most = min(most, math.floor(decimal_rational(budget) / decimal_rational(each)))
         utility = utility_of_worker_slots(job.utility, job.iterations_per_worker_slot, most)
-        # The first maximum: from there on workers would be taken out again.
+        # The first maximum: beyond it, surplus workers are removed.
         max_total = int(np.argmax(utility))
         return JobTerms(
             index=index,
@@ -157,7 +157,7 @@ class Terms:
 
 
 def _tree(cluster: TwoTier) -> tuple[int, list[tuple[int, int]], list[int], Tree]:
-    """Return nodes, links and bandwidths of a two-tier cluster, and the same as a tree."""
+    """Return nodes, links, bandwidths and arrays of a two-tier cluster."""
     servers, racks = len(cluster.servers), len(cluster.racks)
     core = servers + racks
     links, mbps = [], []

@@ -1,16 +1,16 @@
-r"""Iteration time of ring-all-reduce, and the progress of a worker that follows from it.
+r"""Iteration time of ring-all-reduce, and the resulting progress of a worker.
 
-Each of w workers cuts its gradient of d into w pieces; in w - 1 steps pieces are added up along the
-ring, in w - 1 more they are shared:
+Each of w workers splits its gradient of d Mbit into w pieces. In w - 1 steps the pieces are summed
+along the ring, in w - 1 more the sums are shared:
 
 .. math::
     \tau(w) = \frac{d (w - 1)}{w} \Big[\frac{2}{b} + \frac{1}{G}\Big]
         + t^f M + t^b + \gamma. \tag{1}
 
-A ring of one does not communicate, and no ring takes more than :math:`\tau(\infty)`. The paper
-takes one :math:`\zeta_i` for all ring sizes "by inverting (1)"; which size it is evaluated at is
-left open: that of the largest ring, :math:`w = N_i`, or :math:`w \to \infty`, with which no ring
-makes less progress than planned (reconstructed).
+A ring of one worker does not communicate, and no ring takes longer than :math:`\tau(\infty)`. The
+paper uses one :math:`\zeta_i` for all ring sizes "by inverting (1)" and leaves open at which size.
+Here it is the largest ring, :math:`w = N_i`, or :math:`w \to \infty`, with which no ring makes less
+progress than planned (reconstructed).
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from gadgetopt.system.data import Data, NonNegativeFloat, PositiveFloat
 
 
 class RingTiming(Data):
-    """What the iteration time of a job depends on.
+    """Parameters of the iteration time of a job.
 
     Attributes
     ----------
     gradient_mbit : float
-        d, the data of all gradients (not their number).
+        d, the size of all gradients (not their number).
     bandwidth_mbps : float
-        b, of every hop.
+        b, the bandwidth of every hop.
     reduce_mbps : float
-        G, at which a worker adds up gradients.
+        G, the rate at which a worker sums gradients.
     forward_s_per_sample, minibatch_samples, backward_s : float
         t^f, M, t^b.
     overhead_s : float
-        gamma of (1), which is not that of Theorem 8.
+        gamma of (1), not the gamma of Theorem 8.
     """
 
     gradient_mbit: NonNegativeFloat
@@ -60,13 +60,13 @@ class RingTiming(Data):
         return sent * (2 / self.bandwidth_mbps + 1 / self.reduce_mbps) + computing + self.overhead_s
 
     def iterations_per_worker_slot(self, slot_s: float, workers: float = math.inf) -> float:
-        """Return zeta_i: the iterations of a worker in a slot, at the speed of a ring of `workers`.
+        """Return zeta_i: the iterations per slot at the speed of a ring of `workers`.
 
         Parameters
         ----------
         slot_s : float
             Length of a slot in seconds.
         workers : float, default infinite
-            N_i, or infinite: then no ring makes less progress (both reconstructed).
+            N_i, or infinite, at which no ring makes less progress (both reconstructed).
         """
         return slot_s / self.iteration_s(workers)

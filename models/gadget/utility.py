@@ -1,4 +1,4 @@
-"""Utilities of the iterations that a job has run by the end of the horizon."""
+"""Utility functions of the iterations that a job has run by the end of the horizon."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Sigmoid(Data):
 
 
 class Sqrt(Data):
-    r"""Excessive-training avoidance, :math:`C \sqrt x`: the error falls with its inverse."""
+    r"""Excessive-training avoidance, :math:`C \sqrt x`: the error falls as its inverse."""
 
     kind: Literal["sqrt"] = "sqrt"
     scale: PositiveFloat
@@ -54,7 +54,7 @@ class Log(Data):
 
 
 class Linear(Data):
-    """The same for every iteration."""
+    """Linear utility: every iteration is worth the same."""
 
     kind: Literal["linear"] = "linear"
     slope: PositiveFloat
@@ -67,8 +67,7 @@ class Linear(Data):
 class Energy(Data):
     r"""Energy efficiency: :math:`g x - c x^2`, a gain less a quadratic cost of power.
 
-    The cost alone falls with x, so that doing nothing would be best: it is taken together with a
-    gain (reconstructed).
+    With the cost alone, doing nothing would be optimal, so a gain is added (reconstructed).
 
     Attributes
     ----------
@@ -86,12 +85,12 @@ class Energy(Data):
 
 
 class Table(Data):
-    """Utility of 0, 1, 2, ... worker-slots, as the last entry says from there on.
+    """Utility of 0, 1, 2, ... worker-slots, constant from the last entry on.
 
     Attributes
     ----------
     values : tuple of float
-        Not decreasing.
+        Non-decreasing.
     """
 
     kind: Literal["table"] = "table"
@@ -127,7 +126,7 @@ def utility_of_worker_slots(utility: Utility, iterations_each: float, count: int
 
 
 def ends_finite(utility: Utility, iterations_each: float, count: int) -> bool:
-    """Say whether the utility of `count` worker-slots is a finite number."""
+    """Return True if the utility of `count` worker-slots is finite."""
     if isinstance(utility, Table):
         return True
     with np.errstate(over="ignore", invalid="ignore"):

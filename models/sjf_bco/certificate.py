@@ -1,4 +1,4 @@
-r"""What proves a bound on the makespan: the name of a formula, which the check evaluates.
+r"""Certificates of lower bounds on the makespan: formulas that the check evaluates.
 
 With rho_j the shortest duration of job j over every number of servers and level it can meet:
 
@@ -12,8 +12,7 @@ and the energetic bound, the smallest M >= max(LB_1, LB_2) such that for every 0
 
 A job of length rho inside [0, M) spends at least min(M - 2t, (rho - t)^+) slots in the window
 [t, M - t): at most t of them lie before it or at most t after it. All are computed in integers, so
-they vouch for themselves.
-All formulas are (reconstructed): the paper has none.
+no solver is involved. All formulas are (reconstructed): the paper has none.
 """
 
 from __future__ import annotations
@@ -26,29 +25,29 @@ from gadgetopt.system.data import Certificate
 
 from .instance import SjfBcoInstance
 
-#: Numbers up to this are computed in 64-bit integers, larger ones in Python's.
+#: Numbers up to this are 64-bit integers, larger ones Python integers.
 _INT64_SAFE = 2**61
 
 
 def longest_job(instance: SjfBcoInstance) -> int:
-    """LB_1: no job runs shorter than its shortest duration."""
+    """Return LB_1, the largest shortest duration of a job."""
     return int(instance.rates.exec_min.max())
 
 
 def area(instance: SjfBcoInstance) -> int:
-    """LB_2: the GPU slots of all jobs, spread over all GPUs."""
+    """Return LB_2, the GPU slots of all jobs over the number of GPUs."""
     shortest = instance.rates.exec_min.tolist()
     gpu_slots = sum(g * rho for g, rho in zip(instance.rates.gpus, shortest, strict=True))
     return -(-gpu_slots // instance.total_gpus)
 
 
 def energetic_bound(instance: SjfBcoInstance) -> int:
-    """Smallest M that passes the window test for every t.
+    """Return the smallest M that passes the window test for every t.
 
-    M passes if a smaller one does, and some M below LB_2 + 2 LB_1 passes: then no window is filled
-    by a job, and its demand is part of the area. So M is bisected; the M that a failing window
-    needs at its present demand is a bound too, and mostly ends the search at once. A test takes
-    O(J log J), whatever the number of slots.
+    If M passes, every larger M does. Some M below LB_2 + 2 LB_1 passes: there no job fills a
+    window, and the demand is part of the area. So M is bisected. The M that a failing window needs
+    at its present demand is also a lower bound and mostly ends the search at once. A test takes
+    O(J log J), independent of the number of slots.
     """
     windows = _Windows(instance)
     low = max(longest_job(instance), area(instance))
@@ -66,11 +65,11 @@ def energetic_bound(instance: SjfBcoInstance) -> int:
 
 
 class _Windows:
-    """The demand of all windows [t, M - t), as a function of t that is linear between few points.
+    """Demand of the windows [t, M - t), a piecewise linear function of t.
 
-    The demand of a job changes its slope where t reaches rho_j, from where it can avoid the window,
-    or M - rho_j, from where it fills it. So the largest M that any window needs is needed by a
-    window at one of these points, or by the first or the last one.
+    The demand of a job changes its slope at t = rho_j, beyond which the job can avoid the window,
+    and at t = M - rho_j, beyond which it fills the window. So the largest M that any window needs
+    is needed at one of these points, or by the first or the last window.
     """
 
     def __init__(self, instance: SjfBcoInstance):
@@ -82,13 +81,13 @@ class _Windows:
         self.rho = rho.astype(dtype)
         gangs = np.zeros(len(self.rho), dtype=dtype)
         np.add.at(gangs, job_class, np.array(instance.rates.gpus, dtype=dtype))
-        # Gangs and GPU slots of the jobs shorter than each rho; the last entry is all jobs.
+        # Gangs and GPU slots of the jobs shorter than each rho; the last entry counts all jobs.
         self.gangs_below = np.concatenate([[0], np.cumsum(gangs)])
         self.slots_below = np.concatenate([[0], np.cumsum(gangs * self.rho)])
 
     def needed(self, M: int) -> int:
-        """Return the largest M that any window needs at the demand it has at this M."""
-        last = min(int(self.rho[-1]), (M + 1) // 2) - 1  # no later window has a demand
+        """Return the largest M that any window needs, given its demand at this M."""
+        last = min(int(self.rho[-1]), (M + 1) // 2) - 1  # no demand in later windows
         t = np.concatenate([[0, last], self.rho, M - self.rho])
         t = t[(t >= 0) & (t <= last)]
         outside = np.searchsorted(self.rho, t, side="right")  # rho <= t: nothing in the window
@@ -101,12 +100,12 @@ class _Windows:
 
 
 class SjfBcoCertificate(Certificate):
-    """A combinatorial bound by name; see the module for the formulas."""
+    """A combinatorial bound, given by name; the module docstring has the formulas."""
 
     formula: Literal["longest_job", "area", "energetic"]
 
 
 def check_bound(instance: SjfBcoInstance, certificate: SjfBcoCertificate) -> int:
-    """Evaluate the formula."""
+    """Evaluate the formula of the certificate."""
     formulas = {"longest_job": longest_job, "area": area, "energetic": energetic_bound}
     return formulas[certificate.formula](instance)

@@ -1,8 +1,8 @@
-r"""The evaluator: equations (1)-(9) applied to a decision, in exact rational arithmetic.
+r"""Exact evaluation of a solution: makespan and violations by equations (1)-(9).
 
-It is written from the problem statement and uses none of the tables the solvers use. Job j starts
-at the beginning of slot a_j and holds y_js GPUs on each server until it has done F_j iterations. In
-a slot in which it is active it does floor(1/tau_j) iterations, where
+The evaluator follows the problem statement in rational arithmetic and shares no table with the
+solvers. Job j starts at the beginning of slot a_j and holds y_js GPUs on each server until it has
+done F_j iterations. In a slot in which it is active it does floor(1/tau_j) iterations, where
 
 .. math::
     \tau_j = \frac{\frac{m_j}{G_j} 2 (G_j - 1)}{B_j} + \frac{\frac{m_j}{G_j} (G_j - 1)}{C}
@@ -10,9 +10,9 @@ a slot in which it is active it does floor(1/tau_j) iterations, where
 
 with B_j = b^i on one server and B_j = b^e / f(alpha, k_j) on several, k_j = max(1, xi_1 p_j), and
 p_j the largest number of active spread jobs on any server that j uses (6)-(7). Levels change only
-when a spread job starts or completes, so the slots between two events are taken in one step.
-p_j's clamp at k_j >= 1, the half-open slots and non-negative rather than positive y_js are
-(reconstructed): the paper's text is ambiguous or contradicts itself there.
+when a spread job starts or completes, so the slots between two events are one step. The clamp
+k_j >= 1, half-open slots, and non-negative rather than positive y_js are (reconstructed): there the
+paper is ambiguous or contradicts itself.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from .instance import SjfBcoInstance, SjfBcoSolution
 
 @dataclass
 class Simulation:
-    """The true course of a schedule.
+    """Simulated execution of a schedule.
 
     Attributes
     ----------
     completion : list of int or None
-        The instant C_j at which each job completes; None for a job that stalls for ever.
+        The instant C_j at which each job completes; None for a job that stalls forever.
     phases : list of list of (start, end, level)
         The slots each job spends at each contention level, in order.
     """
@@ -47,22 +47,21 @@ class Simulation:
 
 
 def evaluate(instance: SjfBcoInstance, solution: SjfBcoSolution) -> Evaluation:
-    """Recompute the makespan of `solution` and list everything wrong with it.
+    """Recompute the makespan of `solution` and list all violations.
 
     Returns
     -------
     Evaluation
-        Objective: the makespan in slots, the largest completion instant; None when a job never
-        completes or the solution does not describe every job. Components: mean, smallest and
-        largest completion, GPU utilisation, spread jobs, the largest level met, and the slots that
-        contention cost.
+        Objective: the makespan in slots, the largest completion instant; None if a job never
+        completes or the solution does not cover every job. Components: mean, smallest and largest
+        completion, GPU utilisation, spread jobs, the largest contention level, and the slots lost
+        to contention.
 
     Notes
     -----
     Constraints: `missing_job`, `negative` (a GPU count or start below 0), `unknown_server`, `gang`
     (1), `capacity` (2), `preemption` (3: a stated completion before the job is done), `stalled`
-    (9), `horizon`, `gpu_ids` (stated GPUs that do not exist, disagree with the counts or are
-    shared).
+    (9), `horizon`, `gpu_ids` (stated GPUs that do not exist, contradict the counts or are shared).
     """
     broken = list(_shape_violations(instance, solution))
     if broken:
@@ -97,9 +96,9 @@ def evaluate(instance: SjfBcoInstance, solution: SjfBcoSolution) -> Evaluation:
 def simulate(
     instance: SjfBcoInstance, solution: SjfBcoSolution, clock: IterationClock | None = None
 ) -> Simulation:
-    """Run the schedule event by event: starts, completions, and the levels in between.
+    """Simulate the schedule event by event: starts, completions, and the levels between them.
 
-    Schedules with the same placement can share a `clock`, which remembers rates.
+    Schedules with the same placement can share a `clock`, which caches rates.
     """
     clock = clock or IterationClock(instance, solution.placement)
     used = [[s for s, count in y.items() if count > 0] for y in solution.placement]
@@ -107,7 +106,7 @@ def simulate(
     remaining = [job.iterations for job in instance.jobs]
     level = [0] * len(remaining)
     rate = [0] * len(remaining)
-    since = [0] * len(remaining)  # the instant up to which `remaining` is accounted for
+    since = [0] * len(remaining)  # instant up to which `remaining` is up to date
     version = [0] * len(remaining)
     spread_on: defaultdict[int, set[int]] = defaultdict(set)
     completion: list[int | None] = [None] * len(remaining)
@@ -116,14 +115,14 @@ def simulate(
     starts = sorted((a, j) for j, a in enumerate(solution.start_slot))
 
     def account(j: int, now: int) -> None:
-        """Credit job j with the slots since it was last looked at."""
+        """Credit job j with the slots since its last update."""
         if now > since[j]:
             remaining[j] -= rate[j] * (now - since[j])
             phases[j].append((since[j], now, level[j]))
             since[j] = now
 
     def set_rate(j: int, now: int) -> None:
-        """Give job j its level of this instant and predict its completion."""
+        """Set the current level of job j and predict its completion."""
         p = max(len(spread_on[s]) for s in used[j]) if spread[j] else 0
         if version[j] and p == level[j]:
             return
@@ -171,7 +170,7 @@ def simulate(
 
 
 class IterationClock:
-    """floor(1/tau_j) of (8) for the placements of one schedule, remembered per job and level."""
+    """Rates floor(1/tau_j) by (8) for the placements of one schedule, cached per job and level."""
 
     def __init__(self, instance: SjfBcoInstance, placement: tuple[Mapping[int, int], ...]):
         self.instance = instance
@@ -187,14 +186,14 @@ class IterationClock:
         )
 
     def rate(self, j: int, p: int) -> int:
-        """Return the whole iterations job j does in a slot at level p."""
+        """Return the number of iterations that job j completes in a slot at level p."""
         if (j, p) not in self.known:
             tau = self.tau(j, p)
             self.known[j, p] = tau.denominator // tau.numerator
         return self.known[j, p]
 
     def tau(self, j: int, p: int) -> Fraction:
-        """Return the slots one iteration of job j takes at level p, equation (8)."""
+        """Return the slots that one iteration of job j takes at level p, by (8)."""
         job, workers = self.instance.jobs[j], self.instance.jobs[j].gpus
         servers = sum(1 for y in self.placement[j].values() if y > 0)
         bandwidth = self.inter / self.degradation(p) if p else self.intra
@@ -211,7 +210,7 @@ class IterationClock:
         )
 
     def degradation(self, p: int) -> Fraction:
-        """Return f(alpha, k) = k + alpha (k - 1) at k = xi_1 p, clamped at 1 if so wanted."""
+        """Return f(alpha, k) = k + alpha (k - 1) at k = xi_1 p, by option clamped at 1."""
         k = self.xi_1 * p
         if self.instance.clamp_contention and k < 1:
             k = Fraction(1)
@@ -223,7 +222,7 @@ def _spread(y: Mapping[int, int]) -> bool:
 
 
 def _merged(phases: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Join neighbouring phases at the same level."""
+    """Merge adjacent phases of the same level."""
     out: list[tuple[int, int, int]] = []
     for p, group in groupby(phases, key=lambda phase: phase[2]):
         run = list(group)
@@ -234,7 +233,7 @@ def _merged(phases: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
 def _contention_slots(
     instance: SjfBcoInstance, solution: SjfBcoSolution, simulation: Simulation
 ) -> int:
-    """Slots lost to contention: execution time less that at the best level, over all jobs."""
+    """Return the slots lost to contention: total execution time less that at the best level."""
     clock = IterationClock(instance, solution.placement)
     lost = 0
     for j, job in enumerate(instance.jobs):
@@ -249,7 +248,7 @@ def _contention_slots(
 
 
 def _shape_violations(instance: SjfBcoInstance, solution: SjfBcoSolution) -> Iterator[Violation]:
-    """What keeps a solution from being simulated at all."""
+    """Yield violations that make a simulation impossible."""
     jobs, servers = len(instance.jobs), len(instance.server_gpus)
     lists = {
         "start_slot": solution.start_slot,
@@ -295,7 +294,7 @@ def _completion_violations(
 def _holding(
     solution: SjfBcoSolution, simulation: Simulation, horizon: int
 ) -> Iterator[tuple[int, int, int]]:
-    """(job, start, end) of the time each job holds its GPUs; a stalled job never lets go."""
+    """Yield (job, start, end) while each job holds its GPUs; a stalled job never releases them."""
     for j, (a, done) in enumerate(zip(solution.start_slot, simulation.completion, strict=True)):
         end = max(horizon, a + 1) if done is None else done
         if solution.completion_slot is not None:
@@ -306,7 +305,7 @@ def _holding(
 def _capacity_violations(
     instance: SjfBcoInstance, solution: SjfBcoSolution, simulation: Simulation
 ) -> Iterator[Violation]:
-    """Each maximal slot interval in which a server holds more GPUs than it has (2)."""
+    """Yield each maximal slot interval in which a server holds more GPUs than it has (2)."""
     changes: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for j, start, end in _holding(solution, simulation, instance.horizon_slots):
         for s, count in solution.placement[j].items():

@@ -19,11 +19,11 @@ from gadgetopt.system.data import (
 
 from .rates import RateTable
 
-#: More iterations than any training run has, and more GPUs than any server or gang: durations,
-#: GPUs and their products keep far from the ends of 64-bit integers and of doubles.
+#: Limits on iterations of a job, and on GPUs of a server or gang, beyond any real case: durations,
+#: GPUs and their products stay far below the limits of 64-bit integers and of doubles.
 MOST_ITERATIONS = 10**9
 MOST_GPUS = 10**12
-#: An iteration takes at least this long, so that the iterations of a slot can be counted.
+#: Shortest iteration time, so that the iterations of a slot stay countable.
 SHORTEST_ITERATION_SLOTS = 1e-12
 
 GpuCount = Annotated[int, Field(gt=0, le=MOST_GPUS)]
@@ -48,7 +48,7 @@ class Job(Data):
     server_spread_factor : float
         lambda_j of LBSGF.
     est_slots : float or None
-        The execution time estimate the algorithms are given; None means the shortest duration.
+        Execution time estimate for the algorithms; None means the shortest duration.
     """
 
     gpus: GpuCount
@@ -63,10 +63,10 @@ class Job(Data):
 
 
 class SjfBcoInstance(Instance):
-    """A cluster with its link and contention constants, and the jobs waiting at slot 0.
+    """A cluster with link and contention constants, and the jobs that wait at slot 0.
 
-    Times are in slots and bandwidths in MB per slot; the field names carry the units. `rates` is
-    the derived table phi_j(r, p).
+    Times are in slots and bandwidths in MB per slot; field names carry the units. `rates` is the
+    derived table phi_j(r, p).
     """
 
     server_gpus: Annotated[tuple[GpuCount, ...], Field(min_length=1)]
@@ -84,12 +84,12 @@ class SjfBcoInstance(Instance):
 
     @property
     def total_gpus(self) -> int:
-        """N, the GPUs of the cluster."""
+        """N, the number of GPUs of the cluster."""
         return sum(self.server_gpus)
 
     @cached_property
     def rates(self) -> RateTable:
-        """The iterations per slot phi_j(r, p) on r servers at contention level p."""
+        """Rates phi_j(r, p): iterations per slot on r servers at contention level p."""
         return RateTable(self)
 
     @model_validator(mode="after")
@@ -121,7 +121,7 @@ class SjfBcoInstance(Instance):
 
 
 class SjfBcoSolution(Solution):
-    """When each job starts and how many of its GPUs sit on which server, for its whole life.
+    """Start slot of each job, and its number of GPUs on each server while it runs.
 
     Attributes
     ----------
@@ -130,10 +130,10 @@ class SjfBcoSolution(Solution):
     placement : tuple of dict
         y_js for the servers used: server index to number of GPUs.
     completion_slot : tuple of int, optional
-        The instant at which each job is taken off its GPUs, for schedules that state it. It is
-        checked against the simulated completion: leaving earlier would be a preemption.
+        The instant at which each job releases its GPUs, if the schedule states it. It must not be
+        before the simulated completion: that would be a preemption.
     gpu_ids : tuple of dict, optional
-        Which GPUs on each server, for schedules that state it.
+        The GPUs used on each server, if the schedule states them.
     """
 
     start_slot: tuple[int, ...]
@@ -143,7 +143,7 @@ class SjfBcoSolution(Solution):
 
 
 def size(instance: SjfBcoInstance) -> dict[str, int]:
-    """Return the numbers by which one judges an instance: jobs, servers, GPUs and demand."""
+    """Return the size of an instance: jobs, servers, GPUs and demand."""
     return {
         "jobs": len(instance.jobs),
         "servers": len(instance.server_gpus),

@@ -1,14 +1,15 @@
-r"""The iteration time (8) as a table of integers: everything nonlinear depends on (r, p).
+r"""Table of integer rates: iterations per slot by number of servers and contention level.
 
-With r the number of servers a job uses and p its contention level (0 on one server),
+The iteration time (8) depends on the decision only by (r, p), and so does all nonlinearity. With r
+the number of servers a job uses and p its contention level (0 on one server),
 
 .. math::
     \phi_j(r, p) = \Big\lfloor \Big(e_j\,\beta(r, p) + \frac{e_j}{2C} + \xi_2\omega r
         + \Delta^f_j M_j + \Delta^b_j\Big)^{-1} \Big\rfloor, \qquad e_j = \frac{2 m_j (G_j-1)}{G_j},
 
 with beta(1, 0) = 1/b^i and beta(r, p) = f(alpha, k)/b^e, f = k + alpha (k - 1),
-k = max(1, xi_1 p). Formulations, algorithms and bounds see only these integers. The floor is exact:
-a float decides it only when it is far from an integer, else rational arithmetic does.
+k = max(1, xi_1 p). Formulations, algorithms and bounds use only these integers. The floor is exact:
+if a float is close to an integer, rational arithmetic decides.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from gadgetopt.numbers.tolerance import decimal_rational
 if TYPE_CHECKING:
     from .instance import SjfBcoInstance
 
-#: A rate further than this from an integer, relatively, is floored in floating point. The float
-#: computation is right to about 1e-15, so the margin is wide.
+#: A rate at a larger relative distance from an integer is floored in floating point. Floats are
+#: accurate to about 1e-15, so the margin is wide.
 _FLOAT_MARGIN = 1e-9
 
 
 class RateTable:
-    """phi_j(r, p), d_j(r, p) and what follows from them, for one instance.
+    """Rates phi_j(r, p), durations d_j(r, p) and derived values of an instance.
 
-    Values are computed when asked for and kept. Infinite durations (rate 0) are None.
+    Values are computed on demand and cached. Infinite durations (rate 0) are None.
     """
 
     def __init__(self, instance: SjfBcoInstance):
@@ -42,7 +43,7 @@ class RateTable:
         self.gpus = [job.gpus for job in jobs]
         self.iterations = [job.iterations for job in jobs]
         self.servers = len(instance.server_gpus)
-        #: P: a spread job holds at least one GPU on a server, so no level exceeds this.
+        #: P, the highest level: a spread job holds at least one GPU on each of its servers.
         self.max_level = min(max(instance.server_gpus), sum(g >= 2 for g in self.gpus))
         self.rate = cache(self._rate)
         self._factors = cache(self._float_factors)
@@ -51,7 +52,7 @@ class RateTable:
     # -- the formula -------------------------------------------------------------------------
 
     def degradation(self, p: int) -> Fraction:
-        """Return f(alpha, k) at level p, with k = xi_1 p held at 1 or more unless unclamped."""
+        """Return f(alpha, k) at level p, with k = xi_1 p clamped to at least 1 by default."""
         k = decimal_rational(self.instance.contention_coeff) * p
         if self.instance.clamp_contention:
             k = max(k, Fraction(1))
@@ -88,7 +89,7 @@ class RateTable:
     # -- the domain of (r, p) ----------------------------------------------------------------
 
     def _min_servers(self, gpus: int) -> int:
-        """Fewest servers whose capacities reach `gpus`."""
+        """Return the least number of servers that together hold `gpus`."""
         held = 0
         for r, capacity in enumerate(self._capacities_descending, start=1):
             held += capacity
@@ -101,24 +102,24 @@ class RateTable:
         return sorted(self.instance.server_gpus, reverse=True)
 
     def server_counts(self, j: int) -> range:
-        """R_j: the numbers of servers job j can use."""
+        """Return R_j, the numbers of servers that job j can use."""
         g = self.gpus[j]
         return range(self.min_servers(g), min(g, self.servers) + 1)
 
     def levels(self, r: int) -> range:
-        """P_r: level 0 on one server, else 1..P."""
+        """Return P_r: level 0 on one server, else 1..P."""
         return range(1) if r == 1 else range(1, self.max_level + 1)
 
     # -- durations ---------------------------------------------------------------------------
 
     def duration(self, j: int, r: int, p: int) -> int | None:
-        """d_j(r, p): slots to finish job j if its level stayed at p; None if it never would."""
+        """Return d_j(r, p), the slots to finish job j at constant level p; None if infinite."""
         phi = self.rate(j, r, p)
         return -(-self.iterations[j] // phi) if phi else None
 
     @cached_property
     def local_slots(self) -> list[int | None]:
-        """d_j(1, 0) for each job; None if it never ends or no server is large enough."""
+        """Return d_j(1, 0) of each job; None if infinite or no server is large enough."""
         work = np.array(self.iterations, dtype=np.int64)
         rate = self._best_rates(1)
         slots = -(-work // np.maximum(rate, 1))
@@ -126,21 +127,21 @@ class RateTable:
 
     @cached_property
     def exec_min(self) -> Ints:
-        """rho_j^min: shortest duration over the reachable (r, p). Shape (jobs,)."""
+        """Return rho_j^min, the shortest duration over the reachable (r, p), shape (jobs,)."""
         best = np.max(np.stack([self._best_rates(r) for r in self._all_counts]), axis=0)
         work = np.array(self.iterations, dtype=np.int64)
         return -(-work // np.maximum(best, 1))
 
     @cached_property
     def exec_max(self) -> Floats:
-        """rho_j^max: longest duration over the reachable (r, p), infinite at rate 0."""
+        """Return rho_j^max, the longest duration over the reachable (r, p); infinite at rate 0."""
         worst = np.min(np.stack([self._worst_rates(r) for r in self._all_counts]), axis=0)
         work = np.array(self.iterations, dtype=np.float64)
         with np.errstate(divide="ignore"):
             return np.ceil(work / worst)
 
     def jobs_faster_than(self, slots: float) -> list[int]:
-        """Jobs of which an iteration takes less than `slots` at some placement."""
+        """Return the jobs with an iteration time below `slots` on some placement."""
         low, high = self._reachable
         e, own = self._float_parts
         fast = np.zeros(len(low), dtype=bool)
@@ -151,12 +152,12 @@ class RateTable:
         return [int(j) for j in np.flatnonzero(fast)]
 
     def best_iteration_slots(self, j: int) -> Fraction:
-        """Shortest tau_j over the reachable (r, p)."""
+        """Return the shortest tau_j over the reachable (r, p)."""
         counts = self.server_counts(j)
         return min(self.iteration_slots(j, r, self.levels(r)[0]) for r in counts)
 
     def jobs_slower_than_a_slot(self) -> list[int]:
-        """Jobs whose rate is 0 at every placement."""
+        """Return the jobs with rate 0 on every placement."""
         best = np.max(np.stack([self._best_rates(r) for r in self._all_counts]), axis=0)
         return [int(j) for j in np.flatnonzero(best == 0)]
 
@@ -168,13 +169,13 @@ class RateTable:
 
     @cached_property
     def _reachable(self) -> tuple[Ints, Ints]:
-        """Smallest and largest number of servers of each job."""
+        """Return the smallest and largest number of servers of each job."""
         low = np.array([self.min_servers(g) for g in self.gpus], dtype=np.int64)
         return low, np.minimum(np.array(self.gpus, dtype=np.int64), self.servers)
 
     @cached_property
     def _float_parts(self) -> tuple[Floats, Floats]:
-        """e_j and the part of tau_j that depends on the job only."""
+        """Return e_j and the part of tau_j that depends on the job only."""
         i, jobs = self.instance, self.instance.jobs
         g = np.array(self.gpus, dtype=float)
         e = 2.0 * np.array([job.grad_size_mb for job in jobs]) * (g - 1) / g
@@ -185,7 +186,7 @@ class RateTable:
 
     @cached_property
     def _float_lists(self) -> tuple[list[float], list[float]]:
-        """`_float_parts` for single jobs: lists are indexed much faster than arrays."""
+        """Return `_float_parts` as lists, which index single jobs much faster."""
         e, own = self._float_parts
         return e.tolist(), own.tolist()
 

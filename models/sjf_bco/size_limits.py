@@ -1,7 +1,8 @@
-"""What is too large to be written down slot by slot or GPU by GPU is refused before it is begun.
+"""Size limits of methods that enumerate slots or GPUs.
 
 Evaluator and bounds work on the instants at which something changes, whatever the number of slots,
-and the CP models count the GPUs of a server. What lists slots or GPUs says here how many it lists.
+and the CP models count the GPUs of a server. Methods that enumerate slots or GPUs check here first,
+and refuse instances that are too large.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from gadgetopt.errors import ModelRefused
 
 from .instance import SjfBcoInstance
 
-#: GPUs of a cluster that are listed one by one: a run takes about a gigabyte for so many.
+#: Limit on GPUs that are listed one by one, at which a run takes about a gigabyte.
 MOST_LISTED_GPUS = 4_000_000
-#: Terms of a model with variables per slot; Pyomo takes about 2 GB for so many.
+#: Limit on the terms of a model with variables per slot, at which Pyomo takes about 2 GB.
 MOST_TERMS = 10_000_000
 
 
 def refuse_many(count: int, most: int, what: str) -> None:
-    """Refuse what has more parts than can be written down.
+    """Refuse `what` if its count exceeds the limit.
 
     Raises
     ------
@@ -31,15 +32,15 @@ def refuse_many(count: int, most: int, what: str) -> None:
 
 
 def refuse_many_gpus(instance: SjfBcoInstance) -> None:
-    """Refuse to list the GPUs of a cluster that has too many."""
+    """Refuse a cluster with too many GPUs to list one by one."""
     refuse_many(instance.total_gpus, MOST_LISTED_GPUS, "server_gpus: GPUs to be listed one by one")
 
 
 def refuse_many_slots(instance: SjfBcoInstance, slots: int, most: int = MOST_TERMS) -> None:
-    """Refuse to write a model with variables for every job, server and slot that is too large.
+    """Refuse a model with variables per job, server and slot if it is too large.
 
-    Most of its terms are those of the contention levels: for every slot, server and job, a sum over
-    the jobs that can be spread.
+    Most of its terms belong to contention levels: for every slot, server and job, a sum over the
+    jobs that can be spread.
     """
     jobs, servers = len(instance.jobs), len(instance.server_gpus)
     spreadable = sum(instance.rates.server_counts(j)[-1] >= 2 for j in range(jobs))

@@ -1,4 +1,10 @@
-"""The paper's algorithm, step by step."""
+"""The paper's algorithm, and solvers of a single slot.
+
+gadget: the method, Algorithm 1 with a choice of slot solver; temporal_greedy: Algorithm 1 itself.
+lp_rs_mde: Algorithm 2; mapping_rounding: its randomised rounding and feasible variants;
+overload_factors: the factors by which Theorem 8 lets it exceed capacities.
+slot_greedy: the greedy slot solver; slot_solver: the exact one.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -8,7 +14,7 @@ METHODS = (
     Method(
         "gadget",
         kind="online",
-        summary="slot by slot: Algorithm 2, or the best workers next, on concave envelopes",
+        summary="slot by slot, by Algorithm 2 or greedily, on concave envelopes",
         reference="Algorithms 1 and 2",
         run=part("gadget:gadget"),
         parameters={
@@ -39,8 +45,8 @@ METHODS = (
     Method(
         "slot_exact",
         kind="exact",
-        summary="one slot: sizes by capacity, the configuration program, then CP-SAT",
-        reference="B1, B4, P5 (reconstructed)",
+        summary="one slot: total capacity, configuration program, then CP-SAT",
+        reference="exact slot solver, proposition P5 (reconstructed)",
         run=part("slot_solver:slot_exact"),
         stochastic=True,
         formulation="slot_exact",

@@ -1,4 +1,4 @@
-"""GADGET as a method: Algorithm 1 with a choice of what solves its slots."""
+"""GADGET (Algorithm 1) as a method, with a choice of slot solvers."""
 
 from __future__ import annotations
 
@@ -42,34 +42,35 @@ def gadget(
     Parameters
     ----------
     slot_solver : str
-        `lp_rs_mde` is Algorithm 2. `config_lp` rounds the configuration program where sizes by
-        capacity do not find the optimum, `exact` searches on until it is found or the slot has had
-        its share of the time limit; `greedy` places the best workers next, in near-linear time (all
-        reconstructed).
+        `lp_rs_mde` is Algorithm 2. `config_lp` rounds the configuration program if the ring sizes
+        by total capacity do not give the optimum. `exact` then searches until it has the optimum or
+        the slot has used its share of the time limit. `greedy` adds the most valuable worker next,
+        in near-linear time. (All but Algorithm 2 reconstructed.)
     rounding : str
-        Of Algorithm 2, as in `lp_rs_mde`. With `vanilla`, as printed, rings may exceed capacities,
-        and what comes out is then no solution.
+        Rounding of Algorithm 2, as in `lp_rs_mde`. With `vanilla`, as printed, rings may exceed
+        capacities; the result is then infeasible.
     attempts : int
-        u_b, roundings of a slot.
+        u_b, the number of roundings per slot.
     utility_surrogate : str
-        What gains are computed from: the concave envelopes of the utilities (reconstructed), or
-        these as they are, as printed. A sigmoid brings nothing at first, and no job may ever start.
+        Functions from which gains are computed: the concave envelopes of the utilities
+        (reconstructed), or the utilities themselves, as printed. The first workers of a sigmoid
+        gain almost nothing, so with the latter a job may never start.
     idle_tiebreak : bool
-        Whether no GPU idles for a tie (reconstructed).
+        If True, no GPU idles because of a tie (reconstructed).
     q_mode : str
-        The largest ring of a job in a slot: what budgets and servers allow, or what the paper reads
-        off a relaxation, which is no bound (both reconstructed).
+        The largest ring of a job in a slot: the limit by budgets and servers (`bound`), or the
+        value that the paper derives from a relaxation, which is not a bound (both reconstructed).
     selected : bool
-        Of Algorithm 2: whether one ring size of each job enters the augmented program, or all, with
-        which the factor Gamma is gone (reconstructed).
+        If True, Algorithm 2 puts only the selected ring size of each job into the augmented
+        program; if False, all sizes, which removes the factor Gamma (reconstructed).
     passes : int
-        Of `violation_free` and `fill`: how often jobs without a ring are drawn for in an attempt.
+        How often `violation_free` and `fill` draw again for jobs without a ring in an attempt.
 
     Raises
     ------
     ModelRefused
-        If the augmented program of a slot is too large, or there are several resources and the
-        largest rings are to be read off the relaxation.
+        If the augmented program of a slot is too large, or `q_mode` is `lp_paper` and there are
+        several resources.
     """
     terms = instance.terms
     concave = utility_surrogate == "concave_envelope"
@@ -119,7 +120,7 @@ def gadget(
         notes={
             "longest_slot_s": float(run.slot_s.max()),
             "most_active_jobs": int(run.active.max()),
-            # Of the slots' optima, on the gains that were gone by.
+            # Largest shortfall from a slot's optimum, measured in the surrogate gains.
             **({"most_lost_in_a_slot": max(shortfall)} if shortfall else {}),
         },
     )

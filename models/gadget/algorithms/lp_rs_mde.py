@@ -1,4 +1,4 @@
-"""Algorithm 2, LP-RS-MDE: ring sizes, the augmented program, its decomposition, and rounding."""
+"""Algorithm 2 (LP-RS-MDE): ring sizes, augmented program, decomposition and rounding."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .mapping_rounding import (
 )
 from .overload_factors import OverloadFactors, overload_factors
 
-#: alpha: the part of the program's value that an accepted draw brings.
+#: alpha: the share of the program's value that an accepted draw must reach.
 ALPHA = 1 / 3
 
 Rounding = Literal["vanilla", "min_load", "max_profit", "violation_free", "knapsack", "fill"]
@@ -34,13 +34,13 @@ Rounding = Literal["vanilla", "min_load", "max_profit", "violation_free", "knaps
 
 @dataclass(frozen=True)
 class SlotRelaxation:
-    """Steps 1 to 5: what is rounded.
+    """Result of steps 1 to 5, the input of the rounding.
 
     Attributes
     ----------
     selection : RingSelection
     value : float
-        L, of the augmented program.
+        L, the optimum of the augmented program.
     decomposition : Decomposition
     factors : OverloadFactors
     """
@@ -61,15 +61,15 @@ def relax(
     problem : SlotProblem
     limits : Limits
     selected : bool
-        Whether only the selected ring sizes enter the augmented program; with all sizes the factor
+        If True, only the selected ring sizes enter the augmented program; with all sizes the factor
         Gamma of the guarantee disappears (reconstructed).
     leave_out : bool
-        Whether servers and links that a job cannot use at all are left out for it.
+        If True, servers and links that a job cannot use are left out for it.
 
     Raises
     ------
     TimeoutError
-        If the time limit is hit first.
+        If the time limit is reached first.
     """
     from gadgetopt.solvers.highs import solve_form
 
@@ -96,14 +96,14 @@ def relax(
 def algorithm_2(
     problem: SlotProblem, relaxation: SlotRelaxation, attempts: int, rng: np.random.Generator
 ) -> Sample:
-    """Run step 6 as printed: the first draw accepted, else that of the least overload.
+    """Run step 6 as printed: return the first accepted draw, or else that of least overload.
 
-    Of draws with equal overload the one that brings most is returned (reconstructed).
+    Among draws of equal overload the most valuable one is returned (reconstructed).
     """
     samples = draw(problem, relaxation.decomposition.mappings, attempts, rng)
     factors = relaxation.factors
     least = ALPHA * relaxation.value
-    # One factor of the resources for all: the theorem's holds for each.
+    # One factor for all resources: the theorem's holds for each of them.
     first = accepted(samples, least, min(factors.beta), factors.gamma)
     return first or min(samples, key=lambda sample: (sample.overload, -sample.value))
 
@@ -123,11 +123,12 @@ def lp_rs_mde(
     Parameters
     ----------
     rounding : str
-        `vanilla` as printed, whose rings may exceed capacities; `min_load` and `max_profit` are the
-        best of its draws by overload and by value; `violation_free`, `knapsack` and `fill` (that is
-        `violation_free`, then PLACE for the jobs left over) keep capacities (reconstructed).
+        `vanilla` is as printed; its rings may exceed capacities. `min_load` and `max_profit` return
+        the best of its draws by overload and by value. `violation_free`, `knapsack` and `fill`
+        (`violation_free`, then greedy placement of the remaining jobs) respect all capacities
+        (reconstructed).
     attempts : int
-        u_b.
+        u_b, the number of draws.
     selected : bool
         As in `relax`.
     passes : int

@@ -1,9 +1,9 @@
-r"""From weighted mappings to rings of a slot: step 6 of Algorithm 2, and what keeps capacities.
+r"""Randomised rounding of weighted mappings (step 6 of Algorithm 2), with feasible variants.
 
-Algorithm 2 draws one mapping of every job by its weight and accepts a draw that brings
-:math:`\alpha` of the relaxation with loads up to :math:`\beta` and :math:`\gamma` times the
-capacities; such a draw is no solution. `violation_free`, `knapsack` and `fill` keep every capacity
-(all reconstructed).
+Algorithm 2 draws one mapping of every job by its weight. It accepts a draw that reaches a share
+:math:`\alpha` of the relaxation and loads of at most :math:`\beta` and :math:`\gamma` times the
+capacities, so an accepted draw may be infeasible. `violation_free`, `knapsack` and `fill` respect
+every capacity (all reconstructed).
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Sample:
     ----------
     mappings : tuple of Mapping
     value : float
-        P, sum of pi of the mappings drawn.
+        P, the sum of pi over the mappings drawn.
     node_factor, link_factor : float
-        Largest load over capacity of servers and of links; above 1 it is no solution.
+        Largest ratio of load to capacity, of servers and of links; above 1 it is infeasible.
     """
 
     mappings: tuple[Mapping, ...]
@@ -101,13 +101,13 @@ def violation_free(
     rng: np.random.Generator,
     passes: int = PASSES,
 ) -> list[Mapping]:
-    """Draw mappings job by job in random order, keeping those that fit; the best of all attempts.
+    """Draw mappings job by job in random order and keep those that fit; return the best attempt.
 
     Parameters
     ----------
     attempts : int
     passes : int
-        How often jobs without a mapping are drawn for in an attempt.
+        How often an attempt draws again for jobs without a mapping.
     """
     terms = problem.terms
     loads = _all_loads(problem, weighted)
@@ -135,7 +135,7 @@ def violation_free(
 
 
 def best_choice(problem: SlotProblem, weighted: Weighted, limits: Limits) -> list[Mapping]:
-    """Choose at most one mapping of each job with the largest value within capacities: MDK."""
+    """Choose at most one mapping per job by a multidimensional knapsack over all capacities."""
     loads = _all_loads(problem, weighted)
     listed = [(j, k) for j, of_job in enumerate(weighted) for k in range(len(of_job))]
     worth = np.array([problem.jobs[j].gain[weighted[j][k].mapping.size] for j, k in listed])
@@ -158,7 +158,7 @@ def best_choice(problem: SlotProblem, weighted: Weighted, limits: Limits) -> lis
 
 
 def fill(problem: SlotProblem, kept: Sequence[Mapping]) -> list[Mapping]:
-    """Add the largest rings that PLACE fits for jobs without one, by gain per worker."""
+    """Place the largest ring that fits for each job without one, by falling gain per worker."""
     room = empty_room(problem.terms)
     jobs = {x.job.index: x for x in problem.jobs}
     for mapping in kept:

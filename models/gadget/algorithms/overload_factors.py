@@ -1,13 +1,13 @@
-r"""How far Algorithm 2 may exceed capacities: the factors of Theorem 8 (D13).
+r"""Overload factors of Theorem 8: by how much Algorithm 2 may exceed capacities.
 
 .. math::
     \beta^r = 1 + \epsilon \sqrt{2 \Delta^r \ln |V_s|}, \qquad
     \gamma = 1 + \epsilon \sqrt{2 \Delta \ln |E_s|}
 
-with :math:`\Delta` the largest sum over jobs of the squared ratio of the load that one mapping can
-put on a node (a link) to that of a single worker (hop), and :math:`\epsilon` the least number such
-that no worker takes more than :math:`\epsilon` of a server's capacity, no hop more than that of a
-link's; undefined in the paper (reconstructed).
+A mapping of a job can put several times the load of one worker (hop) on a node (link);
+:math:`\Delta` is the largest sum over jobs of the squares of these multiples. :math:`\epsilon` is
+the least number such that no worker takes more than a share :math:`\epsilon` of a server's capacity
+and no hop more than that of a link's. The paper leaves it undefined (reconstructed).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..subproblems.slot_problem import SlotProblem
 
 @dataclass(frozen=True)
 class OverloadFactors:
-    """beta, one for each resource, and gamma."""
+    """beta for each resource, and gamma."""
 
     beta: tuple[float, ...]
     gamma: float
@@ -32,13 +32,13 @@ def overload_factors(problem: SlotProblem, sizes: tuple[int, ...]) -> OverloadFa
     Parameters
     ----------
     sizes : tuple of int
-        kappa_i of each job of the slot problem, 0 where it has none.
+        kappa_i of each job of the slot problem; 0 if the job has no ring.
 
     Notes
     -----
     A ring of kappa workers puts at most kappa workers on a server and kappa hops on a link. Nodes
-    and links that a job cannot use at all are left out. Only servers count as nodes; of servers and
-    of links there are taken to be at least 3, as the theorem wants.
+    and links that a job cannot use are left out. Only servers count as nodes. Fewer than 3 servers
+    or links count as 3, as the theorem requires.
     """
     terms = problem.terms
     chosen = [(x.job, k) for x, k in zip(problem.jobs, sizes, strict=True) if k > 0]

@@ -1,9 +1,9 @@
-r"""The best worker next: a slot heuristic in near-linear time (reconstructed).
+r"""Greedy slot heuristic: add the most valuable worker next, in near-linear time.
 
-Sizes come from the closed form of the linear relaxation, step 3 of Algorithm 2 with one resource:
-workers one by one in the order of what they bring, until the cluster is full. Rings are placed
-greedily, large ones first; one that finds no place is made smaller, and what is left goes to the
-rings that can still grow into a server's room.
+The paper has no such heuristic (reconstructed). Ring sizes come from the closed form of the linear
+relaxation, step 3 of Algorithm 2 with one resource: workers are added one by one by falling
+marginal gain until the cluster is full. Rings are placed greedily, large ones first. A ring that
+does not fit is made smaller, and the remaining room goes to rings that can still grow.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..subproblems.slot_problem import Mapping, SlotProblem
 
 
 def slot_greedy(problem: SlotProblem) -> list[Mapping]:
-    """Choose ring sizes by marginal gains, and place them with PLACE."""
+    """Choose ring sizes by marginal gain and place the rings greedily."""
     room = empty_room(problem.terms)
     sizes = _sizes(problem)
     order = sorted(
@@ -34,7 +34,7 @@ def slot_greedy(problem: SlotProblem) -> list[Mapping]:
             continue
         room.take(problem.jobs[j].job, mapping)
         placed[j] = mapping
-    # What did not fit, and what was not chosen: the most valuable per worker first.
+    # Jobs that did not fit or were not chosen, the most valuable per worker first.
     rest = short + [j for j in range(len(problem.jobs)) if sizes[j] == 0]
     rest.sort(key=lambda j: (-float(problem.jobs[j].gain[1:].max()) / problem.jobs[j].most, j))
     for j in rest:
@@ -48,7 +48,7 @@ def slot_greedy(problem: SlotProblem) -> list[Mapping]:
 
 
 def _largest(room: AnyRoom, problem: SlotProblem, j: int) -> Mapping | None:
-    """Return a place for the most valuable ring of the job that has one."""
+    """Return a place for the most valuable ring of the job that still fits."""
     gain = problem.jobs[j].gain
     for size in np.argsort(-gain[1:], kind="stable") + 1:
         if gain[size] <= 0:
@@ -60,7 +60,7 @@ def _largest(room: AnyRoom, problem: SlotProblem, j: int) -> Mapping | None:
 
 
 def _sizes(problem: SlotProblem) -> Ints:
-    """Return sizes by falling marginal gain of the concave envelopes, within total capacity."""
+    """Return ring sizes by falling marginal gain on the envelopes, within total capacity."""
     jobs = problem.jobs
     if not jobs:
         return np.empty(0, dtype=np.int64)
@@ -68,7 +68,7 @@ def _sizes(problem: SlotProblem) -> Ints:
     steps = np.concatenate([_steps(job.gain) for job in jobs])
     owner = np.repeat(np.arange(len(jobs)), most)
     worthwhile = np.flatnonzero(steps > 0)
-    # Stable: of equals the earlier job goes first, and its workers in their order.
+    # Stable sort: ties go to the earlier job, and its workers stay in order.
     order = worthwhile[np.argsort(-steps[worthwhile], kind="stable")]
     demand = np.array([job.job.demand for job in jobs])[owner[order]]
     fits = (np.cumsum(demand, axis=0) <= problem.terms.capacity.sum(axis=0)).all(axis=1)
@@ -76,7 +76,7 @@ def _sizes(problem: SlotProblem) -> Ints:
 
 
 def _steps(gain: Floats) -> Floats:
-    """Return what each further worker brings on the concave envelope; falling."""
+    """Return the marginal gain of each further worker on the concave envelope; non-increasing."""
     steps = gain[1:] - gain[:-1]
     if len(steps) > 1 and (steps[1:] > steps[:-1]).any():
         steps = np.minimum.accumulate(np.diff(envelope(gain)))

@@ -1,8 +1,10 @@
-"""The optimum of a slot, by the cheapest proof that works (reconstructed).
+"""Exact solution of one slot, from the cheapest proof to a search.
 
-1. Sizes by total capacity alone, B1; if rings of these sizes can be embedded they are optimal (P5).
-2. The configuration program with bandwidths that sets of jobs can use, and its roundings.
-3. CP-SAT, with the best rings and the best bound so far; on graphs it is the first step.
+The paper has no exact method (reconstructed). The steps are:
+
+1. ring sizes by total capacity alone; if they can be embedded, they are optimal (proposition P5);
+2. the configuration program with tightened bandwidths, and its roundings;
+3. CP-SAT, from the best rings and below the best bound; on graphs this is the only step.
 """
 
 from __future__ import annotations
@@ -45,9 +47,9 @@ class SlotResult:
     bound : float
         Upper bound on the optimum of the slot.
     proof : str
-        The step after which value and bound met, or the last one that ran.
+        The step after which value and bound met, or the last step.
     certificate : GadgetCertificate or None
-        Of the bound, unless it is CP-SAT's.
+        Certificate of the bound; None if the bound is CP-SAT's.
     limit_hit : str or None
     """
 
@@ -60,7 +62,7 @@ class SlotResult:
 
     @property
     def closed(self) -> bool:
-        """Whether the rings are optimal."""
+        """True if the rings are optimal."""
         return self.bound - self.value <= CLOSED_GAP * abs(self.bound)
 
 
@@ -71,7 +73,7 @@ def solve_slot(
     *,
     search: bool = True,
 ) -> SlotResult:
-    """Solve a slot, or bound how far the rings are from its optimum.
+    """Solve a slot to optimality, or return rings and a bound.
 
     Parameters
     ----------
@@ -79,13 +81,13 @@ def solve_slot(
     limits : Limits
     rng : numpy.random.Generator
     search : bool
-        Whether CP-SAT may search where the configuration program leaves a gap, or where the network
-        is a graph, for which there is no such program.
+        If True, CP-SAT searches where the configuration program leaves a gap, or where the network
+        is a graph, which has no such program.
 
     Raises
     ------
     ModelRefused
-        If the network is a graph and there is to be no search, or the model is too large for it.
+        If the network is a graph and `search` is False, or the model is too large.
     """
     clock = Clock(limits)
     bound = knapsack_bound(problem).bound
@@ -110,7 +112,7 @@ def solve_slot(
 
 
 def _on_tree(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
-    """Return the rings and the bound that sizes or the configuration program give."""
+    """Return rings and bound by total capacity or by the configuration program."""
     clock = Clock(limits)
     room = Room(problem.terms)
     choice = knapsack_bound(problem)
@@ -135,7 +137,7 @@ def slot_exact(instance: GadgetInstance, limits: Limits, rng: np.random.Generato
     Raises
     ------
     ModelRefused
-        If the horizon has more slots.
+        If the horizon has several slots.
     """
     problem, idle = one_slot(instance)
     found = solve_slot(problem, limits, rng)

@@ -1,4 +1,4 @@
-"""Algorithm 1: slot after slot, each solved on its own with what is known by then."""
+"""Algorithm 1: temporal greedy, which solves slot by slot with what has arrived."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from ..terms import Terms
 SlotSolver = Callable[[SlotProblem, np.random.Generator, Limits], Sequence[Mapping]]
 RingBounds = Callable[[int, Sequence[int]], Sequence[int]]
 
-#: What a worker more is worth where it brings nothing, with the tie-break: less than anything else.
-#: Counted in `cost_unit` of the gains.
+#: Gain of an additional worker that gains nothing, under the tie-break: less than any real gain.
+#: In `cost_unit` of the gains.
 IDLE_WORKER = 1e-6
 
 
 @dataclass(frozen=True)
 class GreedyRun(Schedule):
-    """What came of all slots, and when.
+    """The schedule of a greedy run with its timing.
 
     Attributes
     ----------
     slot_s : array, shape (slots,)
-        Time taken by each slot.
+        Seconds spent on each slot.
     active : array of int, shape (slots,)
-        Jobs that could run in it.
+        Number of jobs that could run in each slot.
     limit_hit : str or None
-        Slots after a limit was hit are empty.
+        Slots after a limit was reached are empty.
     """
 
     slot_s: Floats
@@ -59,26 +59,26 @@ def temporal_greedy(
     idle_tiebreak: bool = False,
     ring_bounds: RingBounds | None = None,
 ) -> GreedyRun:
-    """Solve one slot after the other.
+    """Solve one slot after another.
 
     Parameters
     ----------
     terms : Terms
     solve_slot : function
-        Of a slot problem, a generator and limits; returns at most one ring of each job. The slot
+        Takes a slot problem, a generator and limits; returns at most one ring per job. The slot
         stays empty if it raises TimeoutError.
     rng : numpy.random.Generator
     limits : Limits
-        Of all slots together.
+        For all slots together.
     tables : sequence of array, optional
-        Utilities to go by in place of u_i, such as their concave envelopes.
+        Utilities to use in place of u_i, such as their concave envelopes.
     largest : sequence of int, optional
         The largest ring of each job that can be embedded alone.
     idle_tiebreak : bool
-        Whether workers that bring nothing are worth a trifle, so that no GPU idles for a tie
-        (reconstructed).
+        If True, workers that gain nothing count a tiny amount, so that no GPU idles because of a
+        tie (reconstructed).
     ring_bounds : function, optional
-        Of a slot and the worker-slots done; returns the largest ring of each job in this slot.
+        Takes a slot and the worker-slots done; returns the largest ring of each job in this slot.
     """
     clock = Clock(limits)
     by_arrival = sorted(range(len(terms.jobs)), key=lambda i: (terms.jobs[i].arrival, i))

@@ -1,4 +1,7 @@
-"""What the paper compares its algorithm with, and heuristics of ours."""
+"""Baselines of the paper.
+
+policies: FIFO, DRF and Tiresias, with greedy placement of rings.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -8,7 +11,7 @@ METHODS = (
     Method(
         "fifo",
         kind="baseline",
-        summary="in the order of arrival, each on its servers until its budget is used",
+        summary="first in, first out: a job keeps its servers until its budget is used",
         reference="baseline FIFO",
         run=part("policies:fifo"),
         parameters={"most_workers": 10, "draw": "clip", "backfill": False},
@@ -18,7 +21,7 @@ METHODS = (
     Method(
         "drf",
         kind="baseline",
-        summary="dominant resource fairness: every slot shared out anew, worker by worker",
+        summary="dominant resource fairness: every slot shared anew, worker by worker",
         reference="baseline DRF",
         run=part("policies:drf"),
         parameters={"share_links": False},

@@ -1,9 +1,11 @@
-"""What the paper compares GADGET with: FIFO, DRF and Tiresias.
+"""Baseline policies of the paper: FIFO, DRF and Tiresias.
 
 The paper says that FIFO and Tiresias give every job a fixed number of workers in [1, 10], and that
 all place greedily "where a cycle can be attained". The policies in detail are (reconstructed).
-None looks at utilities, none has a guarantee. They place as `placement.py` does, on graphs as
-`graph_placement.py`. M. Yu et al., "GADGET: Online Resource Optimization for Scheduling
+None uses utilities, none has a guarantee. `subproblems/placement.py` places the rings, on graphs
+`subproblems/graph_placement.py`.
+
+M. Yu et al., "GADGET: Online Resource Optimization for Scheduling
 Ring-All-Reduce Learning Jobs", INFOCOM 2022.
 """
 
@@ -33,7 +35,7 @@ from ..terms import Terms
 
 Draw = Literal["clip", "within"]
 
-#: What a policy does in a slot: from the slot and the worker-slots done to the rings.
+#: Maps a slot and the worker-slots done to the rings of the slot.
 Policy = Callable[[int, list[int]], list[Mapping]]
 
 
@@ -48,7 +50,7 @@ def fifo(
 ) -> MethodOutcome:
     """Run jobs in the order of arrival, each on its servers until its budget is used.
 
-    A job that has started keeps its placement; the last slot is cut to what is left of the budget.
+    A job that has started keeps its placement; its last ring is cut to the rest of the budget.
     While the first waiting job does not fit, those behind it wait too. A job whose ring would not
     even fit the empty cluster is passed over.
 
@@ -56,9 +58,9 @@ def fifo(
     ----------
     instance, limits, rng
     most_workers : int, default 10
-        Workers of every job are drawn once, from 1 to this.
+        The number of workers of each job is drawn once, from 1 to this.
     draw : "clip" or "within"
-        No more than N_i: what is drawn is cut, or drawn from 1 to N_i where that is less.
+        How N_i limits the draw: the number drawn is cut to N_i, or drawn from 1 to N_i at most.
     backfill : bool, default False
         Let jobs behind one that does not fit start.
     """
@@ -96,11 +98,11 @@ def drf(
     *,
     share_links: bool = False,
 ) -> MethodOutcome:
-    r"""Share every slot anew by dominant resource fairness, one worker after the other.
+    r"""Share every slot anew by dominant resource fairness, worker by worker.
 
     The next worker goes to the job with the smallest dominant share, :math:`\max_r \kappa_i l_i^r /
-    \sum_s C_s^r`, ties to the earlier arrival, while there is any of all resources together. Then
-    rings are placed, the largest first; one that does not fit gets fewer workers.
+    \sum_s C_s^r`, ties to the earlier arrival, as long as the total capacity allows. Then rings are
+    placed, the largest first; a ring that does not fit gets fewer workers.
 
     Parameters
     ----------
@@ -112,7 +114,7 @@ def drf(
     Raises
     ------
     ModelRefused
-        If links are to be shared and the network is a graph, which has no access links.
+        If `share_links` is True and the network is a graph, which has no access links.
     """
     terms, budget = instance.terms, budgets(instance)
     if share_links and terms.tree is None:
@@ -149,9 +151,9 @@ def tiresias(
 ) -> MethodOutcome:
     """Run the jobs with the least attained service first, every slot anew.
 
-    Attained service is the GPU-slots so far, of the resource `gpu` or else the first, ties go to
-    the earlier arrival. A job gets its fixed number of workers, or what is left of its budget, if
-    there is a place for them.
+    Attained service is the number of GPU-slots so far, of the resource `gpu` or else of the first
+    one. Ties go to the earlier arrival. A job gets its fixed number of workers, or the rest of its
+    budget, if the ring fits.
 
     Parameters
     ----------
@@ -159,8 +161,8 @@ def tiresias(
     most_workers, draw
         As in `fifo`.
     threshold : float, default 0
-        If positive there are two queues: jobs with less service than this first, and inside a queue
-        the earlier arrival.
+        If positive, there are two queues: jobs with less service than this go first, and within a
+        queue the earlier arrival.
     """
     terms = instance.terms
     sizes, budget = fixed_workers(instance, rng, most_workers, draw), budgets(instance)
@@ -176,7 +178,7 @@ def tiresias(
     def policy(slot: int, done: list[int]) -> list[Mapping]:
         room = empty_room(terms)
         placed = []
-        # Sorting is stable: ties stay in the order of arrival.
+        # Stable sort: ties stay in the order of arrival.
         for i in sorted(_arrived(terms, order, slot), key=lambda i: attained(i, done)):
             size = min(sizes[i], _left(budget[i], done[i]))
             mapping = find_place(room, terms.jobs[i], size) if size else None
@@ -189,19 +191,19 @@ def tiresias(
 
 
 def budgets(instance: GadgetInstance) -> list[float]:
-    """Return K_i, the worker-slots that the budgets (3) allow; infinite without one."""
+    """Return K_i, the worker-slots that the budgets (3) allow; infinite without a budget."""
     return [_budget(job) for job in instance.jobs]
 
 
 def fixed_workers(
     instance: GadgetInstance, rng: np.random.Generator, most_workers: int, draw: Draw
 ) -> list[int]:
-    """Draw the number of workers that FIFO and Tiresias give each job.
+    """Draw the fixed number of workers of each job, for FIFO and Tiresias.
 
     Raises
     ------
     InputError
-        If `draw` or `most_workers` is not understood.
+        If `draw` or `most_workers` is not valid.
     """
     if most_workers < 1:
         raise InputError(f"most_workers: {most_workers}, expected at least 1")
@@ -215,7 +217,7 @@ def fixed_workers(
 
 
 def _run(instance: GadgetInstance, limits: Limits, policy: Policy) -> MethodOutcome:
-    """Run a policy over the horizon; out of time, the slots that are left stay empty."""
+    """Run a policy over the horizon; once time is up, the remaining slots stay empty."""
     clock = Clock(limits)
     done = [0] * len(instance.jobs)
     rings: list[Ring] = []
@@ -233,7 +235,7 @@ def _run(instance: GadgetInstance, limits: Limits, policy: Policy) -> MethodOutc
 def _fair_sizes(
     terms: Terms, rank: list[int], active: dict[int, int], share_links: bool
 ) -> dict[int, int]:
-    """Return the ring sizes of progressive filling, of the jobs that get a worker."""
+    """Return the ring sizes by progressive filling, for jobs that get a worker."""
     total = terms.capacity.sum(axis=0)
     links = int(terms.tree.access.sum()) if terms.tree is not None and share_links else 0
     left, links_left = total.copy(), links
@@ -267,12 +269,12 @@ def _by_arrival(terms: Terms) -> list[int]:
 
 
 def _arrived(terms: Terms, order: list[int], slot: int) -> list[int]:
-    """Return the jobs that have arrived, in that order."""
+    """Return the jobs of `order` that have arrived."""
     return [i for i in order if terms.jobs[i].arrival <= slot]
 
 
 def _left(budget: float, done: int) -> int:
-    """Return what is left of a budget; of an infinite one, more than any ring takes."""
+    """Return the rest of a budget; if it is infinite, more than any ring takes."""
     return 10**9 if math.isinf(budget) else int(budget) - done
 
 

@@ -1,4 +1,8 @@
-"""Relaxations, and what computes their certificates."""
+"""Upper bounds on one slot.
+
+slot_bounds: the bounds as methods, from weakest to strongest.
+config_lp: the configuration linear program, by column generation.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -9,24 +13,23 @@ METHODS = (
         "capacity_bound",
         kind="relaxation",
         summary="one slot: the best ring sizes by total capacity",
-        reference="B1 (reconstructed)",
+        reference="multiple-choice knapsack (reconstructed)",
         run=part("slot_bounds:capacity_bound"),
         formulation="capacity_bound",
     ),
     Method(
         "ring_relaxation",
         kind="relaxation",
-        summary="one slot: the linear relaxation of the embedding program, blind to bandwidth",
-        reference="B2: (12)-(19), P3 (reconstructed)",
+        summary="one slot: linear relaxation of the embedding program, blind to bandwidth",
+        reference="relaxation of (12)-(19), proposition P3 (reconstructed)",
         run=part("slot_bounds:ring_relaxation"),
         formulation="ring_relaxation",
     ),
     Method(
         "config_lp",
         kind="relaxation",
-        summary="one slot: rings that are feasible alone, by column generation, with "
-        "certified prices",
-        reference="B3, B4 (reconstructed)",
+        summary="one slot: configuration program by column generation, certified by prices",
+        reference="configuration program (reconstructed)",
         run=part("slot_bounds:config_lp"),
         parameters={"tighten": True},
         formulation="config_lp",

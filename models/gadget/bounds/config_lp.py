@@ -1,18 +1,21 @@
-r"""Configuration program of a slot: which mappings, each feasible alone (reconstructed).
+r"""Configuration linear program of a slot, solved by column generation.
+
+It chooses among mappings, each of which is feasible on its own (reconstructed):
 
 .. math::
     \max \sum_\omega \pi_\omega \varphi_\omega, \qquad
     \sum_{\omega \ni i} \varphi_\omega \le 1, \qquad
     \sum_\omega \mathrm{load}_\omega \varphi_\omega \le \mathrm{capacity}, \qquad \varphi \ge 0,
 
-solved by column generation. At any prices the Lagrangian bound
+At any prices the Lagrangian bound
 
 .. math::
     \sum \mathrm{price} \cdot \mathrm{capacity} + \sum_i \max_\omega (\pi_\omega -
         \mathrm{price} \cdot \mathrm{load}_\omega)^+
 
-is an upper bound on the slot's optimum; it is reported, not the master's value. Bandwidths are
-those that sets of jobs can use. Unlike the relaxation of (12)-(19) it is not blind to bandwidth.
+is an upper bound on the slot's optimum. This bound is reported, not the master's value. Bandwidths
+are tightened to what sets of jobs can use. Unlike the relaxation of (12)-(19), the program takes
+bandwidth into account.
 """
 
 from __future__ import annotations
@@ -27,33 +30,33 @@ from gadgetopt.solvers.persistent import PersistentLp
 from gadgetopt.solvers.scaling import cost_unit
 from gadgetopt.system.result import Limits, Status
 
+from ..subproblems.bandwidth_tightening import tightened
 from ..subproblems.decomposition import WeightedMapping
 from ..subproblems.slot_problem import Mapping, SlotProblem
-from ..subproblems.tightening import tightened
 from ..subproblems.tree_pricing import Prices, TreePricing
 
-#: A mapping enters if it gains more than this beyond its price, relative to the largest gain.
+#: A column enters if its reduced cost exceeds this, relative to the largest gain.
 ENTERING = 1e-7
 #: Weights below this are zero.
 ZERO = 1e-9
-#: Relative rounding that the bound is raised by.
+#: The bound is raised by this relative amount, for rounding errors.
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class ConfigLp:
-    """What column generation found.
+    """Result of the column generation.
 
     Attributes
     ----------
     bound : float
-        Least Lagrangian bound met.
+        Least Lagrangian bound over all iterations.
     prices : Prices
-        At which it was met.
+        Prices of that bound.
     value : float
-        Of the restricted master.
+        Value of the restricted master.
     mappings : tuple of tuple of WeightedMapping
-        Of each job of the slot problem, the mappings with positive weight.
+        For each job of the slot problem, the mappings with positive weight.
     rounds : int
     limit_hit : str or None
     """
@@ -74,7 +77,7 @@ def config_lp(problem: SlotProblem, limits: Limits, *, tighten: bool = True) -> 
     problem : SlotProblem
     limits : Limits
     tighten : bool
-        Whether bandwidths are first lowered to what sets of jobs can use.
+        If True, bandwidths are first tightened to what sets of jobs can use.
 
     Raises
     ------
@@ -88,7 +91,7 @@ def config_lp(problem: SlotProblem, limits: Limits, *, tighten: bool = True) -> 
     bound = sum(float(x.gain.max()) for x in problem.jobs)
     cheapest, _ = master.prices()
     rounds, limit_hit = 0, None
-    # Empty columns at zero prices: the best ring of every job alone.
+    # The initial columns, at zero prices: the best ring of every job alone.
     while problem.jobs:
         if clock.expired:
             limit_hit = "time_s"
@@ -115,7 +118,7 @@ def config_lp(problem: SlotProblem, limits: Limits, *, tighten: bool = True) -> 
 
 
 class _Master:
-    """The restricted master: rows of the jobs, of the servers' resources, of links, all scaled."""
+    """The restricted master: scaled rows of jobs, of servers' resources and of links."""
 
     def __init__(self, problem: SlotProblem, tighten: bool):
         terms = problem.terms
@@ -163,7 +166,7 @@ class _Master:
         )
 
     def load(self, j: int, mapping: Mapping) -> Floats:
-        """Return units, access and uplink Mbit/s that a mapping takes."""
+        """Return the resource units and the access and uplink Mbit/s that a mapping uses."""
         terms = self.problem.terms
         tree = terms.tree
         assert tree is not None
@@ -180,7 +183,7 @@ class _Master:
         return np.concatenate([units.ravel(), access, uplink])
 
     def prices(self) -> tuple[Prices, list[float]]:
-        """Return the prices of capacities and what each job pays for its row."""
+        """Return the duals of the capacity rows and of the job rows."""
         shape = self.problem.terms.capacity.shape
         if not self.columns:
             nothing = np.zeros(len(self.access)), np.zeros(len(self.uplink))
@@ -196,7 +199,7 @@ class _Master:
         return prices, pays.tolist()
 
     def worth_of_capacity(self, prices: Prices) -> float:
-        """Return what all capacities cost at the prices."""
+        """Return the total price of all capacities."""
         flat = np.concatenate([prices.unit.ravel(), prices.access, prices.uplink])
         return float(flat @ self.capacity)
 

@@ -1,7 +1,8 @@
-"""The bounds on one slot as methods, weakest to strongest (reconstructed).
+"""Upper bounds on one slot as methods, from weakest to strongest.
 
-The linear relaxation of (12)-(19) is the fractional knapsack of the rings by total capacity (P3),
-the dynamic program over capacity is below it, and the configuration program sees bandwidth.
+All are (reconstructed). The linear relaxation of (12)-(19) equals a fractional knapsack by total
+capacity (proposition P3). The dynamic program over total capacity is at least as strong. The
+configuration program also takes bandwidth into account.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .config_lp import config_lp as solve_config_lp
 
 
 def one_slot(instance: GadgetInstance, *, alone: bool = True) -> tuple[SlotProblem, float]:
-    """Return the problem of the only slot, and what all jobs are worth untrained.
+    """Return the problem of the only slot, and the utility of all jobs untrained.
 
     Raises
     ------
@@ -38,7 +39,7 @@ def one_slot(instance: GadgetInstance, *, alone: bool = True) -> tuple[SlotProbl
 def capacity_bound(
     instance: GadgetInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
-    """Bound a slot by total capacity alone: B1.
+    """Bound a slot by total capacity alone (reconstructed).
 
     Raises
     ------
@@ -55,7 +56,7 @@ def capacity_bound(
 def ring_relaxation(
     instance: GadgetInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
-    """Bound a slot by the linear relaxation of (12)-(19), which has a closed form: B2.
+    """Bound a slot by the linear relaxation of (12)-(19), in closed form (reconstructed).
 
     Raises
     ------
@@ -76,12 +77,12 @@ def config_lp(
     *,
     tighten: bool = True,
 ) -> MethodOutcome:
-    """Bound a slot by mappings that are feasible alone: B3, and B4 with bandwidths tightened.
+    """Bound a slot by the configuration program (reconstructed).
 
     Parameters
     ----------
     tighten : bool
-        Whether bandwidths are first lowered to what sets of jobs can use.
+        If True, bandwidths are first tightened to what sets of jobs can use.
 
     Raises
     ------

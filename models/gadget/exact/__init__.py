@@ -1,4 +1,10 @@
-"""Methods that close gaps: decompositions, branch and bound, ladders, portfolios."""
+"""The offline optimum over all slots.
+
+offline: the method, which combines the others with the epoch relaxation.
+construction: greedy construction of a schedule of given totals; ring_exchange: its local search.
+epoch_cuts: Benders cuts and no-goods of the relaxation; cp_totals: CP-SAT test of totals.
+horizon_search: search of a model of all slots, from an incumbent and below a bound.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -8,7 +14,7 @@ METHODS = (
     Method(
         "offline",
         kind="exact",
-        summary="all slots together: totals by a relaxation, a schedule that reaches them, or cuts",
+        summary="all slots: totals by a relaxation, a schedule that reaches them, or cuts",
         reference="epoch relaxation and construction (reconstructed)",
         run=part("offline:offline"),
         parameters={

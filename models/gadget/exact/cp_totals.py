@@ -1,8 +1,8 @@
-"""Questions about slots that CP-SAT answers with C3 (reconstructed).
+"""CP-SAT feasibility test of given totals, and the optimum of a slot with linear gains.
 
-Can the slots together give every job a total? And what is the best slot of linear gains? The first
-has as variables only the rings of jobs with a total, and no utilities: it is decided where the
-whole problem is out of reach.
+Both use the model of `formulations/cp_tree.py` (reconstructed). The feasibility test asks if all
+slots together can give every job its total. It has variables only for jobs with a positive total,
+and no utilities, so it is often solved where the whole problem is out of reach.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from ..subproblems.slot_problem import Mapping, SlotProblem
 from ..terms import Terms
 from .epoch_cuts import bounded_slot
 
-#: Seconds for the proof of one slot; without it the bound is that of the configuration program.
+#: Seconds for the proof of one slot; without a proof the configuration program gives the bound.
 SLOT_S = 5.0
 
 
 @dataclass(frozen=True)
 class Reached:
-    """Answer to the question whether totals can be reached.
+    """Result of the feasibility test of given totals.
 
     Attributes
     ----------
     schedule : Schedule or None
-        A schedule with all of them.
+        A schedule that reaches all totals.
     impossible : bool
-        Whether CP-SAT says that there is none. If neither, it could not tell in time.
+        True if CP-SAT says that there is none. If False without a schedule, time ran out.
     """
 
     schedule: Schedule | None
@@ -57,18 +57,18 @@ def reach_totals(
     limits: Limits,
     seed: int,
 ) -> Reached:
-    """Find a schedule that gives every job its total, or prove that there is none.
+    """Find a schedule that gives every job its total, or prove that none exists.
 
     Parameters
     ----------
     terms : Terms
-        Of a two-tier cluster.
+        Must be those of a two-tier cluster.
     totals : array of int, shape (jobs,)
-        Worker-slots; jobs without any do not run.
+        Worker-slots; jobs with 0 do not run.
     largest : sequence of int
         The largest ring of each job.
     start : Schedule
-        A schedule to start the search from; it need not reach anything.
+        Warm start of the search; it need not reach the totals.
     limits : Limits
     seed : int
     """
@@ -101,12 +101,12 @@ def reach_totals(
     for mappings in placed:
         for mapping in mappings:
             done[mapping.job] += mapping.size
-    # Workers beyond the table's end bring nothing; the evaluator would count them as over budget.
+    # Workers beyond the table's end gain nothing, and the evaluator would report a violation.
     return Reached(_trimmed(terms, placed, done), impossible=False)
 
 
 def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
-    """Solve a slot in which every worker of a job gains the same whole number."""
+    """Solve a slot in which every worker of a job has the same integer gain."""
     clock = Clock(limits)
     found = bounded_slot(problem, clock.limits(), rng)
     if found.bound - found.value < 1 - 1e-6:
@@ -120,13 +120,15 @@ def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -
     solved = solve_cp(model, clock.limits(at_most_s=SLOT_S), seed_of(rng))
     bound = found.bound if solved.bound is None else min(found.bound, float(solved.bound))
     if solved.values is None or solved.objective is None:
-        return SlotResult(found.mappings, found.value, bound, "C3", limit_hit=solved.limit_hit)
+        return SlotResult(found.mappings, found.value, bound, "CP-SAT", limit_hit=solved.limit_hit)
     mappings = tuple(mappings_of(problem.terms, slot, solved))
-    return SlotResult(mappings, float(solved.objective), bound, "C3", limit_hit=solved.limit_hit)
+    return SlotResult(
+        mappings, float(solved.objective), bound, "CP-SAT", limit_hit=solved.limit_hit
+    )
 
 
 def _trimmed(terms: Terms, placed: Sequence[Sequence[Mapping]], done: Ints) -> Schedule:
-    """Take workers out of the last rings of jobs that have more than they can use."""
+    """Remove surplus workers from the last rings of jobs."""
     surplus = np.maximum(0, done - [job.max_total for job in terms.jobs])
     slots = []
     for mappings in reversed(placed):

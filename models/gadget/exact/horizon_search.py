@@ -1,4 +1,4 @@
-"""A model of all slots, searched from a schedule on and below a bound (reconstructed)."""
+"""Search of a model of all slots, with a warm start and a known bound."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def search_horizon(
     known: Sequence[Sequence[Mapping]] = (),
     cap: float = math.inf,
 ) -> MethodOutcome:
-    """Search C3 on a two-tier cluster and C2 on a graph; F2 on one with too many paths for C2.
+    """Solve `cp_tree` on a two-tier cluster and `cp_circuit` on a graph (reconstructed).
+
+    Graphs with too many paths for `cp_circuit` are solved as `circulation`.
 
     Parameters
     ----------
@@ -36,9 +38,9 @@ def search_horizon(
     limits : Limits
     rng : numpy.random.Generator
     known : sequence of sequence of Mapping
-        Rings of all slots to start from.
+        Warm start: the rings of all slots.
     cap : float
-        A bound on the utility that is known to hold.
+        A known upper bound on the utility.
 
     Raises
     ------

@@ -1,12 +1,12 @@
-"""The optimum over all slots: a relaxation without bandwidth, and a schedule that reaches it.
+"""Offline optimum over all slots: epoch relaxation, construction, cuts and search.
 
-The epoch relaxation O2 asks for a total of every job; if the constructor O3 finds rings of these
-totals the schedule is optimal (both reconstructed). Where bandwidth binds it may fail. Then rings
-are exchanged, totals that slots cannot share out are cut off, and CP-SAT is asked whether the
-totals can be reached at all: a schedule that has them is optimal, and if there is none they are
-forbidden and the relaxation is solved again. Where that does not close the gap, and on graphs, for
-which there is no constructor, a model of all slots is searched from the best schedule on, below the
-best bound (all reconstructed).
+The epoch relaxation, which ignores bandwidth, gives a total of worker-slots for every job. If the
+greedy construction finds a schedule with these totals, it is optimal. Where bandwidth binds it may
+fail. Then rings are exchanged, unreachable totals are cut off, and CP-SAT tests if the totals can
+be reached at all: a schedule that reaches them is optimal; if there is none, they are forbidden and
+the relaxation is solved again. If a gap remains, and on graphs, which have no construction, a model
+of all slots is searched, from the best schedule and below the best bound. All steps are
+(reconstructed).
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from ..subproblems.max_ring import largest_rings
 from ..subproblems.schedule import Schedule, as_solution
 from ..subproblems.slot_problem import Mapping, SlotProblem
 from ..terms import Terms
-from .constructor import construct_repeatedly, worth
+from .construction import construct_repeatedly, worth
 from .epoch_cuts import (
     EpochCut,
     Nogood,
     SlotPatterns,
     with_cuts,
 )
-from .exchange import exchange
+from .ring_exchange import exchange
 
-#: Totals may be lowered by what brings less than this part of a job's utility before they are
-#: asked for: if even these cannot be reached, much more is ruled out.
+#: Before the test, totals may be lowered as long as a job loses less than this share of its
+#: utility: if even the lower totals cannot be reached, many more are ruled out.
 TAIL = 1e-3
-#: Exchanges for every slot and job with a total.
+#: Exchange moves per slot and job with a total.
 MOVES = 50
-#: How much longer CP-SAT may take for totals set aside, when nothing else is left.
+#: Factor on the time of CP-SAT for postponed totals, when nothing else is left.
 PATIENCE = 20.0
 
 
 class _Search(Search[GadgetSolution]):
-    """Schedule, bound and what was learnt."""
+    """Search state: incumbent, bound, cuts and no-goods."""
 
     def __init__(self, terms: Terms, limits: Limits):
         super().__init__("max", limits)
@@ -60,18 +60,18 @@ class _Search(Search[GadgetSolution]):
             self.largest: Ints = np.array(largest, dtype=np.int64)
             self.relaxation = epoch_form(terms, largest)
             self.patterns = SlotPatterns(terms, self.relaxation.epochs, largest, _exact_slot)
-        #: The best schedule, and the one of the last totals.
+        #: The incumbent, and the schedule of the last totals.
         self.schedule = self.start = Schedule(
             ((),) * terms.horizon, np.zeros(len(terms.jobs), dtype=np.int64)
         )
         self.cuts: list[EpochCut] = []
         self.nogoods: list[Nogood] = []
-        #: Totals set aside: they may or may not be reached, and the bound stays as it is from then
+        #: Postponed totals, which may or may not be reachable; the bound stays as it is from then
         #: on.
         self.undecided: list[Nogood] = []
 
     def found(self, made: Schedule) -> None:
-        """Take a schedule that is better."""
+        """Take a schedule as incumbent if it is better."""
         if self.offer(worth(self.terms, made.done), as_solution(self.terms, made)):
             self.schedule = made
 
@@ -87,23 +87,23 @@ def offline(
     reach_s: float = 5.0,
     search_s: float = 60.0,
 ) -> MethodOutcome:
-    """Solve the epoch relaxation, build a schedule of its totals, cut them off if there is none.
+    """Solve all slots: relax, construct a schedule of the totals, cut them off (reconstructed).
 
     Parameters
     ----------
     restarts : int
-        Attempts of the constructor after the first, with noise.
+        Further attempts of the construction, with noise.
     rounds : int
-        Relaxations that are solved at most.
+        Largest number of relaxations to solve.
     exchange_s, reach_s : float
-        Seconds of a round for the exchange of rings, and for CP-SAT's answer to one question; with
-        0 the step is left out. Totals that are not decided in time are set aside for later.
+        Seconds per round for the exchange of rings, and per CP-SAT test of totals; with 0 the step
+        is skipped. Totals that are not decided in time are postponed.
     search_s : float
-        Seconds for the search of a model of all slots at the end; with 0 it is left out.
+        Seconds for the final search of a model of all slots; with 0 it is skipped.
 
     Notes
     -----
-    On a graph the schedule to start from is that of Algorithm 1.
+    On a graph the warm start is the schedule of Algorithm 1.
     """
     search = _Search(instance.terms, limits)
     if instance.terms.tree is None:
@@ -129,7 +129,7 @@ def _reach_totals(
     exchange_s: float,
     reach_s: float,
 ) -> None:
-    """Solve the relaxation and look for a schedule of its totals, or cuts, until they meet."""
+    """Alternate the relaxation with schedules of its totals, or cuts, until bounds meet."""
     for _ in range(rounds):
         target = _relax(search, rng)
         if target is None:
@@ -154,7 +154,7 @@ def _exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) 
 
 
 def _relax(search: _Search, rng: np.random.Generator) -> Ints | None:
-    """Solve the relaxation with what was learnt, and return the totals it asks for."""
+    """Solve the relaxation with all cuts and no-goods, and return its totals."""
     from gadgetopt.solvers.highs import solve_form
 
     with search.clock.phase("relaxation"):
@@ -165,7 +165,7 @@ def _relax(search: _Search, rng: np.random.Generator) -> Ints | None:
     bound = np.inf if solved.bound is None else float(solved.bound)
     if not search.undecided:
         search.prove(bound)
-    # With totals set aside: is there anything better among all others?
+    # With totals postponed: can any other totals be better?
     if solved.values is None or bound <= search.value:
         return None
     return search.relaxation.totals(solved.values, len(search.terms.jobs))
@@ -189,7 +189,7 @@ def _construct(
 
 
 def _separate(search: _Search, target: Ints, rng: np.random.Generator) -> bool:
-    """Look for a cut that the totals violate; say whether there is one."""
+    """Separate a cut that the totals violate; return True if there is one."""
     gains = [
         job.utility[k] - job.utility[0] for job, k in zip(search.terms.jobs, target, strict=True)
     ]
@@ -202,7 +202,7 @@ def _separate(search: _Search, target: Ints, rng: np.random.Generator) -> bool:
 
 
 def _decide(search: _Search, target: Ints, rng: np.random.Generator, reach_s: float) -> None:
-    """Ask whether the totals, or a little less, can be reached; if not, they are ruled out."""
+    """Test if the totals, or slightly lower ones, can be reached; if not, forbid them."""
     from .cp_totals import Reached, reach_totals
 
     terms, clock = search.terms, search.clock
@@ -225,7 +225,7 @@ def _decide(search: _Search, target: Ints, rng: np.random.Generator, reach_s: fl
 
 
 def _reconsider(search: _Search, rng: np.random.Generator, reach_s: float) -> bool:
-    """Ask again for the totals set aside; say whether all were decided."""
+    """Test the postponed totals again; return True if all were decided."""
     from .cp_totals import reach_totals
 
     terms, clock = search.terms, search.clock
@@ -275,7 +275,7 @@ def _slot_by_slot(search: _Search, rng: np.random.Generator) -> None:
 def _search_all_slots(
     search: _Search, instance: GadgetInstance, rng: np.random.Generator, search_s: float
 ) -> None:
-    """Search a model of all slots."""
+    """Search a model of all slots from the incumbent."""
     # CP-SAT is loaded only where a gap is left.
     from .horizon_search import search_horizon
 
@@ -295,7 +295,7 @@ def _search_all_slots(
 
 
 def _without_tails(terms: Terms, target: Ints) -> Ints:
-    """Lower totals by what brings next to nothing."""
+    """Lower totals by worker-slots that gain next to nothing."""
     out = target.copy()
     for job in terms.jobs:
         u, k = job.utility, int(target[job.index])

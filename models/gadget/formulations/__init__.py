@@ -1,4 +1,9 @@
-"""The models on paper: one file each, in Pyomo or as native CP-SAT models."""
+"""Formulations, one per file.
+
+Pyomo: joint (all slots, for any model of a slot's rings); embedding, circulation, tree, ddljs;
+epoch_relaxation (an upper bound).
+CP-SAT: cp_joint (all slots, and the embedding program), cp_circuit, cp_tree.
+"""
 
 from gadgetopt.system.declaration import Formulation, Method, Parts
 
@@ -9,8 +14,8 @@ FORMULATIONS = (
         "embedding",
         model_class="ILP",
         strength="exact",
-        summary="a flow for every hop of a ring of every size",
-        equations="F1: (12)-(19)",
+        summary="one flow per hop of a ring of each size",
+        equations="(12)-(19)",
         build=part("embedding:build"),
         decode=part("joint:decode"),
         backends=("highs",),
@@ -19,8 +24,8 @@ FORMULATIONS = (
         "circulation",
         model_class="MILP",
         strength="exact",
-        summary="a ring as a circulation that connects its servers",
-        equations="F2: (D1)-(D4) (reconstructed)",
+        summary="a ring as a connected circulation",
+        equations="(D1)-(D4) (reconstructed)",
         build=part("circulation:build"),
         decode=part("joint:decode"),
         backends=("highs",),
@@ -30,7 +35,7 @@ FORMULATIONS = (
         model_class="ILP",
         strength="exact",
         summary="rings by mode on a two-tier cluster: one server, one rack, several",
-        equations="F3: (D5)-(D7) (reconstructed)",
+        equations="(D5)-(D7) (reconstructed)",
         build=part("tree:build"),
         decode=part("joint:decode"),
         backends=("highs",),
@@ -39,7 +44,7 @@ FORMULATIONS = (
         "ddljs",
         model_class="ILP",
         strength="relaxation",
-        summary="the paper's program with a variable for every path, its degrees (9) corrected",
+        summary="the paper's program with one variable per path, degrees (9) corrected",
         equations="(2)-(9)",
         build=part("ddljs:build"),
         decode=None,
@@ -49,8 +54,8 @@ FORMULATIONS = (
         "epochs",
         model_class="MILP",
         strength="relaxation",
-        summary="totals of the jobs in every epoch, without bandwidth and borders of servers",
-        equations="O2: (D8) (reconstructed)",
+        summary="worker-slots per job and epoch, without bandwidth and server boundaries",
+        equations="(D8) (reconstructed)",
         build=part("epoch_relaxation:build"),
         decode=None,
         backends=("highs",),
@@ -61,8 +66,8 @@ METHODS = (
     Method(
         "cp_embedding",
         kind="exact",
-        summary="the embedding program by CP-SAT, utilities rounded and the bound corrected for it",
-        reference="C1: (12)-(19)",
+        summary="the embedding program by CP-SAT, utilities rounded and the bound corrected",
+        reference="(12)-(19) in CP-SAT (reconstructed)",
         run=part("cp_joint:solve_embedding"),
         parameters={"scale": 0},
         formulation="embedding",
@@ -72,7 +77,7 @@ METHODS = (
         "cp_circuit",
         kind="exact",
         summary="rings as circuits with a path for every arc, by CP-SAT",
-        reference="C2: (2)-(8), (19) (reconstructed)",
+        reference="(2)-(8), (19) in CP-SAT (reconstructed)",
         run=part("cp_circuit:cp_circuit"),
         parameters={"scale": 0},
         formulation="cp_circuit",
@@ -82,7 +87,7 @@ METHODS = (
         "cp_tree",
         kind="exact",
         summary="rings on a two-tier cluster by the links they load, by CP-SAT",
-        reference="C3 (reconstructed)",
+        reference="two-tier CP-SAT model (reconstructed)",
         run=part("cp_tree:cp_tree"),
         parameters={"scale": 0},
         formulation="cp_tree",

@@ -1,9 +1,10 @@
-r"""F2 (reconstructed): a ring as a circulation that connects its servers, on any network.
+r"""Circulation MILP: a ring as a connected circulation, on any network.
 
-By P1 a ring over a set of servers is a balanced multiset of directed links that connects them; see
-`routing.py`. Per job i that may run: workers :math:`y_{is}`, servers used :math:`x_{is}`, root
+A ring over a set of servers is a balanced multiset of directed links that connects them
+(proposition P1, `subproblems/routing.py`; the model is reconstructed). Variables of each job i that
+may run: workers :math:`y_{is}`, servers used :math:`x_{is}`, root
 :math:`\varsigma_{is}`, uses of links :math:`f_i^e \in \{0..q_i\}`, and a flow :math:`g_i` that
-brings one unit from the root, which supplies :math:`\sigma_{is}`, to every server used.
+sends one unit from the root, which supplies :math:`\sigma_{is}`, to every server used.
 
 .. math::
     & \textstyle\sum_s y_{is} \le q_i, \qquad x_{is} \le y_{is} \le \bar C_{is} x_{is} & (D1) \\
@@ -14,8 +15,8 @@ brings one unit from the root, which supplies :math:`\sigma_{is}`, to every serv
     & \textstyle\sum_{\delta^+(v)} g_i - \sum_{\delta^-(v)} g_i = \sigma_{iv} - x_{iv}
       \quad \forall v, \qquad g_i^e \le \max(1, q_i - 1) f_i^e & (D4)
 
-The ring sizes of (D1) are the levels of `joint.py`. That the root is the first server used,
-:math:`x_{is} \le \sum_{s' \le s} \varsigma_{is'}`, only breaks symmetry.
+The ring sizes of (D1) are the levels of `joint.py`. The constraint that the root is the first
+server used, :math:`x_{is} \le \sum_{s' \le s} \varsigma_{is'}`, only breaks symmetry.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from .joint import (
 
 
 def num_variables(scope: SlotScope) -> int:
-    """Return how many variables a slot has."""
+    """Return the number of variables of a slot."""
     return sum(4 * len(scope.servers(i)) + 2 * len(scope.links(i)) for i in scope.largest)
 
 
@@ -133,7 +134,7 @@ def add_slot(b: Any, scope: SlotScope) -> None:
 
 
 def _most_uses(scope: SlotScope, i: int, e: int) -> int:
-    """Return how often a ring can use a link: once a hop, as far as the bandwidth goes."""
+    """Return how often a ring can use a link: once per hop, within the bandwidth."""
     b = scope.terms.jobs[i].bandwidth
     q = scope.largest[i]
     return q if b == 0 else min(q, int(scope.terms.link_mbps[e]) // b)
@@ -143,11 +144,11 @@ CIRCULATION = SlotModel("circulation", add_slot, num_variables)
 
 
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:
-    """Build F2 over all slots.
+    """Build the circulation model over all slots (reconstructed).
 
     Raises
     ------
     ModelRefused
-        If it is too large.
+        If the model is too large.
     """
     return joint_model(instance.terms, CIRCULATION)

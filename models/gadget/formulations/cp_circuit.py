@@ -1,12 +1,12 @@
-r"""C2 (reconstructed): a ring as a circuit over the servers it uses, with a path for every arc.
+r"""CP-SAT circuit model: a ring as a circuit over its servers, with a path for every arc.
 
-This is (7)-(9) of the paper's program, repaired. Per job i that may run, in every slot: workers
-:math:`y_{is}`, servers used :math:`x_{is}`, and whether there are several. With several servers the
-arcs :math:`r_{iss'}` between ordered pairs of them form one circuit through all servers used, the
-others having loops; every arc takes one of the simple paths of links wide enough for the job, and
-every path loads all its links with :math:`b_i`, (19). Paths may pass through servers that the ring
-does not use. No ring needs to visit a server twice (P1), so the model is exact if all simple paths
-are there.
+This is (7)-(9) of the paper's program, repaired (reconstructed). Variables of each job i that may
+run, in every slot: workers :math:`y_{is}`, servers used :math:`x_{is}`, and a literal for several
+servers. With several servers the arcs :math:`r_{iss'}` between ordered pairs of them form one
+circuit through all servers used, the others having loops. Every arc takes one simple path of links
+wide enough for the job, and every path loads all its links with :math:`b_i`, (19). Paths may pass
+through servers that the ring does not use. No ring needs to visit a server twice (proposition P1),
+so the model is exact if all simple paths are included.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..terms import Terms
 from .cp_joint import CpSlot, CpWay, solve_horizon
 from .joint import SlotScope
 
-#: Simple paths between the servers of a job; on meshes there are far more.
+#: Limit on simple paths between the servers of a job; meshes have far more.
 MOST_PATHS = 20_000
 
 #: Links of every simple path, by the positions of its ends in `Terms.servers`.
@@ -34,7 +34,7 @@ Paths = dict[tuple[int, int], list[tuple[int, ...]]]
 
 
 def simple_paths(terms: Terms, bandwidth: int, servers: list[int]) -> Paths:
-    """Return the simple paths over links of at least a bandwidth between servers.
+    """Return the simple paths between servers over links of at least a given bandwidth.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def simple_paths(terms: Terms, bandwidth: int, servers: list[int]) -> Paths:
 
 
 def paths_of(scope: SlotScope, cache: dict[tuple[int, tuple[int, ...]], Paths]) -> dict[int, Paths]:
-    """Return the paths of every job of a slot; equal jobs share them."""
+    """Return the paths of every job of a slot; identical jobs share them."""
     out = {}
     for i in scope.largest:
         servers = scope.servers(i)
@@ -122,7 +122,7 @@ def add_slot(
 def add_capacity(
     model: cp_model.CpModel, scope: SlotScope, workers: dict[tuple[int, int], Any]
 ) -> None:
-    """Add (4): workers fit their server."""
+    """Add (4): the workers fit their servers."""
     terms = scope.terms
     for s, row in enumerate(terms.capacity.tolist()):
         present = [i for i in scope.largest if (i, s) in workers]
@@ -133,7 +133,7 @@ def add_capacity(
 
 
 def num_variables(scope: SlotScope, cache: dict[tuple[int, tuple[int, ...]], Paths]) -> int:
-    """Return about how many variables a slot has."""
+    """Return the approximate number of variables of a slot."""
     return sum(
         3 * len(scope.servers(i)) + sum(1 + len(listed) for listed in paths.values())
         for i, paths in paths_of(scope, cache).items()
@@ -141,7 +141,7 @@ def num_variables(scope: SlotScope, cache: dict[tuple[int, tuple[int, ...]], Pat
 
 
 def circuits() -> CpWay:
-    """Return C2 as a way to write slots, which look for the paths only once."""
+    """Return the circuit model of a slot; paths are enumerated only once."""
     cache: dict[tuple[int, tuple[int, ...]], Paths] = {}
     return CpWay(
         lambda model, scope: add_slot(model, scope, cache),
@@ -156,17 +156,17 @@ def cp_circuit(
     *,
     scale: int = 0,
 ) -> MethodOutcome:
-    """Solve all slots together by C2.
+    """Solve all slots together by the circuit model (reconstructed).
 
     Parameters
     ----------
     scale : int
-        Utilities are rounded down to multiples of 1 / scale, and the bound is corrected for it;
-        chosen by their sum if 0.
+        Utilities are rounded down to multiples of 1 / scale, and the bound is corrected for it.
+        With 0 the scale follows from their sum.
 
     Raises
     ------
     ModelRefused
-        If there are too many paths or variables, or utilities are too large at this scale.
+        If there are too many paths or variables, or the utilities are too large for the scale.
     """
     return solve_horizon(instance, circuits(), limits, rng, scale)

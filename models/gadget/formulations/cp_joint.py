@@ -1,13 +1,14 @@
-r"""All slots together in CP-SAT, with any model of a slot's rings (reconstructed).
+r"""CP-SAT model of all slots together, for any model of the rings of a slot.
 
-Job i has a total :math:`k_i = \sum_t \kappa_i[t] \le K_i`, and its utility is an element of the
-table :math:`\lfloor S u_i(k) \rfloor`. Rounding down makes every decision worth at least what the
-model says, and with B the model's bound
+The scaling and its correction are (reconstructed). Job i has a total :math:`k_i = \sum_t
+\kappa_i[t] \le K_i`, and its utility is an element of the table :math:`\lfloor S u_i(k) \rfloor`.
+Since utilities are rounded down, every decision is worth at least its value in the model. With B
+the model's bound,
 
 .. math:: OPT \le \frac{1}{S} \Big( B + \sum_i \max_k
     \big( S u_i(k) - \lfloor S u_i(k) \rfloor \big) \Big),
 
-which is B / S where utilities are whole multiples of 1 / S.
+which is B / S if all utilities are multiples of 1 / S.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ from .joint import (
     scopes_of,
 )
 
-#: Sum of the scaled utilities of all jobs, which doubles still hold.
+#: Limit on the sum of all scaled utilities, which doubles still represent.
 LARGEST_TOTAL = 2**52
-#: S where it is not given, unless the sum is then beyond `LARGEST_TOTAL` or below `FINE_TOTAL`.
+#: Default of S, unless the sum is then above `LARGEST_TOTAL` or below `FINE_TOTAL`.
 SCALE = 10**9
 FINE_TOTAL, LARGEST_SCALE = 10**11, 10**100
 
@@ -58,11 +59,11 @@ class CpSlot:
     Attributes
     ----------
     size : dict
-        kappa_i by job, a linear expression.
+        kappa_i by job, as a linear expression.
     workers : dict
         y_is by job and server.
     uses : dict
-        By job and link the literals of which each uses the link once; empty on two-tier clusters.
+        Literals by job and link, each for one use of the link; empty on two-tier clusters.
     """
 
     size: Mapping[int, Any]
@@ -72,14 +73,14 @@ class CpSlot:
 
 @dataclass(frozen=True)
 class CpWay:
-    """A way to write the rings of a slot for CP-SAT.
+    """A CP-SAT model of the rings of a slot.
 
     Attributes
     ----------
     add : callable
-        `add(model, scope)` returns the slot's variables.
+        `add(model, scope)` adds a slot and returns its variables.
     num_variables : callable
-        `num_variables(scope)`, about how many it adds.
+        `num_variables(scope)` is the approximate number of variables that it adds.
     """
 
     add: Callable[[cp_model.CpModel, SlotScope], CpSlot]
@@ -97,7 +98,7 @@ class ScaledTables:
     scale : int
         S.
     lost : Fraction
-        The most that rounding takes from a decision, over all jobs, in units of 1 / S.
+        The largest loss of a decision by rounding, over all jobs, in units of 1 / S.
     """
 
     table: tuple[tuple[int, ...], ...]
@@ -105,7 +106,7 @@ class ScaledTables:
     lost: Fraction
 
     def bound(self, model_bound: Number) -> Fraction:
-        """Return the bound on the utility that a bound on the model's objective is."""
+        """Return the bound on the utility that follows from a bound on the model's objective."""
         return (Fraction(model_bound) + self.lost) / self.scale
 
 
@@ -115,7 +116,7 @@ def scaled_tables(utilities: Iterable[Floats], scale: int) -> ScaledTables:
     Raises
     ------
     ModelRefused
-        If they are too large at this scale.
+        If they are too large for the scale.
     """
     tables, lost = [], Fraction(0)
     for utility in utilities:
@@ -147,16 +148,16 @@ def solve_horizon(
     limits : Limits
     rng : numpy.random.Generator
     scale : int
-        Utilities are rounded down to multiples of 1 / scale; `scale_for` chooses it if 0.
+        Utilities are rounded down to multiples of 1 / scale; with 0, `scale_for` chooses it.
     known : sequence of sequence of Mapping
-        Rings of all slots to start from.
+        Warm start: the rings of all slots.
     cap : float
-        A bound on the utility that is known to hold.
+        A known upper bound on the utility.
 
     Raises
     ------
     ModelRefused
-        If the model is too large, or the utilities are at this scale.
+        If the model is too large, or the utilities are too large for the scale.
     """
     clock = Clock(limits)
     terms = instance.terms
@@ -195,7 +196,7 @@ def solve_horizon(
 
 
 def scale_for(utilities: Iterable[Floats]) -> int:
-    """Return SCALE, or another power of ten if utilities at it are too large or too coarse."""
+    """Return SCALE, or another power of ten if utilities would be too large or too coarse."""
     most, scale = sum(float(u.max()) for u in utilities), SCALE
     while scale > 1 and most * scale > LARGEST_TOTAL:
         scale //= 10
@@ -205,20 +206,20 @@ def scale_for(utilities: Iterable[Floats]) -> int:
 
 
 def add_hint(model: cp_model.CpModel, slot: CpSlot, known: Sequence[RingMapping]) -> None:
-    """Let the search of a slot start from given rings."""
+    """Add given rings as the hint of a slot."""
     there = {(m.job, s): count for m in known for s, count in m.workers}
     for key, y in slot.workers.items():
         model.add_hint(y, there.get(key, 0))
 
 
 def _add_cap(model: cp_model.CpModel, utility: Any, cap: float, scale: int) -> None:
-    """Add a bound that is known, rounded up: those of linear programs may be a little low."""
+    """Add a known bound, rounded up: bounds of linear programs may be slightly too low."""
     if math.isfinite(cap):
         model.add(utility <= math.ceil(scale * Fraction(cap)))
 
 
 def _worth(model: cp_model.CpModel, table: Sequence[int], sizes: Sequence[Any]) -> Any:
-    """Return the utility of the total of some ring sizes."""
+    """Return the utility of the sum of ring sizes."""
     k = model.new_int_var(0, len(table) - 1, "k")
     model.add(k == sum(sizes))
     worth = model.new_int_var(table[0], table[-1], "u")
@@ -228,14 +229,14 @@ def _worth(model: cp_model.CpModel, table: Sequence[int], sizes: Sequence[Any]) 
 
 @dataclass(frozen=True)
 class CpSlotResult:
-    """What CP-SAT found for one slot.
+    """Result of CP-SAT for one slot.
 
     Attributes
     ----------
     mappings : list of Mapping or None
-        None if it found nothing in time.
+        None if no rings were found in time.
     bound : float or None
-        On the total gain, CP-SAT's word, corrected for the rounding of gains.
+        CP-SAT's bound on the total gain, corrected for the rounding of gains.
     limit_hit : str or None
     """
 
@@ -263,16 +264,16 @@ def solve_slot(
     limits : Limits
     seed : int
     known : sequence of Mapping
-        Rings to start from.
+        Warm start: rings of the slot.
     cap : float
-        A bound on the total gain that is known to hold.
+        A known upper bound on the total gain.
     scale : int
-        Gains are rounded down to multiples of 1 / scale; `scale_for` chooses it if 0.
+        Gains are rounded down to multiples of 1 / scale; with 0, `scale_for` chooses it.
 
     Raises
     ------
     ModelRefused
-        If the model is too large, or the gains are at this scale.
+        If the model is too large, or the gains are too large for the scale.
     """
     clock = Clock(limits)
     scope = SlotScope(problem.terms, {x.job.index: x.most for x in problem.jobs if x.most > 0})
@@ -307,17 +308,17 @@ def solve_embedding(
     *,
     scale: int = 0,
 ) -> MethodOutcome:
-    """Solve F1 by CP-SAT with utilities rounded down (C1, reconstructed).
+    """Solve the embedding program by CP-SAT with utilities rounded down (reconstructed).
 
     Parameters
     ----------
     scale : int
-        S; chosen by their sum if 0.
+        S; with 0 it follows from the sum of the utilities.
 
     Raises
     ------
     ModelRefused
-        If the model is too large, or the utilities are at this scale.
+        If the model is too large, or the utilities are too large for the scale.
     """
     clock = Clock(limits)
     utilities = [job.utility for job in instance.terms.jobs]
@@ -326,7 +327,7 @@ def solve_embedding(
         instance.terms, EMBEDDING, [np.array(table, dtype=float) for table in tables.table]
     )
     built_s = clock.elapsed_s
-    # Handing it over would take as long again.
+    # Handing the model to the solver would take as long again.
     if clock.expired:
         return MethodOutcome(limit_hit="time_s")
     solved = solve_model(model, "cpsat", clock.limits(), seed_of(rng))
@@ -335,7 +336,7 @@ def solve_embedding(
 
 
 def mappings_of(terms: Terms, slot: CpSlot, solved: SolverOutcome) -> list[RingMapping]:
-    """Return the rings that an incumbent has in a slot."""
+    """Return the rings of an incumbent in a slot."""
     values = solved.values
     assert values is not None
     workers: dict[int, dict[int, int]] = {i: {} for i in slot.size}
@@ -355,7 +356,7 @@ def _outcome(
     built_s: float,
     cap: float = math.inf,
 ) -> MethodOutcome:
-    # Doing nothing is feasible, and CP-SAT cannot have proved anything else.
+    # Doing nothing is feasible, so CP-SAT must be wrong.
     if solved.status is Status.INFEASIBLE:
         raise SolverError("CP-SAT calls the model infeasible")
     return MethodOutcome.of(

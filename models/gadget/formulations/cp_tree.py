@@ -1,8 +1,9 @@
-r"""C3 (reconstructed): rings on a two-tier cluster in CP-SAT.
+r"""CP-SAT model of rings on a two-tier cluster, by the links that they load.
 
-Per job i that may run, in every slot: workers :math:`y_{is}`, servers used :math:`x_{is}`, racks
-used :math:`v_{ik}`, and whether the ring spans servers, and racks. It loads the access links of
-its servers if it spans servers, and the uplinks of its racks if it spans racks (P2):
+Variables of each job i that may run, in every slot: workers :math:`y_{is}`, servers used
+:math:`x_{is}`, racks used :math:`v_{ik}`, and literals for a ring that spans servers and one that
+spans racks. A ring loads the access links of its servers if it spans servers, and the uplinks of
+its racks if it spans racks (proposition P2; the model is reconstructed):
 
 .. math::
     & \neg span^s_i \Rightarrow \textstyle\sum_s x_{is} \le 1, \quad
@@ -80,7 +81,7 @@ def add_slot(model: cp_model.CpModel, scope: SlotScope) -> CpSlot:
 
 
 def num_variables(scope: SlotScope) -> int:
-    """Return about how many variables a slot has."""
+    """Return the approximate number of variables of a slot."""
     tree = scope.terms.tree
     racks = 0 if tree is None else len(tree.uplink)
     return sum(3 * len(scope.servers(i)) + 2 * racks + 2 for i in scope.largest)
@@ -96,18 +97,18 @@ def cp_tree(
     *,
     scale: int = 0,
 ) -> MethodOutcome:
-    """Solve all slots together by C3.
+    """Solve all slots together by the two-tier model (reconstructed).
 
     Parameters
     ----------
     scale : int
-        Utilities are rounded down to multiples of 1 / scale, and the bound is corrected for it;
-        chosen by their sum if 0.
+        Utilities are rounded down to multiples of 1 / scale, and the bound is corrected for it.
+        With 0 the scale follows from their sum.
 
     Raises
     ------
     ModelRefused
-        If the network is a graph, the model too large, or utilities are at this scale.
+        If the network is a graph, or the model or the scaled utilities are too large.
     """
     if instance.terms.tree is None:
         raise ModelRefused("the network is a graph, expected a two-tier cluster")
@@ -120,25 +121,25 @@ def embedding_test(
     limits: Limits | None = None,
     seed: int = 0,
 ) -> list[Mapping] | None:
-    """Find room in one slot for rings of given sizes, or prove that there is none.
+    """Embed rings of given sizes in one slot, or prove that it is impossible.
 
     Parameters
     ----------
     terms : Terms
     sizes : sequence of (JobTerms, int)
-        Jobs, each once, with their ring sizes.
+        Each job at most once, with its ring size.
     limits : Limits, optional
     seed : int
 
     Returns
     -------
     list of Mapping or None
-        None if CP-SAT says that they do not fit together.
+        None if CP-SAT says that the rings do not fit together.
 
     Raises
     ------
     TimeoutError
-        If it could not tell in time.
+        If it is not decided in time.
     ModelRefused
         If the network is a graph.
     """

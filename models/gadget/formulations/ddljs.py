@@ -1,4 +1,4 @@
-r"""The paper's program DDLJS (2)-(9), with a variable for every path of every job and slot.
+r"""The paper's program DDLJS (2)-(9), with one variable per path, job and slot.
 
 Sets: jobs i that may run, servers s, simple paths :math:`p \in \mathcal P_{ss'}` between ordered
 pairs. Variables of a slot: :math:`y_{is}` workers, :math:`x_{is}` server used, :math:`n_i` several
@@ -14,16 +14,16 @@ servers used, :math:`r^{(p,i)}_{ss'}` path used, with :math:`B^p` the narrowest 
     & 1\{\textstyle\sum_{s'} x_{is'}[t] > 1\}
       \big( \sum_{s'} \sum_p r^{(p,i)}_{ss'}[t] - 2 \big) = 0 \quad \forall s & (9)
 
-(7) is the product of the two, linearised exactly; (6) leaves out the slots before the arrival; (3)
-is in :math:`K_i` of `joint.py`. That a server used has a worker is how x is defined; (5) alone lets
-a job use servers without one.
+(7) is a product of two binaries, linearised exactly. (6) leaves out the slots before the arrival.
+(3) is part of :math:`K_i` in `joint.py`. By definition of x a used server has a worker; (5) alone
+would let a job use servers without one.
 
-**As printed** (9) cannot hold at a server that does not host a job of several servers: there the
-sum is 0. **Corrected** (reconstructed), of a job of several servers every server used is left by
-one path and entered by one, and the others by none: two in all, as the paper means it. Even so two
-things are missing: several cycles are accepted (as in the instance of two triangles), and by (8)
-two paths that share a link do not add up. So the corrected program, `build`, is a relaxation of the
-problem; the printed one, `build_as_printed`, is neither that nor a restriction.
+**As printed**, (9) cannot hold at a server that a job on several servers does not use: there the
+sum is 0. **Corrected** (reconstructed), a job on several servers has one path out of and one path
+into every server it uses, and none elsewhere: two in total, as the paper intends. Two gaps remain:
+several cycles are accepted (see the instance of two triangles), and by (8) two paths that share a
+link do not add up. So the corrected program, `build`, is a relaxation of the problem; the printed
+one, `build_as_printed`, is neither a relaxation nor a restriction.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def build(instance: GadgetInstance) -> pyo.ConcreteModel:
 
 
 def build_as_printed(instance: GadgetInstance) -> pyo.ConcreteModel:
-    """Build DDLJS with (9) as printed, which shows what is wrong with it.
+    """Build DDLJS with (9) as printed, to show its defect.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def _build(instance: GadgetInstance, corrected: bool) -> pyo.ConcreteModel:
         )
 
     terms = instance.terms
-    # Knowing the largest ring that can be embedded would hide what the program accepts.
+    # Bounds by embeddable rings would hide what the program accepts.
     return joint_model(
         terms,
         SlotModel("ddljs", add, num_variables),
@@ -138,7 +138,7 @@ def _add_workers(b: Any, scope: SlotScope) -> None:
 
 
 def _add_paths(b: Any, scope: SlotScope, paths: dict[int, Paths]) -> None:
-    """Add (7), (8), and the number of paths that leave and enter a server."""
+    """Add (7), (8), and the numbers of paths that leave and enter a server."""
     mbps = scope.terms.link_mbps.tolist()
     keys: list[tuple[int, int, int, int]] = []
     sharing: dict[tuple[int, ...], list[tuple[int, int, int, int]]] = {}
@@ -178,7 +178,7 @@ def _add_paths(b: Any, scope: SlotScope, paths: dict[int, Paths]) -> None:
 
 
 def _add_corrected_degrees(b: Any, scope: SlotScope) -> None:
-    """Add (9), corrected: one path out of and one into every used one of several servers."""
+    """Add (9), corrected: one path out of and one into every used server, if there are several."""
 
     @b.Constraint(b.IS, doc="(9): at most one path out")
     def one_out(b: Any, i: int, s: int) -> Any:
@@ -194,10 +194,10 @@ def _add_corrected_degrees(b: Any, scope: SlotScope) -> None:
 
 
 def _add_printed_degrees(b: Any, scope: SlotScope) -> None:
-    """Add (9) as printed: with several servers two paths out of every server, used or not."""
+    """Add (9) as printed: with several servers, two paths out of every server, used or not."""
     most = {(i, s): sum(key[:2] == (i, s) for key in b.P) for i, s in b.IS}
 
-    # What holds for every server of the network also holds for those that cannot hold a worker.
+    # The constraint holds for every server, also for those that cannot hold a worker.
     everywhere = {i: len(scope.servers(i)) == len(scope.terms.servers) for i in scope.largest}
 
     @b.Constraint(b.I, doc="(9): no path leaves a server that cannot be used")

@@ -1,4 +1,4 @@
-r"""F1: the paper's program (12)-(19), a flow for every hop of a ring of every size.
+r"""The paper's embedding program (12)-(19): one flow per hop of a ring of each size.
 
 Sets: jobs i that may run; sizes :math:`\kappa = 1..q_i`; ring nodes :math:`a = 0..\kappa - 1` and
 hops :math:`(a, a + 1 \bmod \kappa)`, none for :math:`\kappa = 1` and both directions for
@@ -17,7 +17,7 @@ Variables, all binary: :math:`\chi_{i\kappa}` size chosen, :math:`\rho_i` embedd
 
 At switches the right side of (15) is 0. Servers that hold no worker of a job and links narrower
 than :math:`b_i` are left out. The objective is that of `joint.py`, which is (12) if there is one
-slot. A ring is read from the sums over hops (P1).
+slot. A ring is decoded from the sums over hops (proposition P1, reconstructed).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from .joint import (
 
 
 def num_variables(scope: SlotScope) -> int:
-    """Return how many variables a slot has."""
+    """Return the number of variables of a slot."""
     count = 0
     for i, q in scope.largest.items():
         A = q * (q + 1) // 2
@@ -111,11 +111,11 @@ EMBEDDING = SlotModel("embedding", add_slot, num_variables)
 
 
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:
-    """Build F1 over all slots.
+    """Build the embedding program over all slots.
 
     Raises
     ------
     ModelRefused
-        If it is too large.
+        If the model is too large.
     """
     return joint_model(instance.terms, EMBEDDING)

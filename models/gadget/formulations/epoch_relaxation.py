@@ -1,8 +1,9 @@
-r"""O2 (reconstructed) as a model to read: epochs, totals and levels; an upper bound.
+r"""Epoch relaxation in Pyomo: total capacity between arrivals, an upper bound.
 
-Sets: jobs i; epochs e, the intervals between arrivals, :math:`n_e` slots long; levels k of job i,
-totals that bring more than any smaller one, and on top of the last one, :math:`L_i`, increments p
-of falling slope :math:`v_{ip}` and width :math:`d_{ip}`, where the table is concave.
+The relaxation is (reconstructed); `subproblems/epochs.py` has it as arrays. Sets: jobs i; epochs e,
+the intervals between arrivals, :math:`n_e` slots long; levels k of job i, totals worth more than
+any smaller total; and, where the table is concave, increments p of falling slope :math:`v_{ip}` and
+width :math:`d_{ip}` on top of the last level :math:`L_i`.
 
 .. math::
     \max\ & \textstyle\sum_i \big( u_i(0) + \sum_k (u_i(k) - u_i(0)) \chi_{ik}
@@ -15,8 +16,8 @@ of falling slope :math:`v_{ip}` and width :math:`d_{ip}`, where the table is con
       0 \le \delta_{ip} \le d_{ip} \qquad \text{(D8)}
 
 :math:`\bar N_i` is the largest ring of the job that can be embedded alone. Jobs do not train before
-they arrive, and the budget (3) is the end of the table. A job of which no level is chosen is worth
-:math:`u_i(0)`; one whose table is concave has no levels, and its increments begin at 0.
+they arrive, and the table ends at the budget (3). A job without a chosen level is worth
+:math:`u_i(0)`. A job with a concave table has no levels; its increments start at 0.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from ..subproblems.max_ring import largest_rings
 
 
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:
-    """Build the epoch relaxation; its values are totals, no decision."""
+    """Build the epoch relaxation (reconstructed); its values are totals, not a decision."""
     terms = instance.terms
     epochs = epochs_of(terms)
     n = epochs.length.tolist()
@@ -67,7 +68,7 @@ def build(instance: GadgetInstance) -> pyo.ConcreteModel:
         m.P, bounds=lambda m, i, p: (0, piece[i, p][0]), doc="worker-slots of increment p"
     )
 
-    @m.Constraint(m.I, doc="(D8): what a job reaches, it has trained")
+    @m.Constraint(m.I, doc="(D8): a job trains its level and increments")
     def reached(m: Any, i: int) -> Any:
         asked = sum(int(k) * m.chi[i, int(k)] for k in levels[i].level)
         asked += sum(m.delta[i, p] for p in range(len(levels[i].width)))

@@ -1,9 +1,9 @@
-r"""O1 (reconstructed): all slots together, with any model of a slot's rings.
+r"""Pyomo model of all slots together, for any model of the rings of a slot.
 
 Every slot t has a block of its own, in which :math:`\kappa_i[t]` is the size of job i's ring; the
-module that adds it says what rings there are. A job's total enters the objective by one-hot levels
-:math:`\chi_{ik}`, and where its table of utilities is concave by increments :math:`\delta_{ip}` of
-falling slope :math:`v_{ip}` on top of the last level :math:`\bar k_i`:
+module that adds the block defines the rings. A job's total enters the objective by one-hot levels
+(reconstructed) :math:`\chi_{ik}`, and where its table of utilities is concave by increments
+:math:`\delta_{ip}` of falling slope :math:`v_{ip}` on top of the last level :math:`\bar k_i`:
 
 .. math::
     \max\ & \textstyle\sum_i \big( u_i(0) + \sum_k (u_i(k) - u_i(0)) \chi_{ik}
@@ -13,8 +13,8 @@ falling slope :math:`v_{ip}` on top of the last level :math:`\bar k_i`:
     & \textstyle\sum_k k \chi_{ik} + \sum_p \delta_{ip} \le \sum_t \kappa_i[t] \le K_i
         \quad \forall i
 
-A job without levels has its increments from 0. Levels that bring no more than a smaller one are
-left out, so that the total may exceed the level. With a horizon of one slot and the gains
+The increments of a job without levels start at 0. Levels worth no more than a smaller level are
+left out, so the total may exceed the level. With a horizon of one slot and the gains
 :math:`\pi_{i\kappa}` as tables this is the slot problem (10)-(12).
 """
 
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from ..instance import GadgetInstance
 
 
-#: Variables of a model with all slots; larger ones only fill the memory.
+#: Limit on the variables of a model of all slots; larger models only fill the memory.
 MOST_VARIABLES = 500_000
 
 
 @dataclass(frozen=True)
 class SlotScope:
-    """What the block of a slot is about.
+    """Data of the block of a slot.
 
     Attributes
     ----------
@@ -61,32 +61,32 @@ class SlotScope:
     largest: Mapping[int, int]
 
     def servers(self, i: int) -> list[int]:
-        """Return the servers that hold a worker of the job, by position."""
+        """Return the positions of the servers that can hold a worker of the job."""
         return [int(s) for s in np.flatnonzero(self.terms.jobs[i].per_server > 0)]
 
     def links(self, i: int) -> list[int]:
-        """Return the links wide enough for the job, by position."""
+        """Return the positions of the links wide enough for the job."""
         return [
             int(e) for e in np.flatnonzero(self.terms.link_mbps >= self.terms.jobs[i].bandwidth)
         ]
 
     def most(self, i: int, s: int) -> int:
-        """Return how many workers of the job may be on a server."""
+        """Return the largest number of workers of the job on a server."""
         return min(self.largest[i], int(self.terms.jobs[i].per_server[s]))
 
 
 @dataclass(frozen=True)
 class SlotModel:
-    """A way to write the rings of a slot.
+    """A Pyomo model of the rings of a slot.
 
     Attributes
     ----------
     name : str
     add : callable
-        `add(block, scope)`. The block has then `size[i]`, kappa_i; `workers[i, s]`; and `uses[i,
-        e]`, how often the ring uses a link, if anything depends on it.
+        `add(block, scope)` adds to the block `size[i]`, kappa_i; `workers[i, s]`; and, if the
+        decision needs it, `uses[i, e]`, the number of times that the ring uses a link.
     num_variables : callable
-        `num_variables(scope)`, about how many variables it adds.
+        `num_variables(scope)` is the approximate number of variables that it adds.
     """
 
     name: str
@@ -95,7 +95,7 @@ class SlotModel:
 
 
 def scopes_of(terms: Terms, largest: Sequence[int] | None = None) -> dict[int, SlotScope]:
-    """Return the slots in which a job may run, with its largest ring if not given."""
+    """Return the scope of every slot in which some job may run."""
     largest = largest_rings(terms) if largest is None else largest
     scopes = {}
     for t in range(1, terms.horizon + 1):
@@ -115,21 +115,21 @@ def joint_model(
     tables: Sequence[Floats] | None = None,
     largest: Sequence[int] | None = None,
 ) -> pyo.ConcreteModel:
-    """Build O1.
+    """Build the model of all slots.
 
     Parameters
     ----------
     terms : Terms
     way : SlotModel
     tables : sequence of array, optional
-        Utilities to go by in place of u_i.
+        Utilities to use in place of u_i.
     largest : sequence of int, optional
-        Bounds on ring sizes; the largest rings that can be embedded alone, if left out.
+        Bounds on ring sizes; by default the largest rings that can be embedded alone.
 
     Raises
     ------
     ModelRefused
-        If it has more than `MOST_VARIABLES` variables.
+        If the model has more than `MOST_VARIABLES` variables.
     """
     jobs = [
         job if tables is None else replace(job, utility=tables[job.index]) for job in terms.jobs
@@ -138,14 +138,14 @@ def joint_model(
 
 
 def slot_model(problem: SlotProblem, way: SlotModel) -> pyo.ConcreteModel:
-    """Build the problem of one slot, (10)-(12); its objective is the total gain."""
+    """Build the problem of one slot, (10)-(12); the objective is the total gain."""
     scope = SlotScope(problem.terms, {x.job.index: x.most for x in problem.jobs if x.most > 0})
     jobs = [replace(x.job, utility=x.gain, max_total=x.most) for x in problem.jobs]
     return _model(way, {problem.slot: scope} if scope.largest else {}, jobs)
 
 
 def refuse_too_large(num_variables: Iterable[int]) -> None:
-    """Refuse a model whose slots have too many variables together.
+    """Raise ModelRefused if the slots together have too many variables.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def _model(
             return pyo.Constraint.Skip
         return m.delta[i, p] <= piece[i, p][0] * m.chi_total[i, last[i]]
 
-    @m.Constraint(m.I, doc="what a job reaches, it has trained")
+    @m.Constraint(m.I, doc="a job trains its level and increments")
     def reached(m: Any, i: int) -> Any:
         asked = sum(int(k) * m.chi_total[i, int(k)] for k in levels[i].level)
         asked += sum(m.delta[i, p] for p in range(len(levels[i].width)))
@@ -254,7 +254,7 @@ def mappings_of(b: Any, terms: Terms) -> list[RingMapping]:
 
 
 def add_capacity(b: Any, scope: SlotScope) -> None:
-    """Add (4), the same as (16) with (18): what workers use of each server."""
+    """Add (4), equal to (16) with (18): the workers fit their servers."""
     terms = scope.terms
     here: dict[int, list[int]] = {}
     for i in scope.largest:
@@ -272,7 +272,7 @@ def add_capacity(b: Any, scope: SlotScope) -> None:
 
 
 def add_bandwidth(b: Any, scope: SlotScope) -> None:
-    """Add (19) with (17): what rings use of each link."""
+    """Add (19) with (17): the hops fit their links."""
     terms = scope.terms
     over: dict[int, list[int]] = {}
     for i, e in b.uses:

@@ -1,10 +1,10 @@
-r"""F3 (reconstructed): rings on a two-tier cluster, where bandwidth depends on the servers only.
+r"""ILP of rings on a two-tier cluster, where bandwidth depends on the servers only.
 
-By P2 a ring over several servers loads the access links of these, and the uplinks of their racks if
-there are several, with :math:`b_i` in each direction, and no ring can do with less. So a job is in
-one of three modes: on one server s (:math:`m^1_{is}`), in one rack k (:math:`m^2_{ik}`) or over
-racks (:math:`m^3_i`), with workers :math:`y^1, y^2, y^3`, servers used :math:`x^2, x^3` and racks
-used :math:`w`:
+A ring over several servers loads their access links, and the uplinks of their racks if there are
+several, with :math:`b_i` in each direction; no ring loads less (proposition P2). So a job is in one
+of three modes (reconstructed): on one server s (:math:`m^1_{is}`), in one rack k (:math:`m^2_{ik}`)
+or over racks (:math:`m^3_i`), with workers :math:`y^1, y^2, y^3`, servers used :math:`x^2, x^3` and
+racks used :math:`w`:
 
 .. math::
     & \textstyle\sum_s (y^1 + y^2 + y^3)_{is} \le q_i, \qquad
@@ -17,7 +17,7 @@ used :math:`w`:
       \sum_i b_i (x^2 + x^3)_{is} \le B_s, \quad \sum_i b_i w_{ik} \le U_k & (D7)
 
 Variables of links narrower than :math:`b_i` are left out. The ring sizes of (D5) are the levels of
-`joint.py`. To reserve more than a ring needs is allowed, and never of use.
+`joint.py`. A job may reserve more than its ring needs, which never helps.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .joint import (
 
 
 def num_variables(scope: SlotScope) -> int:
-    """Return about how many variables a slot has."""
+    """Return the approximate number of variables of a slot."""
     tree = scope.terms.tree
     racks = 0 if tree is None else len(tree.uplink)
     return sum(6 * len(scope.servers(i)) + 2 * racks + 1 for i in scope.largest)
@@ -78,7 +78,7 @@ def add_slot(b: Any, scope: SlotScope) -> None:
         return 0, scope.most(i, s)
 
     def others(b: Any, i: int, s: int) -> tuple[int, int]:
-        # At least one worker is on another server.
+        # At least one worker sits on another server.
         return 0, min(q[i] - 1, scope.most(i, s))
 
     b.y1 = pyo.Var(b.IS, domain=pyo.NonNegativeIntegers, bounds=most, doc="workers, one server")
@@ -146,12 +146,12 @@ TREE = SlotModel("tree", add_slot, num_variables)
 
 
 def build(instance: GadgetInstance) -> pyo.ConcreteModel:
-    """Build F3 over all slots.
+    """Build the two-tier ILP over all slots (reconstructed).
 
     Raises
     ------
     ModelRefused
-        If the network is a graph, or the model too large.
+        If the network is a graph, or the model is too large.
     """
     if instance.terms.tree is None:
         raise ModelRefused("the network is a graph, expected a two-tier cluster")

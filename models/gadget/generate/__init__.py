@@ -1,4 +1,8 @@
-"""Presets: random instances with the settings of the experiments."""
+"""Random instances.
+
+presets: the presets, from the paper's experiments to tiny instances.
+random_jobs: the random jobs, arrivals and clusters that they draw.
+"""
 
 from gadgetopt.system.declaration import Generator, Parts
 
@@ -13,7 +17,7 @@ GENERATORS = (
     ),
     Generator(
         "paper",
-        summary="the settings of the paper's experiments, with their sweeps",
+        summary="the settings of the paper's experiments, with its sweeps",
         generate=part("presets:paper"),
         parameters={
             "jobs": 100,
@@ -41,7 +45,7 @@ GENERATORS = (
     ),
     Generator(
         "timed",
-        summary="the same with the progress that follows from the iteration time of a ring",
+        summary="the same with progress from the iteration time of a ring",
         generate=part("presets:timed"),
         parameters={
             "jobs": 60,
@@ -53,7 +57,7 @@ GENERATORS = (
     ),
     Generator(
         "tight",
-        summary="few GPUs a server and links that bind",
+        summary="few GPUs per server and links that bind",
         generate=part("presets:tight"),
         parameters={
             "jobs": 60,
@@ -67,13 +71,13 @@ GENERATORS = (
     ),
     Generator(
         "slot",
-        summary="one slot of jobs whose gains fall from worker to worker",
+        summary="one slot of jobs with decreasing marginal gains",
         generate=part("presets:slot"),
         parameters={"jobs": 40, "servers": 50, "racks": 0, "largest_ring": 5, "scarce": False},
     ),
     Generator(
         "rigid",
-        summary="one slot of rings of three or none, a server's link carrying one",
+        summary="one slot of rings of exactly three workers; a link carries one ring",
         generate=part("presets:rigid"),
         parameters={"jobs": 8, "servers": 8},
     ),
@@ -92,7 +96,7 @@ GENERATORS = (
     ),
     Generator(
         "tiny",
-        summary="an instance that can be enumerated",
+        summary="an instance small enough to enumerate",
         generate=part("presets:tiny"),
         parameters={
             "jobs": 3,

@@ -1,12 +1,12 @@
-r"""Presets: the settings of the paper's experiments, contended and narrow clusters, graphs.
+r"""Presets: the paper's experiments, contended clusters, narrow links, graphs.
 
-The paper prints ranges, all taken as uniform. What it leaves open is our choice (reconstructed):
-racks and servers are wired as a two-tier tree with access links of 10-100 and uplinks of 200-3200
-Gbit/s; arrivals, for which it uses a trace; the unit of the budgets (3), which the paper calls
-iterations but compares with worker-slots; reals have few digits.
+The paper prints ranges; all draws are uniform. Our choices where it is silent (reconstructed): the
+two-tier tree of racks and servers, with access links of 10-100 and uplinks of 200-3200 Gbit/s; the
+arrivals, for which the paper uses a trace; the unit of the budgets (3), which the paper calls
+iterations but compares with worker-slots; and reals with few digits.
 
 With the printed ranges the cluster is not contended: nearly all policies reach the optimum.
-`contended` is the same on a small cluster with a short horizon.
+`contended` has the same ranges on a small cluster with a short horizon.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..instance import (
     Link,
     Node,
 )
-from .draws import (
+from .random_jobs import (
     Arrivals,
     At,
     BudgetUnits,
@@ -39,8 +39,8 @@ from .draws import (
 #: GPUs of a server.
 GPUS = (1, 2, 4, 8)
 
-#: Units of the sweeps over resources: GPUs of the whole cluster, and Mbit/s of an uplink, with
-#: that of an access link in proportion (reconstructed).
+#: Units of the resource sweeps: GPUs of the whole cluster, and Mbit/s of an uplink; access links
+#: scale in proportion (reconstructed).
 NODE_UNIT, UPLINK_UNIT, ACCESS_UNIT = 100, 200_000, 10_000
 
 
@@ -59,8 +59,8 @@ def paper(
 ) -> GadgetInstance:
     """Return an instance with the settings of the paper's experiments.
 
-    Its sweeps: `jobs` 40 to 100 (Figure 4); the same with `node_factor` 1 to 4 (Figure 5) and with
-    `edge_factor` 0.5 to 4 (Figure 6); `jobs` 10 to 50 (Figure 7).
+    The sweeps of the paper: `jobs` 40 to 100 (Figure 4); the same with `node_factor` 1 to 4 (Figure
+    5) and with `edge_factor` 0.5 to 4 (Figure 6); `jobs` 10 to 50 (Figure 7).
 
     Parameters
     ----------
@@ -69,18 +69,18 @@ def paper(
     racks : int, default 0
         0 draws two to five.
     arrivals
-        uniform_first_half: in any slot of the first half. poisson: one after the other, at the
-        rate that brings all in half of the horizon. bursty: the same in batches, three and a third
-        on average. all_at_start: in slot 1. (All reconstructed.)
+        uniform_first_half: in any slot of the first half. poisson: one by one, at the rate that
+        brings all jobs within half of the horizon. bursty: the same in batches of 3 1/3 jobs on
+        average. all_at_start: in slot 1. (All reconstructed.)
     budget_units : "iterations" or "worker_slots"
-        How to read the limits of 1000 to 6000. As worker-slots they are never reached.
+        Unit of the limits of 1000 to 6000. As worker-slots they never bind.
     utility : "sigmoid", "sqrt" or "log"
-        The others are worth the sigmoid's priority at its target (reconstructed).
+        `sqrt` and `log` are scaled to the sigmoid's priority at its target (reconstructed).
     node_factor : float, default 0
-        Makes the cluster hold 100 times as many GPUs; 0 leaves what is drawn.
+        The cluster has 100 times this many GPUs; 0 keeps the GPUs drawn.
     edge_factor : float, default 0
-        Makes all uplinks 200 Gbit/s times this, and access links 10 Gbit/s times this; 0 leaves
-        what is drawn.
+        Uplinks have 200 Gbit/s times this, access links 10 Gbit/s times this; 0 keeps the links
+        drawn.
     """
     gpus = rng.choice(GPUS, size=servers)
     if node_factor:
@@ -134,7 +134,7 @@ def timed(
     slot_s: float = 600.0,
     progress_at: At = "infinite",
 ) -> GadgetInstance:
-    """Return an instance as `contended`, with progress from the iteration time (1) (reconstructed).
+    """Return a `contended` instance with progress from the iteration time (1) (reconstructed).
 
     Gradients are those of ResNet-50, BERT base or VGG-16; a hop has the bandwidth it reserves.
 
@@ -145,7 +145,7 @@ def timed(
     slot_s : float, default 600
         Seconds of a slot.
     progress_at : "infinite" or "largest"
-        The ring whose speed all rings of a job are counted with.
+        Ring size at which the progress of all rings of a job is computed.
     """
     rack = racks_of(rng, servers, int(rng.integers(2, 6)))
     cluster = cluster_of(
@@ -187,10 +187,10 @@ def tight(
     utility
         As in `paper`.
     link_factor : float, default 1
-        Bandwidths of links are multiplied by this; well below 1 many a hop is too wide for some.
+        Factor on all link bandwidths; well below 1, many hops exceed some links.
     urgency : float, default 0
-        If positive there are no budgets, and the target of a job is half to all of this part of
-        what its largest ring does in all slots from its arrival: near 1, small rings are no use.
+        If positive, there are no budgets, and the target of a job is half to all of this share of
+        what its largest ring does in all slots from its arrival: near 1, small rings are useless.
     """
     rack = racks_of(rng, servers, racks)
     cluster = cluster_of(
@@ -219,9 +219,9 @@ def slot(
     largest_ring: int = 5,
     scarce: bool = False,
 ) -> GadgetInstance:
-    """Return the problem of one slot, with gains that fall from worker to worker (reconstructed).
+    """Return an instance of one slot with decreasing marginal gains (reconstructed).
 
-    The cluster and the bandwidths are those of `paper`; if scarce, servers, links and hops are
+    The cluster and the bandwidths are those of `paper`; with `scarce`, servers, links and hops are
     those of `tight`.
 
     Parameters
@@ -254,10 +254,10 @@ def slot(
 
 
 def rigid(rng: np.random.Generator, *, jobs: int = 8, servers: int = 8) -> GadgetInstance:
-    """Return one slot with rings of three workers or none on servers with two GPUs (reconstructed).
+    """Return one slot with rings of exactly three workers on servers of two GPUs (reconstructed).
 
-    A ring needs two servers, and a server's link carries only one ring: bounds that count GPUs
-    alone are far too high.
+    A ring needs two servers, and a server's link carries only one ring, so bounds by GPUs alone are
+    very weak.
 
     Parameters
     ----------
@@ -286,15 +286,15 @@ def graph(
 ) -> GadgetInstance:
     """Return an instance on a directed graph of servers and switches (reconstructed).
 
-    All nodes lie on one directed cycle, in random order, with further links at random. Servers
-    forward what passes through them.
+    All nodes lie on one directed cycle in random order; further links are random. Servers forward
+    traffic of other servers.
 
     Parameters
     ----------
     rng : numpy.random.Generator
     jobs, servers, switches, horizon_slots : int
     extra_links : int, default 6
-        Beside the cycle, as far as there are pairs.
+        Links besides the cycle, as far as there are pairs of nodes.
     largest_ring : int, default 3
         N_i is drawn up to this.
     """
@@ -331,7 +331,7 @@ def tiny(
 ) -> GadgetInstance:
     """Return an instance that can be enumerated (reconstructed).
 
-    Utilities are tables of whole numbers, concave or not; links take one to three hops.
+    Utilities are tables of integers, concave or not; links carry one to three hops.
 
     Parameters
     ----------

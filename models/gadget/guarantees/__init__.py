@@ -1,4 +1,7 @@
-"""The theorems: promised ratios and their assumptions."""
+"""Theorems of the paper.
+
+ratios: their approximation ratios and assumptions, and bounds on probabilities.
+"""
 
 from gadgetopt.system.declaration import Assumption, Guarantee, Parts
 
@@ -19,28 +22,28 @@ GUARANTEES = (
     ),
     Guarantee(
         "Theorem 8",
-        statement="OPT / ALG <= 3 Gamma in a slot with probability, capacities exceeded by "
-        "beta and gamma; none where they are kept",
+        statement="OPT / ALG <= 3 Gamma in a slot with some probability, capacities exceeded by "
+        "beta and gamma; no ratio if capacities are respected",
         reference="Theorem 8",
         standing="claimed",
         methods=("gadget",),
         ratio=part("ratios:theorem_8_ratio"),
         assumptions=(
             Assumption("there is one slot", part("ratios:one_slot")),
-            Assumption("slots are Algorithm 2's", part("ratios:slots_by_algorithm_2")),
+            Assumption("slots are solved by Algorithm 2", part("ratios:slots_by_algorithm_2")),
         ),
     ),
     Guarantee(
         "Theorem 10",
-        statement="OPT / ALG <= 3 Gamma + 1 over all slots with probability, capacities "
-        "exceeded by beta and gamma; none where they are kept",
+        statement="OPT / ALG <= 3 Gamma + 1 over all slots with some probability, capacities "
+        "exceeded by beta and gamma; no ratio if capacities are respected",
         reference="Theorem 10",
         standing="claimed",
         methods=("gadget",),
         ratio=part("ratios:theorem_10_ratio"),
         assumptions=(
             Assumption("utilities are concave", part("ratios:concave")),
-            Assumption("slots are Algorithm 2's", part("ratios:slots_by_algorithm_2")),
+            Assumption("slots are solved by Algorithm 2", part("ratios:slots_by_algorithm_2")),
         ),
     ),
 )

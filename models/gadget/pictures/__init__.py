@@ -1,19 +1,23 @@
-"""Pictures of instances and solutions: one file each."""
+"""Pictures, one per file.
+
+gantt: ring sizes of all jobs over the slots; network: rings and link loads of the busiest slot.
+gains: marginal utility of worker-slots; envelope: a utility with its concave envelope.
+"""
 
 from gadgetopt.system.declaration import Parts, Picture
 
 part = Parts(__name__)
 
 PICTURES = (
-    Picture("gantt", summary="ring sizes of all jobs over the slots", draw=part("jobs:plot")),
+    Picture("gantt", summary="ring sizes of all jobs over the slots", draw=part("gantt:plot")),
     Picture(
         "network",
         summary="rings and link loads of the busiest slot on the network",
-        draw=part("tree:plot_tree"),
+        draw=part("network:plot_tree"),
     ),
     Picture(
         "gains",
-        summary="what one more worker-slot gains, after ever more of them",
+        summary="marginal utility of worker-slots",
         draw=part("gains:plot_gains"),
         of="instance",
     ),

@@ -1,4 +1,4 @@
-"""The utility of a job with its concave envelope, and the point where they meet."""
+"""Picture of a utility, its concave envelope and their tangent point."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from gadgetopt.reporting.figures import (
 from ..instance import GadgetInstance
 from ..subproblems.hull import envelope, upper_hull
 from ..terms import JobTerms
-from .jobs import FEW_TICKS
+from .gantt import FEW_TICKS
 
 
 def tangent(job: JobTerms) -> int:
-    """Return the first worker-slots, beyond none, at which utility and envelope are equal."""
+    """Return the least positive number of worker-slots at which utility and envelope agree."""
     hull = upper_hull(job.utility)
     return int(hull[1]) if len(hull) > 1 else 0
 
 
 def shortfall(job: JobTerms) -> float:
-    """Return how far the envelope is above the utility at most."""
+    """Return the largest difference between envelope and utility."""
     return float((envelope(job.utility) - job.utility).max())
 
 
 def plot_envelope(instance: GadgetInstance) -> go.Figure:
-    """Draw utility and envelope of the job for which they differ most."""
+    """Draw utility and envelope of the job with the largest difference."""
     job = max(instance.terms.jobs, key=lambda job: (shortfall(job), len(job.utility), -job.index))
     u, above = job.utility, envelope(job.utility)
     k = np.arange(len(u))

@@ -1,7 +1,7 @@
-"""What one more worker-slot gains, after ever more of them.
+"""Picture of the marginal utility of worker-slots.
 
-Where all curves fall the total utility is submodular, and choosing slot by slot reaches half of the
-optimum. Under a sigmoid they first rise.
+If all curves fall, the total utility is submodular, and temporal greedy reaches half of the
+optimum. With a sigmoid the curves first rise.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from gadgetopt.reporting.figures import PALETTE, RED, TEMPLATE
 from ..instance import GadgetInstance
 from ..subproblems.hull import envelope
 from ..terms import JobTerms
-from .jobs import FEW_TICKS
+from .gantt import FEW_TICKS
 
-#: Slack for gains that are differences of rounded utilities.
+#: Tolerance for gains, which are differences of rounded utilities.
 _EQUAL = 1e-9
 
 
 def rising(job: JobTerms) -> list[int]:
-    """Return the worker-slots that gain more than the one before."""
+    """Return the worker-slots whose gain exceeds that of the one before."""
     gain = np.diff(job.utility)
     slack = _EQUAL * max(1.0, float(job.utility[-1]))
     return [k + 1 for k in np.flatnonzero(gain[1:] > gain[:-1] + slack).tolist()]
 
 
 def plot_gains(instance: GadgetInstance) -> go.Figure:
-    """Draw the marginal gains of the first jobs, and dotted those of their concave envelopes."""
+    """Draw the marginal gains of the first jobs; those of their envelopes are dotted."""
     jobs = [job for job in instance.terms.jobs if job.max_total > 1][: len(PALETTE)]
     figure = go.Figure()
     for n, job in enumerate(jobs):

@@ -1,11 +1,11 @@
-r"""The augmented linear relaxation of ring embedding: its points are combinations of rings.
+r"""Augmented linear program of ring embedding: its points are convex combinations of rings.
 
-The plain relaxation lets a cycle close at another fragment of its first worker than it began at.
-So there is one copy of a ring for each place w of its worker 0 (reconstructed from Rost and
-Schmid's idea): mass :math:`X^{\kappa w}_i`, places :math:`\varrho^{u,w}_a` of the workers
-:math:`a = 1..\kappa - 1` and flows :math:`\theta^{e,w}_a` of the hops from a to a + 1, where worker
-:math:`\kappa` is worker 0 again, :math:`\varrho^{u,w}_0 = \varrho^{u,w}_\kappa = X^{\kappa w}_i [u
-= w]`.
+In the plain relaxation a cycle may close at another fragment of its first worker than the one it
+started from. So there is one copy of a ring for each server w of its worker 0 (reconstructed from
+the idea of Rost and Schmid): mass :math:`X^{\kappa w}_i`, places :math:`\varrho^{u,w}_a` of the
+workers :math:`a = 1..\kappa - 1` and flows :math:`\theta^{e,w}_a` of the hops from a to a + 1,
+where worker :math:`\kappa` is worker 0 again, :math:`\varrho^{u,w}_0 = \varrho^{u,w}_\kappa =
+X^{\kappa w}_i [u = w]`.
 
 .. math::
     \max & \textstyle\sum_i \sum_\kappa \pi_{i\kappa} \sum_w X^{\kappa w}_i, \qquad
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm
 
 
-#: Columns of the literal program; beyond them only the configuration program is practical.
+#: Limit on the columns; beyond it only the configuration program is practical.
 MOST_COLUMNS = 2_000_000
 
 
 @dataclass(frozen=True)
 class RingCopies:
-    """Where the variables of one job and one ring size are among the columns.
+    """Column numbers of the variables of one job and one ring size.
 
     Attributes
     ----------
@@ -69,14 +69,14 @@ class RingCopies:
 
 @dataclass(frozen=True)
 class AugmentedLp:
-    """The program as arrays, and what its columns are."""
+    """The program as arrays, with the meaning of its columns."""
 
     form: StandardForm
     copies: tuple[RingCopies, ...]
 
 
 def num_columns(problem: SlotProblem, sizes: Sequence[Sequence[int]]) -> int:
-    """Return how many columns the program has, if nothing is left out."""
+    """Return the number of columns of the program, if nothing is left out."""
     servers, links = len(problem.terms.servers), len(problem.terms.links)
     return sum(
         servers * (1 + (k - 1) * servers + (k > 1) * k * links) for of_job in sizes for k in of_job
@@ -93,12 +93,12 @@ def augmented_lp(
     problem : SlotProblem
     sizes : sequence of sequence of int
     leave_out : bool
-        Whether servers and links that a job cannot use at all are left out for it.
+        If True, servers and links that a job cannot use are left out for it.
 
     Raises
     ------
     ModelRefused
-        If it has too many columns.
+        If the program has too many columns.
     """
     from gadgetopt.solvers.standard_form import StandardForm
 
@@ -136,7 +136,7 @@ def augmented_lp(
         if x.size == 1:
             continue
         add(link_row + x.link, x.flow, job.bandwidth)
-        # Rows of (D11) are numbered by w, a and v.
+        # Rows of (D11) are ordered by w, a and v.
         here = np.arange(len(x.server))[:, None, None]
         hop = np.arange(x.size)[None, :, None]
         conserved = rows + (here * x.size + hop) * terms.num_nodes
@@ -182,7 +182,7 @@ def augmented_lp(
 def _copies(
     problem: SlotProblem, sizes: Sequence[Sequence[int]], leave_out: bool
 ) -> tuple[tuple[RingCopies, ...], int]:
-    """Number the columns; return where they are and how many."""
+    """Number the columns; return their positions and their number."""
     terms = problem.terms
     copies, begin = [], 0
     for j, (x, allowed) in enumerate(zip(problem.jobs, sizes, strict=True)):

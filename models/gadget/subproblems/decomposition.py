@@ -1,4 +1,4 @@
-"""A point of the augmented program as a convex combination of rings (reconstructed)."""
+"""Decomposition of a point of the augmented program into a convex combination of rings."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Decomposition:
     Attributes
     ----------
     mappings : tuple of tuple of WeightedMapping
-        Of each job; the weights sum to its mass. A mapping need not fit on its own.
+        For each job; the weights sum to its mass. A mapping need not fit on its own.
     lost : float
-        Mass that tolerances of the solver kept from being peeled off.
+        Mass that could not be peeled off because of solver tolerances.
     """
 
     mappings: tuple[tuple[WeightedMapping, ...], ...]
@@ -43,11 +43,11 @@ class Decomposition:
 
 
 def decompose(problem: SlotProblem, lp: AugmentedLp, values: Floats) -> Decomposition:
-    """Peel mappings off a point until no mass is left.
+    """Peel mappings off a point until no mass is left (reconstructed).
 
-    In the layer of a hop, what is reachable over positive flow from where a worker sits includes a
-    place of the next worker; the least variable on the way is the weight of the mapping found, and
-    at least one variable becomes zero.
+    In the layer of a hop, a place of the next worker is reachable over positive flow from the place
+    of each worker. The least variable on the way is the weight of the mapping found, and at least
+    one variable becomes zero.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def decompose(problem: SlotProblem, lp: AugmentedLp, values: Floats) -> Decompos
 
 
 class _Layers:
-    """The variables of one copy of a ring, which is anchored at one server."""
+    """The variables of one copy of a ring, whose worker 0 is fixed to one server."""
 
     def __init__(self, terms: Terms, copies: RingCopies, w: int, values: Floats):
         self.size = copies.size
@@ -100,7 +100,7 @@ class _Layers:
             self.flow.append(layer)
 
     def peel(self) -> tuple[float, list[int], list[tuple[int, ...]]] | None:
-        """Take one ring off; None if tolerances left no way on."""
+        """Peel one ring off; None if tolerances block every way."""
         nodes, routes = [self.anchor], []
         weight = self.mass
         for a in range(self.size if self.size > 1 else 0):
@@ -126,7 +126,7 @@ class _Layers:
 def _search(
     flow: dict[int, dict[int, float]], start: int, targets: set[int]
 ) -> tuple[int, ...] | None:
-    """Return the shortest path over positive flow to a target, perhaps of one node alone."""
+    """Return the shortest path over positive flow to a target; it may be a single node."""
     before: dict[int, int | None] = {start: None}
     queue = deque([start])
     while queue:
@@ -155,7 +155,7 @@ def _reduce(variables: dict[int, float], key: int, amount: float) -> None:
 
 
 def _mapping(terms: Terms, job: int, nodes: list[int], routes: list[tuple[int, ...]]) -> Mapping:
-    """Return a ring as a mapping: on two-tier clusters only the workers of each server matter."""
+    """Return a ring as a mapping; on two-tier clusters only the workers per server matter."""
     position = {v: s for s, v in enumerate(terms.servers)}
     if terms.tree is not None:
         counts: dict[int, int] = {}

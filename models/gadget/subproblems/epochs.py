@@ -1,6 +1,7 @@
-r"""O2 (reconstructed): what the whole horizon could bring if only total capacity bound.
+r"""Epoch relaxation of all slots: total capacity between arrivals, without bandwidth.
 
-Epochs are the intervals between arrivals; epoch e has :math:`n_e` slots. With :math:`z_{ie}`
+The relaxation is (reconstructed). Epochs are the intervals between arrivals; epoch e has
+:math:`n_e` slots. With :math:`z_{ie}`
 worker-slots of job i in epoch e and one level :math:`\chi_{ik}` for its total,
 
 .. math::
@@ -10,10 +11,10 @@ worker-slots of job i in epoch e and one level :math:`\chi_{ik}` for its total,
       \sum_i l_i^r z_{ie} \le n_e \sum_s C_s^r \quad \forall e, r \\
     & 0 \le z_{ie} \le n_e \bar N_i, \quad \chi_{ik} \in \{0, 1\} \qquad \text{(D8)}
 
-where :math:`\bar N_i` is the largest ring of the job that can be embedded alone. Bandwidth and the
-borders of servers are ignored, so it is an upper bound. Levels that bring no more than a smaller
-one are left out. Where a table is concave no level has to be whole: increments
-:math:`\delta_{ik} \in [0, 1]` of falling worth take their place.
+where :math:`\bar N_i` is the largest ring of the job that can be embedded alone. Bandwidth and
+server boundaries are ignored, so the optimum is an upper bound. Levels worth no more than a smaller
+level are left out. Where a table is concave, levels need not be integer: increments
+:math:`\delta_{ik} \in [0, 1]` of falling slope replace them.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm
 
 
-#: Totals this close below a whole number are that number.
+#: Totals this close below an integer are rounded up to it.
 WHOLE = 1e-6
 
-#: A table is taken as concave if no increment exceeds the one before by more than this part of it.
+#: Relative tolerance: an increment of a concave table exceeds the one before by at most this.
 ROUNDING = 1e-12
 
 
@@ -49,11 +50,11 @@ class Epochs:
     Attributes
     ----------
     begin : array of int, shape (epochs,)
-        First slot of each.
+        First slot of each epoch.
     length : array of int, shape (epochs,)
         n_e.
     first : array of int, shape (jobs,)
-        The epoch that begins with the job's arrival.
+        The epoch that starts with the job's arrival.
     """
 
     begin: Ints
@@ -62,19 +63,19 @@ class Epochs:
 
 
 def epochs_of(terms: Terms) -> Epochs:
-    """Return the epochs of the horizon; slots before the first arrival belong to none."""
+    """Return the epochs of the horizon; slots before the first arrival are in no epoch."""
     arrivals = np.array([job.arrival for job in terms.jobs])
     begin, first = np.unique(arrivals, return_inverse=True)
     return Epochs(begin, np.diff(np.r_[begin, terms.horizon + 1]), first)
 
 
 def kept_levels(job: JobTerms) -> Ints:
-    """Return the totals k that bring more than any smaller one; 0 is the first."""
+    """Return the totals k worth more than any smaller total; the first is 0."""
     return np.flatnonzero(np.r_[True, np.diff(job.utility) > 0])
 
 
 def is_concave(job: JobTerms) -> bool:
-    """Say whether the table of utilities is concave, up to the rounding of its entries."""
+    """Return True if the table of utilities is concave, up to the rounding of its entries."""
     return _concave(job.utility, job.utility[-1])
 
 
@@ -84,14 +85,15 @@ def _concave(table: Floats, size: float) -> bool:
 
 @dataclass(frozen=True)
 class Levels:
-    """The columns by which a job's table of utilities enters a linear model.
+    """Columns that model a job's table of utilities in a linear program.
 
     Attributes
     ----------
     level, level_worth : array, shape (binaries,)
-        Totals to choose one of, and what they bring beyond u_i(0).
+        Totals, of which one is chosen, and their utility beyond u_i(0).
     width, slope : array, shape (increments,)
-        Worker-slots of the pieces on top of the last level and what each of them brings; falling.
+        Worker-slots of the pieces on top of the last level, and their falling utilities per
+        worker-slot.
     """
 
     level: Ints
@@ -101,11 +103,11 @@ class Levels:
 
 
 def levels_of(job: JobTerms) -> Levels:
-    """Return one-hot levels up to where the table is concave from, and increments from there on."""
+    """Return levels up to the point from which the table is concave, and increments beyond."""
     u = job.utility
     kept = kept_levels(job)
     tangent = 0 if is_concave(job) else int(upper_hull(u)[1])
-    # Past the first vertex of its hull a sigmoid is concave; other tables need not be.
+    # A sigmoid is concave past the first vertex of its hull; other tables need not be.
     if tangent and not _concave(u[tangent:], u[-1]):
         tangent = job.max_total
     level = kept[(kept > 0) & (kept <= tangent)]
@@ -117,7 +119,7 @@ def levels_of(job: JobTerms) -> Levels:
 
 @dataclass(frozen=True)
 class EpochForm:
-    """The relaxation as arrays, and what its columns are: z, then levels, then increments.
+    """The relaxation as arrays, with columns z, then levels, then increments.
 
     Attributes
     ----------
@@ -137,7 +139,7 @@ class EpochForm:
     piece_job: Ints
 
     def totals(self, values: Floats, jobs: int) -> Ints:
-        """Return the worker-slots that levels and increments of a solution ask of each job."""
+        """Return the total worker-slots of each job by the levels and increments of a solution."""
         begin = len(self.z_job)
         chi = values[begin : begin + len(self.level)]
         asked = np.zeros(jobs)
@@ -181,11 +183,11 @@ def epoch_form(terms: Terms, largest: Sequence[int]) -> EpochForm:
     top_row = jobs + len(chosen) + np.arange(len(topped))
     capacity_row = jobs + len(chosen) + len(topped)
     blocks = [
-        # Worker-slots of a job reach its level and increments.
+        # The worker-slots of a job cover its level and increments.
         (z_job, z, np.ones(len(z))),
         (level_job, chi, -level),
         (piece_job, delta, -np.ones(len(delta))),
-        # One level.
+        # At most one level.
         (choice_row[level_job], chi, np.ones(len(chi))),
         # Increments only on top of the last level.
         (top_row, delta[topped], np.ones(len(topped))),

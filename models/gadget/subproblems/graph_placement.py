@@ -1,9 +1,9 @@
-"""Placing rings greedily on any network, in the room that others have left (reconstructed).
+"""Greedy placement of rings on any network, in the remaining room.
 
-PLACE of two-tier clusters is in `placement.py`. On a graph the ring starts at the server with most
-room, fills it and goes on to the nearest server with room that can be reached over links with
-enough bandwidth left, of equals over those with most bandwidth left, taking the bandwidth as it
-goes; at last it returns to where it began. If it cannot, the next server is tried as the start.
+Two-tier clusters are in `placement.py`. On a graph (reconstructed) the ring starts at the server
+with the most room and fills it. It goes on to the nearest server with room that can be reached over
+links with enough bandwidth left; ties go to the widest links. The bandwidth is taken on the way. At
+last the ring returns to its start. If it cannot, the next server is tried as the start.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .slot_problem import Mapping
 
 
 class GraphRoom:
-    """What is left of a network in one slot.
+    """Remaining room of a network in one slot.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class GraphRoom:
             self.onward.setdefault(u, []).append(v)
 
     def take(self, job: JobTerms, mapping: Mapping, sign: int = 1) -> None:
-        """Take what a mapping uses; with sign -1 give it back."""
+        """Take the room that a mapping uses; with sign -1 return it."""
         loads = loads_of(self.terms, job, mapping)
         self.free -= sign * loads.server
         self.link -= sign * loads.link
@@ -92,8 +92,8 @@ class GraphRoom:
     def _nearest(
         self, start: int, ends: set[int], bandwidth: int, link: Ints
     ) -> tuple[int, ...] | None:
-        """Return the shortest way to one of the ends, of equals the one with the widest links."""
-        # Breadth first by layers; of every node the widest way of the least length is kept.
+        """Return the shortest way to one of the ends; ties go to the widest links."""
+        # Breadth first by layers; each node keeps the widest of its shortest ways.
         width, before = {start: np.iinfo(np.int64).max}, {start: -1}
         layer = deque([start])
         while layer:
@@ -126,19 +126,19 @@ AnyRoom = Room | GraphRoom
 
 
 def empty_room(terms: Terms) -> AnyRoom:
-    """Return all of a network, two-tier or not."""
+    """Return the room of an empty network, two-tier or not."""
     return GraphRoom(terms) if terms.tree is None else Room(terms)
 
 
 def find_place(room: AnyRoom, job: JobTerms, size: int) -> Mapping | None:
-    """Find room for a ring, without taking it: PLACE, on any network."""
+    """Find room for a ring on any network, without taking it."""
     return room.place(job, size) if isinstance(room, GraphRoom) else place(room, job, size)
 
 
 def cut(mapping: Mapping, size: int) -> Mapping:
-    """Return the mapping with its first workers only, if it has more than `size`.
+    """Return the mapping cut to its first `size` workers.
 
-    What passed through servers that are left out still does.
+    Hops still pass through the servers that are left out.
     """
     if mapping.size <= size:
         return mapping
@@ -156,7 +156,7 @@ def cut(mapping: Mapping, size: int) -> Mapping:
 
 
 def _joined(routes: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    """Return one way over several routes, each from where the one before ends."""
+    """Join consecutive routes into one."""
     walk: list[int] = []
     for route in routes:
         walk += route[1:] if walk else route

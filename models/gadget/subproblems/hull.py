@@ -1,8 +1,8 @@
-r"""Upper hulls of tables, and the linear relaxation of the slot problem in closed form.
+r"""Upper hulls of tables, and the slot problem's linear relaxation in closed form.
 
-By P3 (reconstructed) the linear relaxation of (12)-(19) is blind to bandwidth and to the borders of
-servers. With one resource of which every worker takes the same it is a fractional multiple-choice
-knapsack: the segments of all jobs' upper hulls by falling slope, until the cluster is full.
+The linear relaxation of (12)-(19) ignores bandwidth and server boundaries (proposition P3,
+reconstructed). With one resource it is a fractional multiple-choice knapsack: take the segments of
+all jobs' upper hulls by falling slope until the cluster is full.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from gadgetopt.numbers.arrays import Floats, Ints
 
 
 def upper_hull(values: Floats) -> Ints:
-    """Return the vertices of the least concave function above a table, by their positions.
+    """Return the positions of the vertices of the least concave function above a table.
 
     Parameters
     ----------
     values : array, shape (n,)
-        Of 0, 1, ..., n - 1.
+        Table at 0, 1, ..., n - 1.
 
     Returns
     -------
     array of int
-        Increasing, with first and last position; points on a segment are no vertices.
+        Increasing, with first and last position; points inside a segment are not vertices.
     """
     hull: list[int] = []
     listed = values.tolist()
@@ -58,10 +58,10 @@ class FractionalChoice:
     ----------
     value : float
     shares : tuple of dict
-        Of each job, the weight of each size of at least one worker; at most one job has a size in
-        part.
+        For each job, the weight of each size of at least one worker; at most one job is
+        fractional.
     price : float
-        Of one unit of capacity: the slope at which it ran out, 0 if it did not.
+        Price of a unit of capacity: the slope at which it ran out, or 0.
     """
 
     value: float
@@ -79,7 +79,7 @@ def fractional_choice(
     gains : sequence of array, shapes (q_i + 1,)
         Value of 0, 1, ... workers of each job; the first is 0.
     demands : sequence of int
-        What a worker of each job takes, positive.
+        Capacity taken by a worker of each job, positive.
     capacity : int
 
     Notes

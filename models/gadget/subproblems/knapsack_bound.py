@@ -1,7 +1,8 @@
-r"""B1 (reconstructed): the slot problem without bandwidth and borders of servers.
+r"""Multiple-choice knapsack bound of a slot, by total capacity alone.
 
-What is left is a multiple-choice knapsack, one ring size for each job, solved by dynamic
-programming. If rings of the sizes it chooses can be embedded, they are optimal (P5).
+Without bandwidth and server boundaries (reconstructed) the slot problem is a multiple-choice
+knapsack, one ring size per job, solved by dynamic programming. If rings of the optimal sizes can be
+embedded, they are optimal for the slot (proposition P5).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from gadgetopt.numbers.arrays import Floats
 from .hull import fractional_choice
 from .slot_problem import SlotProblem
 
-#: Entries of the dynamic program's table of choices; more would take gigabytes.
+#: Limit on the entries of the dynamic program's table; more would take gigabytes.
 MOST_ENTRIES = 2 * 10**9
 
 
@@ -36,10 +37,10 @@ class SizeChoice:
 
 
 def knapsack_bound(problem: SlotProblem) -> SizeChoice:
-    """Return the best ring sizes by total capacity alone; the least of the resources' bounds.
+    """Return the best ring sizes by total capacity, with the least bound over the resources.
 
     With several resources the sizes are those of the resource with the least bound, and may
-    violate others.
+    violate the others.
     """
     terms = problem.terms
     best: SizeChoice | None = None
@@ -61,7 +62,7 @@ def choose_sizes(gains: Sequence[Floats], demands: Sequence[int], capacity: int)
     gains : sequence of array, shapes (q_i + 1,)
         Value of 0, 1, ... workers of each job; the first is 0.
     demands : sequence of int
-        What a worker of each job takes, not negative.
+        Capacity taken by a worker of each job, non-negative.
     capacity : int
     """
     free = [i for i, demand in enumerate(demands) if demand == 0]
@@ -75,7 +76,7 @@ def choose_sizes(gains: Sequence[Floats], demands: Sequence[int], capacity: int)
     if len(paid) * (width + 1) > MOST_ENTRIES:
         relaxed = fractional_choice([gains[i] for i in paid], [demands[i] for i in paid], capacity)
         return SizeChoice(None, bound + relaxed.value)
-    best = np.zeros(width + 1)  # best[c] with at most c steps of capacity
+    best = np.zeros(width + 1)  # best[c]: the largest gain with at most c steps of capacity
     chosen = np.zeros((len(paid), width + 1), dtype=np.int32)
     for row, i in enumerate(paid):
         each = demands[i] // step
@@ -91,5 +92,5 @@ def choose_sizes(gains: Sequence[Floats], demands: Sequence[int], capacity: int)
         i = paid[row]
         sizes[i] = int(chosen[row, left])
         left -= sizes[i] * (demands[i] // step)
-    # The sum is taken again in one order, so that it is that of the sizes to the last digit.
+    # Summed again in one order, so that the bound equals the gain of the sizes to the last digit.
     return SizeChoice(tuple(sizes), float(sum(g[k] for g, k in zip(gains, sizes, strict=True))))

@@ -1,4 +1,4 @@
-"""What mappings take of servers and links, whether they fit or not."""
+"""Loads of servers and links by mappings, feasible or not."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Loads:
     link: Ints
 
     def add(self, other: Loads, sign: int = 1) -> None:
-        """Add the loads of another mapping, or take them away."""
+        """Add the loads of another mapping; with sign -1 subtract them."""
         self.server += sign * other.server
         self.link += sign * other.link
 
     def fit(self, terms: Terms) -> bool:
-        """Say whether all capacities hold."""
+        """Return True if no capacity is exceeded."""
         return bool((self.server <= terms.capacity).all() and (self.link <= terms.link_mbps).all())
 
 
@@ -45,10 +45,10 @@ def no_loads(terms: Terms) -> Loads:
 
 
 def loads_of(terms: Terms, job: JobTerms, mapping: Mapping) -> Loads:
-    """Return what one mapping takes.
+    """Return the loads of one mapping.
 
-    On a two-tier cluster every separating link is loaded once in each direction (P2); elsewhere
-    every hop loads the links of its route.
+    On a two-tier cluster every link that separates the servers is loaded once in each direction
+    (proposition P2). On a graph every hop loads the links of its route.
     """
     out = no_loads(terms)
     for position, count in mapping.workers:
@@ -70,7 +70,7 @@ def loads_of(terms: Terms, job: JobTerms, mapping: Mapping) -> Loads:
 
 
 def total_loads(terms: Terms, mappings: Iterable[Mapping]) -> Loads:
-    """Return what all mappings of a slot take together."""
+    """Return the total loads of all mappings of a slot."""
     out = no_loads(terms)
     for mapping in mappings:
         out.add(loads_of(terms, terms.jobs[mapping.job], mapping))
@@ -78,14 +78,15 @@ def total_loads(terms: Terms, mappings: Iterable[Mapping]) -> Loads:
 
 
 def link_numbers(terms: Terms) -> dict[tuple[int, int], int]:
-    """Return the position of every link, by source and target."""
+    """Return the positions of the links, by source and target."""
     return {(u, v): e for e, (u, v) in enumerate(terms.links.tolist())}
 
 
 def overload(terms: Terms, loads: Loads) -> tuple[float, float]:
-    r"""Return :math:`\hat\beta` and :math:`\hat\gamma`: the largest load over capacity.
+    r"""Return :math:`\hat\beta` and :math:`\hat\gamma`: the largest ratios of load to capacity.
 
-    Of servers and of links; infinite where something is loaded that has no capacity.
+    The first is over servers, the second over links; infinite if an element without capacity is
+    loaded.
     """
     return _worst(loads.server, terms.capacity), _worst(loads.link, terms.link_mbps)
 

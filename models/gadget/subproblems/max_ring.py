@@ -1,4 +1,4 @@
-"""The largest ring of a job that can be embedded alone in the empty cluster (reconstructed)."""
+"""Largest ring of a job that can be embedded alone in the empty cluster."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..terms import JobTerms, Terms, Tree
 
 
 def largest_rings(terms: Terms) -> list[int]:
-    r"""Return :math:`\kappa_i^{max}` of every job: exact on two-tier clusters, else a bound.
+    r"""Return :math:`\kappa_i^{max}` of every job: exact on two-tier clusters, else an upper bound.
 
     On a two-tier cluster a ring stays on one server, or in one rack on servers whose access links
-    carry it, or it goes over racks whose uplinks carry it too. In a graph a ring over several
-    servers stays inside one strongly connected component of the links that are wide enough.
+    carry it, or it spans racks whose uplinks carry it too. In a graph a ring over several servers
+    stays within one strongly connected component of the wide enough links. (Reconstructed.)
     """
     cache: dict[tuple[int, tuple[int, ...], int], int] = {}
     out = []

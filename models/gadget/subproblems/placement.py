@@ -1,7 +1,8 @@
-"""Placing rings greedily on a two-tier cluster, in the room that others have left (reconstructed).
+"""Greedy placement of rings on a two-tier cluster, in the remaining room.
 
-By P2 (reconstructed) a ring over several servers loads the access links of the servers it uses, and
-the uplinks of their racks if there are several, once in each direction; nothing else.
+The rule is (reconstructed). A ring over several servers loads exactly the access links of its
+servers, and the uplinks of their racks if there are several, once in each direction (proposition
+P2, reconstructed).
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from gadgetopt.numbers.arrays import Ints
 from ..terms import JobTerms, Terms, Tree
 from .slot_problem import Mapping
 
-#: Workers on one server up to which servers are kept by them; beyond it they are scanned.
+#: Up to this many workers per server, servers are kept in heaps; beyond, they are scanned.
 MOST_HEAPS = 10_000
 
 
 class Room:
-    """What is left of a two-tier cluster in one slot.
+    """Remaining room of a two-tier cluster in one slot.
 
     Attributes
     ----------
@@ -35,7 +36,7 @@ class Room:
     Raises
     ------
     ModelRefused
-        If the network is not given as a two-tier cluster.
+        If the network is a graph.
     """
 
     def __init__(self, terms: Terms):
@@ -45,7 +46,7 @@ class Room:
         self.free: Ints = terms.capacity.copy()
         self.access: Ints = terms.tree.access.copy()
         self.uplink: Ints = terms.tree.uplink.copy()
-        # Where all workers take the same, servers are also kept by the workers that still fit.
+        # If all workers are alike, servers are also kept in heaps by the workers that still fit.
         self._fit: _ByWorkers | None = None
         if terms.same_demand:
             fits = self.workers(terms.jobs[0]).tolist()
@@ -53,7 +54,7 @@ class Room:
                 self._fit = _ByWorkers(fits, max(fits))
 
     def copy(self) -> Room:
-        """Return a room of its own with the same content."""
+        """Return an independent copy."""
         room = object.__new__(Room)
         room.tree = self.tree
         room.free, room.access = self.free.copy(), self.access.copy()
@@ -62,7 +63,7 @@ class Room:
         return room
 
     def workers(self, job: JobTerms) -> Ints:
-        """Return how many workers of a job fit on each server, shape (servers,)."""
+        """Return the number of workers of a job that fit on each server, shape (servers,)."""
         needed = np.flatnonzero(job.demand)
         if len(needed) == 1:
             r = needed[0]
@@ -70,7 +71,7 @@ class Room:
         return np.asarray((self.free[:, needed] // job.demand[needed]).min(axis=1))
 
     def fits(self, job: JobTerms, mapping: Mapping) -> bool:
-        """Say whether a mapping of the job still fits."""
+        """Return True if a mapping of the job still fits."""
         servers, counts = _arrays(mapping)
         if (self.free[servers] < counts[:, None] * job.demand).any():
             return False
@@ -80,11 +81,11 @@ class Room:
         )
 
     def take(self, job: JobTerms, mapping: Mapping, sign: int = 1) -> None:
-        """Take what a mapping uses; with sign -1 give it back."""
+        """Take the room that a mapping uses; with sign -1 return it."""
         if self._fit is not None:
             for s, count in mapping.workers:
                 self._fit.change(s, -sign * count)
-        if len(mapping.workers) == 1:  # the usual case, and no links
+        if len(mapping.workers) == 1:  # the usual case; no links are used
             s, count = mapping.workers[0]
             self.free[s] -= sign * count * job.demand
             return
@@ -95,7 +96,7 @@ class Room:
         self.uplink[racks] -= sign * job.bandwidth
 
     def best_fit(self, job: JobTerms, size: int) -> int | None:
-        """Return the fullest server on which a whole ring fits, of equals the first."""
+        """Return the fullest server on which a whole ring fits; ties go to the first."""
         if self._fit is not None:
             return self._fit.best(size)
         counts = self.workers(job)
@@ -112,7 +113,7 @@ class Room:
 
 
 class _ByWorkers:
-    """Servers in heaps by the number of workers that still fit; entries that have moved stay."""
+    """Heaps of servers by the number of workers that still fit; stale entries stay."""
 
     def __init__(self, workers: list[int], most: int):
         self.workers = workers
@@ -121,7 +122,7 @@ class _ByWorkers:
             self.heaps[count].append(s)
 
     def copy(self) -> _ByWorkers:
-        # What was taken may be given back: as many heaps as there were at first.
+        # Room may be returned, so the number of heaps stays the same.
         return _ByWorkers(list(self.workers), len(self.heaps) - 1)
 
     def change(self, server: int, by: int) -> None:
@@ -139,10 +140,10 @@ class _ByWorkers:
 
 
 def place(room: Room, job: JobTerms, size: int) -> Mapping | None:
-    """Find room for a ring, without taking it: PLACE (reconstructed).
+    """Find room for a ring, without taking it (reconstructed).
 
-    One server if possible, the fullest on which the ring fits; else one rack, that in which it
-    takes the fewest servers; else the racks with the most room.
+    The ring goes on the fullest server that holds it; else into the rack where it needs the fewest
+    servers; else over several racks, those with the most room first.
 
     Returns
     -------
@@ -158,7 +159,7 @@ def place(room: Room, job: JobTerms, size: int) -> Mapping | None:
     if counts[usable].sum() < size:
         return None
     rack = room.tree.rack[usable]
-    # By rack, inside a rack the emptiest servers first, ties by number.
+    # By rack; within a rack the emptiest servers first, ties by number.
     order = usable[np.lexsort((usable, -counts[usable], rack))]
     ordered_racks = room.tree.rack[order]
     begins = np.flatnonzero(np.r_[True, ordered_racks[1:] != ordered_racks[:-1]])
@@ -183,14 +184,14 @@ def place(room: Room, job: JobTerms, size: int) -> Mapping | None:
 
 
 def embed(room: Room, sizes: Iterable[tuple[JobTerms, int]]) -> list[Mapping] | None:
-    """Place rings of given sizes one after the other, taking the room: EMBED (reconstructed).
+    """Place rings of given sizes one by one and take the room (reconstructed).
 
-    Large rings go first, of equals those with more bandwidth.
+    Large rings go first; ties go to the larger bandwidth.
 
     Returns
     -------
     list of Mapping or None
-        None as soon as one ring finds no place; some of the room is then taken.
+        None as soon as one ring does not fit; part of the room is then taken.
     """
     mappings = []
     for job, size in sorted(sizes, key=lambda x: (-x[1], -x[0].bandwidth, x[0].index)):
@@ -203,7 +204,7 @@ def embed(room: Room, sizes: Iterable[tuple[JobTerms, int]]) -> list[Mapping] | 
 
 
 def _filled(job: JobTerms, servers: Ints, counts: Ints, size: int) -> Mapping:
-    """Return the mapping that fills servers one after the other."""
+    """Return the mapping that fills servers in the given order."""
     workers = []
     for s in servers.tolist():
         count = min(int(counts[s]), size)

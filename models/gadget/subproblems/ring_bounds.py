@@ -1,10 +1,10 @@
-"""The largest ring of a job in a slot as the paper reads off a relaxation (reconstructed).
+"""Ring size limits q_i[t] from a relaxation, as the paper describes them.
 
 The paper takes q_i[t] as the rounded-up allocation of the job in "the continuous relaxation" of the
-joint problem. Online that is the relaxation over the slots left of the jobs that are there: by P3
-total capacity alone counts, and with concave envelopes it has a closed form. The allocation is
-spread evenly over these slots. It is no bound: jobs compete, and one that the relaxation leaves out
-gets no ring although the optimum may serve it.
+joint problem. Online we read this (reconstructed) as the relaxation of the present jobs over the
+remaining slots: only total capacity counts (proposition P3), and with concave envelopes it has a
+closed form. The allocation is spread evenly over these slots. It is not a valid bound: jobs
+compete, and a job that the relaxation leaves out gets no ring although the optimum may serve it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from gadgetopt.numbers.arrays import Floats
 from ..terms import Terms
 from .hull import fractional_choice
 
-#: Allocations this little above a whole number are that number.
+#: Allocations this close above an integer are rounded down to it.
 WHOLE = 1e-9
 
 
 def relaxed_rings(
     terms: Terms, slot: int, done: Sequence[int], tables: Sequence[Floats], largest: Sequence[int]
 ) -> list[int]:
-    """Return q_i[t] of all jobs, 0 of those that are not there.
+    """Return q_i[t] of all jobs; 0 for jobs that are not present.
 
     Parameters
     ----------
@@ -34,9 +34,9 @@ def relaxed_rings(
     done : sequence of int
         Worker-slots of every job before this slot.
     tables : sequence of array
-        Utilities to go by.
+        Utilities to use, concave.
     largest : sequence of int
-        The largest ring that each job may have in any case.
+        A limit on the ring of each job in any case.
 
     Raises
     ------

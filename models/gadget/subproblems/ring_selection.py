@@ -1,7 +1,8 @@
-r"""Steps 1 to 3 of Algorithm 2: the linear relaxation of (12)-(19), and one ring size for each job.
+r"""Ring selection (steps 1 to 3 of Algorithm 2): relax (12)-(19) and pick a size per job.
 
-By P3 (reconstructed) the relaxation equals the one without links: averaged over a ring's workers
-no flow is needed. With one resource it has a closed form; with several it is solved as
+The relaxation equals the one without links (proposition P3, reconstructed): if all workers of a
+ring are spread alike, no flow is needed. With one resource it has a closed form; with several it is
+solved as
 
 .. math::
     \max \textstyle\sum \pi_{i\kappa} \varrho^u_{i\kappa}, \qquad
@@ -29,17 +30,17 @@ ZERO = 1e-9
 
 @dataclass(frozen=True)
 class RingSelection:
-    """The relaxation and what is selected from it.
+    """Optimum of the relaxation and the selected ring sizes.
 
     Attributes
     ----------
     bound : float
-        Upper bound on the slot's optimum: the value of the linear relaxation, re-proved from its
-        duals and rounded outward where it was solved by HiGHS.
+        Upper bound on the slot's optimum: the value of the linear relaxation; if HiGHS solved it,
+        recomputed from the duals and rounded outward.
     shares : tuple of dict
-        chi-bar of each job's sizes, where positive.
+        chi-bar of each size of each job, where positive.
     sizes : tuple of int
-        kappa_i of each job; 0 where it is dropped for the slot.
+        kappa_i of each job; 0 if the job is dropped for the slot.
     """
 
     bound: float
@@ -50,13 +51,13 @@ class RingSelection:
 def select_rings(problem: SlotProblem, limits: Limits) -> RingSelection:
     r"""Solve the relaxation and select a size for each job.
 
-    It is :math:`\kappa_i = \arg\max \pi_{i\kappa} \bar\chi_{i\kappa}`; ties go to the smallest
-    (reconstructed).
+    The size is :math:`\kappa_i = \arg\max \pi_{i\kappa} \bar\chi_{i\kappa}`; ties go to the
+    smallest size (reconstructed).
 
     Raises
     ------
     TimeoutError
-        If a limit is hit first.
+        If a limit is reached first.
     """
     bound, shares = _relaxation(problem, limits)
     sizes = []

@@ -1,9 +1,10 @@
-r"""Rings from counts of workers and uses of links (P1, reconstructed).
+r"""Decoding of rings from worker counts and link uses, by Eulerian circuits.
 
-A multiset of directed links carries a ring over given servers, up to links it does not need, if and
-only if it is balanced at every node and connects these servers. Then it has an Eulerian circuit:
-servers are visited in the order in which it meets them first, and the piece of the circuit between
-two of these is the route of a hop, without its loops. All workers of a server follow one another.
+A multiset of directed links carries a ring over given servers, up to superfluous links, if and only
+if it is balanced at every node and connects these servers (proposition P1, reconstructed). Then it
+has an Eulerian circuit. Servers are visited in the order in which the circuit first meets them; the
+part of the circuit between two of them, without loops, is the route of a hop. All workers of a
+server are consecutive.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ def mapping_of(
     terms : Terms
     job : int
     workers : mapping of int to int
-        Workers by position in `Terms.servers`; zeros are left out.
+        Workers by position in `Terms.servers`; zeros are ignored.
     uses : mapping of int to int
-        How often the ring uses each link, by position in `Terms.links`. On two-tier clusters it
-        does not matter: servers are visited rack by rack, which no ring does with less (P2).
+        How often the ring uses each link, by position in `Terms.links`. Ignored on two-tier
+        clusters: servers are visited rack by rack, which uses the least bandwidth (proposition P2).
 
     Returns
     -------
     Mapping or None
-        None without workers.
+        None if there are no workers.
 
     Raises
     ------
@@ -68,7 +69,7 @@ def mapping_of(
 def eulerian_circuit(terms: Terms, uses: Counts[int, int], start: int) -> list[int]:
     """Return the nodes of a closed walk over all links that can be reached from `start`.
 
-    Hierholzer's algorithm; links of other components are left out.
+    This is Hierholzer's algorithm; links of other components are left out.
 
     Raises
     ------
@@ -91,7 +92,7 @@ def eulerian_circuit(terms: Terms, uses: Counts[int, int], start: int) -> list[i
 
 
 def without_loops(walk: list[int]) -> tuple[int, ...]:
-    """Return a walk without the detours that lead back to a node it has been at."""
+    """Return a walk without loops, that is, without detours back to a visited node."""
     path: list[int] = []
     for node in walk:
         if node in path:

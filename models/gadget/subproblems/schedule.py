@@ -1,4 +1,4 @@
-"""The rings of all slots, as what decides slot by slot makes them."""
+"""Schedules as mappings slot by slot, and their conversion to solutions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .slot_problem import Mapping, ring
 
 @dataclass(frozen=True)
 class Schedule:
-    """Rings of every slot and how far they come.
+    """Rings of every slot and the worker-slots they add up to.
 
     Attributes
     ----------
     mappings : tuple of tuple of Mapping
-        Of every slot, from the first.
+        The rings of every slot, from the first.
     done : array of int, shape (jobs,)
         Worker-slots of each job.
     """
@@ -28,7 +28,7 @@ class Schedule:
 
 
 def as_solution(terms: Terms, schedule: Schedule) -> GadgetSolution:
-    """Return the rings of all slots."""
+    """Return a schedule as a solution."""
     return GadgetSolution(
         rings=tuple(
             ring(terms, t, mapping)

@@ -1,11 +1,11 @@
-r"""The problem of one slot: which job gets a ring of which size, and where.
+r"""Problem of one slot: ring sizes and their placement, for given gains.
 
-With :math:`z_{i,t-1}` worker-slots done, a ring of :math:`\kappa` workers is worth
+With :math:`z_{i,t-1}` worker-slots done, a ring of :math:`\kappa` workers gains
 
 .. math::
     \pi_{i,\kappa} = u_i(z_{i,t-1} + \kappa) - u_i(z_{i,t-1}),
 
-and the slot is to choose rings of the largest total (10)-(12).
+and the slot chooses rings of the largest total gain (10)-(12).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class SlotJob:
     ----------
     job : JobTerms
     gain : array, shape (q_i + 1,)
-        pi_{i, kappa} of rings of 0, 1, ... q_i workers; the first is 0.
+        pi_{i, kappa} of rings of 0, 1, ..., q_i workers; the first is 0.
     """
 
     job: JobTerms
@@ -57,14 +57,14 @@ class SlotProblem:
 
 @dataclass(frozen=True)
 class Mapping:
-    """Where the ring of a job sits.
+    """Placement of the ring of a job.
 
     Attributes
     ----------
     job : int
         Number of the job in the instance.
     workers : tuple of (int, int)
-        Servers, by their position in `Terms.servers`, with their workers.
+        Servers, by position in `Terms.servers`, with their numbers of workers.
     routes : tuple of tuple of int, optional
         As `Ring.routes`, for the ring that visits the servers in the order of `workers`; None on
         two-tier clusters.
@@ -97,16 +97,16 @@ def slot_problem(
     done : sequence of int
         z_{i, t-1}.
     tables : sequence of array, optional
-        Utilities to go by in place of u_i, such as their concave envelopes.
+        Utilities to use in place of u_i, such as their concave envelopes.
     largest : sequence of int, optional
-        The largest ring of each job that can be embedded alone, where known.
+        The largest ring of each job that can be embedded alone, if known.
     among : iterable of int, optional
-        The jobs to look at, where others are known to be done or not there yet.
+        The candidate jobs, if others are known to be done or not to have arrived.
 
     Notes
     -----
-    The largest ring (D9, reconstructed): :math:`q_i = \min \{N_i, K_i - z_{i,t-1}, \sum_s \min_r
-    \lfloor C_s^r / l_i^r \rfloor\}`. Jobs with none are left out.
+    The limit on a ring (reconstructed): :math:`q_i = \min \{N_i, K_i - z_{i,t-1}, \sum_s \min_r
+    \lfloor C_s^r / l_i^r \rfloor\}`. Jobs with a limit of 0 are left out.
     """
     jobs = []
     for i in range(len(terms.jobs)) if among is None else among:
@@ -124,7 +124,7 @@ def slot_problem(
 
 
 def ring(terms: Terms, slot: int, mapping: Mapping) -> Ring:
-    """Return a mapping as the ring of a solution: all workers of a server one after the other."""
+    """Return a mapping as the ring of a solution; workers of a server are consecutive."""
     nodes: list[int] = []
     for position, count in mapping.workers:
         nodes += [terms.servers[position]] * count

@@ -1,9 +1,9 @@
-r"""The cheapest ring of every job and size on a two-tier cluster, at given prices (reconstructed).
+r"""Pricing of rings: the cheapest ring of every job and size on a two-tier cluster.
 
 With prices :math:`\nu` of resources, :math:`\eta_s` of access links and :math:`\xi_k` of uplinks, n
-workers on server s cost :math:`n \, l_i^\top \nu_s`, and :math:`b_i \eta_s` more if the ring leaves
-the server. Three dynamic programs over the number of workers give the cheapest ring on one server,
-in one rack, and over racks, for all jobs at once.
+workers on server s cost :math:`n \, l_i^\top \nu_s`, plus :math:`b_i \eta_s` if the ring leaves the
+server. Three dynamic programs over the number of workers give the cheapest ring on one server,
+in one rack, and over racks, for all jobs at once (reconstructed).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .slot_problem import Mapping, SlotProblem
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices of a slot, not negative.
+    """Non-negative prices of a slot.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Prices:
 
 
 class TreePricing:
-    """Prices rings of all jobs of a slot problem.
+    """Pricing oracle for the rings of all jobs of a slot problem.
 
     Raises
     ------
@@ -61,14 +61,14 @@ class TreePricing:
         self.servers_of = [np.flatnonzero(tree.rack == k) for k in range(len(tree.uplink))]
 
     def best(self, prices: Prices) -> tuple[Floats, list[Mapping | None]]:
-        """Return the largest gain less cost of each job, and a ring that has it.
+        """Return the largest gain less cost of each job, and a ring that attains it.
 
         Returns
         -------
         value : array, shape (jobs,)
             At least 0.
         mappings : list of Mapping or None
-            None where no ring is worth more than it costs.
+            None where no ring gains more than it costs.
         """
         worker = self.demand @ prices.unit.T
         single, single_server = self._one_server(worker)
@@ -113,13 +113,13 @@ class TreePricing:
         return cost, server
 
     def _rack(self, k: int, worker: Floats, access: Floats) -> tuple[Floats, list[Ints]]:
-        """Return the cheapest ways to place workers in a rack whose ring leaves the servers.
+        """Return the cheapest ways to place workers in a rack, if the ring leaves the servers.
 
         Returns
         -------
         cost : array, shape (jobs, most + 1)
         counts : list of array
-            Of each server, how many of n workers it takes, shape (jobs, most + 1).
+            For each server, its share of n workers, shape (jobs, most + 1).
         """
         cost = np.full((len(worker), self.most + 1), np.inf)
         cost[:, 0] = 0.0
@@ -161,7 +161,7 @@ class TreePricing:
     def _unroll(
         self, k: int, racks: list[tuple[Floats, list[Ints]]], j: int, n: int
     ) -> list[tuple[int, int]]:
-        """Return servers and workers behind an entry of a rack's table."""
+        """Return the servers and workers behind an entry of a rack's table."""
         parts = []
         for position in reversed(range(len(self.servers_of[k]))):
             here = int(racks[k][1][position][j, n])

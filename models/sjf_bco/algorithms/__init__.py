@@ -1,4 +1,8 @@
-"""The paper's algorithm, step by step."""
+"""The paper's algorithm.
+
+sjf_bco: the method, Algorithms 1-3 (their selection of GPUs is in `subproblems/pools.py`).
+theta_search: the search for the load limit, the outer loop of Algorithm 1.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 

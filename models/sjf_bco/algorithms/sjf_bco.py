@@ -1,4 +1,4 @@
-"""SJF-BCO, smallest job first with balanced contention and overhead (Algorithms 1-3).
+"""SJF-BCO: smallest job first with balanced contention and overhead (Algorithms 1-3).
 
 M. Yu, B. Ji, H. Rajan, J. Liu, "On Scheduling Ring-All-Reduce Learning Jobs in Multi-Tenant GPU
 Clusters with Communication Contention", MobiHoc 2022.
@@ -46,14 +46,14 @@ def sjf_bco(
     r"""Return the best schedule of SJF-BCO over load limits theta and size thresholds kappa.
 
     The paper claims makespan <= :math:`n_g \varphi \frac{u}{l}\,OPT` (Theorem 5), which small
-    instances refute (`guarantees.theorem_5_ratio`). What holds is
+    instances refute (`theorem_5_ratio` in `guarantees/ratios.py`). The proven guarantee is
 
     .. math:: \text{makespan} \le \varphi\Big(1 + \frac{N}{N - n' + 1} + \text{big}\Big)\,OPT
               \le 4 \varphi\,OPT
 
-    when the run with every job placed by FA-FFP, idle availability and no load limit is among those
-    compared (`guarantees.corrected_ratio`): with `theta_search="sweep"` and idle availability, with
-    `seed_unbounded=True`, and whenever the first limit tried does not bind.
+    (reconstructed, `corrected_ratio` there). It needs the run with every job placed by FA-FFP, idle
+    availability and no load limit among the compared runs: with `theta_search="sweep"` and idle
+    availability, with `seed_unbounded=True`, and whenever the first limit tried does not bind.
 
     Parameters
     ----------
@@ -63,35 +63,36 @@ def sjf_bco(
     rng : numpy.random.Generator
         Not used: the algorithm is deterministic.
     theta_search : "literal", "feasible" or "sweep", default "literal"
-        How theta is searched. "literal": bisection of 1..T that goes left when the makespan
-        improved, as Algorithm 1 has it. "feasible": bisection that goes left when all jobs could be
-        placed. "sweep": every theta that makes a difference. The last two are reconstructed.
+        How theta is searched. "literal": bisection of 1..T that goes left if the makespan improved,
+        as in Algorithm 1. "feasible": bisection that goes left if all jobs could be placed.
+        "sweep": every theta that makes a difference. The last two are (reconstructed).
     availability : "idle" or "queue", default "idle"
-        Which GPUs count as available in Algorithms 2 and 3: those free now, with jobs strictly in
-        order (the pseudo-code), or all, each with a queue (the paper's analysis).
+        Which GPUs count as available in Algorithms 2 and 3: those that are free, with jobs strictly
+        in order (the pseudo-code), or all, each with a queue (the paper's analysis).
     packing : "least_loaded" or "opened_first", default "least_loaded"
-        FA-FFP takes GPUs by load only (the pseudo-code), or from servers in use first (the text).
+        FA-FFP takes GPUs by load only (the pseudo-code), or from used servers first (the text,
+        reconstructed).
     seed_unbounded : bool, default False
-        Also make the run that the guarantee above needs (reconstructed).
+        If True, also make the run that the guarantee above needs (reconstructed).
 
     Returns
     -------
     MethodOutcome
         Its notes give theta and kappa of the schedule, the makespan at each theta tried, and the
-        number of runs made. No solution if no run ended before the horizon T.
+        number of runs. No solution if no run ended before the horizon T.
 
     Notes
     -----
-    A run takes O(sum_j G_j log N) and the updates of contention levels; Algorithm 1 makes at most
-    (distinct sizes) * log2 T of them, fewer since equal runs are recognised (see `theta_search`).
+    A run takes O(sum_j G_j log N) plus the updates of contention levels. Algorithm 1 makes at most
+    (distinct sizes) * log2 T runs, fewer since equal runs are recognised (see `theta_search`).
     The paper's bound is O(n_g |J| N log N log T) (Theorem 6).
 
-    Departures from the text. Theta is an integer in the bisection, jobs of equal size go by index,
-    only 1 and the distinct job sizes are tried as kappa, and est_j defaults to the shortest
-    duration, with the tightest u (all reconstructed). A run that cannot place every job is given
-    makespan T rather than its partial makespan (line 15), and completion times are those of the
-    complete schedule, with the contention that later jobs bring: as printed, an infeasible run
-    would win, and stale completion times would be compared.
+    Departures from the text: theta is an integer in the bisection, ties between jobs of equal size
+    go by index, only 1 and the distinct job sizes are tried as kappa, and est_j defaults to the
+    shortest duration, with the tightest u (all reconstructed). A run that cannot place every job
+    counts as makespan T, not as its partial makespan (line 15). Completion times are those of the
+    complete schedule, with the contention caused by later jobs. As printed, an infeasible run would
+    win, and outdated completion times would be compared.
 
     References
     ----------
@@ -113,7 +114,7 @@ def unbounded_run(batch: Batch, packing: Packing = "least_loaded") -> Run:
 
 
 def kappa_stages(batch: Batch, kappa: int, packing: Packing) -> list[Stage]:
-    """Return the order of a run: smallest first, FA-FFP up to size kappa and LBSGF beyond."""
+    """Return the stages of a run: smallest first, FA-FFP up to size kappa, LBSGF beyond."""
     order = batch.smallest_first
     small = [j for j in order if batch.gpus[j] <= kappa]
     return [Stage(small, _fa_ffp(packing)), Stage(order[len(small) :], LeastLoadedServers)]
@@ -122,7 +123,7 @@ def kappa_stages(batch: Batch, kappa: int, packing: Packing) -> list[Stage]:
 def _runs_by_kappa(
     batch: Batch, availability: Availability, packing: Packing
 ) -> dict[int, MakeRun]:
-    """Return the run for each kappa of 1..n_g that differs from the one before.
+    """Return one run for each kappa of 1..n_g that differs from the previous one.
 
     Two kappas with no job size between them give the same run; kappa = 1 matters even without a job
     of that size, as every job then goes to LBSGF.

@@ -1,16 +1,16 @@
-"""Searching the load limit theta: the outer loop of Algorithm 1, and two other ways through it.
+"""Search for the load limit theta: the outer loop of Algorithm 1, and two variants.
 
-Few limits need a run of their own. None of the following changes a result.
+Few limits need a run of their own. The following shortcuts do not change any result.
 
-* Let a run at limit theta reach the largest load U_max. At any limit in [U_max, theta] the GPUs it
-  chose are still within the limit, those it passed over for lack of room still are, and what it
-  waited for it still waits for: the run is the same, and so is a failure. Such limits are answered
-  from memory.
+* Let U_max be the largest load of a run at limit theta. At any limit in [U_max, theta] the GPUs it
+  chose are still within the limit, the GPUs it skipped for lack of room are still skipped, and it
+  waits for the same completions. So the run is the same, and so is a failure. Such limits are
+  answered from memory.
 * A limit below the jobs' total load over all GPUs fails without a run.
-* A run of makespan M has U_max <= M, since est_j / u is no more than the time that job j takes. A
-  bisection needs the smallest makespan at a theta only, so once a variant has reached M, the next
-  may be run with limit M instead of a larger theta: it is the same run if its makespan is at most
-  M, and if it is not, neither would the other be. All theta above M thus share one run.
+* A run of makespan M has U_max <= M, since est_j / u never exceeds the execution time of job j. A
+  bisection needs only the smallest makespan at a theta. So once a variant has reached M, the next
+  variant may run with limit M instead of a larger theta: the two runs are the same if one of them
+  has makespan at most M. All theta above M thus share one run.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from ..subproblems.placement import Batch, Run, solution_of
 
 ThetaSearch = Literal["literal", "feasible", "sweep"]
 
-#: Makes the run of a variant (a kappa) at a limit in load units.
+#: Runs a variant (a kappa) at a limit in load units.
 MakeRun = Callable[[int], Run]
 
 
 @dataclass
 class Search:
-    """Runs made so far, the best of them, and the probes.
+    """Search state: runs so far, the incumbent, and the probes.
 
     Attributes
     ----------
     best_makespan : int
-        The incumbent m of Algorithm 1, the horizon T at first: a makespan of T is never accepted.
+        The incumbent m of Algorithm 1, initially the horizon T: makespan T is never accepted.
     probes : list of dict
-        For each theta tried, the best makespan over the variants, T if none could place all jobs.
+        For each theta tried, the best makespan over the variants; T if none placed all jobs.
     runs : int
-        Runs really made.
+        Number of runs actually made.
     """
 
     batch: Batch
@@ -58,7 +58,7 @@ class Search:
     def __post_init__(self) -> None:
         self.best_makespan = self.batch.instance.horizon_slots
         self._clock = Clock(self.limits)
-        # Per variant: (U_max, limit, all jobs placed, makespan) of the runs made.
+        # Runs per variant: (U_max, limit, all jobs placed, makespan).
         self._known: dict[int, list[tuple[int, int, bool, int | None]]] = {
             v: [] for v in self.variants
         }
@@ -66,10 +66,10 @@ class Search:
     def probe(
         self, variant: int, limit: int, *, below: int, at_most: int | None = None
     ) -> tuple[bool, int | None, int]:
-        """Return whether all jobs can be placed, the makespan, and the largest load, at a limit.
+        """Return (all jobs placed, makespan, largest load) at a limit.
 
-        The run is kept if its makespan is `below`. With `at_most`, only a makespan up to that is
-        meant: if the run's would be larger, the answer may be that of another run with that fault.
+        The run becomes the incumbent if its makespan is below `below`. With `at_most`, only smaller
+        makespans are exact: a larger one may be that of another run that also exceeds `at_most`.
         """
         lowered = limit if at_most is None else min(limit, self.batch.limit(at_most))
         if not self.batch.fits(lowered):
@@ -84,14 +84,14 @@ class Search:
         return run.placed, run.makespan, run.max_load
 
     def consider(self, run: Run, variant: int, limit: int, *, below: int) -> None:
-        """Keep the run as the best if its makespan is smaller than `below`."""
+        """Keep the run as incumbent if its makespan is smaller than `below`."""
         if run.makespan is not None and run.makespan < below:
             self.best_makespan, self.best = run.makespan, run
             self.best_variant = variant
             self.best_theta = float(self.batch.theta(min(limit, self.batch.unlimited)))
 
     def out_of_time(self) -> bool:
-        """Whether the time limit has passed; a search stops between two runs."""
+        """Return True if the time limit has passed; a search stops between two runs."""
         if self._clock.expired:
             self.limit_hit = "time_s"
         return self.limit_hit is not None
@@ -119,7 +119,7 @@ class Search:
 
 
 def search_theta(search: Search, theta_search: ThetaSearch) -> None:
-    """Search theta as `theta_search` says; what is found is in `search`."""
+    """Search theta by the given strategy; the result is stored in `search`."""
     if theta_search == "sweep":
         _sweep(search)
     elif theta_search in ("literal", "feasible"):
@@ -133,8 +133,8 @@ def search_theta(search: Search, theta_search: ThetaSearch) -> None:
 def _bisect(search: Search, *, to_feasible: bool) -> None:
     """Bisect the integers 1..T (Algorithm 1, lines 2-27).
 
-    The paper goes to smaller theta when the makespan improved. With `to_feasible` the search does
-    so whenever some variant could place all jobs (reconstructed).
+    The paper moves to smaller theta if the makespan improved. With `to_feasible` the search does so
+    if some variant placed all jobs (reconstructed).
     """
     left, right = 1, search.batch.instance.horizon_slots
     while left <= right:
@@ -153,10 +153,11 @@ def _bisect(search: Search, *, to_feasible: bool) -> None:
 
 
 def _try_variants(search: Search, theta: int, *, need_feasible: bool) -> tuple[int, bool] | None:
-    """Return the smallest makespan at theta (T if none), and whether some variant placed all jobs.
+    """Return the smallest makespan at theta (T if none), and True if some variant placed all jobs.
 
-    The latter is meant only if `need_feasible`. None if time is up. Variants go from the largest
-    down, as kappa = n_g mostly is the best and limits the others; a tie goes to the smaller one.
+    The second value is exact only with `need_feasible`. None if time is up. Variants are tried from
+    the largest kappa down, since kappa = n_g is mostly the best and limits the others; ties go to
+    the smaller kappa.
     """
     incumbent = search.best_makespan
     best_here = search.batch.instance.horizon_slots
@@ -164,7 +165,7 @@ def _try_variants(search: Search, theta: int, *, need_feasible: bool) -> tuple[i
     for variant in reversed(search.variants):
         if search.out_of_time():
             return None
-        # A makespan beyond the best, or beyond T, counts only as a sign of feasibility.
+        # A makespan beyond the incumbent or T matters only as a sign of feasibility.
         at_most = None if need_feasible and not feasible else best_here
         below = min(incumbent, best_here + 1)
         placed, makespan, _ = search.probe(
@@ -179,8 +180,8 @@ def _try_variants(search: Search, theta: int, *, need_feasible: bool) -> tuple[i
 def _sweep(search: Search) -> None:
     """Try every theta that makes a difference, from infinity down to the first failure.
 
-    A run with largest load U_max is the run for every theta from U_max up, so the next theta to
-    try is just below U_max (reconstructed).
+    A run with largest load U_max stays the same for every theta from U_max up, so the next theta is
+    just below U_max (reconstructed).
     """
     for variant in search.variants:
         limit = search.batch.unlimited

@@ -1,4 +1,8 @@
-"""What the paper compares its algorithm with, and heuristics of ours."""
+"""Baselines of the paper, and a heuristic of ours.
+
+first_fit: first fit (FF), list scheduling (LS) and random placement (RAND).
+local_search: LPT on single servers, iterated; not in the paper.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 

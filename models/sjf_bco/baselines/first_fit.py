@@ -1,7 +1,7 @@
-"""What the paper compares SJF-BCO with: first fit, list scheduling and random placement.
+"""Baselines of the paper: first fit, list scheduling and random placement.
 
-The paper gives each one sentence; job order, ties and the search for the load limit are
-reconstructed. None has a guarantee there. M. Yu, B. Ji, H. Rajan, J. Liu, "On Scheduling
+The paper describes each in one sentence; job order, ties and the search for the load limit are
+(reconstructed). None has a guarantee in the paper. M. Yu, B. Ji, H. Rajan, J. Liu, "On Scheduling
 Ring-All-Reduce Learning Jobs in Multi-Tenant GPU Clusters with Communication Contention", MobiHoc
 2022, section 7.
 """
@@ -44,18 +44,18 @@ def first_fit(
     """Return the best first-fit schedule (FF) over load limits theta.
 
     A job takes the first G_j available GPUs, by server and GPU, whose load with the job stays
-    within theta. No guarantee. One run takes O(sum_j G_j log N) and contention updates.
+    within theta. No guarantee. A run takes O(sum_j G_j log N) plus contention updates.
 
     Parameters
     ----------
     instance, limits, rng
-        As in `algorithms.sjf_bco`; deterministic.
+        As in `algorithms/sjf_bco.py`; deterministic.
     theta_search : "literal", "feasible" or "sweep", default "literal"
-        As in SJF-BCO, without its loop over kappa (reconstructed).
+        As in SJF-BCO, without the loop over kappa (reconstructed).
     availability : "idle" or "queue", default "idle"
         Which GPUs count as available.
     job_order : "given" or "smallest_first", default "given"
-        (reconstructed)
+        Order in which jobs are placed (reconstructed).
     """
     return _search(
         instance,
@@ -78,8 +78,8 @@ def list_scheduling(
 ) -> MethodOutcome:
     """Return the best list schedule (LS) over load limits theta.
 
-    A job takes the G_j available GPUs of least load, as FA-FFP does: in size order this is SJF-BCO
-    at kappa = n_g. No guarantee in the paper; in size order and idle availability the corrected
+    A job takes the G_j available GPUs of least load, as in FA-FFP: in size order this is SJF-BCO at
+    kappa = n_g. No guarantee in the paper; in size order and with idle availability the corrected
     guarantee of SJF-BCO holds for the run without limit. Complexity and parameters are those of
     `first_fit`.
     """
@@ -104,25 +104,25 @@ def random_placement(
 ) -> MethodOutcome:
     """Return a schedule with randomly chosen GPUs (RAND), at the load limit theta = T.
 
-    No guarantee and no search. O(|J| N log N) and contention updates.
+    No guarantee and no search. A run takes O(|J| N log N) plus contention updates.
 
     Parameters
     ----------
     instance, limits, rng
-        The generator makes the choices; limits are not consulted in this single run.
+        `rng` draws the GPUs; limits are ignored in this single run.
     rand_mode : "gpu" or "server", default "gpu"
-        Every set of G_j candidates alike, or servers in random order and random GPUs inside them
-        (both reconstructed).
+        All sets of G_j candidates are equally likely, or servers come in random order with random
+        GPUs on each (both reconstructed).
     availability : "idle" or "queue", default "idle"
         Which GPUs count as available.
     job_order : "given" or "smallest_first", default "given"
-        (reconstructed)
+        Order in which jobs are placed (reconstructed).
 
     Returns
     -------
     MethodOutcome
-        No solution if the jobs do not fit below the load limit or the schedule ends after the
-        horizon; the note `makespan` then still tells when it ends.
+        No solution if the jobs do not fit within the load limit or the schedule ends after the
+        horizon; the note `makespan` then still gives its end.
     """
     if rand_mode not in ("gpu", "server"):
         raise ValueError(f"rand_mode: {rand_mode!r} is not 'gpu' or 'server'")
@@ -149,7 +149,7 @@ def _search(
 ) -> MethodOutcome:
     batch = Batch(instance)
     stages = [Stage(_ordered(batch, job_order), pool)]
-    # The search is over variants; a baseline has one.
+    # The search is over variants; a baseline has only one.
     only = {0: lambda limit: run(batch, stages, limit, availability)}
     search = Search(batch, only, limits)
     search_theta(search, theta_search)

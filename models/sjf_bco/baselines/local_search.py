@@ -1,8 +1,8 @@
-"""Longest processing time first on single servers, and iterated randomised versions of it.
+"""LPT (longest processing time first) on single servers, and iterated randomised LPT.
 
-Not in the paper: a reference heuristic. Jobs that fit on a server stay on one, so there is no
-contention and every duration is known beforehand. Jobs larger than every server are placed first
-and reserve whole servers at their start, so that no two spread jobs ever share one.
+A reference heuristic that is not in the paper (reconstructed). Jobs that fit on a server run on
+one, so there is no contention and every duration is known in advance. Jobs larger than every server
+are placed first and reserve whole servers, so that no two spread jobs ever share a server.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from ..certificate import energetic_bound
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..size_limits import refuse_many
 
-_NOISE = (0.02, 0.05, 0.1, 0.2)  # eta of the duration keys
-_EXPONENT = (0.1, 0.25)  # range of the power of G_j in the size keys
+_NOISE = (0.02, 0.05, 0.1, 0.2)  # eta of the duration priorities
+_EXPONENT = (0.1, 0.25)  # range of the exponent of G_j in the size priorities
 
-#: Entries of the table of free times, GPUs of the largest server times servers: 80 MB.
+#: Limit on the table of free times, GPUs of the largest server times servers: 80 MB.
 MOST_FREE_TIMES = 10_000_000
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Starts, placements and makespan of one pass."""
+    """Schedule of one pass: starts, placements and makespan."""
 
     makespan: int
     start: list[int]
     placement: list[dict[int, int]]
 
     def solution(self) -> SjfBcoSolution:
-        """Return the decision."""
+        """Return the schedule as a solution."""
         return SjfBcoSolution(start_slot=tuple(self.start), placement=tuple(self.placement))
 
 
@@ -47,12 +47,13 @@ def lpt_ils(
     *,
     restarts: int = 200,
 ) -> MethodOutcome:
-    """Return the best of LPT and of many randomised passes aimed at beating it.
+    """Return the best of LPT and of many randomised passes (reconstructed).
 
     A restart draws job priorities near the durations d_j, either d_j (1 + U[-eta, eta]) or
-    d_j G_j^x, and a target M between a lower bound and the best makespan less one. Each job takes,
-    among the places where it completes by M, the one that wastes the least GPU time, ties by latest
-    completion; if there is none, the earliest completion. No guarantee. A restart takes O(|J| N).
+    d_j G_j^x, and a target M between a lower bound and the best makespan less one. Among the places
+    where a job completes by M it takes the one that wastes the least GPU time; ties go to the
+    latest completion. If there is none, it takes the earliest completion. No guarantee. A restart
+    takes O(|J| N).
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ def lpt_ils(
         `time_s` stops early.
     rng : numpy.random.Generator
     restarts : int, default 200
-        Randomised passes. They end early when the best makespan equals the lower bound.
+        Number of randomised passes; fewer if the best makespan reaches the lower bound.
 
     Returns
     -------
@@ -71,7 +72,7 @@ def lpt_ils(
     Raises
     ------
     ModelRefused
-        If the largest server has so many GPUs in use that their free times cannot be listed.
+        If the largest server has too many usable GPUs to list their free times.
     """
     clock = Clock(limits)
     jobs = _Jobs(instance)
@@ -104,7 +105,7 @@ def lpt_ils(
 def lpt(instance: SjfBcoInstance) -> Schedule:
     """Return the schedule of one pass, longest first, each job where it completes earliest.
 
-    No contention arises, so `makespan` is the true one. It may exceed the horizon. O(|J| S) steps.
+    There is no contention, so `makespan` is exact. It may exceed the horizon. Takes O(|J| S).
     """
     jobs = _Jobs(instance)
     return _pass(jobs, jobs.duration, None)
@@ -116,7 +117,7 @@ class _Jobs:
     def __init__(self, instance: SjfBcoInstance):
         rates = instance.rates
         self.instance = instance
-        # Servers are numbered by capacity here, so that ties go to the smaller server.
+        # Servers are sorted by capacity here, so that ties go to the smaller server.
         self.servers = np.argsort(instance.server_gpus, kind="stable").tolist()
         # No server needs more GPUs than all jobs together.
         useful = [min(capacity, sum(rates.gpus)) for capacity in instance.server_gpus]
@@ -129,7 +130,7 @@ class _Jobs:
         self.gpus = np.array(rates.gpus)
         self.shortest = rates.exec_min
         self.oversize = self.gpus > self.capacities.max()
-        # A job with rate 0 on one server is spread like one that does not fit.
+        # A job with rate 0 on a single server is spread, like one that does not fit.
         local = [None if big else rates.duration(j, 1, 0) for j, big in enumerate(self.oversize)]
         self.oversize |= np.array([d is None for d in local])
         self.local = [0 if d is None else d for d in local]
@@ -156,7 +157,7 @@ def _pass(jobs: _Jobs, priority: Floats, target: int | None) -> Schedule:
         if jobs.oversize[j]:
             counts = _whole_servers(jobs, free, j)
             duration = jobs.instance.rates.duration(j, len(counts), 1)
-            assert duration is not None  # _whole_servers takes a number of servers that works
+            assert duration is not None  # _whole_servers takes a feasible number of servers
             begin = max(int(free.times[jobs.capacities[s] - 1, s]) for s in counts)
         else:
             duration = jobs.local[j]
@@ -180,7 +181,7 @@ class _FreeTimes:
         self.times = np.where(rows < capacities, 0.0, math.inf)
 
     def earliest(self, size: int) -> tuple[int, int]:
-        """Return (server, index of the last GPU) where `size` GPUs are free first."""
+        """Return (server, index of the last GPU) of the earliest place for `size` GPUs."""
         return int(self.times[size - 1].argmin()), size - 1
 
     def least_waste(self, size: int, duration: int, target: int) -> tuple[int, int] | None:
@@ -199,7 +200,7 @@ class _FreeTimes:
         return int(s), int(i) + size - 1
 
     def occupy(self, s: int, size: int, begin: int, end: int) -> None:
-        """Give the `size` GPUs of server s that come free last, by `begin`, the free time `end`."""
+        """Set the `size` GPUs of server s that are free last by `begin` to free time `end`."""
         column = self.times[:, s]
         last = int(np.searchsorted(column, begin, side="right"))
         column[last - size : last] = end
@@ -207,7 +208,7 @@ class _FreeTimes:
 
 
 def _whole_servers(jobs: _Jobs, free: _FreeTimes, j: int) -> dict[int, int]:
-    """Return GPU counts on the servers that are free first as a whole, ties by capacity."""
+    """Return GPU counts on the servers that are entirely free first, ties by capacity."""
     whole = free.times[jobs.capacities - 1, np.arange(len(jobs.capacities))]
     by_release = np.lexsort((-jobs.capacities, whole)).tolist()
     by_capacity = np.lexsort((whole, -jobs.capacities)).tolist()
@@ -215,7 +216,7 @@ def _whole_servers(jobs: _Jobs, free: _FreeTimes, j: int) -> dict[int, int]:
         counts = _filled(servers, jobs.capacities, int(jobs.gpus[j]))
         if len(counts) > 1 and jobs.instance.rates.duration(j, len(counts), 1) is not None:
             return counts
-    # Some number of servers works, or the instance would have been refused.
+    # Some number of servers is feasible, or the instance would have been rejected.
     rates = jobs.instance.rates
     r = next(r for r in rates.server_counts(j) if r > 1 and rates.rate(j, r, 1) > 0)
     largest = by_capacity[:r]
@@ -229,7 +230,7 @@ def _whole_servers(jobs: _Jobs, free: _FreeTimes, j: int) -> dict[int, int]:
 
 
 def _filled(servers: list[int], capacities: Ints, size: int) -> dict[int, int]:
-    """Fill servers in order until the job has its GPUs."""
+    """Return GPU counts that fill servers in order until the job has its GPUs."""
     counts: dict[int, int] = {}
     for s in servers:
         if size == 0:

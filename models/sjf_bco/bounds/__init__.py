@@ -1,4 +1,8 @@
-"""Relaxations, and what computes their certificates."""
+"""Verified lower bounds on the makespan.
+
+combinatorial: the bounds as methods; class_bound: the class bound as an ILP, and its LP.
+outcome: the method outcome of a verified bound.
+"""
 
 from gadgetopt.system.declaration import Formulation, Method, Parts
 
@@ -30,14 +34,14 @@ METHODS = (
     Method(
         "energetic",
         kind="relaxation",
-        summary="area and window bound",
+        summary="bound by area and time windows",
         reference="verified lower bounds (reconstructed)",
         run=part("combinatorial:energetic"),
     ),
     Method(
         "class_lp",
         kind="relaxation",
-        summary="class bound by linear programming, its dual recomputed exactly",
+        summary="class bound by linear programming, recomputed exactly from its duals",
         reference="verified lower bounds (reconstructed)",
         run=part("class_bound:class_lp"),
         formulation="class_bound",

@@ -1,7 +1,8 @@
-r"""The class bound: large servers are scarce (a relaxation, reconstructed).
+r"""Class bound: a lower bound from the scarcity of large servers, by gang size.
 
-Every job is either local, for :math:`d^1_j = d_j(1, 0)` slots, or spread, for at least
-:math:`d^2_j = \min_{r \ge 2} d_j(r, 1)`. Variables: x_j = 1 if job j is local, and the makespan M.
+The relaxation is (reconstructed). Every job is either local, for :math:`d^1_j = d_j(1, 0)` slots,
+or spread, for at least :math:`d^2_j = \min_{r \ge 2} d_j(r, 1)`. Variables: x_j = 1 if job j is
+local, and the makespan M.
 
 .. math::
     \min\ & M \\
@@ -13,8 +14,8 @@ Every job is either local, for :math:`d^1_j = d_j(1, 0)` slots, or spread, for a
         && \forall c: \text{GPUs of the servers large enough} \\
     & x_j \in \{0, 1\},\ M \in \mathbb{Z}_{\ge 0}
 
-for every gang size c. x_j = 0 if no server holds the gang or it makes no progress on one, x_j = 1
-if it cannot be spread. Dropping integrality leaves an LP whose dual multipliers prove a bound in
+for every gang size c. x_j = 0 if no server holds the gang or it makes no progress on one; x_j = 1
+if it cannot be spread. Without integrality it is an LP whose dual multipliers prove a bound in
 exact arithmetic: `class_lp`.
 """
 
@@ -38,7 +39,7 @@ from ..instance import SjfBcoInstance
 
 
 def durations(instance: SjfBcoInstance, j: int) -> tuple[int | None, int | None]:
-    """d^1_j and d^2_j; None where job j cannot be local, or cannot be spread, and ever finish."""
+    """Return d^1_j and d^2_j; None if job j cannot be local (spread) or would never finish."""
     rates = instance.rates
     counts = rates.server_counts(j)
     local = rates.duration(j, 1, 0) if 1 in counts else None
@@ -47,7 +48,7 @@ def durations(instance: SjfBcoInstance, j: int) -> tuple[int | None, int | None]
 
 
 def build(instance: SjfBcoInstance, relaxed: bool = False) -> pyo.ConcreteModel:
-    """Build the class bound as a MILP, or as its LP relaxation."""
+    """Build the class bound as an ILP, or as its LP relaxation (reconstructed)."""
     O, N = instance.server_gpus, instance.total_gpus  # noqa: E741
     G = instance.rates.gpus
     d = [durations(instance, j) for j in range(len(G))]
@@ -66,7 +67,7 @@ def build(instance: SjfBcoInstance, relaxed: bool = False) -> pyo.ConcreteModel:
     )
 
     def slots(j: int) -> Any:
-        """Duration of job j, local or spread; an impossible choice is fixed away."""
+        """Return the duration of job j, local or spread; bounds exclude impossible choices."""
         local, spread = d[j]
         return (local or 0) * m.x[j] + (spread or 0) * (1 - m.x[j])
 
@@ -93,7 +94,7 @@ def build(instance: SjfBcoInstance, relaxed: bool = False) -> pyo.ConcreteModel:
 
 
 def class_lp(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the LP class bound, recomputed from the solver's dual multipliers and rounded up."""
+    """Return the LP class bound, recomputed exactly from the duals and rounded up."""
     from .outcome import bound_outcome
 
     clock = Clock(limits)

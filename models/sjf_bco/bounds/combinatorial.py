@@ -1,6 +1,7 @@
-"""Combinatorial lower bounds on the makespan as methods (reconstructed: the paper has none).
+"""Combinatorial lower bounds on the makespan, as methods.
 
-`certificate` has the formulas, `class_bound` adds the scarcity of large servers.
+The paper has no lower bounds (all reconstructed). `certificate.py` has the formulas;
+`class_bound.py` adds the scarcity of large servers.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def energetic(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator
 def combinatorial(
     instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
-    """Return the largest of the verified bounds: energetic and the certified class bound."""
+    """Return the larger of the energetic bound and the certified class bound."""
     windows = energetic_bound(instance)
     outcome = energetic(instance, limits, rng)
     notes: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""A verified bound as what a method returns."""
+"""Method outcome of a verified lower bound."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..instance import SjfBcoInstance
 
 
 def bound_outcome(instance: SjfBcoInstance, bound: int, certificate: Certificate) -> MethodOutcome:
-    """A verified bound; one beyond the horizon proves that no schedule exists."""
+    """Return the outcome of a bound; a bound beyond the horizon proves infeasibility."""
     return MethodOutcome(
         dual_bound=bound,
         voucher=Voucher.VERIFIED,

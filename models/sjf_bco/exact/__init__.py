@@ -1,4 +1,7 @@
-"""Methods that close gaps: decompositions, branch and bound, ladders, portfolios."""
+"""The exact method.
+
+ladder: heuristics, lower bounds and CP-SAT models in turn, until the gap is closed.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 

@@ -1,15 +1,15 @@
-"""The ladder: cheap bounds and schedules first, the exact model only for what is left open.
+"""The ladder: cheap bounds and heuristics first, exact models only for the remaining gap.
 
-An exact method of ours (reconstructed). Its rungs, until the lower bound meets the makespan:
+An exact method of ours (reconstructed). It climbs until the lower bound meets the makespan. Rungs:
 
 1. heuristics: list schedules without sharing, LPT-ILS, and the paper's SJF-BCO;
 2. combinatorial bounds: energetic, then the certified class bound;
-3. CP-L and CP-U, whose schedules are simulated and dispatched: where an optimum without contention
-   exists, the two meet;
+3. CP-L and CP-U (see `formulations/cp_model.py`), whose schedules are simulated and dispatched: if
+   an optimum without contention exists, the two meet;
 4. CP-L2;
-5. CP-E with CP-L2, which ends the search.
+5. CP-E with the constraints of CP-L2, the last rung.
 
-On which rung the two met says what was hard about an instance.
+The rung on which the bounds met shows what was hard about an instance.
 """
 
 from __future__ import annotations
@@ -43,54 +43,54 @@ from ..formulations.cp import (
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..subproblems.greedy import upper_bound_schedule
 
-#: What the bound rests on when a rung has raised it last.
+#: Formulation behind the bound, by the rung that raised it last.
 _FORMULATION_OF_RUNG = {"CP-L": "cp_l", "CP-L2": "cp_l2", "CP-E+L2": "cp_e_l2"}
 
-#: Share of the remaining time that a rung before the last may take.
+#: Share of the remaining time that a rung other than the last may take.
 _SHARE = 0.5
 
 
 class _Search(Search[SjfBcoSolution]):
-    """What is known so far, and what is left of the time."""
+    """Search state: incumbent, bound, and the remaining time."""
 
     def __init__(self, instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator):
         super().__init__("min", limits, gap=0.0)
         self.instance, self.rng = instance, rng
         self.bound = 0
         self.bound_from: str | None = None
-        #: Why methods were left out that are not made for an instance so large.
+        #: Reasons why methods were skipped on a large instance.
         self.refused: list[str] = []
 
     @property
     def upper(self) -> int | None:
-        """The makespan of the incumbent."""
+        """Makespan of the incumbent."""
         return None if self.best is None else int(self.value)
 
     def raise_lower(self, bound: int, certificate: Certificate | None = None) -> None:
-        """Take note of a proven bound; beyond the horizon it proves infeasibility."""
+        """Record a proven bound; a bound beyond the horizon proves infeasibility."""
         self.prove(bound, certificate)
         self.infeasible |= self.bound > self.instance.horizon_slots
 
     def consider(self, schedule: Solution | None) -> None:
-        """Simulate a schedule and keep it if it is the best."""
+        """Simulate a schedule and keep it as incumbent if it is better."""
         found = simulated(self.instance, cast(SjfBcoSolution | None, schedule))
         if found:
             self.offer(*found)
 
     def limits_of_rung(self, rung_s: float | None) -> Limits:
-        """The time a rung may take; the last one, without `rung_s`, takes all that is left."""
+        """Return the limits of a rung; the last rung (`rung_s` None) takes all remaining time."""
         return self.clock.limits() if rung_s is None else self.clock.limits(_SHARE, rung_s)
 
     @contextmanager
     def unless_refused(self) -> Iterator[None]:
-        """Do without what is not made for the instance, and note the reason."""
+        """Skip a method that refuses the instance, and record the reason."""
         try:
             yield
         except ModelRefused as error:
             self.refused.append(str(error))
 
     def heuristics(self) -> None:
-        """Rung 1."""
+        """Run rung 1."""
         self.consider(upper_bound_schedule(self.instance))
         with self.unless_refused():
             limits = self.limits_of_rung(rung_s=5.0)
@@ -100,21 +100,21 @@ class _Search(Search[SjfBcoSolution]):
             self.consider(sjf_bco(self.instance, limits, self.rng, theta_search="sweep").solution)
 
     def energetic(self) -> None:
-        """Rung 2, first half."""
+        """Run rung 2, first half."""
         self.take(energetic(self.instance, self.clock.limits(), self.rng))
 
     def classes(self) -> None:
-        """Rung 2, second half."""
+        """Run rung 2, second half."""
         self.take(class_lp(self.instance, self.limits_of_rung(rung_s=5.0), self.rng))
 
     def take(self, bound: MethodOutcome) -> None:
-        """Take note of a bound that comes with its certificate."""
+        """Record a bound with its certificate."""
         if bound.dual_bound is not None:
             self.raise_lower(int(bound.dual_bound), bound.certificate)
         self.versions.update(bound.versions)
 
     def cp(self, durations: Constraints, rung_s: float | None) -> None:
-        """Rungs 3 to 5: one of the CP models, on the best makespan so far as horizon."""
+        """Run one CP model of rungs 3 to 5, with the incumbent's makespan as horizon."""
         limits = self.limits_of_rung(rung_s)
         lower, seed = int(self.bound), seed_of(self.rng)
         outcome, schedule = solve(self.instance, durations, limits, seed, lower, self.best)
@@ -131,7 +131,7 @@ class _Search(Search[SjfBcoSolution]):
             self.raise_lower(round_up(outcome.bound))
 
     def rungs(self, rung_s: float) -> Iterator[tuple[str, Any]]:
-        """Names and actions, cheapest first."""
+        """Yield names and actions of the rungs, cheapest first."""
         yield "heuristics", self.heuristics
         yield "energetic", self.energetic
         yield "class_lp", self.classes
@@ -144,7 +144,9 @@ class _Search(Search[SjfBcoSolution]):
 def ladder(
     instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator, *, rung_s: float = 20.0
 ) -> MethodOutcome:
-    """Return an optimal schedule, or the best schedule and bound when time ran out.
+    """Return an optimal schedule, or the best schedule and bound within the time limit.
+
+    The method is ours (reconstructed).
 
     Parameters
     ----------
@@ -153,15 +155,15 @@ def ladder(
     rng : numpy.random.Generator
         Seeds the solvers.
     rung_s : float, default 20
-        Most seconds that a rung before the last may take; no more than half of what is left of
-        `limits.time_s` either.
+        Largest number of seconds for a rung other than the last, and at most half of the remaining
+        time.
 
     Returns
     -------
     MethodOutcome
-        Its notes give the bounds after each rung, the rung that closed the gap, and what was left
-        out because the instance is too large for it. The bound is verified when a combinatorial
-        bound reaches it.
+        Its notes give the bounds after each rung, the rung that closed the gap, and the methods
+        skipped because the instance is too large for them. The bound is verified if a combinatorial
+        bound attains it.
     """
     search = _Search(instance, limits, rng)
     history: list[dict[str, Any]] = []

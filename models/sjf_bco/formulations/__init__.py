@@ -1,4 +1,9 @@
-"""The models on paper: one file each, in Pyomo or as native CP-SAT models."""
+"""Formulations, one per file.
+
+Pyomo: nonconvex (the paper's program); time_indexed, disjunctive, event_based (exact MILPs);
+schedule_selection with schedules (the paper's reformulation); load_limit (a relaxation).
+CP-SAT: cp_model (all models as lists of constraints), cp (the models as methods).
+"""
 
 from gadgetopt.system.declaration import Formulation, Method, Parts
 
@@ -19,8 +24,8 @@ FORMULATIONS = (
         "time_indexed",
         model_class="ILP",
         strength="exact",
-        summary="its exact linearisation, slot by slot",
-        equations="TI-1 to TI-12",
+        summary="exact linearisation of the paper's program, slot by slot",
+        equations="TI-1 to TI-12 (reconstructed)",
         build=part("time_indexed:build"),
         decode=part("time_indexed:decode"),
         backends=("highs", "cpsat"),
@@ -30,7 +35,7 @@ FORMULATIONS = (
         model_class="GDP",
         strength="exact",
         summary="disjunctive model, big-M reformulation",
-        equations="GDP-1 to GDP-6",
+        equations="GDP-1 to GDP-6 (reconstructed)",
         build=part("disjunctive:build_bigm"),
         decode=part("disjunctive:decode"),
         backends=("highs",),
@@ -40,7 +45,7 @@ FORMULATIONS = (
         model_class="GDP",
         strength="exact",
         summary="disjunctive model, hull reformulation",
-        equations="GDP-1 to GDP-6",
+        equations="GDP-1 to GDP-6 (reconstructed)",
         build=part("disjunctive:build_hull"),
         decode=part("disjunctive:decode"),
         backends=("highs",),
@@ -50,7 +55,7 @@ FORMULATIONS = (
         model_class="ILP",
         strength="exact",
         summary="periods between events instead of slots",
-        equations="TI-1 to TI-4, EV-5 to EV-11",
+        equations="TI-1 to TI-4, EV-5 to EV-11 (reconstructed)",
         build=part("event_based:build"),
         decode=part("event_based:decode"),
         backends=("highs", "cpsat"),
@@ -59,7 +64,7 @@ FORMULATIONS = (
         "schedule_selection",
         model_class="ILP",
         strength="exact",
-        summary="selection of one of all enumerated schedules (tiny instances)",
+        summary="selection of one of all complete schedules (tiny instances)",
         equations="(10)-(13)",
         build=part("schedule_selection:build"),
         decode=part("schedule_selection:decode"),
@@ -69,7 +74,7 @@ FORMULATIONS = (
         "load_limited_selection",
         model_class="ILP",
         strength="restriction",
-        summary="the same under a load limit on every GPU, by default the horizon",
+        summary="schedule selection with a load limit on every GPU, by default the horizon",
         equations="(14)-(16)",
         build=part("schedule_selection:build_load_limited"),
         decode=part("schedule_selection:decode"),
@@ -79,7 +84,7 @@ FORMULATIONS = (
         "load_limit",
         model_class="ILP",
         strength="relaxation",
-        summary="least load limit under which gangs fit GPUs, time left out",
+        summary="least load limit on the GPUs, without time",
         equations="(14)-(16), compact (reconstructed)",
         build=part("load_limit:build"),
         decode=None,
@@ -109,7 +114,7 @@ METHODS = (
     Method(
         "cp_l",
         kind="relaxation",
-        summary="no contention",
+        summary="CP-SAT model without contention",
         reference="CP-L (reconstructed)",
         run=part("cp:cp_l"),
         formulation="cp_l",
@@ -118,7 +123,7 @@ METHODS = (
     Method(
         "cp_l2",
         kind="relaxation",
-        summary="contention by pairwise overlaps, no slots",
+        summary="CP-SAT model of contention by pairwise overlaps, without slots",
         reference="CP-L2 (reconstructed)",
         run=part("cp:cp_l2"),
         formulation="cp_l2",
@@ -127,7 +132,7 @@ METHODS = (
     Method(
         "cp_u",
         kind="heuristic",
-        summary="at most one spread job per server at a time",
+        summary="schedules with at most one spread job per server at a time",
         reference="CP-U (reconstructed)",
         run=part("cp:cp_u"),
         formulation="cp_u",

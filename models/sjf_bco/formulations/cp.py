@@ -1,9 +1,9 @@
-"""The CP-SAT models of `cp_model.py` as methods (reconstructed).
+"""The CP-SAT models of `cp_model.py` as methods.
 
-`cp_e` and `cp_e_l2` are exact; `cp_l` and `cp_l2` are relaxations, whose bound holds even when time
-ran out; `cp_u` is a restriction. A schedule they find is simulated before it is returned: its true
-makespan may be smaller than the model's, and the schedule of a relaxation is first dispatched with
-the true durations.
+All are (reconstructed). `cp_e` and `cp_e_l2` are exact. `cp_l` and `cp_l2` are relaxations, whose
+bound is valid even if time ran out. `cp_u` is a restriction. A schedule is simulated before it is
+returned: its true makespan may be smaller than the model's. The schedule of a relaxation is first
+dispatched with the true durations.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from .cp_model import ScheduleModel
 
 Constraints = Callable[[ScheduleModel], None]
 
-#: CP-SAT's linear relaxation pays in the time-indexed models only: without it the optimum of CP-L2
-#: on contended instances of 8 to 10 jobs is proved in seconds, with it not in a minute.
+#: CP-SAT's linear relaxation helps only in the time-indexed models: without it, CP-L2 is solved on
+#: contended instances of 8 to 10 jobs in seconds; with it, not within a minute.
 LINEARIZATION_LEVEL_WITHOUT_SLOTS = 0
 
 
@@ -54,7 +54,7 @@ def with_shared_slots(model: ScheduleModel) -> None:
 
 
 def exact_with_shared_slots(model: ScheduleModel) -> None:
-    """CP-E with the constraints of CP-L2, which are redundant and help."""
+    """Add CP-E and the constraints of CP-L2, which are redundant and help."""
     exact(model)
     with_shared_slots(model)
 
@@ -67,7 +67,7 @@ def assemble(
     incumbent: SjfBcoSolution | None,
     clock: Clock | None = None,
 ) -> ScheduleModel:
-    """Build a model: what all share, its durations, and what is known beforehand.
+    """Build a model: common constraints, its durations, and known bounds.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def solve(
 ) -> tuple[SolverOutcome, SjfBcoSolution | None]:
     """Solve one of the models; return CP-SAT's outcome and its schedule, not yet simulated.
 
-    The incumbent's makespan is the horizon; without one, the instance's own horizon is.
+    The horizon is the incumbent's makespan; without an incumbent, that of the instance.
     """
     makespan = None if incumbent is None else makespan_of(instance, incumbent)
     horizon = instance.horizon_slots if makespan is None else makespan
@@ -122,7 +122,7 @@ def solve(
 def simulated(
     instance: SjfBcoInstance, schedule: SjfBcoSolution | None
 ) -> tuple[int, SjfBcoSolution] | None:
-    """True makespan of a model's schedule as it stands or dispatched, whichever is better."""
+    """Return the better of a model's schedule as it is and dispatched, with true makespan."""
     if schedule is None:
         return None
     candidates = [schedule, dispatch(instance, schedule)]
@@ -131,29 +131,29 @@ def simulated(
 
 
 def cp_e(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Solve CP-E."""
+    """Solve CP-E, the time-indexed model (reconstructed)."""
     return _run(instance, exact, limits, rng)
 
 
 def cp_e_l2(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Solve CP-E strengthened by CP-L2."""
+    """Solve CP-E strengthened by CP-L2 (reconstructed)."""
     return _run(instance, exact_with_shared_slots, limits, rng)
 
 
 def cp_l(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Bound the makespan by CP-L."""
+    """Bound the makespan by CP-L, which ignores contention (reconstructed)."""
     return _run(instance, without_contention, limits, rng)
 
 
 def cp_l2(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Bound the makespan by CP-L2."""
+    """Bound the makespan by CP-L2, with pairwise overlaps (reconstructed)."""
     return _run(instance, with_shared_slots, limits, rng)
 
 
 def cp_u(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Find the best schedule in which spread jobs never share a server, by CP-U."""
+    """Find the best schedule in which spread jobs never share a server: CP-U (reconstructed)."""
     outcome = _run(instance, without_sharing, limits, rng)
-    # Of a restriction neither the bound nor infeasibility says anything about the problem.
+    # A restriction proves neither bounds nor infeasibility of the problem.
     outcome.dual_bound = outcome.proved = None
     outcome.trace = ()
     return outcome

@@ -1,10 +1,10 @@
-r"""Constraint programming models of SJF-BCO, written for CP-SAT (reconstructed).
+r"""CP-SAT models of SJF-BCO with interval variables.
 
-Every model has the start a_j, duration d_j and end e_j of each job as one interval, its GPUs y_js,
-and u_js (uses server s), R_jr (uses r servers), n_js (on the network at s: 0 < y_js < G_j) as in
-`time_indexed.py`. What a duration has to be makes the difference:
+All models are (reconstructed). Each has the start a_j, duration d_j and end e_j of every job as one
+interval, its GPUs y_js, and u_js (uses server s), R_jr (uses r servers), n_js (on the network at s:
+0 < y_js < G_j) as in `time_indexed.py`. They differ in the constraints on durations:
 
-* CP-E, exact: per slot, c_jtrp says that job j runs on r servers at level p in slot t;
+* CP-E, exact: c_jtrp = 1 if job j runs on r servers at level p in slot t;
 * CP-L, a relaxation: no contention, d_j = d_j(r, p_min(r));
 * CP-U, a restriction: CP-L, with at most one spread job on a server at a time;
 * CP-L2, a stronger relaxation without slots. With o_ij the slots for which i and j overlap,
@@ -70,8 +70,8 @@ class ScheduleModel:
     horizon : int
         Largest makespan considered, at least the shortest duration of every job.
     clock : Clock, optional
-        Building raises `TimeoutError` when time is up: on a large instance that may be before the
-        model is written.
+        Building raises `TimeoutError` when time is up; on a large instance this may be before the
+        model is complete.
     """
 
     def __init__(self, instance: SjfBcoInstance, horizon: int, clock: Clock | None = None):
@@ -121,7 +121,7 @@ class ScheduleModel:
                 self.model.add(self.y[j, s] == 0).only_enforce_if(~self.uses[j, s])
 
     def servers_are_counted(self) -> None:
-        """Each job uses one number of servers, on which it makes progress."""
+        """Each job uses a number of servers on which it makes progress."""
         for j in self.J:
             counts = self.rates.server_counts(j)
             self.model.add_exactly_one(self.count[j, r] for r in counts)
@@ -141,7 +141,7 @@ class ScheduleModel:
             self.model.add_bool_or(n, ~self.uses[j, s], *local)
 
     def servers_have_capacity(self) -> None:
-        """No server holds more GPUs than it has, nor does the cluster."""
+        """Neither a server nor the cluster holds more GPUs than it has."""
         gangs = self.rates.gpus
         for s, capacity in enumerate(self.instance.server_gpus):
             held = [self.y[j, s] for j in self.J]
@@ -159,7 +159,7 @@ class ScheduleModel:
         self.model.add(self.makespan >= bound)
 
     def exchangeable_jobs_and_servers_are_ordered(self) -> None:
-        """Identical jobs start in order of index, equal servers are ordered by their load."""
+        """Identical jobs start in order of index; equal servers are ordered by load."""
         for i, j in neighbours(identical_jobs(self.instance)):
             self.model.add(self.start[i] <= self.start[j])
         for s, t in neighbours(equal_servers(self.instance)):
@@ -214,7 +214,7 @@ class ScheduleModel:
                     m.add(A * self.duration[j] - B * X >= work).only_enforce_if(self.count[j, r])
 
     def _overlap(self, i: int, j: int) -> cp_model.IntVar:
-        """o_ij, at least the slots in which both jobs run."""
+        """Return o_ij, at least the number of slots in which both jobs run."""
         m, H = self.model, self.horizon
         first_end, last_start = m.new_int_var(0, H, ""), m.new_int_var(0, H, "")
         m.add_min_equality(first_end, [self.end[i], self.end[j]])
@@ -261,7 +261,7 @@ class ScheduleModel:
             m.add(sum(active[j, t] for t in range(H)) == self.duration[j])
 
     def _active(self, j: int, t: int) -> cp_model.IntVar:
-        """x_jt: job j has started by slot t and has not ended."""
+        """Return x_jt, 1 if job j has started by slot t and has not ended."""
         m = self.model
         started, unfinished, active = (m.new_bool_var(f"{n}[{j},{t}]") for n in ("by", "on", "x"))
         m.add(self.start[j] <= t).only_enforce_if(started)
@@ -276,7 +276,7 @@ class ScheduleModel:
     # -- in and out ----------------------------------------------------------------------------
 
     def hint(self, incumbent: SjfBcoSolution) -> None:
-        """Suggest a known schedule, in the order that the symmetry breaking asks for."""
+        """Add a known schedule as hint, reordered to satisfy the symmetry breaking."""
         known = representative(self.instance, incumbent)
         for j in self.J:
             placement = known.placement[j]
@@ -290,7 +290,7 @@ class ScheduleModel:
                     self.model.add_hint(self.network[j, s], s in placement and len(placement) > 1)
 
     def decode(self, values: Floats) -> SjfBcoSolution:
-        """Read starts and placements from values per variable index."""
+        """Return starts and placements from values by variable index."""
         counts = [{s: round(values[self.y[j, s].index]) for s in self.S} for j in self.J]
         return SjfBcoSolution(
             start_slot=tuple(round(values[a.index]) for a in self.start),

@@ -1,7 +1,7 @@
-r"""The program as a choice between cases: generalized disjunctive programming (GDP, reconstructed).
+r"""Generalized disjunctive program (GDP) of the scheduling problem, in two reformulations.
 
-The teaching model: no indicator arithmetic, only two families of disjunctions. For every job j and
-server s (J2 are the jobs that can be spread),
+A teaching model (reconstructed): no indicator arithmetic, only two families of disjunctions. For
+every job j and server s (J2 are the jobs that can be spread),
 
 .. math::
     \begin{bmatrix} y_{js} = 0 \\ u_{js} = 0 \\ n_{js} = 0 \end{bmatrix} \vee
@@ -28,8 +28,8 @@ linked by
     \text{GDP-6}\quad & x_{jt} = x_{j,t-1} + z_{jt} - w_{jt}, \quad
         \sum_t z_{jt} = \sum_t w_{jt} = 1
 
-Two exact MILPs follow from it. The hull reformulation has the stronger LP relaxation and pays with
-a copy of every variable per case; big-M is smaller. Both are for instances of two or three jobs.
+Two exact MILPs follow. The hull reformulation has the stronger LP relaxation but a copy of every
+variable per case; big-M is smaller. Both are for instances of two or three jobs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from ..subproblems.greedy import default_horizon
 from .nonconvex import fastest_rate
 from .time_indexed import decode, distinct_levels
 
-#: Every term appears in several disjuncts, each with variables and constraints of its own.
+#: Limit on terms: each appears in several disjuncts, with own variables and constraints.
 MOST_TERMS = 100_000
 
 __all__ = ["build_bigm", "build_disjunctive", "build_hull", "decode"]
@@ -148,14 +148,14 @@ def build_disjunctive(instance: SjfBcoInstance, horizon: int | None = None) -> p
 
 
 def build_bigm(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
-    """Build the big-M reformulation of GDP-1 to GDP-6."""
+    """Build the big-M reformulation of GDP-1 to GDP-6 (reconstructed)."""
     m = build_disjunctive(instance, horizon)
     pyo.TransformationFactory("gdp.bigm").apply_to(m)
     return m
 
 
 def build_hull(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
-    """Build the hull reformulation of GDP-1 to GDP-6."""
+    """Build the hull reformulation of GDP-1 to GDP-6 (reconstructed)."""
     m = build_disjunctive(instance, horizon)
     pyo.TransformationFactory("gdp.hull").apply_to(m)
     return m

@@ -1,9 +1,9 @@
-r"""The event-based MILP: the horizon enters only as a number (EV, reconstructed).
+r"""Event-based ILP: periods between events replace the slots.
 
-Levels change only at starts and completions. So E = 2 |J| - 1 elementary periods e of integer
-length D_e >= 0 replace the slots; a job is active in a contiguous set of periods, and a job that
-runs delta slots of a period at one level does phi delta iterations. Sets, parameters and the
-placement (TI-1 to TI-4) are those of `time_indexed.py`, with e for t: z_je starts, w_je has
+The model is (reconstructed). Levels change only at starts and completions. So E = 2 |J| - 1 periods
+e of integer length D_e >= 0 replace the slots. A job is active in a contiguous set of periods, and
+a job that runs delta slots of a period at one level does phi delta iterations. Sets, parameters and
+the placement (TI-1 to TI-4) are those of `time_indexed.py`, with e for t: z_je starts, w_je has
 stopped, x_je active, g_jse GPUs held, q_jse on the network, c_jerp runs on r servers at level p,
 and delta_jerp the slots it does so.
 
@@ -20,7 +20,8 @@ and delta_jerp the slots it does so.
     \text{EV-11}\quad & \sum_{e,r,p} \phi_j(r, p)\, \delta_{jerp} \ge F_j, \quad
         0 \le \delta_{jerp} \le H c_{jerp}, \quad \sum_{r,p} \delta_{jerp} \le D_e
 
-It is independent of the number of slots, but its LP bound is poor: two or three jobs.
+The size is independent of the number of slots, but the LP bound is weak: the model solves instances
+of two or three jobs.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ from .time_indexed import (
 
 
 def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
-    """Build TI-1 to TI-4 and EV-5 to EV-11; `horizon` bounds the makespan."""
+    """Build TI-1 to TI-4 and EV-5 to EV-11 (reconstructed); `horizon` bounds the makespan."""
     H = default_horizon(instance) if horizon is None else horizon
     O, N, rates = instance.server_gpus, instance.total_gpus, instance.rates  # noqa: E741
     G, F = rates.gpus, rates.iterations
@@ -68,7 +69,7 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
     m.c = pyo.Var(m.E, m.JRP, domain=pyo.Binary, doc="runs on r servers at level p")
     m.delta = pyo.Var(m.E, m.JRP, domain=pyo.NonNegativeIntegers, bounds=(0, H), doc="slots run so")
 
-    # JRP by job, and by job and number of servers.
+    # Indices (j, r, p) by job, and by job and number of servers.
     modes = {j: [(r, p) for i, r, p in m.JRP if i == j] for j in m.J}
     levels = {(j, r): distinct_levels(instance, j, r) for j, r in m.JR}
 
@@ -167,7 +168,7 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
 
 
 def decode(m: pyo.ConcreteModel, instance: SjfBcoInstance) -> SjfBcoSolution:
-    """Read placements, and starts as the lengths of the periods before them."""
+    """Return placements, and starts as the total length of the periods before them."""
     length = [round(pyo.value(m.D[e])) for e in m.E]
     first = [next(e for e in m.E if pyo.value(m.z[j, e]) > 0.5) for j in m.J]
     return SjfBcoSolution(

@@ -1,8 +1,8 @@
-r"""The smallest load limit theta*: (14)-(16) without time, as a compact integer program.
+r"""Smallest load limit theta*: (14)-(16) without time, as a compact integer program.
 
-With estimates that do not depend on the schedule, (14)-(16) is a load balancing of gangs over GPUs
-(reconstructed). Parameters: l_j = rho^hat_j / u, the load that job j puts on each of its GPUs,
-with u so large that l_j never exceeds an execution time. v_jg = 1 if job j holds GPU g.
+If estimates do not depend on the schedule, (14)-(16) balances the load of gangs over GPUs
+(reconstructed). Parameters: l_j = rho^hat_j / u, the load that job j puts on each of its GPUs, with
+u so large that l_j never exceeds an execution time. Variables: v_jg = 1 if job j holds GPU g.
 
 .. math::
     \min\ & \theta \\
@@ -11,8 +11,8 @@ with u so large that l_j never exceeds an execution time. v_jg = 1 if job j hold
     & v_{jg} \in \{0, 1\},\ \theta \in \mathbb{Z}_{\ge 0}
 
 In a schedule of makespan M no GPU is busy for more than M slots, so theta* <= OPT: a relaxation,
-though rarely better than the area. theta is an integer, as the limits that the algorithms try are.
-GPUs are exchangeable here; they are ordered by load.
+though rarely stronger than the area bound. theta is an integer, like the limits that the algorithms
+try. GPUs are interchangeable here; they are ordered by load to break symmetry.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from ..instance import SjfBcoInstance
 from ..size_limits import refuse_many
 from ..subproblems.placement import estimate_range, estimated_slots
 
-#: Pyomo takes about a gigabyte for the model of so many.
+#: Limit on the variables, at which Pyomo takes about a gigabyte.
 MOST_VARIABLES = 1_000_000
 
 
 def load_per_gpu(instance: SjfBcoInstance) -> list[Fraction]:
-    """l_j = rho^hat_j / u."""
+    """Return l_j = rho^hat_j / u of each job."""
     u, _ = estimate_range(instance)
     return [estimate / u for estimate in estimated_slots(instance)]
 
 
 def build(instance: SjfBcoInstance) -> pyo.ConcreteModel:
-    """Build LL-1 and LL-2."""
+    """Build LL-1 and LL-2 (reconstructed)."""
     G = instance.rates.gpus
     refuse_many(
         len(G) * instance.total_gpus,

@@ -1,7 +1,7 @@
-r"""The paper's program RAR-DDLS as it stands, written algebraically (N): a bilinear MINLP.
+r"""The paper's program RAR-DDLS as a bilinear MINLP.
 
-For reading, and as an independent check on tiny instances by a global solver. No table of rates:
-the iteration time (8) is in the model.
+The model serves as a reference and, with a global solver, as an independent check on tiny
+instances. There is no table of rates: the iteration time (8) is part of the model.
 
 Sets: jobs J, servers S, slots t = 0..H-1. Binaries: u_js uses, sigma_j spread, n_js = u_js sigma_j,
 z_jt starts, w_jt has stopped, x_jt active. Integers: y_js GPUs, p_jt contention level, phi_jt
@@ -25,10 +25,10 @@ with a gang of 2 or more).
     (9)\quad & \phi_{jt} \tau_{jt} \le 1, \quad \phi_{jt} \le \phi^{\max}_j x_{jt}, \quad
         \sum_t \phi_{jt} \ge F_j, \quad mk \ge (t + 1) x_{jt}
 
-An integer phi with phi tau <= 1 is exactly the floor of 1/tau. That levels and work are bounded on
-one side only does not change the optimum (see `time_indexed.py`). The model computes with floating
-point numbers, so a rate is right when 1/tau is further than the solver's tolerance from the next
-integer, or on it.
+The largest integer phi with phi tau <= 1 is the floor of 1/tau. Levels and work are bounded on one
+side only, which does not change the optimum (see `time_indexed.py`). The model uses floating-point
+numbers, so a rate is correct if 1/tau is an integer or further from the next integer than the
+solver's tolerance.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ __all__ = ["build", "decode", "fastest_rate"]
 
 
 def exchanged_mb(job: Job) -> float:
-    """e_j: MB that a worker sends in an iteration."""
+    """Return e_j, the MB that a worker sends per iteration."""
     return 2 * job.grad_size_mb * (job.gpus - 1) / job.gpus
 
 
 def fastest_rate(instance: SjfBcoInstance, j: int) -> int:
-    """Most iterations job j ever does in a slot."""
+    """Return the largest number of iterations of job j in any slot."""
     rates = instance.rates
     return max(rates.rate(j, r, rates.levels(r)[0]) for r in rates.server_counts(j))
 

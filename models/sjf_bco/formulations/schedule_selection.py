@@ -1,4 +1,4 @@
-r"""The paper's reformulation (10)-(13): choose one of all complete schedules.
+r"""The paper's reformulation (10)-(13): selection of one of all complete schedules.
 
 Y = {y^1, ..., y^K} holds every feasible schedule, placements and starts; a_j(y^k) and rho_j(y^k)
 are the start and execution time of job j in it, known by simulation. x_j^k = 1 if job j follows
@@ -10,18 +10,18 @@ y^k.
     & x_j^k = x_{j'}^k                       \quad \forall j, j', k             \tag{12} \\
     & x_j^k \in \{0, 1\}                                                        \tag{13}
 
-(the sum over k in (10) is missing in the paper). By (12) one index is selected for all jobs, so
-solving it is scanning Y. With a limit theta on the load of each GPU g it becomes (14)-(16):
+(the paper omits the sum over k in (10)). By (12) one index is selected for all jobs, so solving it
+amounts to scanning Y. With a limit theta on the load of each GPU g it becomes (14)-(16):
 
 .. math::
     \sum_j \sum_k \hat W_{jg}^k \le \theta \quad \forall g, \qquad
     \hat W_{jg}^k = x_j^k \hat\rho_j / u \text{ if job } j \text{ holds } g \text{ in } y^k,
     \text{ else } 0.
 
-The paper asks for a feasible point of (11)-(16); the model keeps (10) as its objective to choose
-one. For theta = T the limit cuts nothing off, since rho^hat / u never exceeds an execution time.
-Which GPUs of its servers a job holds is not part of y^k: here the first idle ones (reconstructed),
-so that below T the limited model is a restriction.
+The paper asks for a feasible point of (11)-(16); the model keeps (10) as objective to choose one.
+For theta = T the limit is redundant, since rho^hat / u never exceeds an execution time. y^k does
+not include which GPUs of a server a job holds: here the first idle ones (reconstructed), so below T
+the limited model is a restriction.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
     Raises
     ------
     ModelRefused
-        If there are too many of them.
+        If there are too many schedules.
     """
     H = default_horizon(instance) if horizon is None else horizon
     Y = all_schedules(instance, H)
@@ -76,7 +76,7 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
 def build_load_limited(
     instance: SjfBcoInstance, theta: int | None = None, horizon: int | None = None
 ) -> pyo.ConcreteModel:
-    """Build (10)-(16) at the load limit `theta`, by default T."""
+    """Build (10)-(16) for the load limit `theta`, by default T."""
     refuse_many_gpus(instance)
     m = build(instance, horizon)
     limit = instance.horizon_slots if theta is None else theta

@@ -1,4 +1,4 @@
-"""The set Y of all complete schedules of a tiny instance, enumerated (reconstructed)."""
+"""Enumeration of the set Y of all complete schedules of a tiny instance."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..size_limits import refuse_many
 from .time_indexed import shortest
 
-#: More combinations of placements and starts than this are not enumerated, nor more schedules:
-#: a few seconds each, for the enumeration and for the model of it.
+#: Limits on the combinations of placements and starts, and on schedules: enumeration and model
+#: take a few seconds each.
 MOST_COMBINATIONS = 100_000
 MOST_SCHEDULES = 10_000
 
-#: A placement, and the shortest duration on so many servers.
+#: A placement, and the shortest duration on its number of servers.
 Way = tuple[dict[int, int], int]
 #: Start, end and placement of a job.
 Run = tuple[int, int, Mapping[int, int]]
@@ -25,14 +25,14 @@ Run = tuple[int, int, Mapping[int, int]]
 
 @dataclass(frozen=True)
 class CompleteSchedule:
-    """One element y^k of Y: a decision and the completion of every job when it is carried out."""
+    """One element y^k of Y: a decision and the simulated completion of every job."""
 
     decision: SjfBcoSolution
     completion: tuple[int, ...]
 
 
 def placements(instance: SjfBcoInstance, j: int) -> list[dict[int, int]]:
-    """All ways to put the gang of job j on the servers.
+    """Return all placements of the gang of job j on the servers.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def placements(instance: SjfBcoInstance, j: int) -> list[dict[int, int]]:
         If there are more than `MOST_COMBINATIONS`.
     """
     capacities = instance.server_gpus
-    # GPUs of the servers after each one.
+    # GPUs of all later servers, for each server.
     beyond = [*accumulate(reversed(capacities[1:]), initial=0)][::-1]
     ways: list[dict[int, int]] = []
     begun: list[tuple[int, int, dict[int, int]]] = [(0, instance.jobs[j].gpus, {})]
@@ -59,7 +59,8 @@ def placements(instance: SjfBcoInstance, j: int) -> list[dict[int, int]]:
 def all_schedules(instance: SjfBcoInstance, horizon: int) -> list[CompleteSchedule]:
     """Return every feasible schedule with integer starts that completes within the horizon.
 
-    All integer starts are tried: starting only at completions of other jobs can miss the optimum.
+    All integer starts are tried (reconstructed), since starts at completions alone can miss the
+    optimum.
 
     Raises
     ------
@@ -88,7 +89,7 @@ def all_schedules(instance: SjfBcoInstance, horizon: int) -> list[CompleteSchedu
 
 
 def _ways(instance: SjfBcoInstance, j: int, horizon: int) -> list[Way]:
-    """Return the placements on which job j can end within the horizon."""
+    """Return the placements on which job j can complete within the horizon."""
     timed = ((y, shortest(instance, j, len(y))) for y in placements(instance, j))
     return [(y, d) for y, d in timed if d is not None and d <= horizon]
 
@@ -99,7 +100,7 @@ def _runs(
     horizon: int,
     runs: list[Run],
 ) -> Iterator[list[Run]]:
-    """Yield the runs of jobs on their placements that fit if each takes its shortest duration."""
+    """Yield the combinations of runs that fit if every job takes its shortest duration."""
     if len(runs) == len(chosen):
         yield runs
         return
@@ -111,7 +112,7 @@ def _runs(
 
 
 def _fits(instance: SjfBcoInstance, runs: list[Run]) -> bool:
-    """Return True if no server is over its capacity; use is largest just after a start."""
+    """Return True if no server exceeds its capacity; use is largest just after a start."""
     return all(
         sum(y.get(s, 0) for a, c, y in runs if a <= t < c) <= capacity
         for t in {a for a, _, _ in runs}
@@ -122,7 +123,7 @@ def _fits(instance: SjfBcoInstance, runs: list[Run]) -> bool:
 def assign_gpus(
     instance: SjfBcoInstance, schedule: CompleteSchedule
 ) -> list[list[tuple[int, int]]]:
-    """Return the GPUs (server, index) each job holds: on each server, the first that are idle."""
+    """Return the GPUs (server, index) of each job: on each server, the first idle ones."""
     decision = schedule.decision
     idle_at = [[0] * capacity for capacity in instance.server_gpus]
     held: list[list[tuple[int, int]]] = [[] for _ in decision.start_slot]

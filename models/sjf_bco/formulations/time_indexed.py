@@ -1,8 +1,8 @@
-r"""The time-indexed MILP: the paper's program, linearised exactly (TI, reconstructed).
+r"""Time-indexed ILP: an exact linearisation of the paper's program.
 
-Sets: jobs J, servers S, slots t = 0..H-1 for a horizon H no smaller than the optimum; R_j the
-numbers of servers job j can use, P_r its contention levels on r servers ({0} on one, else 1..P).
-Jobs J2 are those that can be spread.
+The linearisation is (reconstructed). Sets: jobs J, servers S, slots t = 0..H-1 for a horizon H no
+smaller than the optimum; R_j the numbers of servers job j can use, P_r its contention levels on r
+servers ({0} on one, else 1..P). Jobs J2 are those that can be spread.
 
 Parameters: gang G_j, work F_j, capacity O_s, rate phi_j(r, p) (`rates.py`), N = sum_s O_s.
 
@@ -29,11 +29,11 @@ servers at level p; mk the makespan. All integer, so that CP-SAT can take the mo
     \text{TI-11}\quad & \sum_{t,r,p} \phi_j(r, p)\, c_{jtrp} \ge F_j \\
     \text{TI-12}\quad & mk \ge (t + 1) x_{jt}, \qquad mk \ge \sum_t t\, w_{jt}
 
-with P_s = min(O_s, |J2|), the most spread jobs that server s can hold. Three things make it exact.
-The nonlinearity of (6)-(8) sits in phi_j(r, p), a table of integers. TI-9 only forces the level to
-be *at least* the true one; running the true dynamics from the same decision then finishes no job
+with P_s = min(O_s, |J2|), the largest number of spread jobs on server s. The model is exact for
+three reasons. The nonlinearity of (6)-(8) is in phi_j(r, p), a table of integers. TI-9 only forces
+the level to be *at least* the true one; the true dynamics from the same decision then finish no job
 later, so the optimum is unchanged, and the decoded schedule may even be better than the model's
-value. And of several levels with one rate only the highest is needed.
+value. Of several levels with the same rate only the highest is needed.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from ..subproblems.symmetry import equal_servers, identical_jobs, neighbours
 
 
 def distinct_levels(instance: SjfBcoInstance, j: int, r: int) -> list[int]:
-    """Levels of job j on r servers, only the highest of those with equal rates."""
+    """Return the levels of job j on r servers, only the highest among equal rates."""
     rates = instance.rates
     levels = list(rates.levels(r))
     return [
@@ -61,13 +61,13 @@ def distinct_levels(instance: SjfBcoInstance, j: int, r: int) -> list[int]:
 
 
 def shortest(instance: SjfBcoInstance, j: int, r: int) -> int | None:
-    """d_j(r, p_min(r)): the shortest duration of job j on r servers; None if it never finishes."""
+    """Return d_j(r, p_min(r)), the shortest duration of job j on r servers; None if infinite."""
     rates = instance.rates
     return rates.duration(j, r, rates.levels(r)[0])
 
 
 def most_spread(instance: SjfBcoInstance, s: int) -> int:
-    """P_s: the most spread jobs that server s can hold, one GPU each."""
+    """Return P_s, the largest number of spread jobs on server s, one GPU each."""
     rates = instance.rates
     spreadable = sum(rates.server_counts(j)[-1] >= 2 for j in range(len(instance.jobs)))
     return min(instance.server_gpus[s], spreadable)
@@ -141,16 +141,16 @@ def add_placement(m: pyo.ConcreteModel, instance: SjfBcoInstance) -> None:
 
 
 def decode_placement(m: pyo.ConcreteModel) -> tuple[dict[int, int], ...]:
-    """Read y."""
+    """Return the placement y."""
     counts = [{s: round(pyo.value(m.y[j, s])) for s in m.S} for j in m.J]
     return tuple({s: k for s, k in y.items() if k} for y in counts)
 
 
 def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteModel:
-    """Build TI-1 to TI-12 with the strengthenings below, on `horizon` slots.
+    """Build TI-1 to TI-12 and strengthening inequalities on `horizon` slots (reconstructed).
 
-    The default horizon is the makespan of a quick feasible schedule. No feasible schedule within
-    the horizon makes the model infeasible.
+    The default horizon is the makespan of a quick feasible schedule. The model is infeasible if no
+    schedule ends within the horizon.
     """
     H = default_horizon(instance) if horizon is None else horizon
     refuse_many_slots(instance, H)
@@ -177,7 +177,7 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
     m.c = pyo.Var(m.T, m.JRP, domain=pyo.Binary, doc="runs on r servers at level p")
     m.mk = pyo.Var(domain=pyo.NonNegativeIntegers, bounds=(0, H), doc="makespan")
 
-    # JRP by job, and by job and number of servers.
+    # Indices (j, r, p) by job, and by job and number of servers.
     modes = {j: [(r, p) for i, r, p in m.JRP if i == j] for j in m.J}
     levels = {(j, r): distinct_levels(instance, j, r) for j, r in m.JR}
 
@@ -253,7 +253,7 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
     def makespan_stop(m: Any, j: int) -> Any:
         return m.mk >= sum((t + 1) * m.w[j, t + 1] for t in m.T)
 
-    # Strengthenings: valid for every schedule, or for one representative of each class.
+    # Strengthening: valid for every schedule, or for one representative of each symmetry class.
 
     @m.Constraint(m.J, doc="a run is no shorter than the best duration on its servers")
     def shortest_run(m: Any, j: int) -> Any:
@@ -290,6 +290,6 @@ def build(instance: SjfBcoInstance, horizon: int | None = None) -> pyo.ConcreteM
 
 
 def decode(m: pyo.ConcreteModel, instance: SjfBcoInstance) -> SjfBcoSolution:
-    """Read starts and placements."""
+    """Return starts and placements."""
     starts = tuple(next(t for t in m.T if pyo.value(m.z[j, t]) > 0.5) for j in m.J)
     return SjfBcoSolution(start_slot=starts, placement=decode_placement(m))

@@ -1,4 +1,7 @@
-"""Presets: random instances with the settings of the experiments."""
+"""Random instances.
+
+presets: the presets, and the calibration of bandwidths and compute times to the paper's ranges.
+"""
 
 from gadgetopt.system.declaration import Generator, Parts
 
@@ -7,7 +10,7 @@ part = Parts(__name__)
 GENERATORS = (
     Generator(
         "quickstart",
-        summary="four jobs on three servers, with contention to be decided on",
+        summary="four jobs on three servers, with contention",
         generate=part("presets:quickstart"),
         parameters={"jobs": 4},
     ),
@@ -26,7 +29,7 @@ GENERATORS = (
     ),
     Generator(
         "contended_small",
-        summary="gangs that cannot avoid contention on servers of three GPUs",
+        summary="gangs with unavoidable contention on servers of three GPUs",
         generate=part("presets:contended_small"),
         parameters={"jobs": 5, "servers": 3, "horizon_slots": 200},
     ),

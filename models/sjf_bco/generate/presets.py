@@ -1,8 +1,8 @@
 """Presets: the paper's experiment, small contended instances, and instances that grow.
 
 The paper gives ranges (sizes, iterations F_j, iteration times tau_j, estimates rho_j) but not the
-bandwidths, gradient sizes and compute times behind them. `calibrated_instance` chooses those so
-that all the ranges hold at once (reconstructed); it is deterministic, the presets do the draws.
+bandwidths, gradient sizes and compute times behind them. `calibrated_instance` chooses these so
+that all ranges hold at once (reconstructed); it is deterministic, the presets draw.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from ..instance import Job, SjfBcoInstance
 
-#: Jobs of each size in the paper's experiment, scaled there from a published trace: 160 jobs.
+#: Number of jobs of each size in the paper's experiment (160 jobs, scaled from a published trace).
 PAPER_MIX = {1: 80, 2: 14, 4: 26, 8: 30, 16: 8, 32: 2}
 PAPER_CAPACITIES = (4, 8, 16, 32)
 
@@ -44,16 +44,16 @@ def paper(
     ----------
     rng : numpy.random.Generator
     servers : int, default 20
-        Their capacities are drawn from {4, 8, 16, 32}.
+        Number of servers; capacities are drawn from {4, 8, 16, 32}.
     jobs : int, default 160
-        The mix of sizes is scaled to this number, the largest remainders rounded up.
+        Number of jobs; the paper's mix of sizes is scaled to it by largest remainders.
     horizon_slots : int, default 1200
         T; 1500 for the paper's Figure 6.
     extra : float, default 0.15
-        Largest part of an iteration that contention and overhead may take.
+        Largest share of an iteration spent on contention and overhead.
     p_cal : int, optional
-        Contention level at which that part is reached, default the largest server. With 3 or 4
-        contention bites, with 32 it is almost invisible (reconstructed).
+        Contention level at which that share is reached, by default the size of the largest server.
+        With 3 or 4 contention is strong, with 32 almost invisible (reconstructed).
     server_spread_factor : float, default 1
         lambda_j of LBSGF.
     """
@@ -82,8 +82,8 @@ def scale(
 ) -> SjfBcoInstance:
     """Return the paper's mix with any number of jobs on a cluster that grows with them.
 
-    At 8 jobs a server the cluster is as loaded as the paper's 160 jobs on 20 servers. Estimates are
-    in thousandths of a slot: nobody estimates to sixteen digits, and exact loads stay small.
+    With 8 jobs per server the load is that of the paper's 160 jobs on 20 servers. Estimates are
+    rounded to thousandths of a slot, which is realistic and keeps exact loads small.
     """
     instance = paper(rng, servers=max(2, jobs // jobs_per_server), jobs=jobs, p_cal=p_cal)
     return instance.model_copy(
@@ -99,7 +99,7 @@ def scale(
 def contended_small(
     rng: np.random.Generator, *, jobs: int = 5, servers: int = 3, horizon_slots: int = 200
 ) -> SjfBcoInstance:
-    """Return a small instance whose jobs cannot avoid contention: gangs up to 5, servers of 3."""
+    """Return a small instance with unavoidable contention: gangs of up to 5, servers of 3 GPUs."""
     return _small(rng, [3] * servers, rng.choice([4, 4, 2, 1, 3, 5], jobs), 80, horizon_slots)
 
 
@@ -114,7 +114,7 @@ def mini_paper(
 
 
 def quickstart(rng: np.random.Generator, *, jobs: int = 4) -> SjfBcoInstance:
-    """Return an instance small enough for every exact method, with contention to be decided on."""
+    """Return an instance with contention that is small enough for every exact method."""
     return _small(rng, [2, 2, 2], rng.choice([3, 2, 1, 3], jobs), 16, 20, shortest_work=8)
 
 
@@ -127,7 +127,7 @@ def _small(
     *,
     shortest_work: int = 20,
 ) -> SjfBcoInstance:
-    """Draw the jobs of a small instance: rates of about 5 to 20 iterations a slot."""
+    """Draw the jobs of a small instance, with rates of about 5 to 20 iterations per slot."""
     return SjfBcoInstance(
         server_gpus=tuple(capacities),
         horizon_slots=horizon_slots,
@@ -151,7 +151,7 @@ def _small(
 
 
 def job_sizes(jobs: int) -> list[int]:
-    """Return the paper's mix of sizes scaled to a number of jobs, ascending."""
+    """Return the paper's mix of sizes scaled to a number of jobs, in ascending order."""
     total = sum(PAPER_MIX.values())
     share = {g: jobs * count / total for g, count in PAPER_MIX.items()}
     count = {g: math.floor(x) for g, x in share.items()}
@@ -185,10 +185,10 @@ def calibrated_instance(
 ) -> SjfBcoInstance:
     """Return the instance in which tau_j = rho_j / F_j is the worst-case iteration time of job j.
 
-    A single GPU takes exactly tau_j. A larger gang takes (1 - extra) tau_j on one server; half of
-    the rest is for the overhead of the largest number of servers, half for contention at level
-    `p_cal`. Compute time fills what remains, two thirds of it forward. Parameters of the instance
-    are rounded down to 10 decimals so that no iteration takes longer than planned (reconstructed).
+    A single GPU takes exactly tau_j. A larger gang takes (1 - extra) tau_j on one server. Half of
+    the rest is overhead on the largest number of servers, half is contention at level `p_cal`.
+    Compute time fills the remainder, two thirds of it forward. Parameters are rounded down to 10
+    decimals so that no iteration takes longer than planned (reconstructed).
     """
     p_cal = max(capacities) if p_cal is None else p_cal
     half = extra / 2
@@ -197,7 +197,7 @@ def calibrated_instance(
     spread_limits = [
         half * t / (min(g, len(capacities)) - 1) for t, g in gangs if len(capacities) > 1
     ]
-    # Without spread there is nothing to calibrate the overhead by; any small value serves.
+    # If no job can be spread, overhead cannot be calibrated; any small value will do.
     overhead_unit = _rounded_down(min(spread_limits, default=half * min(tau)) / _XI)
     overhead = _XI * overhead_unit
     k = max(1.0, _XI * p_cal)

@@ -1,4 +1,7 @@
-"""The theorems: promised ratios and their assumptions."""
+"""Theorems: the paper's claim, and a corrected guarantee of ours.
+
+ratios: their approximation ratios and assumptions.
+"""
 
 from gadgetopt.system.declaration import Assumption, Guarantee, Parts
 

@@ -1,27 +1,27 @@
-r"""What is known of the ratio of SJF-BCO's makespan to the optimum.
+r"""Approximation ratios of SJF-BCO: the paper's claim and a corrected guarantee.
 
 With :math:`\varphi = \max_j \rho^{\max}_j / \rho^{\min}_j` the largest spread of a job's execution
 time over schedules, the paper claims (Theorem 5)
 
 .. math:: \text{makespan} \le n_g\,\varphi\,\frac{u}{l}\,OPT.
 
-That is false as stated. With n_g = 1 and exact estimates it says that a list schedule is optimal on
-identical machines; jobs of 1, 1 and 2 slots on two GPUs, shortest first, take 3 slots instead of 2.
-Lemma 4 takes greedy least-load placement to minimise the largest load, which it does not.
+This is false as stated. With n_g = 1 and exact estimates it says that a list schedule is optimal on
+identical machines, but jobs of 1, 1 and 2 slots on two GPUs, shortest first, take 3 slots instead
+of 2. Lemma 4 assumes that greedy least-load placement minimises the largest load, which is wrong.
 
-What holds (ours, not the paper's): let N be the number of GPUs, n' the largest G_j <= N/2 (0 if
-there is none) and big = 1 if some G_j > N/2, else 0. Placing every job by FA-FFP on idle GPUs
-without a load limit gives
+The corrected guarantee is ours (reconstructed). Let N be the number of GPUs, n' the largest G_j <=
+N/2 (0 if there is none) and big = 1 if some G_j > N/2, else 0. Placing every job by FA-FFP on idle
+GPUs without a load limit gives
 
 .. math:: \text{makespan} \le \varphi\Big(1 + \frac{N}{N - n' + 1} + \text{big}\Big)\,OPT
           \le 4 \varphi\,OPT.
 
-Proof. Jobs start smallest first, and time passes only while the first job not yet started finds
-too few idle GPUs. While that job has at most n' GPUs, at most n' - 1 are idle, so N - n' + 1 or
-more are busy, with jobs whose GPU-time is together at most phi N OPT. So the last job of at most
-n' GPUs starts by phi N / (N - n' + 1) OPT, and completes within phi OPT of that. From then on only
-jobs larger than N/2 run, one after the other without a gap. No two of them can overlap in an
-optimum either, so they take at most phi OPT together. The proof uses nothing of how the idle GPUs
+Proof. Jobs start smallest first, and time passes only while the head job (the first not yet
+started) finds too few idle GPUs. While the head job has at most n' GPUs, at most n' - 1 GPUs are
+idle, so at least N - n' + 1 are busy, with jobs whose total GPU-time is at most phi N OPT. So the
+last job of at most n' GPUs starts by phi N / (N - n' + 1) OPT and completes within phi OPT of that.
+From then on only jobs larger than N/2 run, one by one without a gap. No two of them can overlap in
+an optimum either, so together they take at most phi OPT. The proof does not depend on how idle GPUs
 are chosen.
 """
 
@@ -49,7 +49,7 @@ def execution_spread(instance: SjfBcoInstance) -> Fraction | None:
 def theorem_5_ratio(
     instance: SjfBcoInstance, _parameters: Mapping[str, Any] | None = None
 ) -> Fraction | None:
-    """Return n_g phi u / l, the ratio Theorem 5 claims; None where a job can stall."""
+    """Return n_g phi u / l, the ratio claimed by Theorem 5; None if a job can stall."""
     phi = execution_spread(instance)
     if phi is None:
         return None
@@ -60,7 +60,7 @@ def theorem_5_ratio(
 def corrected_ratio(
     instance: SjfBcoInstance, _parameters: Mapping[str, Any] | None = None
 ) -> Fraction | None:
-    """Return phi (1 + N / (N - n' + 1) + big), at most 4 phi; None where a job can stall."""
+    """Return phi (1 + N / (N - n' + 1) + big), at most 4 phi; None if a job can stall."""
     phi = execution_spread(instance)
     if phi is None:
         return None
@@ -72,11 +72,11 @@ def corrected_ratio(
 
 
 def unbounded_run_compared(instance: SjfBcoInstance, parameters: Mapping[str, Any]) -> bool:
-    """Whether SJF-BCO with these parameters compares the run that the corrected guarantee needs.
+    """Return True if SJF-BCO compares the run that the corrected guarantee needs.
 
-    It does when told to, or, on idle GPUs, when it sweeps theta from infinity, or when the first
-    limit that a bisection tries is no less than the largest load of that run. The returned
-    makespan, if there is one, is then at most that of the run.
+    This is so with `seed_unbounded`, and on idle GPUs if it sweeps theta from infinity or if the
+    first limit of the bisection is at least the largest load of that run. The returned makespan, if
+    any, is then at most that of the run.
     """
     if parameters.get("seed_unbounded", False):
         return True
@@ -93,7 +93,7 @@ def unbounded_run_compared(instance: SjfBcoInstance, parameters: Mapping[str, An
 def smallest_first_unbounded_compared(
     instance: SjfBcoInstance, parameters: Mapping[str, Any]
 ) -> bool:
-    """Whether list scheduling with these parameters makes the run of the corrected guarantee.
+    """Return True if list scheduling makes the run that the corrected guarantee needs.
 
     In size order list scheduling is SJF-BCO at kappa = n_g.
     """

@@ -1,4 +1,7 @@
-"""Instances from real data."""
+"""Importers of real data.
+
+traces: cluster traces of Philly and of the Muri simulator.
+"""
 
 from gadgetopt.system.declaration import Importer, Parts
 

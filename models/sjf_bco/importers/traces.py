@@ -1,21 +1,21 @@
-"""Instances from real traces: the jobs of a cluster's log on a cluster of the paper's kind.
+"""Importers of cluster traces (Philly, Muri): their jobs on a cluster of the paper's kind.
 
-A trace says how long a job ran and on how many GPUs; bandwidths, gradient sizes and compute times
-it does not say. Those come from `calibrated_instance`, by the same reconstruction as in the paper's
-preset. Submission times only choose the jobs: in the problem all jobs wait at slot 0.
+A trace gives the duration and the GPUs of a job, but no bandwidths, gradient sizes or compute
+times. These come from `calibrated_instance`, by the same reconstruction as in the preset `paper`.
+Submission times only select jobs: in the problem all jobs wait at slot 0.
 
-Choices that are in neither the paper nor the traces (all reconstructed):
+Choices that neither the paper nor the traces determine (all reconstructed):
 
 - A job of d seconds has the estimate d / `slot_s` slots. By default jobs of 2 to 12 hours are taken
   and the slot is the longest duration / 300 (144 s), so that estimates fill the paper's [50, 300].
 - Philly jobs are drawn in the proportions of the paper's job sizes (`sizes="paper"`). The trace
   itself is 94% single-GPU jobs, among which there is no contention to schedule around.
-- Philly states no iterations: F_j is drawn from the paper's range as far as the iteration time
-  stays in [0.01, 0.05] slots. Muri states both, and they are kept.
+- Philly has no iterations: F_j is drawn from the paper's range as far as the iteration time stays
+  in [0.01, 0.05] slots. Muri has both, and they are kept.
 - Contention and overhead together reach `extra` = 15% of an iteration at level `p_cal` = 4, not at
-  the level of the largest server, where contention would be all but invisible.
-- The horizon is 4 (area + longest estimate), area being the GPU-slots asked for per GPU: room for
-  schedules far worse than a list schedule, which needs area + longest without contention.
+  the level of the largest server, where contention would be almost invisible.
+- The horizon is 4 (area + longest estimate), with area the requested GPU-slots per GPU. A list
+  schedule without contention needs area + longest, so far worse schedules still fit.
 """
 
 from __future__ import annotations
@@ -70,19 +70,19 @@ _LONGEST_SLOTS = 300
 
 
 class Options(BaseModel):
-    """Options of both importers. Text, as a command line gives it, is converted.
+    """Options of both importers. Text from the command line is converted.
 
     Attributes
     ----------
     jobs, count : int
-        Jobs per instance, and number of instances; each draws its own jobs and servers.
+        Jobs per instance, and number of instances; each instance draws its jobs and servers.
     servers : int
         Number of servers whose capacities are drawn.
     server_gpus : "paper" or list of int
-        "paper" draws each capacity from {4, 8, 16, 32}; a list such as "8,8,8" fixes number and
-        capacities of the servers.
+        "paper" draws each capacity from {4, 8, 16, 32}; a list such as "8,8,8" fixes the number and
+        capacities of servers.
     sizes : "paper" or "trace"
-        Draw job sizes in the paper's proportions, or all jobs with equal chance.
+        Draw job sizes in the paper's proportions, or all jobs with equal probability.
     min_gpus, max_gpus : int, optional
         Job sizes to keep.
     min_duration_s, max_duration_s : float, optional
@@ -94,7 +94,7 @@ class Options(BaseModel):
     horizon_slots : int, optional
         Default 4 (area + longest estimate).
     extra, p_cal
-        Of `calibrated_instance`.
+        As in `calibrated_instance`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -131,7 +131,7 @@ class Options(BaseModel):
 
     @property
     def window_start_s(self) -> float | None:
-        """The beginning of the window on the clock of the trace."""
+        """Start of the window on the clock of the trace."""
         return None
 
 
@@ -141,10 +141,10 @@ class PhillyOptions(Options):
     Attributes
     ----------
     window_start : datetime, optional
-        First submission time to keep, UTC unless it says otherwise; default the first of all.
+        First submission time to keep, in UTC unless stated; default the first of the trace.
     virtual_cluster : str
-        Keep the jobs of one virtual cluster; empty keeps all. Names such as 6214e9 are text, which
-        a default of the type text tells a command line.
+        Keep the jobs of one virtual cluster; empty keeps all. The default is text so that the
+        command line reads names such as 6214e9 as text.
     """
 
     window_start: datetime | None = None
@@ -152,7 +152,7 @@ class PhillyOptions(Options):
 
     @property
     def window_start_s(self) -> float | None:
-        """The beginning of the window in seconds since 1970."""
+        """Start of the window in seconds since 1970."""
         start = self.window_start
         if start is None:
             return None
@@ -160,12 +160,12 @@ class PhillyOptions(Options):
 
 
 class MuriOptions(Options):
-    """Options of `muri`: those of `Options`, but sizes as in the trace, and one more.
+    """Options of `muri`: those of `Options`, with `sizes` by default as in the trace, and one more.
 
     Attributes
     ----------
     window_start_hours : float, optional
-        Beginning of the window, from the beginning of the trace.
+        Start of the window, counted from the start of the trace.
     """
 
     sizes: Literal["paper", "trace"] = "trace"
@@ -173,7 +173,7 @@ class MuriOptions(Options):
 
     @property
     def window_start_s(self) -> float | None:
-        """The beginning of the window in seconds."""
+        """Start of the window in seconds."""
         return None if self.window_start_hours is None else 3600 * self.window_start_hours
 
 
@@ -207,21 +207,21 @@ def muri(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> Imp
 
 _O = TypeVar("_O", bound=Options)
 
-#: (jobs, seconds per slot, rng) -> F_j, and F_j times the iteration time in slots.
+#: (jobs, seconds per slot, rng) -> F_j, and the product of F_j and the iteration time in slots.
 _Iterations = Callable[[pd.DataFrame, float, np.random.Generator], tuple[list[int], list[float]]]
 
 
 def _drawn_iterations(
     jobs: pd.DataFrame, slot_s: float, rng: np.random.Generator
 ) -> tuple[list[int], list[float]]:
-    """Draw F_j from the paper's ranges; the whole duration is spent iterating."""
+    """Draw F_j from the paper's ranges; iterations fill the whole duration."""
     rhos = [float(d) / slot_s for d in jobs.duration_s]
     iterations = []
     for rho in rhos:
         low, high = iteration_range(rho)
         if (
             low > high
-        ):  # too short or too long a job for both ranges: the iteration time keeps its own
+        ):  # too short or too long a job for both ranges: the iteration time stays in its range
             low = high = max(1, high) if rho < _LONGEST_SLOTS else low
         iterations.append(int(rng.integers(low, high + 1)))
     return iterations, rhos
@@ -293,7 +293,7 @@ def _sampled(trace: Trace, options: Options, gpus: int, rng: np.random.Generator
 
 
 def _described(instance: SjfBcoInstance, drawn: Trace, eligible: Trace) -> dict[str, Any]:
-    """Say what is in an instance and, by reason, how many eligible jobs are not."""
+    """Return a summary of an instance, with the number of omitted eligible jobs by reason."""
     earlier = eligible.left_out
     return {
         "jobs_used": len(instance.jobs),
@@ -343,7 +343,7 @@ def _instance(
 
 
 def _name(row: Any) -> str:
-    """Say where in which file a job comes from, and the model it trains where that is known."""
+    """Return file and line of a job, and the model that it trains if known."""
     place = f"{row.file}:{row.line}"
     return f"{place} {row.model}" if isinstance(row.model, str) else place
 
@@ -362,7 +362,7 @@ def _settings(kind: type[_O], source: str, options: dict[str, Any]) -> _O:
 
 
 def _first(error: ValidationError) -> str:
-    """Return the first complaint of a validation in one line."""
+    """Return the first validation error in one line."""
     first = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in first["loc"][:1])
     message = first["msg"].removeprefix("Value error, ")

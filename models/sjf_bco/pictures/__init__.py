@@ -1,4 +1,7 @@
-"""Pictures of instances and solutions: one file each."""
+"""Pictures, one per file.
+
+gantt: the GPUs over time, with spread jobs marked.
+"""
 
 from gadgetopt.system.declaration import Parts, Picture
 

@@ -1,7 +1,7 @@
-"""A schedule as a picture: one row per GPU, one bar per job and contention level.
+"""Gantt chart of a schedule: a row per GPU, a bar per job and contention level.
 
-A bar's hue is its job. The darker it is, the more spread jobs share its links; small pictures hatch
-it too. A dark outline marks a job spread over several servers.
+The hue is the job. The darker a bar, the more spread jobs share its links; small pictures also
+hatch it. A dark outline marks a job that is spread over several servers.
 """
 
 from __future__ import annotations
@@ -31,28 +31,28 @@ from ..size_limits import refuse_many_gpus
 
 _CLEAR = "rgba(0,0,0,0)"
 
-#: Level of a job that is done but keeps its GPUs, in a schedule with stated completions.
+#: Level of a job that is done but still holds its GPUs, in a schedule with stated completions.
 HELD = -1
 
 _COLUMNS = ["job", "server", "first_gpu", "gpus", "row", "start", "end", "level", "rate", "spread"]
 
-#: Up to this many GPUs each one has its own label; beyond, each server has one.
+#: Up to this many GPUs each GPU has a label; beyond, each server has one.
 _LABELLED_GPUS = 32
-#: Every slot has its number on the axis up to this makespan.
+#: Up to this makespan, every slot is numbered on the axis.
 _FEW_TICKS = 20
 
 
 def assign_gpus(instance: SjfBcoInstance, solution: SjfBcoSolution) -> SjfBcoSolution:
-    """Return the schedule with GPU ids; it is returned as it is when it has them.
+    """Return the schedule with GPU ids; a schedule that has them is returned unchanged.
 
-    Jobs are taken by start. On each server a job gets the smallest run of free neighbouring GPUs
-    that holds it, else the free GPUs of lowest number. The jobs on one server are intervals in
-    time, so whatever is chosen, a schedule within the capacities never runs out of GPUs.
+    Jobs are taken by start. On each server a job gets the smallest run of free adjacent GPUs that
+    holds it, else the free GPUs of lowest number. Jobs on a server are intervals in time, so a
+    schedule within the capacities never runs out of GPUs, whichever are chosen.
 
     Raises
     ------
     InputError
-        If the schedule is infeasible other than by exceeding the horizon.
+        If the schedule violates more than the horizon.
     ModelRefused
         If the cluster has too many GPUs to be drawn.
     """
@@ -85,7 +85,7 @@ def assign_gpus(instance: SjfBcoInstance, solution: SjfBcoSolution) -> SjfBcoSol
 def bars(instance: SjfBcoInstance, solution: SjfBcoSolution) -> pd.DataFrame:
     """Return the rectangles of the picture.
 
-    Each row is a job at one contention level on neighbouring GPUs of one server: `job`, `server`,
+    Each row is a job at one contention level on adjacent GPUs of one server: `job`, `server`,
     `first_gpu`, `gpus`, `row` (of the first GPU, counted over all servers), `start`, `end`, `level`
     (0 on one server, `HELD` after completion), `rate` (iterations per slot), `spread`.
     """
@@ -150,7 +150,7 @@ def plot(instance: SjfBcoInstance, solution: SjfBcoSolution) -> go.Figure:
             legendgroup=str(level),
             showlegend=False,
         )
-        figure.add_bar(  # what stands for this level in the legend
+        figure.add_bar(  # the legend entry of this level
             orientation="h",
             x=[None],
             y=[None],
@@ -177,7 +177,7 @@ def plot(instance: SjfBcoInstance, solution: SjfBcoSolution) -> go.Figure:
 
 
 def _rectangles(table: pd.DataFrame) -> dict[str, Any]:
-    """Place bars that are as high as the GPUs they take and as long as the slots."""
+    """Return the bars, as high as their GPUs and as long as their slots."""
     return {
         "orientation": "h",
         "base": table.start,
@@ -258,7 +258,7 @@ def _hue(job: int, level: int) -> str:
 
 
 def _darkened(colour: str, shade: float) -> str:
-    """Mix a colour with the ink."""
+    """Mix a colour with the ink colour."""
     return mixed(colour, INK, shade)
 
 
@@ -268,7 +268,7 @@ def _level_name(level: int) -> str:
 
 
 def _job_labels(table: pd.DataFrame, few: bool) -> list[str]:
-    """Write each job's number on its largest bar."""
+    """Return the bar labels: the number of each job, on its largest bar."""
     area = (table.end - table.start) * table.gpus
     largest = set(area.groupby(table.job).idxmax())
     return [(f"job {j}" if few else str(j)) if i in largest else "" for i, j in table.job.items()]
@@ -315,7 +315,7 @@ def _phases(
 
 
 def _chosen(free: set[int], count: int) -> tuple[int, ...]:
-    """Choose GPUs: from the smallest run of neighbours that is large enough, else the lowest."""
+    """Choose GPUs from the smallest run of neighbours that is large enough, else the lowest."""
     fitting = [run for run in _runs(sorted(free)) if len(run) >= count]
     pool = min(fitting, key=len) if fitting else sorted(free)
     return tuple(pool[:count])
@@ -333,7 +333,7 @@ def _runs(ids: list[int]) -> list[list[int]]:
 
 
 def _first_rows(instance: SjfBcoInstance) -> list[int]:
-    """Row of each server's first GPU."""
+    """Return the row of the first GPU of each server."""
     rows, row = [], 0
     for capacity in instance.server_gpus:
         rows.append(row)

@@ -1,12 +1,12 @@
-"""The clock of a running cluster: who runs, how fast, and who completes next.
+"""Event-driven simulation of a running cluster under contention.
 
-The algorithms place jobs one after the other and must know when GPUs come free. A job placed later
-can slow an earlier one down, so a completion predicted when a job starts may be wrong; the clock
-therefore simulates the true rates phi_j(r, p), equations (6)-(9), as time advances.
+The algorithms place jobs one by one and need to know when GPUs come free. A job placed later can
+slow down an earlier one, so a completion predicted at the start of a job may be wrong. The
+simulation therefore follows the true rates phi_j(r, p), equations (6)-(9), as time advances.
 
 Only spread jobs change their rate, and only when a spread job starts or completes on one of their
-servers. A start or a completion costs the servers of the job times the spread jobs on them. Jobs
-due at the same instant share one entry of a heap.
+servers. The cost of a start or a completion is the number of servers of the job times the spread
+jobs on them. Jobs due at the same instant share one heap entry.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from collections.abc import Sequence
 from ..instance import SjfBcoInstance
 
 
-class Clock:
-    """The simulated present. Time moves forward only, from completion to completion.
+class SimulationClock:
+    """Simulated time; it only moves forward, from completion to completion.
 
     Attributes
     ----------
     now : int
         The current instant, in slots.
     completion : list of int or None
-        C_j of the jobs that have completed.
+        C_j of completed jobs, else None.
     """
 
     def __init__(self, instance: SjfBcoInstance):
@@ -38,7 +38,7 @@ class Clock:
         self._level = [0] * jobs
         self._rate = [0] * jobs
         self._remaining = list(instance.rates.iterations)
-        self._since = [0] * jobs  # the instant up to which _remaining is accounted for
+        self._since = [0] * jobs  # instant up to which _remaining is up to date
         # Predicted completions: jobs by instant, and a heap of the instants. Many jobs share one.
         # An entry is stale when _due says otherwise.
         self._due_at: dict[int, list[int]] = {}
@@ -46,12 +46,12 @@ class Clock:
         self._due: list[int | None] = [None] * jobs
         self._spread_on: list[set[int]] = [set() for _ in instance.server_gpus]
         self._count = [0] * len(self._spread_on)  # len of each, as of the last settlement
-        # What happened to spread jobs at this instant: servers where it did, new jobs.
+        # Changes of spread jobs at this instant: servers affected, and new jobs.
         self._touched: set[int] = set()
         self._started: list[int] = []
 
     def start(self, j: int, servers: Sequence[int]) -> None:
-        """Let job j run from now on, on these distinct servers."""
+        """Start job j now on these distinct servers."""
         self._servers[j] = servers
         if len(servers) == 1:
             self._set_due(j, self._local_slots[j])
@@ -63,7 +63,7 @@ class Clock:
         self._started.append(j)
 
     def advance(self) -> list[int]:
-        """Go to the next instant at which jobs complete and return them; none if that never is."""
+        """Advance to the next completions and return these jobs; empty if there are none."""
         self._settle()
         due = self._due
         finished: list[int] = []
@@ -82,7 +82,7 @@ class Clock:
         return finished
 
     def _settle(self) -> None:
-        """Bring levels and rates up to date with the starts and completions of this instant."""
+        """Update levels and rates after the starts and completions of this instant."""
         if not self._touched:
             return
         level, spread_on, count = self._level, self._spread_on, self._count
@@ -113,14 +113,14 @@ class Clock:
         self._started.clear()
 
     def _set_rate(self, j: int, rate: int) -> None:
-        """Credit job j with what it has done so far and predict its completion at the new rate."""
+        """Credit job j with its work so far and predict its completion at the new rate."""
         self._remaining[j] -= self._rate[j] * (self.now - self._since[j])
         self._since[j] = self.now
         self._rate[j] = rate
         self._set_due(j, -(-self._remaining[j] // rate) if rate else None)
 
     def _set_due(self, j: int, slots: int | None) -> None:
-        """Predict that job j completes some slots from now; never if it has stalled."""
+        """Set the predicted completion of job j, in slots from now; None if it stalls."""
         if slots is None:
             self._due[j] = None
             return

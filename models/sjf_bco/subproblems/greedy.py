@@ -1,6 +1,6 @@
-"""Quick feasible schedules: the horizon of the exact models, and a repair of relaxed ones.
+"""Quick feasible schedules: horizons for exact models, and repair of relaxed schedules.
 
-Both are ours (reconstructed), not the paper's: its own algorithm is in `algorithms.py`.
+Both are ours (reconstructed); the paper's algorithm is in `algorithms/sjf_bco.py`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..instance import SjfBcoInstance, SjfBcoSolution
 
 
 def makespan_of(instance: SjfBcoInstance, solution: SjfBcoSolution) -> int | None:
-    """Return the simulated makespan, or None when the schedule breaks a constraint."""
+    """Return the simulated makespan; None if the schedule violates a constraint."""
     evaluation = evaluate(instance, solution)
     return int(evaluation.objective) if evaluation.feasible and evaluation.objective else None
 
@@ -21,8 +21,8 @@ def makespan_of(instance: SjfBcoInstance, solution: SjfBcoSolution) -> int | Non
 def upper_bound_schedule(instance: SjfBcoInstance) -> SjfBcoSolution:
     """Return the best of a few list schedules in which no two spread jobs ever share a server.
 
-    Without sharing every level is 1 and every duration known in advance, so the schedule is
-    feasible whatever the instance, except that it may end after `horizon_slots`.
+    Without sharing every level is 1 and every duration is known in advance. So the schedule is
+    always feasible, except that it may end after `horizon_slots`.
     """
     rates = instance.rates
     jobs = range(len(instance.jobs))
@@ -42,12 +42,12 @@ def upper_bound_schedule(instance: SjfBcoInstance) -> SjfBcoSolution:
 
 
 def default_horizon(instance: SjfBcoInstance) -> int:
-    """Slots an exact model must look at: a feasible makespan, at most `horizon_slots`."""
+    """Return the horizon of an exact model: a feasible makespan, at most `horizon_slots`."""
     return min(_end(instance, upper_bound_schedule(instance)), instance.horizon_slots)
 
 
 def _end(instance: SjfBcoInstance, solution: SjfBcoSolution) -> int:
-    """Makespan of a schedule that is feasible but may end after the instance's horizon."""
+    """Return the makespan of a feasible schedule that may end after the instance's horizon."""
     objective = evaluate(instance, solution).objective
     assert objective is not None
     return int(objective)
@@ -56,7 +56,7 @@ def _end(instance: SjfBcoInstance, solution: SjfBcoSolution) -> int:
 def _list_schedule(
     instance: SjfBcoInstance, order: list[int], spread_freely: bool
 ) -> tuple[int, SjfBcoSolution]:
-    """Start at every completion whatever fits, in the given order; return makespan and schedule."""
+    """Start every job that fits at each completion, in order; return makespan and schedule."""
     free = list(instance.server_gpus)
     has_spread = [False] * len(free)
     start: dict[int, int] = {}
@@ -93,7 +93,7 @@ def _list_schedule(
 def _placement(
     instance: SjfBcoInstance, j: int, free: list[int], has_spread: list[bool], spread_freely: bool
 ) -> tuple[int, dict[int, int]] | None:
-    """Duration and placement of job j on free GPUs: the tightest server, else several unshared."""
+    """Return duration and placement on free GPUs: the tightest server, else unshared servers."""
     rates, g = instance.rates, instance.jobs[j].gpus
     local = rates.duration(j, 1, 0) if 1 in rates.server_counts(j) else None
     if local is not None:
@@ -124,10 +124,10 @@ def _placement(
 
 
 def dispatch(instance: SjfBcoInstance, solution: SjfBcoSolution) -> SjfBcoSolution | None:
-    """Keep the placements and the order of starts; start each job as soon as its servers have room.
+    """Keep placements and start order; start each job as soon as its servers have room.
 
-    This makes a real schedule of one whose durations were too short, such as a solution of CP-L.
-    Returns None when jobs stall each other for ever.
+    This turns a schedule with too short durations, such as a solution of CP-L, into a feasible one.
+    Returns None if jobs stall each other forever.
     """
     rates = instance.rates
     placement = solution.placement

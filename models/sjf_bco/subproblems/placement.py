@@ -1,16 +1,16 @@
-"""Placing gangs on GPUs one after the other under a load limit: what Algorithms 1-3 share.
+"""Sequential placement of gangs under a load limit, shared by Algorithms 1-3.
 
-Every scheduler of the paper takes the jobs in some order and chooses for each the GPUs it runs on,
-so that the load U_g of a GPU, the sum of est_j / u over its jobs, never exceeds a limit theta.
-Loads are integers here: est_j times the common denominator D of the estimates,
+Every scheduler of the paper takes the jobs in some order and chooses GPUs for each, so that the
+load U_g of a GPU, the sum of est_j / u over its jobs, never exceeds a limit theta. Loads are
+integers here: est_j times the common denominator D of the estimates,
 
     U_g + est_j / u <= theta   is   load_g + D est_j <= floor(theta u D).
 
 Two readings of "available" GPUs (the pseudo-code and the paper's analysis disagree):
 
-* `"idle"`: the GPUs that are free now. A job that finds too few of them waits for the next
-  completion, and the jobs behind it wait too, so starts never decrease.
-* `"queue"`: all GPUs. A job joins the queue of each GPU chosen and starts when it is first in all
+* `"idle"`: the free GPUs. A job that finds too few waits for the next completion, and the jobs
+  behind it wait too, so starts are non-decreasing.
+* `"queue"`: all GPUs. A job joins the queue of each chosen GPU and starts when it is first in all
   of them.
 """
 
@@ -29,13 +29,13 @@ from gadgetopt.numbers.tolerance import decimal_rational
 
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..size_limits import refuse_many_gpus
-from .contention import Clock
+from .contention import SimulationClock
 
 Availability = Literal["idle", "queue"]
 
 
 class Batch:
-    """An instance as the schedulers see it: GPUs numbered through the servers, integer loads.
+    """Instance data for the schedulers: GPUs numbered across servers, integer loads.
 
     Attributes
     ----------
@@ -48,12 +48,12 @@ class Batch:
     server_of : list of int
         The server of each GPU.
     first_gpu : list of int
-        The first GPU of each server, and at the end the number of GPUs N.
+        The first GPU of each server; the last entry is the number of GPUs N.
 
     Raises
     ------
     ModelRefused
-        If the cluster has too many GPUs to be listed.
+        If the cluster has too many GPUs to list.
     """
 
     def __init__(self, instance: SjfBcoInstance):
@@ -69,19 +69,19 @@ class Batch:
             self.first_gpu.append(self.first_gpu[-1] + capacity)
         self.total_gpus = self.first_gpu[-1]
         self.server_of = [s for s, c in enumerate(instance.server_gpus) for _ in range(c)]
-        # One tuple for all jobs on a server: fewer objects for the garbage collector to visit.
+        # One shared tuple per server: fewer objects for the garbage collector.
         self.alone = [(s,) for s in range(len(instance.server_gpus))]
 
     @cached_property
     def smallest_first(self) -> list[int]:
-        """Jobs by (G_j, j)."""
+        """Jobs in order of (G_j, j)."""
         return sorted(range(len(self.gpus)), key=lambda j: (self.gpus[j], j))
 
     @cached_property
     def shortlist_gpus(self) -> list[int]:
-        """GPUs that the servers LBSGF shortlists for each job must have, ceil(lambda_j G_j)."""
+        """Least number of GPUs on the servers that LBSGF shortlists: ceil(lambda_j G_j)."""
 
-        @cache  # few pairs differ
+        @cache  # few distinct pairs
         def wanted(spread_factor: float, gpus: int) -> int:
             return math.ceil(decimal_rational(spread_factor) * gpus)
 
@@ -101,7 +101,7 @@ class Batch:
         return Fraction(load, self.denominator) / self.est_upper
 
     def fits(self, limit: int) -> bool:
-        """Whether the jobs' total load does not by itself exceed the limit on all GPUs."""
+        """Return True if the jobs' total load does not exceed the limit on all GPUs."""
         return max(self.est) <= limit and self._total_load <= self.total_gpus * limit
 
     @cached_property
@@ -110,7 +110,7 @@ class Batch:
 
 
 def estimated_slots(instance: SjfBcoInstance) -> list[Fraction]:
-    """Return the estimate of each job: `est_slots`, or its shortest duration if none is given."""
+    """Return the estimate of each job: `est_slots`, by default its shortest duration."""
     shortest = instance.rates.exec_min.tolist()
     return [
         Fraction(d) if job.est_slots is None else decimal_rational(job.est_slots)
@@ -137,7 +137,7 @@ def _range(instance: SjfBcoInstance, estimates: list[Fraction]) -> tuple[Fractio
 
 
 class Pool(Protocol):
-    """The GPUs a scheduler may choose from, and its way of choosing.
+    """The GPUs available to a scheduler, and its rule of choice.
 
     `take` chooses the GPUs of a job within the limit, adds its load to them and removes them from
     the pool, or returns None and changes nothing. `put` returns GPUs to the pool.
@@ -152,11 +152,11 @@ class Pool(Protocol):
         ...
 
     def free(self) -> Iterable[int]:
-        """GPUs in the pool."""
+        """Return the GPUs in the pool."""
         ...
 
 
-#: Makes a pool of (batch, load of each GPU, limit, GPUs in it).
+#: Makes a pool from (batch, load of each GPU, limit, GPUs in the pool).
 MakePool = Callable[[Batch, list[int], int, Iterable[int]], Pool]
 
 
@@ -175,11 +175,11 @@ class Run:
     Attributes
     ----------
     makespan : int or None
-        True makespan; None if some job could not be placed within the limit, or stalls for ever.
+        True makespan; None if some job was not placed within the limit or stalls forever.
     max_load : int
-        The largest load of a GPU, of the jobs placed before the failure if there was one.
+        The largest load of a GPU; after a failure, by the jobs placed before it.
     placed : bool
-        Whether every job was placed within the limit.
+        True if every job was placed within the limit.
     start, gpus : list
         a_j, and the GPUs of each job.
     """
@@ -193,7 +193,7 @@ class Run:
 
 @contextmanager
 def _cycle_collector_paused() -> Iterator[None]:
-    """Keep Python from searching a large instance for cycles again and again; a run makes none."""
+    """Pause the garbage collector: a run makes no reference cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -214,7 +214,7 @@ def run(batch: Batch, stages: Sequence[Stage], limit: int, availability: Availab
 
 
 def _run_idle(batch: Batch, stages: Sequence[Stage], limit: int) -> Run:
-    clock = Clock(batch.instance)
+    clock = SimulationClock(batch.instance)
     load = [0] * batch.total_gpus
     start = [0] * len(batch.gpus)
     gpus: list[Sequence[int]] = [()] * len(batch.gpus)
@@ -224,7 +224,7 @@ def _run_idle(batch: Batch, stages: Sequence[Stage], limit: int) -> Run:
         for j in stage.jobs:
             while (chosen := pool.take(j)) is None:
                 completed = clock.advance()
-                if not completed:  # nothing runs, or what runs has stalled: waiting is in vain
+                if not completed:  # nothing runs, or all running jobs have stalled
                     return Run(None, max(load), False, start, gpus)
                 pool.put([g for i in completed for g in gpus[i]])
             start[j], gpus[j] = clock.now, chosen
@@ -237,7 +237,7 @@ def _run_queue(batch: Batch, stages: Sequence[Stage], limit: int) -> Run:
     load = [0] * batch.total_gpus
     start = [0] * len(batch.gpus)
     gpus: list[Sequence[int]] = [()] * len(batch.gpus)
-    # A GPU is always available, so choices depend on loads only and come before any time passes.
+    # All GPUs are available, so choices depend on loads only and precede the simulation.
     queue: list[list[int]] = [[] for _ in range(batch.total_gpus)]
     for stage in stages:
         pool = stage.make_pool(batch, load, limit, range(batch.total_gpus))
@@ -249,18 +249,22 @@ def _run_queue(batch: Batch, stages: Sequence[Stage], limit: int) -> Run:
             gpus[j] = chosen
             for g in chosen:
                 queue[g].append(j)
-    clock = Clock(batch.instance)
+    clock = SimulationClock(batch.instance)
     _first_come_first_served(batch, clock, gpus, queue, start)
     return Run(_completed(clock), max(load), True, start, gpus)
 
 
 def _first_come_first_served(
-    batch: Batch, clock: Clock, gpus: list[Sequence[int]], queue: list[list[int]], start: list[int]
+    batch: Batch,
+    clock: SimulationClock,
+    gpus: list[Sequence[int]],
+    queue: list[list[int]],
+    start: list[int],
 ) -> None:
-    """Start each job at the instant at which it is first in the queues of all its GPUs."""
+    """Start each job as soon as it is first in the queues of all its GPUs."""
     for waiting in queue:
         waiting.reverse()
-    behind = list(batch.gpus)  # on how many of its GPUs the job is not yet first
+    behind = list(batch.gpus)  # number of GPUs on which the job is not yet first
     ready: list[int] = []
     freed: Iterable[int] = range(batch.total_gpus)
     while True:
@@ -282,14 +286,14 @@ def _first_come_first_served(
 
 
 def servers_of(batch: Batch, gpus: Sequence[int]) -> Sequence[int]:
-    """Return the distinct servers of some GPUs."""
+    """Return the distinct servers of the given GPUs."""
     if len(gpus) == 1:
         return batch.alone[batch.server_of[gpus[0]]]
     return tuple({batch.server_of[g] for g in gpus})
 
 
-def _completed(clock: Clock) -> int | None:
-    """Let everything run to its end and return the makespan; None if some job never ends."""
+def _completed(clock: SimulationClock) -> int | None:
+    """Run all jobs to completion and return the makespan; None if some job never ends."""
     while clock.advance():
         pass
     finished = [c for c in clock.completion if c is not None]
@@ -297,7 +301,7 @@ def _completed(clock: Clock) -> int | None:
 
 
 def solution_of(batch: Batch, schedule: Run) -> SjfBcoSolution:
-    """Return the decision of a run: starts, GPUs per server, and which GPUs."""
+    """Return a run as a solution: starts, GPUs per server, and GPU ids."""
     ids: list[dict[int, tuple[int, ...]]] = []
     for gpus in schedule.gpus:
         on: dict[int, list[int]] = {}

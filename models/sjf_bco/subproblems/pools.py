@@ -1,4 +1,4 @@
-"""The ways of choosing GPUs: FA-FFP and LBSGF of the paper, and those of its baselines."""
+"""GPU selection rules: FA-FFP and LBSGF of the paper, and those of its baselines."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .placement import Batch
 class LeastLoaded:
     """FA-FFP (Algorithm 2): the G_j available GPUs of least load, ties by server, then GPU.
 
-    With `opened_first`, GPUs of servers that no job has used yet come after all others
-    (reconstructed: the text speaks of packing into servers in use, the pseudo-code of least load).
-    O(G_j log N) a job: the available GPUs that have been used lie in a heap, keyed load * N + GPU.
+    With `opened_first`, GPUs of unused servers come after all others (reconstructed: the text packs
+    into used servers, the pseudo-code takes least load). O(G_j log N) per job: available GPUs that
+    have been used are in a heap with key load * N + GPU.
     """
 
     def __init__(
@@ -31,16 +31,16 @@ class LeastLoaded:
     ):
         self.batch, self.load, self.limit = batch, load, limit
         self.n = batch.total_gpus
-        # Unopened servers hold the GPUs from first_gpu[unopened] on: all free and without load.
+        # Unopened servers have the GPUs from first_gpu[unopened] on, all free and without load.
         self.unopened = 0 if opened_first else len(batch.instance.server_gpus)
         idle = [] if opened_first else list(free)
-        # GPUs without load come first and in order, so that they need no heap.
+        # GPUs without load come first and in order, so they need no heap.
         self.fresh = deque(sorted(g for g in idle if not load[g]))
         self.heap = [load[g] * self.n + g for g in idle if load[g]]
         heapq.heapify(self.heap)
 
     def take(self, j: int) -> tuple[int, ...] | None:
-        """Pop the least loaded GPUs within the limit."""
+        """Take the least loaded GPUs within the limit."""
         size, est = self.batch.gpus[j], self.batch.est[j]
         first = self.batch.first_gpu
         untouched = self.n - first[self.unopened]
@@ -66,16 +66,16 @@ class LeastLoaded:
             self.put(range(opened + missing, first[self.unopened]))
         for g in chosen:
             load[g] += est
-        return tuple(chosen)  # which the garbage collector does not visit, unlike a list
+        return tuple(chosen)  # a tuple of integers is skipped by the garbage collector
 
     def put(self, gpus: Sequence[int]) -> None:
-        """Push GPUs with their present load."""
+        """Return GPUs with their current load."""
         heap, load, n = self.heap, self.load, self.n
         for g in gpus:
             heapq.heappush(heap, load[g] * n + g)
 
     def free(self) -> Iterable[int]:
-        """GPUs in the heap and on unopened servers."""
+        """Return the GPUs in the heap and on unopened servers."""
         yield from self.fresh
         yield from (key % self.n for key in self.heap)
         yield from range(self.batch.first_gpu[self.unopened], self.n)
@@ -84,10 +84,10 @@ class LeastLoaded:
 class LeastLoadedServers:
     """LBSGF (Algorithm 3): the least loaded GPUs of the least loaded servers.
 
-    Servers are shortlisted by (mean load of their GPUs, index): the shortest prefix with
-    lambda_j G_j GPUs or more, busy or not, all servers if there are not so many (reconstructed).
-    The shortlist of a job stays while it waits. Mean loads are compared as integers: the sum of
-    loads times lcm(O) / O_s. A job costs the GPUs of its shortlist times their logarithm.
+    Servers are shortlisted by (mean load of their GPUs, index): the shortest prefix with at least
+    lambda_j G_j GPUs, busy or not; all servers if there are fewer (reconstructed). A waiting job
+    keeps its shortlist. Mean loads are compared as integers: the sum of loads times lcm(O) / O_s.
+    Takes O(n log n) per job for n GPUs on the shortlist.
     """
 
     def __init__(self, batch: Batch, load: list[int], limit: int, free: Iterable[int]):
@@ -108,7 +108,7 @@ class LeastLoadedServers:
         self.shortlist: list[int] = []
 
     def take(self, j: int) -> tuple[int, ...] | None:
-        """Choose on the job's shortlist, made when the job is first considered."""
+        """Choose from the job's shortlist, which is made when the job is first considered."""
         size, est, load, n = self.batch.gpus[j], self.batch.est[j], self.load, self.n
         capacities, available = self.batch.instance.server_gpus, self.available
         if not self.shortlist:
@@ -136,21 +136,21 @@ class LeastLoadedServers:
         return tuple(chosen)
 
     def put(self, gpus: Sequence[int]) -> None:
-        """Return GPUs to their servers' lists."""
+        """Return GPUs to the lists of their servers."""
         available, server_of = self.available, self.batch.server_of
         for g in gpus:
             available[server_of[g]].append(g)
 
     def free(self) -> Iterable[int]:
-        """GPUs in the servers' lists."""
+        """Return the GPUs in the lists of the servers."""
         return (g for gpus in self.available for g in gpus)
 
 
 class FirstFit:
     """FF: the first G_j available GPUs within the limit, by server, then GPU.
 
-    A tournament tree holds the least load below each node (none for GPUs not available), so that
-    finding the next GPU within the limit takes O(log N).
+    A tournament tree stores the least load below each node, above any load for unavailable GPUs, so
+    the next GPU within the limit is found in O(log N).
     """
 
     def __init__(self, batch: Batch, load: list[int], limit: int, free: Iterable[int]):
@@ -164,7 +164,7 @@ class FirstFit:
             self.least[node] = min(self.least[2 * node], self.least[2 * node + 1])
 
     def take(self, j: int) -> list[int] | None:
-        """Take GPUs from the left until the job has enough."""
+        """Take GPUs in order until the job has enough."""
         est = self.batch.est[j]
         room = min(self.limit, self.batch.unlimited) - est
         chosen: list[int] = []
@@ -182,12 +182,12 @@ class FirstFit:
         return chosen
 
     def put(self, gpus: Sequence[int]) -> None:
-        """Enter GPUs with their present load."""
+        """Return GPUs with their current load."""
         for g in gpus:
             self._set(self.leaves + g, self.load[g])
 
     def free(self) -> Iterable[int]:
-        """GPUs entered in the tree."""
+        """Return the available GPUs."""
         return (g for g in range(self.batch.total_gpus) if self.least[self.leaves + g] < self.taken)
 
     def _set(self, node: int, value: int) -> None:
@@ -199,10 +199,10 @@ class FirstFit:
 
 
 class RandomGpus:
-    """RAND: random available GPUs within the limit. O(N) a job.
+    """RAND: random available GPUs within the limit. O(N) per job.
 
-    `by_server` goes through the servers in random order and takes random GPUs of each until the
-    job has enough; otherwise every set of G_j candidates is equally likely (both reconstructed).
+    With `by_server` the servers come in random order, and random GPUs of each are taken until the
+    job has enough. Otherwise all sets of G_j candidates are equally likely (both reconstructed).
     """
 
     def __init__(
@@ -220,7 +220,7 @@ class RandomGpus:
         self.available = set(free)
 
     def take(self, j: int) -> list[int] | None:
-        """Draw the job's GPUs from the candidates."""
+        """Draw the GPUs of the job from the candidates."""
         size, est = self.batch.gpus[j], self.batch.est[j]
         room = self.limit - est
         candidates = [g for g in sorted(self.available) if self.load[g] <= room]
@@ -241,5 +241,5 @@ class RandomGpus:
         self.available.update(gpus)
 
     def free(self) -> Iterable[int]:
-        """Available GPUs."""
+        """Return the available GPUs."""
         return self.available

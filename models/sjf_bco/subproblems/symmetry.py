@@ -1,8 +1,8 @@
-"""Jobs and servers that can be exchanged without changing a schedule's makespan (reconstructed).
+"""Symmetry of schedules: identical jobs and equal servers.
 
-The exact models keep one representative of each class of exchangeable schedules: identical jobs
-start in order of their index, and servers of equal capacity are ordered by sum_j (j + 1) y_js. The
-two orders are compatible, since permuting servers moves no start.
+The exact models keep one representative of each class of equivalent schedules (reconstructed):
+identical jobs start in order of their index, and servers of equal capacity are ordered by
+sum_j (j + 1) y_js. The two orders are compatible, since permuting servers changes no start.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..instance import SjfBcoInstance, SjfBcoSolution
 
 
 def identical_jobs(instance: SjfBcoInstance) -> list[list[int]]:
-    """Classes of jobs with equal gang, work and rates, each in order of the index."""
+    """Return classes of jobs with equal gang, work and rates, each in order of index."""
     rates = instance.rates
 
     def data(j: int) -> Hashable:
@@ -27,17 +27,17 @@ def identical_jobs(instance: SjfBcoInstance) -> list[list[int]]:
 
 
 def equal_servers(instance: SjfBcoInstance) -> list[list[int]]:
-    """Classes of servers with equal capacity, each in order of the index."""
+    """Return classes of servers of equal capacity, each in order of index."""
     return _classes((gpus, s) for s, gpus in enumerate(instance.server_gpus))
 
 
 def neighbours(classes: list[list[int]]) -> list[tuple[int, int]]:
-    """Neighbouring members of each class: the pairs that a symmetry breaking puts in order."""
+    """Return adjacent members of each class, the pairs that symmetry breaking orders."""
     return [pair for members in classes for pair in pairwise(members)]
 
 
 def representative(instance: SjfBcoInstance, solution: SjfBcoSolution) -> SjfBcoSolution:
-    """Return the schedule equivalent to `solution` that satisfies both orders."""
+    """Return the equivalent schedule that satisfies both orders."""
     plan = list(zip(solution.start_slot, solution.placement, strict=True))
     for jobs in identical_jobs(instance):
         in_order = sorted((plan[j] for j in jobs), key=lambda p: p[0])

@@ -1,4 +1,4 @@
-"""All rings of tiny instances, hop by hop. Import with `from .gadget_brute_force import ...`."""
+"""Brute force over all rings of tiny instances, hop by hop."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def rings_of(instance: GadgetInstance, i: int):
 
 
 def _smallest(rings):
-    """Leave out rings that use as much of everything as another of the same size, or more."""
+    """Remove rings dominated by another ring of the same size."""
     kept = []
     for size, use, ring in sorted(rings, key=lambda x: (x[0], sum(x[1].values()))):
         if not any(
@@ -127,6 +127,6 @@ def brute_force(instance: GadgetInstance) -> tuple[float, GadgetSolution]:
         found = evaluate(instance, solution)
         if found.feasible:
             return found.objective, solution
-        # Sizes and capacities were minded: only budgets can be exceeded.
+        # Sizes and capacities are respected; only budgets can be exceeded.
         assert {v.constraint for v in found.violations} <= {"budget", "worker_slots"}
     raise AssertionError("doing nothing is feasible")

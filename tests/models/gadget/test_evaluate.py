@@ -1,4 +1,4 @@
-"""The evaluator: hand-checked rings, and what it says of wrong ones."""
+"""Evaluator: hand-checked rings, and the violations of wrong ones."""
 
 import math
 from fractions import Fraction
@@ -31,7 +31,7 @@ def test_the_digits_of_the_starved_sigmoid():
     assert round(literal.objective, 7) == 1.0045398
 
 
-#: What is wrong with some rings, by constraint and amount.
+#: Violations of some rings, by constraint and amount.
 BAD = [
     ("h1_bandwidth_blind", [ring(0, [0, 1])], "bandwidth", [500] * 4),
     ("h1_bandwidth_blind", [ring(0, [0, 0])], "capacity", [Fraction(1)]),

@@ -1,7 +1,7 @@
-"""Total utility over allocations of slots: monotone, and submodular where utilities are concave.
+"""Total utility is monotone over allocations, and submodular if utilities are concave.
 
-An element is an allocation of one slot, workers of every job; F of a set of them is the total
-utility of the workers together, cut at each job's budget. This is what Theorem 6 rests on.
+An element is an allocation of one slot: the workers of every job. F of a set of elements is the
+total utility of all their workers, truncated at each job's budget. Theorem 6 rests on this.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ SEED = st.integers(0, 10**6)
 
 
 def total(jobs: list[JobTerms], allocations) -> float:
-    """Return F, with u_i(min(z, K_i)): beyond a budget workers can be taken out again."""
+    """Return F, with u_i(min(z, K_i)): workers beyond a budget can be removed again."""
     z = np.sum(allocations, axis=0) if len(allocations) else np.zeros(len(jobs), dtype=int)
     return sum(float(job.utility[min(n, job.max_total)]) for job, n in zip(jobs, z, strict=True))
 

@@ -1,4 +1,4 @@
-"""Iteration time of ring-all-reduce (1)."""
+"""Iteration time of ring-all-reduce, equation (1)."""
 
 import math
 

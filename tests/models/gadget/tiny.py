@@ -1,4 +1,4 @@
-"""The hand-checked instances and their optima. Import with `from .gadget_tiny import ...`."""
+"""Hand-checked instances and their optima."""
 
 from __future__ import annotations
 

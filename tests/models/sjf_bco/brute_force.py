@@ -1,4 +1,4 @@
-"""The optimum of tiny instances by looking at every placement and every integer start."""
+"""Optimum of tiny instances by brute force over placements and integer starts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def optimal_makespan(instance: SjfBcoInstance, horizon: int) -> int:
 
 
 def _placements(capacities: tuple[int, ...], gpus: int) -> Iterator[dict[int, int]]:
-    """All ways of putting a gang on the servers."""
+    """Return all placements of a gang on the servers."""
     for counts in product(*(range(min(c, gpus) + 1) for c in capacities)):
         if sum(counts) == gpus:
             yield {s: count for s, count in enumerate(counts) if count}

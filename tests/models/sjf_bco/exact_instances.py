@@ -1,4 +1,4 @@
-"""What the tests of exact methods share: hand-checked optima, and instances brute force can do."""
+"""Shared by the tests of exact methods: hand-checked optima, instances for brute force."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HAND_CHECKED = {
 
 
 def contended_instance(rng: np.random.Generator) -> SjfBcoInstance:
-    """Two or three gangs that do not fit a server: sharing or waiting must be decided on."""
+    """Return two or three gangs larger than a server, which have to share or wait."""
     jobs = [
         hand_checked.job(
             int(rng.choice([2, 3, 3])),
@@ -40,7 +40,7 @@ def contended_instance(rng: np.random.Generator) -> SjfBcoInstance:
 
 
 def tiny_instance(seed: int) -> SjfBcoInstance:
-    """Odd seeds: gangs under contention. Even seeds: anything, up to three jobs and servers.
+    """Return gangs under contention (odd seeds) or up to three arbitrary jobs (even seeds).
 
     Every sixth has inside links slower than the network.
     """
@@ -62,7 +62,7 @@ def tiny_instance(seed: int) -> SjfBcoInstance:
 
 @cache
 def optimum_of(seed: int) -> int:
-    """The optimum of `tiny_instance(seed)` by brute force."""
+    """Return the optimum of `tiny_instance(seed)` by brute force."""
     inst = tiny_instance(seed)
     return optimal_makespan(inst, inst.horizon_slots)
 

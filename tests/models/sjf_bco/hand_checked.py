@@ -1,4 +1,4 @@
-"""Hand-checked instances, and the recipe by which reference figures were drawn."""
+"""Hand-checked instances, and the random instances of the reference figures."""
 
 from __future__ import annotations
 

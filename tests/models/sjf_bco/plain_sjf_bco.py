@@ -1,4 +1,4 @@
-"""Algorithms 1-3 written down as plainly as possible, to compare the fast implementation with.
+"""Algorithms 1-3 in their plainest form, as a reference for the fast implementation.
 
 Loads are fractions, available GPUs are found by scanning, every theta and every kappa from 1 to n_g
 is run anew, and the course of a partial schedule is found by the evaluator's own simulation.
@@ -19,7 +19,7 @@ Gpu = tuple[int, int]
 
 @dataclass
 class State:
-    """What has been placed so far: GPUs and starts by job, and the load of each GPU."""
+    """Partial schedule: GPUs and starts by job, and the load of each GPU."""
 
     instance: SjfBcoInstance
     load: dict[Gpu, Fraction]
@@ -27,7 +27,7 @@ class State:
     start: dict[int, int]
 
     def completions(self) -> dict[int, int | None]:
-        """Completion of the jobs placed, as if no other came."""
+        """Return the completions of the placed jobs, if no other job comes."""
         placed = sorted(self.gpus)
         if not placed:
             return {}
@@ -104,7 +104,7 @@ def makespan_of_run(
     theta: int | None,
     availability: str,
 ) -> tuple[int | None, bool]:
-    """Return (true makespan or None, whether all jobs were placed)."""
+    """Return the true makespan or None, and True if all jobs were placed."""
     every = [(s, g) for s, c in enumerate(instance.server_gpus) for g in range(c)]
     state = State(instance, dict.fromkeys(every, Fraction(0)), {}, {})
     est, (u, _) = estimated_slots(instance), estimate_range(instance)

@@ -1,4 +1,4 @@
-"""Small random instances with contention, odd capacities, estimates of either side, and stalls."""
+"""Small random instances: contention, odd capacities, wrong estimates, and stalls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The evaluator: equal to a slot-by-slot reading of (1)-(9), and unforgiving."""
+"""Evaluator: equal to a slot-by-slot reading of (1)-(9); it reports every violation."""
 
 import json
 from fractions import Fraction
@@ -13,7 +13,7 @@ from gadgetopt.system.files import read_instance
 
 
 def slot_by_slot(instance, solution, last=2000):
-    """Completion instants by walking through every slot with floats replaced by their decimals."""
+    """Return completion instants, slot by slot, with floats read as decimals."""
     f = lambda x: Fraction(repr(float(x)))  # noqa: E731
     jobs = instance.jobs
     done, completion, t = [0] * len(jobs), [None] * len(jobs), 0
@@ -56,7 +56,7 @@ def slot_by_slot(instance, solution, last=2000):
 
 @st.composite
 def scheduled(draw):
-    """A small instance with any schedule that fills its gangs."""
+    """Draw a small instance and a schedule with complete gangs."""
     servers = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
     total = sum(servers)
     jobs, placement = [], []
@@ -104,7 +104,7 @@ def test_completions_are_those_of_a_walk_through_every_slot(case):
 
 
 def over_capacity(instance, solution, completion):
-    """Pairs (server, slot) in which a server holds more GPUs than it has, slot by slot."""
+    """Return the pairs (server, slot) in which a server exceeds its capacity."""
     horizon = instance.horizon_slots
     ends = [
         max(horizon, a + 1) if c is None else c
@@ -120,7 +120,7 @@ def over_capacity(instance, solution, completion):
 
 
 def slots_of(violation):
-    """Pairs (server, slot) of a violation at `server 1, slots 3-7`."""
+    """Return the pairs (server, slot) of a violation such as `server 1, slots 3-7`."""
     server, slots = violation.where.removeprefix("server ").split(", slots ")
     first, last = map(int, slots.split("-"))
     return {(int(server), t) for t in range(first, last + 1)}
@@ -139,7 +139,7 @@ def test_verdict_is_that_of_a_walk_through_every_slot(case):
 
 
 def test_drawn_schedules_stall_meet_and_part():
-    """What the walks are compared on: stalls, unclamped rates, levels that change midway."""
+    """The random cases include stalls, unclamped rates and levels that change midway."""
     seen = set()
 
     @given(scheduled())
@@ -172,7 +172,7 @@ def e3(tiny):
 
 
 def optimal(**changes):
-    """E3's optimum: job 1 at 0, job 0 at 3, both on servers (2, 1)."""
+    """Return the optimum of E3: job 1 at 0, job 0 at 3, both on servers (2, 1)."""
     fields = {"start_slot": (3, 0), "placement": ({0: 2, 1: 1}, {1: 1, 2: 2})}
     return SjfBcoSolution(**{**fields, **changes})
 

@@ -1,4 +1,4 @@
-"""Nothing grows with the number of slots or of GPUs; what lists them is refused in one line."""
+"""No method grows with the number of slots or GPUs; enumeration is refused in one line."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ LONG = 10**9
 
 
 def long_jobs(*, horizon: int = 10**30) -> SjfBcoInstance:
-    """Four jobs of one iteration a slot, 10^9 slots each, on one GPU."""
+    """Return four jobs of one iteration per slot, 10^9 slots each, on one GPU."""
     return instance([1], [job(1, LONG, 0.0, 0.99)] * 4, horizon=horizon)
 
 
 def contended() -> SjfBcoInstance:
-    """Three gangs that must be spread and five small jobs, of some 10^8 to 10^9 slots."""
+    """Return three gangs that must be spread and five small jobs, of 10^8 to 10^9 slots."""
     gangs = [job(3, LONG - k, 1.0, 0.1) for k in range(3)]
     singles = [job(1, LONG - 7 * k, 0.0, 0.99) for k in range(5)]
     return instance([2, 2, 2], gangs + singles, horizon=10**11)
@@ -52,7 +52,7 @@ def document(inst: SjfBcoInstance) -> Document:
 
 
 def energetic_slot_by_slot(inst: SjfBcoInstance) -> int:
-    """The smallest M whose windows all pass, by looking at the window of every slot."""
+    """Return the smallest M whose windows all pass, checked slot by slot."""
     rho, gangs = inst.rates.exec_min, np.array(inst.rates.gpus)
     M = max(bounds.longest_job(inst), bounds.area(inst))
     while True:
@@ -208,7 +208,7 @@ def test_a_gang_larger_than_any_is_an_error_of_its_field(gpus):
 
 
 def every_schedule(inst: SjfBcoInstance, horizon: int) -> list[tuple[SjfBcoSolution, int]]:
-    """All feasible combinations of placements and starts, with their makespans."""
+    """Return all feasible combinations of placements and starts, with makespans."""
     short = inst.model_copy(update={"horizon_slots": horizon})
     counts = [range(c + 1) for c in inst.server_gpus]
     ways = [

@@ -1,3 +1,5 @@
+"""Algorithm 2: ring selection, augmented program, decomposition and rounding."""
+
 from pathlib import Path
 
 import numpy as np

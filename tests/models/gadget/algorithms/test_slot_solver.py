@@ -1,3 +1,5 @@
+"""Exact slot solver: equal to brute force, and certified."""
+
 import itertools
 from pathlib import Path
 
@@ -6,10 +8,10 @@ import pytest
 from gadgetopt.models.gadget.algorithms.slot_solver import solve_slot
 from gadgetopt.models.gadget.bounds.config_lp import config_lp
 from gadgetopt.models.gadget.generate.presets import rigid, slot, tiny
+from gadgetopt.models.gadget.subproblems.bandwidth_tightening import tightened
 from gadgetopt.models.gadget.subproblems.knapsack_bound import knapsack_bound
 from gadgetopt.models.gadget.subproblems.loads import total_loads
 from gadgetopt.models.gadget.subproblems.slot_problem import Mapping, slot_problem
-from gadgetopt.models.gadget.subproblems.tightening import tightened
 from gadgetopt.models.gadget.subproblems.tree_pricing import Prices, TreePricing
 from hypothesis import given
 from hypothesis import strategies as st

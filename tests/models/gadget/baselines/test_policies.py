@@ -1,4 +1,4 @@
-"""FIFO, DRF and Tiresias: feasible, deterministic, and as their policies say."""
+"""FIFO, DRF and Tiresias: feasible, deterministic, and true to their policies."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Bounds of a slot side by side, their certificates, and Algorithm 1's options."""
+"""Upper bounds on a slot: their order and their certificates; options of Algorithm 1."""
 
 from fractions import Fraction
 
@@ -29,7 +29,7 @@ def run(method, instance, **parameters):
 
 
 def chain(instance):
-    """Return B2, B1, B3, B4."""
+    """Return the bounds on a slot, from weakest to strongest."""
     return [
         run(ring_relaxation, instance).dual_bound,
         run(capacity_bound, instance).dual_bound,
@@ -212,6 +212,6 @@ def test_prices_of_links_without_bandwidth_prove_nothing(price):
 
 
 def test_bandwidths_with_too_many_sums_stay_as_they_are():
-    from gadgetopt.models.gadget.subproblems.tightening import tightened
+    from gadgetopt.models.gadget.subproblems.bandwidth_tightening import tightened
 
     assert tightened([10**13], [10**12, 10**12 - 1]) == [10**13]

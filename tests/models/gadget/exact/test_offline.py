@@ -1,14 +1,16 @@
+"""Offline optimum over all slots: relaxation, construction, cuts and search."""
+
 import itertools
 
 import numpy as np
 import pytest
 from gadgetopt.models.gadget.evaluate import evaluate
-from gadgetopt.models.gadget.exact.constructor import construct, worth
+from gadgetopt.models.gadget.exact.construction import construct, worth
 from gadgetopt.models.gadget.exact.cp_totals import exact_slot, reach_totals
 from gadgetopt.models.gadget.exact.epoch_cuts import Nogood, SlotPatterns, with_cuts
-from gadgetopt.models.gadget.exact.exchange import exchange
 from gadgetopt.models.gadget.exact.horizon_search import search_horizon
 from gadgetopt.models.gadget.exact.offline import offline
+from gadgetopt.models.gadget.exact.ring_exchange import exchange
 from gadgetopt.models.gadget.formulations import epoch_relaxation
 from gadgetopt.models.gadget.generate.presets import graph, tight, tiny
 from gadgetopt.models.gadget.instance import GadgetInstance, Graph, Job, Link, Node
@@ -205,7 +207,7 @@ def test_on_graphs_the_search_of_all_slots_closes_the_gap(seed):
 
 
 def test_graphs_with_too_many_paths_are_searched_as_circulations():
-    # Complete, with far more simple paths than C2 takes; two rings of three use six servers.
+    # Complete graph: too many paths for `cp_circuit`; two rings of three use six servers.
     everywhere = range(9)
     substrate = Graph(
         nodes=tuple(Node(capacity=(1.0,)) for _ in everywhere),

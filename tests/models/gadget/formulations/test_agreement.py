@@ -1,4 +1,4 @@
-"""The models of rings: they agree with brute force, and the hand-checked instances come out."""
+"""Formulations agree with brute force and with the hand-checked optima."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ NOW_AND_THEN = (solve_embedding,)
 
 
 def optimum_by(module, instance):
-    """Solve a Pyomo model; return its optimum, which its decision has too."""
+    """Solve a Pyomo model; return its optimum, checked against the decoded solution."""
     model = module.build(instance)
     found = solve_model(model)
     assert found.status is Status.OPTIMAL
@@ -43,7 +43,7 @@ def optimum_by(module, instance):
 
 
 def optimum_by_cp(method, instance):
-    """Run a CP-SAT method; return what its decision is worth, which its bound says too."""
+    """Run a CP-SAT method; return its objective, checked against its bound."""
     found = method(instance, Limits(), np.random.default_rng(0))
     evaluation = evaluate(instance, found.solution)
     assert evaluation.feasible, evaluation.violations
@@ -52,12 +52,12 @@ def optimum_by_cp(method, instance):
 
 
 def optimum(route, instance):
-    """Solve by a Pyomo model or a method."""
+    """Return the optimum by a Pyomo model or a method."""
     return (optimum_by if route in MODELS else optimum_by_cp)(route, instance)
 
 
 def random_instance(seed):
-    """Trees with one or two resources over one or two slots, every third a graph."""
+    """Return a tree with one or two resources and slots; every third instance is a graph."""
     rng = np.random.default_rng(seed)
     if seed % 3 == 0:
         return generate.graph(rng, jobs=2, servers=3, switches=1, extra_links=4)

@@ -1,4 +1,4 @@
-"""Presets: within the paper's ranges, deterministic, and what they say they are."""
+"""Presets: within the paper's ranges, deterministic, and as described."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the theorems say, their assumptions, and the pieces that they are computed from."""
+"""Theorems: ratios, assumptions, and the quantities behind them."""
 
 import math
 

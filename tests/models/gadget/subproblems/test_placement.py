@@ -1,3 +1,5 @@
+"""Greedy placement of rings, upper hulls and knapsack bounds."""
+
 import numpy as np
 import pytest
 from gadgetopt.models.gadget.instance import GadgetInstance, Job, Rack, Server, TwoTier

@@ -1,4 +1,4 @@
-"""Rings from uses of links: P1."""
+"""Decoding of rings from link uses by Eulerian circuits (proposition P1)."""
 
 import itertools
 from collections import Counter

@@ -1,4 +1,4 @@
-"""SJF-BCO against hand-checked instances, a plain version of itself, and the evaluator."""
+"""SJF-BCO against hand-checked instances, a plain implementation and the evaluator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LPT and its iterated version."""
+"""LPT and iterated randomised LPT."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lower bounds never exceed the optimum; the energetic bound is the formula, computed fast."""
+"""Lower bounds never exceed the optimum; the energetic bound equals its formula."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ladder is exact, and honest when time runs out."""
+"""The ladder is exact, and reports valid bounds when time runs out."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ FAST = ["time_indexed@highs", "time_indexed@cpsat", "event_based@cpsat"]
 
 
 def solve(route: str, inst: SjfBcoInstance) -> tuple[int, int]:
-    """The model's optimum, and the makespan of its schedule as the evaluator sees it."""
+    """Return the model's optimum, and the evaluated makespan of its schedule."""
     build, decode, backend = ROUTES[route]
     model = build(inst)
     outcome = solve_model(model, backend, Limits(time_s=60))

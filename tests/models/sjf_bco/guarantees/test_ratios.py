@@ -1,4 +1,4 @@
-"""The claimed and the corrected guarantee against optima."""
+"""The claimed and the corrected guarantee, compared with optima."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imported instances: which jobs they hold, in which units, and that they can be scheduled."""
+"""Imported instances: their jobs and units, and that they can be scheduled."""
 
 import json
 from pathlib import Path
@@ -35,7 +35,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 @pytest.fixture
 def philly_file(tmp_path: Path) -> Path:
-    """80 jobs of 1 to 16 GPUs and 0.5 to 13.7 hours, one a minute; three malformed rows."""
+    """80 jobs of 1 to 16 GPUs and 0.5 to 13.7 hours, one per minute; three malformed rows."""
     lines = ["timestamp,duration,num_gpus,gpu_time,cluster"]
     for i in range(80):
         time = f"2017-10-09 {6 + i // 60:02}:{i % 60:02}:00"

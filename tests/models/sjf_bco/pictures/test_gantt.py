@@ -1,4 +1,4 @@
-"""The picture: its bars are the schedule, GPU by GPU and slot by slot."""
+"""Gantt chart: its bars equal the schedule, GPU by GPU and slot by slot."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ STAGGERED = SjfBcoSolution(start_slot=(3, 0), placement=({0: 2, 1: 1}, {1: 1, 2:
 
 
 def occupied(table):
-    """(row, slot) -> jobs."""
+    """Return the jobs by (row, slot)."""
     cells = {}
     for bar in table.itertuples():
         for row in range(bar.row, bar.row + bar.gpus):
@@ -80,7 +80,7 @@ def test_bars_cover_the_schedule_without_overlap(seed, preset):
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_any_feasible_schedule_gets_gpu_ids(seed):
-    """Jobs thrown on random GPUs at increasing times, so that gangs are badly fragmented."""
+    """Draw jobs on random GPUs at increasing times, so that gangs are fragmented."""
     rng = np.random.default_rng(seed)
     instance = contended_small(rng, jobs=6, horizon_slots=10**4)
     owner = np.repeat(np.arange(3), instance.server_gpus)

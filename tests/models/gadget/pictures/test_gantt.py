@@ -1,4 +1,4 @@
-"""Pictures: what they draw is what is so."""
+"""Pictures show the instance and the solution as they are."""
 
 import numpy as np
 import pytest
@@ -8,13 +8,13 @@ from gadgetopt.models.gadget.evaluate import link_loads
 from gadgetopt.models.gadget.generate import presets as generate
 from gadgetopt.models.gadget.pictures.envelope import plot_envelope, shortfall, tangent
 from gadgetopt.models.gadget.pictures.gains import plot_gains, rising
-from gadgetopt.models.gadget.pictures.jobs import (
+from gadgetopt.models.gadget.pictures.gantt import (
     REACH,
     bars,
     plot,
     reach,
 )
-from gadgetopt.models.gadget.pictures.tree import busiest_slot, plot_tree, positions
+from gadgetopt.models.gadget.pictures.network import busiest_slot, plot_tree, positions
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""What the presets draw: jobs, arrivals, racks."""
+"""Random jobs, arrivals and clusters of the presets."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GRADIENTS_MBIT = (32 * 25.6, 32 * 110.0, 32 * 138.4)
 def paper_job(
     rng: np.random.Generator, arrival: int, workers: int, units: BudgetUnits, kind: Kind
 ) -> Job:
-    """Draw a job of the paper's ranges, with given arrival and largest ring."""
+    """Draw a job from the paper's ranges, with given arrival and largest ring."""
     if units not in ("iterations", "worker_slots"):
         raise InputError(f"budget_units: {units!r}, expected 'iterations' or 'worker_slots'")
     limit, zeta = int(rng.integers(1_000, 6_001)), int(rng.integers(50, 501))
@@ -67,7 +67,7 @@ def _utility(rng: np.random.Generator, kind: Kind) -> Utility:
 
 
 def timed_job(rng: np.random.Generator, arrival: int, workers: int, slot_s: float, at: At) -> Job:
-    """Draw a job of the paper's ranges whose progress follows from the time of its rings (1)."""
+    """Draw a job from the paper's ranges, with progress from the iteration time (1)."""
     if at not in ("infinite", "largest"):
         raise InputError(f"progress_at: {at!r}, expected 'infinite' or 'largest'")
     job = paper_job(rng, arrival, workers, "worker_slots", "sigmoid")
@@ -81,7 +81,7 @@ def timed_job(rng: np.random.Generator, arrival: int, workers: int, slot_s: floa
         overhead_s=0.01,
     )
     zeta = timing.iterations_per_worker_slot(slot_s, workers if at == "largest" else math.inf)
-    # The limit that was drawn is one of iterations.
+    # The limit drawn is in iterations.
     limit = max(1, int((job.max_worker_slots or 0) / zeta))
     return job.model_copy(
         update={"iterations_per_worker_slot": round(zeta, 3), "max_worker_slots": limit}
@@ -89,12 +89,12 @@ def timed_job(rng: np.random.Generator, arrival: int, workers: int, slot_s: floa
 
 
 def in_a_hurry(job: Job, most: int, part: float) -> Job:
-    """Return the job without a budget, its target a part of `most` worker-slots.
+    """Return the job without a budget, with a share of `most` worker-slots as target.
 
     Raises
     ------
     InputError
-        If its utility has no target.
+        If the utility of the job has no target.
     """
     if not isinstance(job.utility, Sigmoid):
         raise InputError("urgency: above 0, expected with utility 'sigmoid' only")
@@ -104,7 +104,7 @@ def in_a_hurry(job: Job, most: int, part: float) -> Job:
 
 
 def table_job(values: npt.ArrayLike, mbps: int, workers: int) -> Job:
-    """Return a job of one slot, worth `values` with one, two, ... workers."""
+    """Return a job of one slot with utilities `values` of one, two, ... workers."""
     table = [round(float(v), 6) for v in np.asarray(values, dtype=np.float64)]
     return Job(
         arrival_slot=1,
@@ -118,7 +118,7 @@ def table_job(values: npt.ArrayLike, mbps: int, workers: int) -> Job:
 def tiny_jobs(
     rng: np.random.Generator, jobs: int, horizon: int, largest_ring: int, resources: int
 ) -> tuple[Job, ...]:
-    """Draw jobs with tables of small whole numbers."""
+    """Draw jobs with utility tables of small integers."""
     made = []
     for _ in range(jobs):
         demand = rng.integers(0, 3, size=resources)
@@ -141,7 +141,7 @@ def tiny_jobs(
 def arrival_slots(
     rng: np.random.Generator, jobs: int, horizon_slots: int, arrivals: Arrivals
 ) -> list[int]:
-    """Draw the arrival of every job, in the order of time."""
+    """Draw the arrival slots of all jobs, in ascending order."""
     half = max(1, horizon_slots // 2)
     if arrivals == "all_at_start":
         return [1] * jobs
@@ -163,7 +163,7 @@ def arrival_slots(
 
 
 def racks_of(rng: np.random.Generator, servers: int, racks: int) -> Ints:
-    """Draw the rack of every server, anew until none is empty."""
+    """Draw the rack of every server; repeat until no rack is empty."""
     racks = min(racks, servers)
     while True:
         rack = rng.integers(racks, size=servers)
@@ -172,7 +172,7 @@ def racks_of(rng: np.random.Generator, servers: int, racks: int) -> Ints:
 
 
 def gpus_in_all(rng: np.random.Generator, gpus: Ints, total: int) -> Ints:
-    """Scale the GPUs of all servers to a total, one at a time where that is no whole number."""
+    """Scale the GPUs of all servers to a given total, and adjust the rounding GPU by GPU."""
     scaled = gpus * total // gpus.sum()
     short = total - int(scaled.sum())
     scaled[rng.permutation(len(gpus))[:short]] += 1
@@ -180,7 +180,7 @@ def gpus_in_all(rng: np.random.Generator, gpus: Ints, total: int) -> Ints:
 
 
 def cluster_of(rack: Ints, capacity: Ints, access: Ints, uplink: Ints) -> TwoTier:
-    """Return the cluster of servers with these racks, capacities (one row each) and links."""
+    """Return a cluster from the racks, capacities (one row per server) and links."""
     rows = np.asarray(capacity, dtype=np.float64).reshape(len(rack), -1).tolist()
     return TwoTier(
         servers=tuple(
@@ -192,5 +192,5 @@ def cluster_of(rack: Ints, capacity: Ints, access: Ints, uplink: Ints) -> TwoTie
 
 
 def resource_names(resources: int) -> tuple[str, ...]:
-    """Return as many names."""
+    """Return names for a number of resources."""
     return ("gpu",) if resources == 1 else tuple(f"resource_{r}" for r in range(resources))

@@ -1,8 +1,8 @@
-"""The rings of one slot, drawn on the network, with the load of every link.
+"""Picture of the rings of one slot on the network, with the load of every link.
 
-On a two-tier cluster servers are columns of their first resource under switches and core; a ring
-over several servers is a chain of arcs below them, and links are as dark as they are full. In a
-graph every hop is drawn along its route.
+On a two-tier cluster servers are columns of their first resource below the switches and the core. A
+ring over several servers is a chain of arcs below them; the fuller a link, the darker. In a graph
+every hop is drawn along its route.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from ..instance import (
 Point = tuple[float, float]
 Loads = dict[tuple[int, int], int]
 
-#: Heights of the layers of a two-tier cluster; the highest column of a server ends at 1.
+#: Heights of the layers of a two-tier cluster; the tallest server column ends at 1.
 _SWITCH, _CORE = 1.6, 2.2
 #: Up to this many nodes, distances in a graph are drawn to scale.
 _FEW_NODES = 60
-#: Loads are written on links of up to this many servers.
+#: Up to this many servers, links are labelled with their loads.
 _WRITTEN_SERVERS = 16
-#: A colour's share of its brightness each time the palette begins again.
+#: Factor on the brightness of a colour each time the palette repeats.
 _DARKER = 0.7
 
 
 def busiest_slot(instance: GadgetInstance, solution: GadgetSolution) -> int:
-    """Return the slot with the largest sum of link loads, of equals that with the most workers."""
+    """Return the slot with the largest sum of link loads; ties go to the most workers."""
     weight: Counter[int] = Counter()
     workers: Counter[int] = Counter()
     for (slot, _), load in link_loads(instance, solution).items():
@@ -58,7 +58,7 @@ def busiest_slot(instance: GadgetInstance, solution: GadgetSolution) -> int:
 
 
 def plot_tree(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
-    """Draw the slot whose links carry the most."""
+    """Draw the rings of the slot whose links carry the most."""
     slot = busiest_slot(instance, solution)
     rings = sorted((r for r in solution.rings if r.slot == slot), key=lambda r: r.job)
     loads = {arc: load for (t, arc), load in link_loads(instance, solution).items() if t == slot}
@@ -85,9 +85,9 @@ def plot_tree(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
 
 
 def positions(cluster: TwoTier) -> tuple[list[Point], float]:
-    """Return where the nodes of a cluster are, servers at their columns' tops, and the width.
+    """Return the positions of the nodes, servers at the tops of their columns, and the width.
 
-    Servers of a rack stand side by side, racks are set apart.
+    Servers of a rack stand side by side; racks are set apart.
     """
     racks = len(cluster.racks)
     order = sorted(range(len(cluster.servers)), key=lambda s: (cluster.servers[s].rack, s))
@@ -142,7 +142,7 @@ def _draw_tree(
 
 
 def _highest(cluster: TwoTier) -> float:
-    """Return the largest capacity of a server, of the first resource."""
+    """Return the largest server capacity of the first resource."""
     return max(server.capacity[0] for server in cluster.servers) or 1.0
 
 
@@ -155,11 +155,11 @@ def _tree_link(
     mbps: int,
     written: bool,
 ) -> None:
-    """Draw a link of a tree; rings load both of its directions alike, unless routed by detours."""
+    """Draw a link of a tree; unless routed by detours, rings load both directions alike."""
     up, down = loads.get((u, v), 0), loads.get((v, u), 0)
     part = max(up, down) / mbps if mbps else 0.0
     said = f"{up} up, {down} down of {mbps} Mbit/s"
-    # From a low server straight up past its neighbours.
+    # From a short column, straight up past its neighbours.
     (x0, y0), (x1, y1) = (at[u][0], max(1.0, at[u][1])), at[v]
     _line(figure, [at[u], (x0, y0), (x1, y1)], part, said)
     if written and max(up, down):
@@ -174,7 +174,7 @@ def _tree_link(
 
 
 def _line(figure: go.Figure, way: list[Point], part: float, said: str) -> None:
-    """Draw a link as wide and dark as it is full, with what hovering over its points says."""
+    """Draw a link, wider and darker the fuller it is, with a hover text."""
     *before, a, b = way
     points = [*before, a, ((a[0] + b[0]) / 2, (a[1] + b[1]) / 2), b]
     shade = round(215 - 185 * min(1.0, part))
@@ -196,7 +196,7 @@ def _draw_columns(
     at: list[Point],
     rings: list[Ring],
 ) -> None:
-    """Draw every server's first resource as a column, a cell for every worker."""
+    """Draw the first resource of every server as a column with one cell per worker."""
     name = instance.resources[0]
     highest = _highest(cluster)
     filled = [0.0] * len(cluster.servers)
@@ -252,7 +252,7 @@ def _arcs(
     for a, b in zip(stops, (*stops[1:], stops[0]), strict=True):
         left, right = at[a][0], at[b][0]
         turn = np.linspace(0, np.pi, 25)
-        # A longer hop hangs lower, but not by as much as it is longer.
+        # A longer hop hangs lower, but less than in proportion.
         drop = 0.10 * level + 0.35 * np.sqrt(abs(right - left) / max(width, 1.0))
         x += [*(left + (right - left) * (1 - np.cos(turn)) / 2).tolist(), None]
         y += [*(start - drop * np.sin(turn)).tolist(), None]
@@ -338,7 +338,7 @@ def _draw_graph(
 
 
 def _layout(network: Graph) -> dict[int, np.ndarray]:
-    """Return where the nodes of a graph are, in the order of their numbers."""
+    """Return the positions of the nodes of a graph, in the order of their numbers."""
     drawn = nx.Graph([(link.source, link.target) for link in network.links])
     drawn.add_nodes_from(range(len(network.nodes)))
     if len(drawn) <= _FEW_NODES and nx.is_connected(drawn):
@@ -349,13 +349,13 @@ def _layout(network: Graph) -> dict[int, np.ndarray]:
 
 
 def _aside(a: np.ndarray, b: np.ndarray, shift: float) -> tuple[Point, Point]:
-    """Return a line moved to its right-hand side, so that both directions can be told apart."""
+    """Return a line shifted to its right, to keep both directions apart."""
     along = (b - a) / float(np.hypot(*(b - a)))
     right = shift * np.array([along[1], -along[0]])
     return tuple((a + right).tolist()), tuple((b + right).tolist())
 
 
 def _colour(n: int) -> str:
-    """Return the colour of the n-th ring of the slot; once the palette is through, it darkens."""
+    """Return the colour of the n-th ring of the slot; each repeat of the palette is darker."""
     shade = _DARKER ** (n // len(PALETTE))
     return mixed(PALETTE[n % len(PALETTE)], "#000000", 1 - shade)

@@ -1,6 +1,7 @@
-"""A solution as a picture: one row per job, a bar for every run of slots with rings of one size.
+"""Gantt chart of ring sizes: a row per job, a bar per run of slots with equal rings.
 
-The larger a ring, the higher the bar; the colour says how far a ring reaches.
+The larger the ring, the higher the bar. The colour shows if a ring stays on one server, stays in
+one rack or spans racks.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ..instance import (
     TwoTier,
 )
 
-#: How far a ring reaches, with its colour.
+#: Reach of a ring, with its colour.
 REACH = (
     ("on one server", "#99ddff"),
     ("over servers of one rack", "#eedd88"),
@@ -35,18 +36,18 @@ REACH = (
     ("over several servers", "#eedd88"),
 )
 
-#: Up to this many whole numbers an axis has a tick for each.
+#: Up to this many integers, an axis has a tick for each.
 FEW_TICKS = 20
 
-#: Up to this many jobs, bars carry the size of the ring.
+#: Up to this many jobs, bars are labelled with the ring size.
 _WRITTEN_JOBS = 40
-#: Parts of a row that a ring takes anyway, and that the largest takes beyond.
+#: Height of the smallest bar, and extra height of the largest, as shares of a row.
 _ANYWAY, _BEYOND = 0.3, 0.6
 
 
 @dataclass(frozen=True)
 class Bar:
-    """Slots `start` to `end` in which a job has rings of one size and reach."""
+    """Slots `start` to `end`, in which a job has rings of equal size and reach."""
 
     job: int
     start: int
@@ -56,7 +57,7 @@ class Bar:
 
 
 def bars(instance: GadgetInstance, solution: GadgetSolution) -> list[Bar]:
-    """Return the bars of the picture, job by job in the order of time."""
+    """Return the bars of the picture, by job and then by time."""
     found: list[Bar] = []
     rings = sorted(solution.rings, key=lambda ring: (ring.job, ring.slot))
     for job, of_job in groupby(rings, key=lambda ring: ring.job):
@@ -71,7 +72,7 @@ def bars(instance: GadgetInstance, solution: GadgetSolution) -> list[Bar]:
 
 
 def reach(instance: GadgetInstance, ring: Ring) -> int:
-    """Return how far a ring reaches, as a position in `REACH`."""
+    """Return the reach of a ring, as a position in `REACH`."""
     used = set(ring.servers)
     if len(used) == 1:
         return 0
@@ -153,7 +154,7 @@ def plot(instance: GadgetInstance, solution: GadgetSolution) -> go.Figure:
 
 
 def _about(instance: GadgetInstance, solution: GadgetSolution) -> list[str]:
-    """Return what hovering says of every job."""
+    """Return the hover text of every job."""
     lines = []
     for i, (job, z) in enumerate(zip(instance.jobs, worker_slots(instance, solution), strict=True)):
         name = f" ({html.escape(job.name)})" if job.name else ""

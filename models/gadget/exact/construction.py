@@ -1,6 +1,6 @@
-"""O3 (reconstructed): a schedule that reaches given totals, if greed finds one.
+"""Greedy construction of a schedule that reaches given totals of worker-slots.
 
-If the totals are those of a relaxation's optimum, the schedule is optimal.
+If the totals are optimal for a relaxation, the schedule is optimal (reconstructed).
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ def construct(
     largest: Sequence[int] | Ints,
     noise: Floats | None = None,
 ) -> Schedule:
-    r"""Run through the slots and place what is most urgent.
+    r"""Go through the slots and place the most urgent jobs first.
 
-    Urgency is :math:`(\mathrm{rem}_i / N_i) / (T - t + 1)`: the part of its remaining slots in
-    which a job must have its largest ring. Each job in turn gets the largest ring, no larger than
-    what is left of its target, for which there is a place.
+    Urgency is :math:`(\mathrm{rem}_i / N_i) / (T - t + 1)`: the share of the remaining slots in
+    which a job must have its largest ring. Each job in turn gets the largest ring that fits and
+    does not exceed the rest of its target.
 
     Parameters
     ----------
     terms : Terms
     target : sequence of int
-        Worker-slots wanted of each job.
+        Target worker-slots of each job.
     largest : sequence of int
-        Its largest ring.
+        The largest ring of each job.
     noise : array, shape (slots, jobs), optional
         Added to the urgency.
     """
@@ -67,7 +67,7 @@ def construct(
 
 
 def largest_place(room: Room, terms: Terms, job: int, size: int) -> Mapping | None:
-    """Return a place for the largest ring of at most `size` workers, None if not even one fits."""
+    """Return a place for the largest ring of at most `size` workers; None if none fits."""
     for workers in range(size, 0, -1):
         mapping = place(room, terms.jobs[job], workers)
         if mapping is not None:
@@ -84,12 +84,12 @@ def construct_repeatedly(
     restarts: int = 200,
     spread: float = 0.2,
 ) -> Schedule:
-    """Construct until the targets are reached; the first time without noise.
+    """Repeat the construction until the targets are reached; the first attempt has no noise.
 
     Returns
     -------
     Schedule
-        Of all attempts, the one with the most utility.
+        The attempt with the largest utility.
     """
     clock = Clock(limits)
     best = construct(terms, target, largest)
@@ -105,5 +105,5 @@ def construct_repeatedly(
 
 
 def worth(terms: Terms, done: Ints) -> float:
-    """Return the total utility of `done` worker-slots of every job."""
+    """Return the total utility if every job has done its `done` worker-slots."""
     return float(sum(job.utility[k] for job, k in zip(terms.jobs, done.tolist(), strict=True)))

@@ -1,7 +1,8 @@
-"""Bandwidths lowered to what sets of jobs can use of them (reconstructed).
+"""Tightening of link bandwidths to the largest subset sum of ring bandwidths.
 
-A ring loads a link of a two-tier cluster with all of its bandwidth or not at all, so the load of a
-link is a sum over a subset of the jobs: what is above the largest such sum can never be used.
+A ring loads a link of a two-tier cluster with all of its bandwidth or not at all. So the load of a
+link is a sum over a subset of the jobs, and bandwidth above the largest such sum is useless
+(reconstructed).
 """
 
 from __future__ import annotations
@@ -9,24 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-#: Bits of the sums; more would take the memory.
+#: Limit on the bits of the sums; more would take too much memory.
 MOST_BITS = 10**8
 
 
 def tightened(capacities: Sequence[int], bandwidths: Iterable[int]) -> list[int]:
     """Return, for each capacity, the largest sum of a subset of bandwidths that it holds.
 
-    Where sums are too large to be listed, capacities stay as they are.
+    If sums are too large to be listed, capacities stay as they are.
 
     Parameters
     ----------
     capacities : sequence of int
     bandwidths : iterable of int
-        Of the jobs that may use the links.
+        Ring bandwidths of the jobs that may use the links.
 
     Notes
     -----
-    Sums are the bits of one large integer.
+    The possible sums are the bits of one large integer.
     """
     used = [b for b in bandwidths if b > 0]
     unit = math.gcd(*used) if used else 1

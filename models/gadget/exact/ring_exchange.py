@@ -1,8 +1,9 @@
-r"""Local search over slots for a schedule of given totals (reconstructed).
+r"""Local search by ring exchange for a schedule that reaches given totals.
 
-The constructor decides slot by slot and may leave jobs short. Here one slot at a time gives some of
-its rings up and is filled again, jobs that are short first. What does not raise the shortfall
-:math:`\sum_i (k_i - z_i)` stays, and what does sometimes, as in simulated annealing.
+The greedy construction may leave jobs short of their totals. A move removes some rings from one
+slot and fills it again, jobs that are short first. A move that does not raise the shortfall
+:math:`\sum_i (k_i - z_i)` is kept; one that does is kept sometimes, as in simulated annealing
+(reconstructed).
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from ..subproblems.placement import Room
 from ..subproblems.schedule import Schedule
 from ..subproblems.slot_problem import Mapping
 from ..terms import Terms
-from .constructor import largest_place
+from .construction import largest_place
 
-#: Worker-slots of shortfall by which the temperature begins, and moves until it is cold and begins
-#: again.
+#: Initial temperature in worker-slots of shortfall, and number of moves until it is cold and is
+#: reset.
 HOTTEST, CYCLE = 0.6, 2000
 
 
@@ -33,14 +34,14 @@ def exchange(
     limits: Limits,
     moves: int = 20_000,
 ) -> Schedule:
-    """Lower the shortfall of a schedule until it is zero or moves are used up.
+    """Reduce the shortfall of a schedule until it is zero or all moves are used.
 
     Parameters
     ----------
     terms : Terms
-        Of a two-tier cluster.
+        Must be those of a two-tier cluster.
     target : array of int, shape (jobs,)
-        k_i; jobs without one do not run.
+        k_i; jobs with 0 do not run.
     largest : array of int, shape (jobs,)
         The largest ring of each job.
     start : Schedule
@@ -84,7 +85,7 @@ class _State:
         ]
 
     def refill(self, rng: np.random.Generator) -> tuple[int, dict[int, Mapping], Room, Ints]:
-        """Take rings out of a slot in which a short job could grow, and fill it again."""
+        """Remove rings from a slot in which a short job could grow, and fill it again."""
         terms = self.terms
         lacking = np.flatnonzero(self.short > 0)
         i = int(rng.choice(lacking))
@@ -114,12 +115,12 @@ class _State:
         return undo
 
     def restore(self, undo: tuple[int, dict[int, Mapping], Room, Ints]) -> None:
-        """Take a move back."""
+        """Undo a move."""
         t, rings, room, short = undo
         self.slots[t], self.rooms[t], self.short = rings, room, short
 
     def schedule(self) -> Schedule:
-        """Return the schedule."""
+        """Return the current schedule."""
         return Schedule(
             tuple(tuple(rings.values()) for rings in self.slots), self.target - self.short
         )
