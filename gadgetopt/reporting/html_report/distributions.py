@@ -68,7 +68,7 @@ def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str,
         "Filled marks are certified ratios, with a box from the lower to the upper quartile and "
         "the median in it. Hollow marks are not certified: the true ratio lies on the line to "
         "their right, or anywhere to the right if the line ends in an arrow. Vertical bars are "
-        "ratios that proven theorems promise on the instances, crosses those of claimed theorems."
+        "ratios that proven theorems promise on the instances, asterisks those of claimed ones."
     )
     far = [x for x in promised if x > end]
     if far:
