@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,15 +25,27 @@ def tiny() -> Path:
     return ROOT / "instances" / "sjf_bco" / "tiny"
 
 
+@cache
+def command():
+    """Return the commands, which a process needs to put together only once."""
+    from typer.main import get_command
+
+    from gadgetopt.cli.main import app
+
+    return get_command(app)
+
+
 @pytest.fixture
-def cli(capfd):
+def cli(capfd, monkeypatch):
     """Run the command line in this process: `code, out, err = cli("list", "--json")`."""
-    from gadgetopt.cli.main import main
+    from gadgetopt.cli import main
+
+    monkeypatch.setattr(main, "app", command())
 
     def run(*arguments):
         capfd.readouterr()
         with pytest.raises(SystemExit) as stop:
-            main([str(a) for a in arguments])
+            main.main([str(a) for a in arguments])
         out, err = capfd.readouterr()
         return stop.value.code or 0, out, err
 

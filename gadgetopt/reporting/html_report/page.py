@@ -6,6 +6,7 @@ import base64
 import gzip
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,7 @@ def _asset(name: str) -> str:
     return (files("gadgetopt.reporting.html_report") / "assets" / name).read_text(encoding="utf-8")
 
 
+@cache
 def _plotly() -> str:
     from plotly.offline import get_plotlyjs
 
