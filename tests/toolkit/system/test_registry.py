@@ -46,6 +46,7 @@ def installed(tmp_path):
         ("", "AttributeError"),
         ("import no_such_module", "No module named 'no_such_module'"),
         ("1 / 0", "ZeroDivisionError"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
         ("PROBLEM = 3", "is of type int, expected Problem"),
     ],
 )
