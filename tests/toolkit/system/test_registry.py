@@ -76,6 +76,16 @@ def test_of_two_systems_of_one_name_ours_is_used_and_both_are_named(installed):
     )
 
 
+def test_a_solve_says_once_what_is_passed_over(installed, root):
+    install, run = installed
+    install("clash", "clashpkg", "", knapsack="MISSING")
+    done = run(
+        "solve", str(root / "instances" / "quickstart" / "knapsack.json"), "--method", "greedy"
+    )
+    assert done.returncode == 0
+    assert done.stderr.count("is declared by gadgetopt and by clash") == 1
+
+
 def test_between_two_third_parties_the_first_of_the_alphabet_is_used(installed):
     install, run = installed
     install("zebra", "zebrapkg", "1 / 0", other="PROBLEM")
