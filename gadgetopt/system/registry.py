@@ -54,7 +54,7 @@ def _loaded(name: str) -> Problem | str:
         declared = entry.load()
     except InputError as error:
         return f"{what}: {error}"
-    except Exception as error:  # a third party's module may raise anything
+    except (Exception, SystemExit) as error:  # a third party's module may do anything
         from gadgetopt.errors import failure
 
         return f"{what}: {failure(error)}"

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import os
 import queue
 import signal
@@ -25,6 +26,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gadgetopt.errors import OtherCode
+from gadgetopt.errors import logger as warnings
 
 if TYPE_CHECKING:
     from gadgetopt.runs.engine.work import Answer, Call, Order
@@ -102,6 +104,7 @@ def _solve(
     from gadgetopt.system.methods import find_method
     from gadgetopt.trust.run import attempt, warm_up
 
+    warnings.setLevel(logging.ERROR)  # whoever asks for the run has said them
     work = order.work
     if order.document is not None:
         instances[work.fingerprint] = parse(order.document, f"instance {work.fingerprint[:12]}")
@@ -138,8 +141,6 @@ def _answer(call: Call, say: Callable[..., None]) -> Answer:
 
 
 def _print_solver_log() -> None:
-    import logging
-
     from gadgetopt.system.result import solver_log
 
     handler = logging.StreamHandler(sys.stderr)

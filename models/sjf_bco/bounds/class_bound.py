@@ -27,9 +27,10 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of
-from gadgetopt.solvers.dual_bounds import rational_duals
+from gadgetopt.solvers.dual_bounds import rational_duals, rounded_number
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import compile_model
 from gadgetopt.system.data import LpDuals
@@ -94,9 +95,18 @@ def build(instance: SjfBcoInstance, relaxed: bool = False) -> pyo.ConcreteModel:
 
 
 def class_lp(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the LP class bound, recomputed exactly from the duals and rounded up."""
+    """Return the LP class bound, recomputed exactly from the duals and rounded up.
+
+    Raises
+    ------
+    ModelRefused
+        If doubles do not hold a number of the instance: the duals would prove nothing for it.
+    """
     from .outcome import bound_outcome
 
+    rounded = rounded_number(instance)
+    if rounded is not None:
+        raise ModelRefused(rounded)
     clock = Clock(limits)
     form = compile_model(build(instance, relaxed=True))
     outcome = solve_form(form, clock.limits(), seed=seed_of(rng))

@@ -155,7 +155,7 @@ def test_the_ladder_does_without_what_is_refused():
     )
     assert outcome.solution is not None
     assert outcome.dual_bound > LONG
-    # The last rung, which lists slots, is refused, unless an earlier one proves the optimum.
+    # The last rung, which lists slots, is refused unless an earlier one proves the optimum.
     assert outcome.notes["closed_by"] or outcome.notes["refused"]
 
 
@@ -190,6 +190,19 @@ def test_the_combined_bound_needs_no_linear_program():
     outcome = bounds.combinatorial(inst, Limits(), np.random.default_rng(0))
     assert outcome.dual_bound == bounds.energetic_bound(inst)
     assert outcome.notes["class_lp"].startswith("refused: ")
+
+
+@pytest.mark.parametrize("method", ["class_lp", "combinatorial", "ladder"])
+@pytest.mark.parametrize("horizon", [2**53, 2**53 + 1, 10**30])
+def test_a_horizon_beyond_doubles_costs_the_class_bound_and_nothing_else(method, horizon):
+    # Two gangs of four that only one server holds: the class bound is 4, the energetic one 2.
+    inst = instance([4, 1, 1, 1, 1], [job(4, 9, 9.0, 0.05)] * 2, horizon=horizon)
+    result = solve(document(inst), method, Limits(time_s=20))
+    if method == "class_lp" and horizon != 2**53:
+        assert result.refused
+        assert "horizon_slots" in result.reason
+    else:
+        assert result.bound is not None, result.reason
 
 
 def test_features_of_a_horizon_beyond_doubles():

@@ -46,6 +46,7 @@ def installed(tmp_path):
         ("", "AttributeError"),
         ("import no_such_module", "No module named 'no_such_module'"),
         ("1 / 0", "ZeroDivisionError"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
         ("PROBLEM = 3", "is of type int, expected Problem"),
     ],
 )
@@ -73,6 +74,16 @@ def test_of_two_systems_of_one_name_ours_is_used_and_both_are_named(installed):
     assert done.stderr == (
         "system 'knapsack' is declared by gadgetopt and by clash; that of gadgetopt is used\n"
     )
+
+
+def test_a_solve_says_once_what_is_passed_over(installed, root):
+    install, run = installed
+    install("clash", "clashpkg", "", knapsack="MISSING")
+    done = run(
+        "solve", str(root / "instances" / "quickstart" / "knapsack.json"), "--method", "greedy"
+    )
+    assert done.returncode == 0
+    assert done.stderr.count("is declared by gadgetopt and by clash") == 1
 
 
 def test_between_two_third_parties_the_first_of_the_alphabet_is_used(installed):
