@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -111,7 +111,7 @@ def demand_of(instance: ParallelMachinesInstance) -> Demand:
 
 
 def priced(
-    instance: ParallelMachinesInstance, prices: npt.NDArray[np.float64], capacity_s: int
+    instance: ParallelMachinesInstance, prices: Floats, capacity_s: int
 ) -> ParallelMachinesCertificate | None:
     """Return a certificate of the duals, rounded to whole numbers; None if it proves nothing."""
     largest = float(prices.max())

@@ -20,9 +20,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.result import Status
@@ -70,7 +70,7 @@ class Packing:
 
     fits: bool | None
     patterns: list[tuple[Pattern, float]] = field(default_factory=list)
-    prices: npt.NDArray[np.float64] | None = None
+    prices: Floats | None = None
 
 
 def pack_fractionally(
@@ -167,9 +167,7 @@ def _first_patterns(demand: Demand, capacity_s: int) -> list[Pattern]:
     return patterns
 
 
-def best_pattern(
-    demand: Demand, prices: npt.NDArray[np.float64], capacity_s: int
-) -> tuple[Pattern, float]:
+def best_pattern(demand: Demand, prices: Floats, capacity_s: int) -> tuple[Pattern, float]:
     """Return the pattern of the largest worth, by dynamic programming in O(capacity x jobs)."""
     bundles = [
         (t, n)

@@ -16,10 +16,10 @@ is free. (C3) orders equal jobs.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import round_up
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of
@@ -85,7 +85,7 @@ class CumulativeModel:
             self.model.add_hint(self.start[j], starts[self.p[j]].pop())
         self.model.add_hint(self.makespan, self.horizon_s)
 
-    def decode(self, values: npt.NDArray[np.float64]) -> ParallelMachinesSolution:
+    def decode(self, values: Floats) -> ParallelMachinesSolution:
         """Give each job, in order of its start, a machine that is free."""
         start_s = [round(values[a.index]) for a in self.start]
         jobs_of: list[list[int]] = [[] for _ in range(self.instance.used_machines)]
