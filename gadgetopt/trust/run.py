@@ -176,7 +176,7 @@ def judge(
         bound=bound,
         bound_voucher=None if bound is None else outcome.voucher,
         gap=relative_gap(objective, bound),
-        limit_hit=_limit_hit(outcome, status, relative_gap(objective, bound), limits),
+        limit_hit=_limit_hit(call.method, outcome, status, relative_gap(objective, bound), limits),
         time_s=time_s,
         seed=seed if call.method.stochastic else None,
         solution=outcome.solution,
@@ -286,12 +286,16 @@ def _status(
 
 
 def _limit_hit(
-    outcome: MethodOutcome, status: Status, gap: float | None, limits: Limits
+    method: Method, outcome: MethodOutcome, status: Status, gap: float | None, limits: Limits
 ) -> str | None:
-    """Return the limit that stopped a run; a requested gap that is still open counts as one."""
+    """Return the limit that stopped a run; a requested gap that is still open counts as one.
+
+    Only exact methods stop there; that a heuristic's bound is so near is chance.
+    """
     if status is Status.OPTIMAL and outcome.limit_hit == "gap":
         return None  # closed all the same
-    within = status is Status.FEASIBLE and gap is not None and gap <= limits.rel_gap
+    searched = method.kind == "exact" and status is Status.FEASIBLE
+    within = searched and gap is not None and gap <= limits.rel_gap
     return outcome.limit_hit or ("gap" if within else None)
 
 
