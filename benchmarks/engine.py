@@ -1,22 +1,22 @@
-"""What the engine costs per run, beside two ways of doing the same grid without it.
+"""Overhead of the engine per run, compared with a process pool and plain Dask.
 
 The grid is 100 tiny instances x 10 methods x 10 seeds, solved on 2 cores in the same run by
 
-- ours: `gadgetopt.compare` with a store: a process per solve that is watched from outside, limits,
-  each row in SQLite the moment it is there;
+- ours: `gadgetopt.compare` with a store: supervised solver processes, limits, each row in SQLite as
+  soon as its run ends;
 - executor: `concurrent.futures.ProcessPoolExecutor.map`, results in a list;
 - Dask: a `LocalCluster` of processes and `Client.map`, results in a list.
 
-The other two keep nothing, enforce nothing, and lose the batch with the first method that crashes.
-Each way starts with nothing and ends with the last result; what it costs per run is
+The other two store nothing, enforce nothing, and lose the batch with the first method that crashes.
+Each is timed from its start to its last result; the overhead per run is
 
     (workers * seconds from start to end - seconds in methods) / runs
 
-once with the time to get going and once without (from the first result on). On a machine that has
-other things to do, the processor time per run, methods included, says more.
+once with the start-up time and once without (from the first result on). On a busy machine the
+processor time per run, methods included, is more meaningful.
 
-Run `python benchmarks/engine.py` (`--seeds 2` for a fifth of it). It exits with 1 if ours costs
-more than 10 ms per run, beyond getting going.
+Run `python benchmarks/engine.py` (`--seeds 2` for a fifth of the runs). It exits with 1 if our
+overhead is more than 10 ms per run without start-up.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ METHODS = (
 
 @dataclass
 class Taken:
-    """How long a way took: to its end, to its first result, and in the methods themselves."""
+    """Seconds to the end, to the first result, and in the methods themselves."""
 
     wall_s: float
     first_s: float
@@ -69,7 +69,7 @@ class Taken:
     cpu_s: float = 0.0
 
     def overhead_ms(self, workers: int, getting_going: bool) -> float:
-        """Return what a run costs beyond its method, with or without the time before the first."""
+        """Return the overhead per run, with or without the time before the first result."""
         wall_s = self.wall_s - (0 if getting_going else self.first_s)
         return 1e3 * (workers * wall_s - self.methods_s) / self.runs
 
@@ -117,7 +117,7 @@ def opened(path: str) -> Document:
 
 
 def one(job: tuple[str, str, int]) -> Result:
-    """Do one run of the other two ways: each process reads an instance once."""
+    """Do one run for the process pool or plain Dask; each process reads an instance once."""
     path, spec, seed = job
     return solve(opened(path), spec, LIMITS, seed)
 
@@ -152,7 +152,7 @@ def dask(documents: list[Document], seeds: int, workers: int) -> Taken:
 
 
 def cpu_s() -> float:
-    """Return the processor time of this process and of those it has started that have ended."""
+    """Return the processor time of this process and of its finished child processes."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(u.ru_utime + u.ru_stime for u in used)
 

@@ -1,11 +1,12 @@
-"""Ways to the optimal packing of trees, timed: `python benchmarks/forest_packing.py [PART...]`.
+"""Times of exact and approximate methods of forest packing.
 
-Parts: `cuts` (lazy cuts against the compact linear program), `value` (value with certificate),
-`partition` (A4), `trees` (explicit optimal trees), `approximation` (A1 on a thousand workers),
-`oracle` (cost of an oracle call as the network grows) and `libraries` (our spanning trees and
-arborescences against networkx's). One thread. Times are wall-clock seconds of the whole method,
-certificate included; "floor" is the time of a first prototype on a comparable, loaded machine,
-which every row has to beat.
+Run `python benchmarks/forest_packing.py [PART...]`. Parts: `cuts` (lazy cuts against the compact
+linear program), `value` (value with certificate), `partition` (the tight partition), `trees`
+(explicit optimal trees), `approximation` (multiplicative weights on a thousand workers), `oracle`
+(cost of an oracle call as the network grows) and `libraries` (our spanning trees and arborescences
+against networkx's). One thread. Times are wall-clock seconds of the whole method, certificate
+included; "floor" is the time of a first prototype on a comparable, loaded machine, which every row
+should beat.
 """
 
 from __future__ import annotations
@@ -43,24 +44,24 @@ def main() -> None:
 
 
 def digraph(workers: int) -> ForestPackingInstance:
-    """A complete digraph, every direction of every pair U{1..100}."""
+    """Return a complete digraph with capacities U{1..100} for every ordered pair."""
     return generate.paper(np.random.default_rng(0), workers=workers, symmetric=False, model="unit")
 
 
 def overlay(workers: int) -> ForestPackingInstance:
-    """A complete overlay with symmetric capacities U{1..100}."""
+    """Return a complete overlay with symmetric capacities U{1..100}."""
     return generate.paper(np.random.default_rng(0), workers=workers, model="unit")
 
 
 def named(folder: str, name: str) -> ForestPackingInstance:
-    """An instance of the library."""
+    """Return an instance of the library."""
     path = library() / "forest_packing" / folder / f"{name}.json"
     data: ForestPackingInstance = read_instance(path).data
     return data
 
 
 def timed(method: Callable[..., Any], *arguments: Any, **parameters: Any) -> tuple[float, Any]:
-    """Seconds and result of a call."""
+    """Return the seconds and the result of a call."""
     began = time.perf_counter()
     result = method(*arguments, **parameters)
     return time.perf_counter() - began, result
@@ -69,7 +70,7 @@ def timed(method: Callable[..., Any], *arguments: Any, **parameters: Any) -> tup
 def solved(
     method: Callable[..., MethodOutcome], instance: ForestPackingInstance, **parameters: Any
 ) -> tuple[float, MethodOutcome]:
-    """Seconds and outcome of a method; the derived tables of an instance count."""
+    """Return the seconds and the outcome of a method, including the instance's derived tables."""
     fresh = instance.model_copy()
     return timed(method, fresh, LIMITS, np.random.default_rng(0), **parameters)
 
@@ -84,12 +85,12 @@ def row(*cells: Any) -> None:
 
 
 def number(x: Any) -> str:
-    """A rate as a fraction where that is short."""
+    """Return a rate as text, as a fraction if that is short."""
     return str(x) if len(str(x)) <= 12 else f"{float(x):.6f}"
 
 
 def cuts() -> None:
-    """Lazy cuts against the compact LP, in alternation, same instance."""
+    """Lazy cuts against the compact linear program, alternating on the same instance."""
     table(
         "Lazily separated cuts (F3) against the compact LP (F2), complete digraphs",
         *("workers", "compact LP s", "cuts s", "compact / cuts", "rate", "rates agree to"),
@@ -137,7 +138,7 @@ HARDWARE_FLOORS = [
 
 
 def partitions() -> None:
-    """A4: value and tight partition."""
+    """Value and tight partition by the partition algorithm."""
     table("Tree-packing number and partition (A4)", "instance", "workers", "s", "floor s", "rate")
     clustered = generate.clustered(np.random.default_rng(0), clusters=16, cluster_workers=16)
     complete = [(f"complete {n}", overlay(n), s) for n, s in [(64, 0.1), (128, 0.7), (192, 2.6)]]
@@ -148,7 +149,7 @@ def partitions() -> None:
 
 
 def trees() -> None:
-    """Explicit optimal trees, by both exact routes."""
+    """Explicit optimal trees, by both exact methods."""
     table(
         "Explicit optimal trees",
         *("instance", "workers", "column generation s", "cuts, then trees s", "floor s"),
@@ -186,7 +187,7 @@ TREE_FLOORS = [
 
 
 def approximation() -> None:
-    """A1 on about a thousand workers, to a certified gap."""
+    """Multiplicative weights on about a thousand workers, to a certified gap."""
     table(
         "A1 to a certified gap of 3 %",
         *("network", "workers", "arcs", "s", "iterations", "trees", "rate", "gap"),
@@ -249,7 +250,7 @@ def oracle_calls(instance: ForestPackingInstance) -> tuple[int, float]:
 
 
 def libraries() -> None:
-    """Our oracles against the libraries' on complete digraphs, and where we use the libraries'."""
+    """Our oracles against those of networkx and SciPy on complete digraphs."""
     import networkx as nx
 
     from gadgetopt.pieces.graphs.arborescence import minimum_arborescences
@@ -265,7 +266,7 @@ def libraries() -> None:
         cost = rng.random((n, n))
         directed = nx.DiGraph()
         directed.add_weighted_edges_from(
-            # From 0 only: networkx finds the best root by itself.
+            # From node 0 only: networkx chooses the best root itself.
             (u, v, cost[u, v])
             for u in range(n)
             for v in range(1, n)
@@ -287,7 +288,7 @@ def libraries() -> None:
 
 
 def least(call: Callable[[], Any], repetitions: int = 10) -> float:
-    """Least seconds of several calls."""
+    """Return the least seconds of several calls."""
     return min(timed(call)[0] for _ in range(repetitions))
 
 

@@ -1,8 +1,9 @@
-"""Tables of the page of forest packing: `python benchmarks/forest_packing_figures.py [PART...]`.
+"""Tables of the page of forest packing.
 
-Parts: `rates` (certified optima of the library), `ratios` (every algorithm against them), `subsets`
-(partial allocations of a DGX-1), `overlays` (random complete overlays), `accuracy` (A1 against
-epsilon) and `restricted` (few or equal trees on a DGX-1).
+Run `python benchmarks/forest_packing_figures.py [PART...]`. Parts: `rates` (certified optima of the
+library), `ratios` (every algorithm against them), `subsets` (partial allocations of a DGX-1),
+`overlays` (random complete overlays), `accuracy` (multiplicative weights against epsilon) and
+`restricted` (few or equal trees on a DGX-1).
 """
 
 from __future__ import annotations
@@ -61,24 +62,24 @@ def main() -> None:
 
 
 def documents(*folders: str) -> list[Document]:
-    """The library's instances in some folders."""
+    """Return the library's instances in some folders."""
     paths: list[Path] = [library() / "forest_packing" / folder for folder in folders]
     return [read_instance(path) for path in find_instances(paths)]
 
 
 def document(instance: ForestPackingInstance, name: str) -> Document:
-    """An instance that is not in a file."""
+    """Return a document for an instance without a file."""
     return Document(problem("forest_packing"), "instance", name, instance)
 
 
 def variant(original: Document, **fields: Any) -> Document:
-    """The same network with other fields."""
+    """Return the same network with some fields changed."""
     changed = original.data.model_copy(update=fields)
     return Document(original.problem, "instance", original.name, changed)
 
 
 def optimum(instance: Document) -> Result:
-    """A plan and a verified bound that meet."""
+    """Return the optimum, at which a plan and a verified bound meet."""
     for method in ("column_generation", "cut_generation"):
         result = solve(instance, method, LIMITS)
         if result.status is Status.OPTIMAL:
@@ -87,7 +88,7 @@ def optimum(instance: Document) -> Result:
 
 
 def exact(x: Any) -> str:
-    """A number as a short fraction, else with six digits."""
+    """Return a number as a short fraction, or else with six digits."""
     return str(x) if len(str(x)) <= 9 else f"{float(x):.6g}"
 
 
@@ -187,11 +188,11 @@ def overlays() -> None:
 
 
 def accuracy() -> None:
-    """A1 on its own: no polishing and no pruning."""
+    """Multiplicative weights without polishing and pruning."""
     table(
         "A1 against epsilon",
         [
-            *("instance", "eps", "calls", "their limit", "theory scaling / optimum"),
+            *("instance", "eps", "calls", "limit", "theory scaling / optimum"),
             *("congestion scaling / optimum", "bound / optimum", "(1 - eps)^2"),
         ],
     )
@@ -211,7 +212,7 @@ def accuracy() -> None:
 
 
 def restricted() -> None:
-    """Equal and few trees on a DGX-1 with V100s, by what is made for them."""
+    """Equal and few trees on a DGX-1 with V100s, by the methods for these restrictions."""
     dgx = next(doc for doc in documents("hardware") if doc.name == "dgx1_v100")
     table("K trees of equal rate on a DGX-1 V100 (F8a)", ["K", "rate, GB/s", "status"])
     for k in (1, 2, 3, 4, 5, 6, 8, 10, 12, 13):

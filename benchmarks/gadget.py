@@ -1,11 +1,10 @@
-"""GADGET's slots: the paper's Figure 7 against certified optima, and slots where links bind.
+"""GADGET: algorithms of a slot against certified optima (Figure 7), also with scarce links.
 
-`ratios`: one slot of 10 to 150 jobs on 50 servers, the gains those of jobs without training yet on
-their concave envelopes. Of each size several instances: how many optima are certified and the
-widest interval of the others, the time of the slowest, and ALG / OPT of Algorithm 2 with its
-rounding that keeps capacities (one sample, the best of 100, then filled up), of the configuration
-program's rounding, and of the greedy slot heuristic. Up to 50 jobs Algorithm 2 solves the augmented
-program literally.
+`ratios`: one slot of 10 to 150 jobs on 50 servers, with the concave envelopes' gains of jobs before
+any training. Per size, over several instances: number of certified optima and widest interval of
+the others, time of the slowest, and ALG / OPT of Algorithm 2 with its rounding that keeps
+capacities (one sample, the best of 100, then filled up), of the configuration program's rounding,
+and of the greedy slot heuristic. Up to 50 jobs Algorithm 2 solves the augmented program literally.
 
 `trajectory`: whole runs of Algorithm 1 with Algorithm 2, each slot against its certified optimum. A
 run takes about a minute, nearly all of it HiGHS on the augmented program; there are five sizes.
@@ -39,12 +38,12 @@ from gadgetopt.models.gadget.subproblems.slot_problem import Mapping, SlotProble
 
 from gadgetopt.system.result import Limits
 
-#: Jobs up to which the augmented program of Algorithm 2 is solved.
+#: Most jobs for which the augmented program of Algorithm 2 is solved.
 LITERAL = 50
 
 
 def last_slot(instance: GadgetInstance, concave: bool = True) -> SlotProblem:
-    """Return the problem of the last slot, where all jobs are there, before any training."""
+    """Return the problem of the last slot, with all jobs present and untrained."""
     terms = instance.terms
     tables = [envelope(job.utility) for job in terms.jobs] if concave else None
     done = [0] * len(terms.jobs)

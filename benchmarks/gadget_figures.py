@@ -1,10 +1,10 @@
-"""The paper's Figures 4 to 7 of GADGET on our instances, beside the values plotted there.
+"""Figures 4 to 7 of the GADGET paper on our instances, beside the paper's values.
 
-Values of Figures 4 and 7 are read off the plots, those of 5 and 6 are printed. Optima of the whole
-horizon are intervals: the best schedule found and the bound of the epoch relaxation. Statements
-below each table compare shapes and are computed from the rows of numbers.
+Values of Figures 4 and 7 are read off the plots, those of 5 and 6 are printed. Optima over the
+whole horizon are intervals: the best schedule found and the bound of the epoch relaxation. The
+statements below each table compare trends and are computed from its numbers.
 
-`python benchmarks/gadget_figures.py 4 --seeds 3`; without a figure all of them, in about five
+`python benchmarks/gadget_figures.py 4 --seeds 3`; without a number all figures, in about five
 minutes.
 """
 
@@ -70,7 +70,7 @@ REGIMES: dict[str, Regime] = {
 }
 
 
-#: Name, arrivals, and from how many slots the embedded ratio is taken.
+#: Name, arrivals, and number of slots over which the embedded ratio is measured.
 SETTINGS: tuple[tuple[str, Arrivals, int], ...] = (
     ("arrivals in the first half", "uniform_first_half", 200),
     ("all at start, first slot", "all_at_start", 1),
@@ -155,9 +155,9 @@ def figures_5_and_6(seeds: int) -> None:
 
 
 def figure_7(seeds: int) -> None:
-    """Print the part of a slot's optimum, by GPUs alone, that Algorithm 2 reaches.
+    """Print the share of a slot's optimum, counting GPUs only, that Algorithm 2 reaches.
 
-    With 12 servers, as the augmented program has as many copies of every flow as servers.
+    It uses 12 servers, because the augmented program has one copy of every flow per server.
     """
     jobs, printed = FIGURE_7
     header("Figure 7: Algorithm 2 over the optimum of a slot, over jobs", jobs)
@@ -191,7 +191,7 @@ def embedded(
     """Return the percentage of active jobs with a ring, by seed, as the mean over slots."""
     shares = []
     for seed in range(seeds):
-        # The second sweep is at the largest of the first.
+        # The second sweep uses the largest value of the first.
         factors = {"node_factor": 4.0, option: factor}
         rng = np.random.default_rng(seed)
         done = greedy(paper(rng, jobs=jobs, arrivals=arrivals, **factors))
@@ -201,7 +201,7 @@ def embedded(
 
 
 def greedy(instance: GadgetInstance, *, literal: bool = False) -> GreedyRun:
-    """Run Algorithm 1 by the concave envelopes, or by the gains of the sigmoids themselves."""
+    """Run Algorithm 1 with gains of the concave envelopes, or of the sigmoids themselves."""
     tables = None if literal else [envelope(job.utility) for job in instance.terms.jobs]
     return temporal_greedy(
         instance.terms,
@@ -236,7 +236,7 @@ def row(name: str, values: Sequence[float], digits: int) -> None:
 
 
 def compare(statement: str, plotted: bool, found: bool) -> None:
-    """Print whether a statement holds in the paper and here."""
+    """Print for a statement if it holds in the paper and here."""
     said = "agrees" if plotted == found else "does not agree"
     print(f"* {statement}: {plotted} in the paper, {found} here: {said}")
 

@@ -1,14 +1,14 @@
-"""GADGET's optimum over all slots, and what online policies reach of it.
+"""GADGET: the optimum over all slots, and the ratios of online policies to it.
 
 `certified`: settings of the paper on large clusters; utility, bound and time of `offline`.
 
-`tight`: 10 servers, 20 slots, 60 jobs, links narrower than many a hop and jobs in a hurry, five
-seeds; `--link-factor` makes them narrower still. What each step of `offline` adds: the gap of the
-relaxation with the constructor alone; with rings exchanged; with cuts and further totals; with
-CP-SAT deciding which totals can be reached.
+`tight`: 10 servers, 20 slots, 60 urgent jobs, links narrower than many hops, five seeds;
+`--link-factor` makes links even narrower. It shows the effect of each step of `offline`: the gap of
+the relaxation with the construction heuristic alone; with rings exchanged; with cuts and further
+totals; with CP-SAT deciding which totals can be reached.
 
-`online`: ALG / OPT of Algorithm 1 and of the baselines against optima that are certified, mean and
-least over the seeds. With `--literal` Algorithm 2 solves the slots too, which takes minutes.
+`online`: ALG / OPT of Algorithm 1 and of the baselines against certified optima, mean and least
+over the seeds. With `--literal` also Algorithm 2 solves the slots, which takes minutes.
 
 Run `python benchmarks/gadget_offline.py [certified tight online]`.
 """
@@ -32,9 +32,10 @@ from gadgetopt.system.result import Limits, MethodOutcome
 
 Method = Callable[..., MethodOutcome]
 
-#: A gap that counts as certified.
+#: Largest gap that counts as certified.
 CLOSED = 1e-6
-#: The jobs of `tight` need most of their largest rings' work, over links that few hops fit on.
+#: The jobs of `tight` need most of the work of their largest rings, over links with room for few
+#: hops.
 NARROW = {"link_factor": 0.4, "urgency": 0.8}
 
 STEPS: dict[str, dict[str, Any]] = {
@@ -74,7 +75,7 @@ def utility(instance: GadgetInstance, outcome: MethodOutcome) -> float:
 def solved(
     instance: GadgetInstance, limit_s: float, **options: Any
 ) -> tuple[float, float, float, MethodOutcome]:
-    """Return value, gap over it and seconds, derived constants included."""
+    """Return value, gap above it and seconds, including derived constants."""
     begun = time.perf_counter()
     outcome = offline(instance, Limits(time_s=limit_s), np.random.default_rng(0), **options)
     seconds = time.perf_counter() - begun

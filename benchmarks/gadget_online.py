@@ -1,8 +1,8 @@
-"""GADGET online: time of a slot as clusters and jobs grow.
+"""GADGET online: time per slot as clusters and numbers of jobs grow.
 
 Each row is a whole run of Algorithm 1 with the near-linear slot heuristic on the paper's settings,
-one server for ten jobs. Printed are the active jobs of the fullest slot, its time, the mean time of
-a slot, and microseconds per active job; these should not grow.
+with one server per ten jobs. It shows the active jobs of the fullest slot, its time, the mean time
+per slot, and microseconds per active job, which should not grow.
 
 Run `python benchmarks/gadget_online.py [--largest 10000]`.
 """

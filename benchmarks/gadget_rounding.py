@@ -1,10 +1,11 @@
-"""Randomised rounding of Algorithm 2: how often draws are poor or overloaded, beside the bounds.
+"""GADGET: frequency of poor or overloaded draws in the rounding of Algorithm 2, beside the bounds.
 
-For slots of the paper's cluster this draws many times from one decomposition and prints the
-measured probabilities that a draw brings less than a third of the relaxation, that a server or link
-exceeds beta or gamma times its capacity, and that it exceeds the capacity itself; beside them what
-Theorem 8 says, and beta and gamma. "rej." is a draw that Algorithm 2 does not accept, "T slots" is
-Theorem 10's bound that one server exceeds beta in any slot of the horizon.
+For slots of the paper's cluster this draws many times from one decomposition and prints measured
+probabilities: that a draw reaches less than a third of the relaxation, that a server or link
+exceeds beta or gamma times its capacity, and that it exceeds the capacity itself. Beside them stand
+the bounds of Theorem 8, and beta and gamma. "rej." is the probability that Algorithm 2 rejects a
+draw, "T slots" is Theorem 10's bound on the probability that a server exceeds beta in any slot of
+the horizon.
 
 Run `python benchmarks/gadget_rounding.py [--draws 10000]`.
 """

@@ -1,8 +1,8 @@
-"""How long a large Pyomo model takes to reach HiGHS: our way against Pyomo's own two.
+"""Time to pass a large Pyomo model to HiGHS: our compiler against Pyomo's two interfaces.
 
-The model is a time-indexed schedule of jobs on a cluster with more than 400,000 nonzeros. What is
-timed, in one process and alternating between the contenders, begins with the finished Pyomo model
-and ends with a `highspy.Highs` object that holds the whole model and has not begun to solve:
+The model is a time-indexed schedule of jobs on a cluster with more than 400,000 nonzeros. The time,
+measured in one process and alternating between the contenders, begins with the finished Pyomo model
+and ends with a `highspy.Highs` object that holds the whole model and has not started to solve:
 
 - ours: `compile_model` (terms collected exactly, bounds, ranges) and `pass_form`;
 - Pyomo appsi: `pyomo.contrib.appsi.solvers.Highs().set_instance(model)`;
@@ -10,8 +10,8 @@ and ends with a `highspy.Highs` object that holds the whole model and has not be
 
 `set_instance` is what both of Pyomo's interfaces call at the beginning of `solve` on a new model.
 They are persistent: part of their time goes into maps that let a later solve update the model
-instead of passing it again. Whoever solves one model once pays for that too, which is the case
-measured here. Importing and constructing the solver classes is not timed.
+instead of passing it again. A single solve, which is measured here, pays for that, too. Importing
+and constructing the solver classes is not timed.
 
 Run `python benchmarks/handoff.py`. It exits with 1 if ours takes more than 0.35 of the time of the
 faster of the other two.

@@ -1,13 +1,13 @@
-"""Public multi-dimensional and multiple-choice knapsacks: our exact method beside the plain models.
+"""Public multi-dimensional and multiple-choice knapsacks: our exact method and the plain models.
 
 Every problem is solved in this process on one thread under one time limit by
 
-- ours: `gadgetopt.pieces.knapsack.core.cg_core`, whose proofs are enumeration in exact arithmetic
-  unless the column "HiGHS's word" counts them;
-- CP-SAT and HiGHS on the plain model, one binary variable an item, with their default settings.
+- ours: `gadgetopt.pieces.knapsack.core.cg_core`, whose proofs are by enumeration in exact
+  arithmetic, except those counted in the column "HiGHS's word";
+- CP-SAT and HiGHS on the plain model, with one binary variable per item and default settings.
 
-Times are wall-clock seconds; of problems not proved in time they are the limit. "best" counts the
-problems on which the value found equals the best of the three and of what the file states.
+Times are wall-clock seconds; unproved problems count with the time limit. "best" counts the
+problems on which the value found equals the best of the three and of the file's stated value.
 
 Run `python benchmarks/mknap.py [mknap1 mknap2 mknapcb1 mmkp]`. OR-Library's files (mknap1.txt,
 mknap2.txt, mknapcb1.txt) are expected in the folder orlib, Khan's (I01 to I06) in the folder mmkp,
@@ -44,7 +44,7 @@ CONTENDERS: dict[str, Callable[[Knapsack, Limits], CoreResult]] = {
 
 @dataclass(frozen=True)
 class Run:
-    """A result and how long it took."""
+    """A result and its time."""
 
     result: CoreResult
     time_s: float

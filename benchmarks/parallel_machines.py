@@ -1,6 +1,6 @@
-"""P||Cmax: the ladder of formulations, large and difficult instances, and ratios of algorithms.
+"""Parallel machines: formulations, exact search on large and difficult instances, and ratios.
 
-Three tables, each of instances drawn here, solved in this process on one thread:
+Three tables of random instances, solved in this process on one thread:
 
 - `ladder`: variables, constraints, bound of the linear relaxation, bound at the root of HiGHS, and
   seconds to the optimum, per formulation on the same instances, with the bounds that have
@@ -36,7 +36,7 @@ from gadgetopt.trust.run import solve
 
 PROBLEM = problem("parallel_machines")
 
-#: Name, jobs, machines, shortest and longest time.
+#: Name, number of jobs and machines, shortest and longest processing time.
 LADDER = (("20 on 8, to 100", 20, 8, 1, 100), ("30 on 12, to 100", 30, 12, 1, 100))
 EXACT = (
     ("1000 on 50, 1 to 100", 1000, 50, 1, 100),
@@ -93,7 +93,7 @@ def drawn(row: tuple[str, int, int, int, int], seed: int) -> ParallelMachinesIns
 
 
 def root_bound(form: StandardForm, time_s: float) -> float:
-    """The bound of HiGHS after the root node, with its cuts and presolve."""
+    """Return HiGHS's bound after the root node, with its cuts and presolve."""
     solver = highs.pass_form(form)
     solver.setOptionValue("mip_max_nodes", 1)
     solver.setOptionValue("threads", 1)
@@ -202,7 +202,7 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float, default=20.0)
     parser.add_argument("--seeds", type=int, default=2)
     options = parser.parse_args()
-    run(drawn(LADDER[0], 0), "bin_search", 60)  # imports are nobody's time
+    run(drawn(LADDER[0], 0), "bin_search", 60)  # imports do not count
     for name in options.tables or TABLES:
         print(f"\n{name}\n")
         for line in TABLES[name](options.time_limit, options.seeds):

@@ -1,14 +1,15 @@
-"""PD-ORS against certified optima: `python benchmarks/pd_ors.py [ratios exact sweep]`.
+"""PD-ORS: ratios to certified optima, and exact methods.
 
-`ratios`: one row an instance at the paper's scale, 20 slots. The optimum lies between the utility
-of the best decision and the least upper bound; the row says which method gave each end, and whether
-the bound was re-checked from a certificate (*) or rests on the solver's word. Of each algorithm the
-utility, and in brackets the interval of its ratio, [utility / bound, utility / best]; a single
-number where the interval is closed. Dorm has half a second for each of its programs, so that its
-utility depends on the machine.
+Run `python benchmarks/pd_ors.py [ratios exact sweep]`. `ratios`: one row per instance at the
+paper's scale, 20 slots. The optimum lies between the utility of the best decision and the least
+upper bound; the row names the method behind each end, and marks bounds that were checked from a
+certificate (*); others are claimed by a solver. For each algorithm it shows the utility and, in
+brackets, the interval of its ratio, [utility / bound, utility / best], or one number if the
+interval is closed. Dorm has half a second for each of its programs, so its utility depends on the
+machine.
 
 `exact`: gap, and time to the gap that a prototype reached, on instances of the same settings. The
-prototype drew other instances, hence the figures compare settings, not runs.
+prototype drew other instances, so the figures compare settings, not runs.
 
 `sweep`: means of the ratio intervals as jobs, machines or slots grow.
 
@@ -49,7 +50,7 @@ ALGORITHMS = {
 }
 #: Seconds for each of them; the time limit is that of bounds and searches.
 ALGORITHM_S = 120.0
-#: What bounds the optimum with a certificate, and what searches it, until the interval is closed.
+#: Methods that bound the optimum with a certificate, and methods that search for it.
 BOUNDS = ("price_bound", "column_lp")
 SEARCHES = ("branch_and_check", "priced_search", "branch_and_price")
 
@@ -57,7 +58,7 @@ SEARCHES = ("branch_and_check", "priced_search", "branch_and_price")
 SIZES = [(H, jobs, 1.0) for H in (10, 30, 50, 100) for jobs in (10, 25, 50, 100)]
 SIZES += [(10, 50, 0.05), (30, 50, 0.05), (100, 50, 0.05), (30, 100, 0.05)]
 
-#: What grows in `sweep`, and the rest of the size.
+#: The growing dimension of `sweep`, and the fixed ones.
 SWEEPS: dict[str, tuple[tuple[int, ...], dict[str, int]]] = {
     "jobs": ((10, 20, 30, 40, 50), {"machines": 100, "horizon_slots": 20}),
     "machines": ((10, 20, 30, 50, 100), {"jobs": 50, "horizon_slots": 20}),
@@ -67,7 +68,7 @@ SWEEPS: dict[str, tuple[tuple[int, ...], dict[str, int]]] = {
 
 @dataclass(frozen=True)
 class Reported:
-    """What a prototype reached: gap in percent and seconds, for each of its instances."""
+    """Result of a prototype: gap in percent and seconds, for each of its instances."""
 
     preset: str
     size: dict[str, int]
@@ -98,7 +99,7 @@ PRESETS = {"paper": paper, "desk": desk}
 
 @dataclass
 class Interval:
-    """Where the optimum lies, and which methods say so."""
+    """The interval of the optimum, and the methods that give its ends."""
 
     best: float = 0.0
     bound: float = math.inf
@@ -106,30 +107,30 @@ class Interval:
     bound_by: str = "-"
 
     def add(self, name: str, result: Result) -> None:
-        """Take over what a run knows better."""
+        """Tighten the interval by the result of a run."""
         if result.status is Status.ERROR:
             if not result.refused:
                 print(f"{name}: {result.reason}", file=sys.stderr)
             return
         if result.objective is not None and float(result.objective) > self.best:
             self.best, self.best_by = float(result.objective), name
-        # A bound that is lower by rounding only does not take the place of a certified one.
+        # A bound that is lower only by rounding does not replace a certified one.
         if result.bound is not None and float(result.bound) < self.bound * (1 - 1e-9):
             verified = "*" if result.bound_voucher is Voucher.VERIFIED else ""
             self.bound, self.bound_by = float(result.bound), name + verified
 
     @property
     def closed(self) -> bool:
-        """Whether the optimum is known."""
+        """True if the optimum is known."""
         return bool(agrees(self.best, self.bound))
 
     @property
     def width(self) -> float:
-        """In percent of the best."""
+        """Width in percent of the best value."""
         return 0.0 if self.closed else 100 * (self.bound - self.best) / max(self.best, 1e-10)
 
     def ratio(self, value: float) -> tuple[float, float]:
-        """Return the least and the greatest that value / optimum can be."""
+        """Return the least and greatest possible value / optimum."""
         if self.closed:
             return value / self.best, value / self.best
         return value / self.bound, value / max(self.best, 1e-10)
@@ -137,7 +138,7 @@ class Interval:
 
 @dataclass
 class Measured:
-    """One instance: utility of each algorithm, and the interval of the optimum."""
+    """The utility of each algorithm on an instance, and the interval of the optimum."""
 
     values: dict[str, float] = field(default_factory=dict)
     interval: Interval = field(default_factory=Interval)
@@ -193,7 +194,7 @@ def sweep(arguments: argparse.Namespace) -> None:
                 measured(paper(np.random.default_rng(seed), **size), seed, arguments.time_limit)
                 for seed in arguments.seeds
             ]
-            # Where nothing can be earned every ratio is 0 / 0.
+            # If no utility can be earned, every ratio is 0 / 0.
             earned = [run for run in runs if run.interval.best > 0]
             cells = [str(number), str(len(earned)), str(sum(r.interval.closed for r in earned))]
             cells += [f"{max((r.interval.width for r in earned), default=0.0):.2f}"]
@@ -230,7 +231,7 @@ def exact(arguments: argparse.Namespace) -> None:
 
 
 def time_to(result: Result, gap: float) -> float:
-    """Return when the trace first had a decision within this gap, in percent; else the end."""
+    """Return the time at which the trace first reached a gap, in percent; else the end."""
     for point in result.trace:
         if point.incumbent is None or point.bound is None or not point.incumbent > 0:
             continue
@@ -248,7 +249,7 @@ def size_of(text: str) -> tuple[int, int, float]:
 
 
 def spread(ratio: tuple[float, ...]) -> str:
-    """Write an interval, or one number if its ends are the same."""
+    """Return an interval as text, or one number if its ends are equal."""
     low, high = (f"{x:.2f}" for x in ratio)
     return low if low == high else f"{low}-{high}"
 

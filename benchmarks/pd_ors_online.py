@@ -1,9 +1,10 @@
-"""Speed of PD-ORS and OASiS as arriving jobs see it: `python benchmarks/pd_ors_online.py`.
+"""PD-ORS and OASiS: processor time of whole runs as instances grow.
 
-Processor time of whole runs on the settings of the paper, from an instance in memory to a decision,
-derived constants included; the least of several repetitions on one thread. `machines` and `slots`
-let one of the two grow; a growth of at most the factor of the size is linear. `parts` says where
-the time of the largest runs goes, `ways` what other ways of filling a slot table take.
+Run `python benchmarks/pd_ors_online.py`. It measures processor time on the paper's settings, from
+an instance in memory to a decision, derived constants included; the least of several repetitions on
+one thread. `machines` and `slots` let one of the two grow; growth by at most the factor of the size
+is linear. `parts` shows how the time of the largest runs is spent, `ways` the time of other ways to
+fill a slot table.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from gadgetopt.system.result import Limits, MethodOutcome
 METHODS: dict[str, Callable[..., MethodOutcome]] = {"PD-ORS": pd_ors, "OASiS": oasis.oasis}
 MACHINES = (10, 100, 300, 1000)
 SLOTS = (10, 20, 40, 80)
-#: Where a run spends its time: what is called, and what of it that is.
+#: Functions in which a run spends its time, with a description.
 PARTS: dict[str, tuple[Any, str]] = {
     "slot tables": (kernel, "slot_table"),
     "slots combined": (kernel, "plans"),
@@ -41,7 +42,7 @@ PARTS: dict[str, tuple[Any, str]] = {
 def run(
     method: Callable[..., MethodOutcome], size: dict[str, Any], options: dict[str, Any], seed: int
 ) -> tuple[float, MethodOutcome, PdOrsInstance]:
-    """Return the processor seconds of a run on a new instance, which knows no constants yet."""
+    """Return the processor seconds of a run on a new instance without cached constants."""
     instance = paper(np.random.default_rng(seed), **size)
     began = time.process_time()
     outcome = method(instance, Limits(), np.random.default_rng(seed), **options)
@@ -153,7 +154,7 @@ def main() -> None:
     arguments = parser.parse_args()
     run(
         pd_ors, size_of(arguments, machines=10), {}, arguments.seed
-    )  # what is imported on first use
+    )  # modules that are imported on first use
     for section in arguments.sections or sections:
         if section == "machines":
             growth_table("machines", MACHINES, arguments)

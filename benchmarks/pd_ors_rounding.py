@@ -1,10 +1,10 @@
-"""Randomised rounding of PD-ORS's slot programs: how often it succeeds, and what it costs.
+"""PD-ORS: success and cost of randomised rounding of the slot programs.
 
 `python benchmarks/pd_ors_rounding.py`: for each scaling factor G, 10^4 independent roundings of the
-linear optimum of each of 30 random slots (20 machines, 4 resources of the paper's ranges, up to 40
-workers): part of them in which every covering row, every packing row, all rows hold; cost over the
-integer optimum; and the same at the rounding lemma's own G_delta beside what the lemma promises.
-Writes an HTML plot with `--plot`.
+linear optimum of each of 30 random slots (20 machines, 4 resources in the paper's ranges, up to 40
+workers). It prints the share of roundings in which all covering rows, all packing rows, and all
+rows hold; the cost over the integer optimum; and the same for the lemma's own factor G_delta,
+beside the lemma's guarantee. `--plot` writes an HTML plot.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from gadgetopt.pieces.bicriteria import (
 
 FACTORS = (0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3, 1.4)
 DELTAS = (0.1, 0.25, 0.5, 1.0)
-#: Okabe and Ito's colours, told apart by all.
+#: Okabe and Ito's colours, which colour-blind readers can distinguish.
 BLUE, ORANGE, GREEN, RED = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 
 
@@ -51,9 +51,9 @@ class Slot:
 def slots(
     count: int, machines: int, largest_batch: int, load_range: Sequence[float], seed: int
 ) -> tuple[list[Slot], int]:
-    """Draw slots that are partly full; return those whose linear optimum is not integral.
+    """Draw partly full slots; return those with a fractional linear optimum.
 
-    The other number is that of slots drawn whose linear optimum is integral.
+    The second value is the number of drawn slots with an integral linear optimum.
     """
     rng, found = np.random.default_rng(seed), []
     integral = 0
@@ -63,7 +63,7 @@ def slots(
         job, capacity = terms.jobs[0], terms.capacity
         load = rng.uniform(*load_range, size=(machines, 1))
         room = np.floor(capacity * (1 - load)).astype(np.int64)
-        # Exponential prices of the load, as PD-ORS has them, a little different by resource.
+        # Exponential prices of the load as in PD-ORS, slightly different by resource.
         price = np.exp(5 * load) * rng.uniform(0.5, 1.5, size=capacity.shape) / capacity.max(axis=0)
         worker, server = price @ job.alpha, price @ job.beta
         n = int(rng.integers(1, job.batch + 1))
@@ -106,7 +106,7 @@ def cost_ratio(reports: Sequence[BicriteriaReport], drawn: Sequence[Slot]) -> fl
 
 
 def sweep(drawn: Sequence[Slot], attempts: int, seed: int) -> list[tuple[Any, ...]]:
-    """Round at every factor and print what came of it."""
+    """Round with every factor and print the results."""
     columns = (
         "G",
         "P(cover)",
@@ -149,7 +149,7 @@ def sweep(drawn: Sequence[Slot], attempts: int, seed: int) -> list[tuple[Any, ..
 
 
 def theory(drawn: Sequence[Slot], attempts: int, seed: int) -> list[tuple[Any, ...]]:
-    """Round at the lemma's factors and print what it promises beside what came of it."""
+    """Round with the lemma's factors and print its guarantees beside the results."""
     columns = (
         "regime",
         "tail",
@@ -201,7 +201,7 @@ def theory(drawn: Sequence[Slot], attempts: int, seed: int) -> list[tuple[Any, .
 
 
 def draw(rows: list[tuple[Any, ...]], lemmas: list[tuple[Any, ...]], attempts: int) -> go.Figure:
-    """Draw probabilities and cost over G; below, the lemma's bounds beside what came of them."""
+    """Plot probabilities and cost over G; below, the lemma's bounds beside the measurements."""
     figure = make_subplots(
         rows=2,
         cols=2,
@@ -274,7 +274,7 @@ def draw(rows: list[tuple[Any, ...]], lemmas: list[tuple[Any, ...]], attempts: i
 
 
 def add_bounds(figure: go.Figure, lemmas: list[tuple[Any, ...]]) -> None:
-    """Draw what the proved lemma bounds and what was measured, over delta."""
+    """Plot the lemma's bounds and the measurements over delta."""
     for regime, tail, color in (("packing", "chernoff", ORANGE), ("covering", "corrected", BLUE)):
         mine = [r for r in lemmas if r[:2] == (regime, tail)]
         delta = [r[2] for r in mine]

@@ -1,8 +1,8 @@
-"""The pictures of the systems' pages: quickstart instances, solved and drawn as PNG files.
+"""Pictures of the systems' pages: quickstart instances, solved and drawn as PNG files.
 
 Each system's quickstart instance is solved by the system's default method and drawn as its first
-picture, as `gadgetopt solve --plot` does; a Chromium without a window takes the photograph, so
-that the file shows what a reader's browser would. Needs `chromium` and `chromedriver` (Debian:
+picture, as `gadgetopt solve --plot` does; a headless Chromium takes the screenshot, so that the
+file shows what a reader's browser would. Needs `chromium` and `chromedriver` (Debian:
 chromium-driver) and the extra `test`, which has selenium.
 
 Run `python benchmarks/pictures.py [SYSTEM ...]`; without a system it only lists them. Files go to

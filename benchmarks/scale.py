@@ -1,6 +1,7 @@
-"""Time of a system's algorithm as its instances grow: `python benchmarks/scale.py sjf_bco`.
+"""Processor time of a system's algorithm as its instances grow.
 
-Processor time of the whole method, the least of several repetitions.
+Run `python benchmarks/scale.py sjf_bco`. It measures the whole method, the least of several
+repetitions.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def main() -> None:
         for n in arguments.jobs:
             seconds = math.inf
             for _ in range(arguments.repetitions):
-                # A new instance each time, as an instance keeps the rates computed for it.
+                # A new instance each time, because an instance caches its computed rates.
                 instance = scale(np.random.default_rng(arguments.seed), jobs=n)
                 began = time.process_time()
                 outcome = sjf_bco(instance, Limits(), np.random.default_rng(0), theta_search=search)

@@ -1,8 +1,8 @@
-"""The paper's Figures 4 to 7 of SJF-BCO on our instances, beside the values plotted there.
+"""Figures 4 to 7 of the SJF-BCO paper on our instances, beside the paper's values.
 
 Instances are the `paper` preset, averaged over seeds. Absolute values cannot agree, because the
-paper does not give the data behind its ranges; the statements below each table compare shapes and
-are computed from the two rows of numbers.
+paper does not give the data behind its ranges; the statements below each table compare trends and
+are computed from its numbers.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def instances(seeds: int, **parameters: Any) -> list[SjfBcoInstance]:
 
 
 def measured(name: str, instance: SjfBcoInstance, availability: Availability) -> tuple[float, ...]:
-    """Return makespan, mean and smallest completion; the horizon where no schedule was found."""
+    """Return makespan, mean and smallest completion time; the horizon if no schedule was found."""
     rng = np.random.default_rng(0)
     if name == "RAND":
         # Its one run, at theta = T, counts even if it ends after the horizon.

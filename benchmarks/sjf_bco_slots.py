@@ -1,13 +1,15 @@
-"""What SJF-BCO's evaluator, bounds and certificate checks cost as the slots of a schedule grow.
+"""SJF-BCO: cost of evaluator, bounds and certificate checks as the slots of a schedule grow.
 
-`python benchmarks/sjf_bco_slots.py`. The same eight jobs, of more and more iterations: processor
-time of the evaluator and of the energetic bound in this process, the least of several repetitions,
-and of the command `gadgetopt verify --bound`, with all the processes it starts, the processor time,
-also as a multiple of that of starting Python and importing numpy and pydantic, and the memory.
+Run `python benchmarks/sjf_bco_slots.py`. Eight jobs have more and more iterations. Measured are the
+processor time of the evaluator and of the energetic bound in this process, the least of several
+repetitions, and the processor time and memory of the command `gadgetopt verify --bound` with all
+its processes; its time also as a multiple of that of starting Python and importing numpy and
+pydantic.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import resource
 import subprocess
@@ -32,7 +34,7 @@ REPETITIONS = 5
 
 
 def instance(iterations: int) -> SjfBcoInstance:
-    """Three gangs that must be spread and five jobs of one GPU and one iteration a slot."""
+    """Return three gangs that must spread and five jobs of one GPU and one iteration per slot."""
     gangs = [
         Job(gpus=3, iterations=iterations - k, grad_size_mb=1.0, bwd_slots=0.1) for k in range(3)
     ]
@@ -51,7 +53,7 @@ def instance(iterations: int) -> SjfBcoInstance:
 
 
 def milliseconds(call: Callable[[], object]) -> float:
-    """Least processor time of several calls."""
+    """Return the least processor time of several calls, in ms."""
     taken = []
     for _ in range(REPETITIONS):
         began = time.process_time()
@@ -61,7 +63,7 @@ def milliseconds(call: Callable[[], object]) -> float:
 
 
 def processor_s(command: list[str], folder: Path) -> float:
-    """Processor time of a command and all that it starts, the least of several repetitions."""
+    """Return the least processor time of a command with all its processes."""
     taken = []
     for _ in range(REPETITIONS):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -72,7 +74,7 @@ def processor_s(command: list[str], folder: Path) -> float:
 
 
 def verified(inst: SjfBcoInstance, folder: Path) -> tuple[float, float]:
-    """Processor time of the check of the energetic bound, and MB of its largest process."""
+    """Return the processor time of checking the energetic bound, and its peak memory in MB."""
     system = problem("sjf_bco")
     write(Document(system, "instance", "long", inst, {}), folder / "long.json")
     envelope = {"gadgetopt": 1, "problem": "sjf_bco", "kind": "certificate", "name": "long"}
@@ -85,6 +87,7 @@ def verified(inst: SjfBcoInstance, folder: Path) -> tuple[float, float]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     columns = "iterations, slots, evaluate ms, energetic ms, energetic, verify s, over start, MB"
     print("| " + columns.replace(", ", " | ") + " |")
     print("|---" * 8 + "|")

@@ -1,8 +1,9 @@
-"""SMD at scale: `python benchmarks/smd.py`.
+"""SMD: exact methods and heuristics on large instances.
 
-`used`: optimum where what is used is charged (F4), by columns and a core, beside the direct model
-of the same columns on the same instance; `reserved`: where reservations are charged (F3);
-`heuristics`: time per job of the algorithms as instances grow. One thread, wall-clock seconds.
+Run `python benchmarks/smd.py`. `used`: the optimum if used resources are charged, by columns and a
+core, beside the direct model of the same columns on the same instance; `reserved`: the optimum if
+reservations are charged; `heuristics`: time per job of the algorithms as instances grow. One
+thread, wall-clock seconds.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from gadgetopt.system.result import Limits
 from gadgetopt.trust.run import solve
 
 PRESETS = {"paper": paper, "independent_limits": independent_limits, "planted": planted}
-#: As in `smd`, but near linear in the number of jobs.
+#: Options of `smd` that make it nearly linear in the number of jobs.
 NEAR_LINEAR: dict[str, Any] = {"eps_inner": 0.01, "outer": "greedy_density"}
 HEURISTICS = {
     "SMD": lambda *args: smd(*args, **NEAR_LINEAR),
@@ -46,7 +47,7 @@ def exact_table(charging: str, instances: list[tuple[str, SmdInstance]], limits:
         document = Document(problem=problem("smd"), kind="instance", name=name, data=instance)
         result = solve(document, "cg_core", limits)
         began = time.perf_counter()
-        # As arrays, which spare the direct model most of its building.
+        # As arrays, which makes the direct model faster to build.
         knapsack = (all_columns(instance) if charging == "used" else collapsed(instance)).knapsack
         direct = solve_mip(knapsack, "highs", limits)
         direct_s = time.perf_counter() - began
@@ -60,7 +61,7 @@ def exact_table(charging: str, instances: list[tuple[str, SmdInstance]], limits:
 
 
 def gap(value: Number | None, bound: Number | None) -> str:
-    """Write the gap in percent; "optimal" where it is closed."""
+    """Return the gap in percent as text; "optimal" if it is closed."""
     if value is None or bound is None or math.isinf(value) or math.isinf(bound):
         return "no decision" if value is None or math.isinf(value) else "no bound"
     if agrees(value, bound):
@@ -75,7 +76,7 @@ def heuristics_table(sizes: list[int], seed: int) -> None:
     for jobs in sizes:
         cells = []
         for method in HEURISTICS.values():
-            # A new instance each time, as jobs keep the times computed for them.
+            # A new instance each time, because jobs cache their computed times.
             instance = paper(
                 np.random.default_rng(seed), jobs=jobs, sgd_mode="mixed", cluster_units=0.2 * jobs
             )

@@ -1,9 +1,9 @@
-"""The paper's Figures 7 to 12 of SMD on our instances, beside the values plotted there.
+"""Figures 7 to 12 of the SMD paper on our instances, beside the paper's values.
 
 Instances are the presets `paper` (the printed ranges) and `planted`, averaged over seeds; every
-policy admits jobs exactly, so that differences are those of workers and servers. Absolute values
-cannot agree: those of Figures 7 to 10 are above what the printed ranges allow, which is computed
-first. The statements below each table compare shapes and are computed from the rows of numbers.
+policy admits jobs exactly, so that differences are due to the numbers of workers and servers.
+Absolute values cannot agree: those of Figures 7 to 10 exceed what the printed ranges allow, which
+is computed first. The statements below each table compare trends and are computed from its numbers.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ POLICIES: dict[str, Callable[..., Any]] = {
     "Optimus, stop": lambda *args: optimus(*args, stop="stop"),
     "OPT": exact,
 }
-#: One unit admits a handful of jobs with the reservations drawn; planted fills 20.
+#: One unit admits a handful of the drawn jobs; `planted` fills 20.
 UNITS = {"paper": [1, 2, 3, 4, 5], "planted": [4, 8, 12, 16, 20]}
 PRESETS: dict[str, Callable[..., SmdInstance]] = {"paper": paper, "planted": planted}
 
@@ -80,7 +80,7 @@ def total(name: str, instance: SmdInstance) -> float:
 
 
 def usage(instance: SmdInstance) -> tuple[float, ...]:
-    """Return what the optimal pairs use of the reservations: mean, fullest, together."""
+    """Return the share of the reservations that the optimal pairs use: mean, largest and total."""
     outcome = exact(instance, Limits(), np.random.default_rng(0))
     parts = evaluate(instance, outcome.solution).components
     return tuple(float(parts[k]) for k in ("mean_usage", "mean_fullest_usage", "total_usage"))
@@ -132,7 +132,7 @@ def what_the_ranges_allow(seeds: int) -> None:
 
 
 def utilities(title: str, plotted: Any, columns: Any, parameters: Callable[..., Any]) -> None:
-    """Tables of utilities, paper and here, and their shapes."""
+    """Print tables of utilities, the paper's and ours, and compare their trends."""
     for mode in MODES:
         for preset in PRESETS:
             header(f"{title}, {mode}, preset {preset}", columns[preset])
@@ -174,7 +174,7 @@ def figures_7_8(seeds: int) -> None:
 
 
 def figures_9_10(seeds: int) -> None:
-    # The paper does not say what the cluster is; planted and printed jobs get 20 units.
+    # The paper does not specify the cluster; planted and printed jobs get 20 units.
     def drawn(preset: str, mode: SgdMode, jobs: int) -> list[SmdInstance]:
         return instances(preset, seeds, sgd_mode=mode, jobs=jobs, cluster_units=20.0)
 
@@ -183,7 +183,7 @@ def figures_9_10(seeds: int) -> None:
 
 
 def figure_11(seeds: int) -> None:
-    """The cluster holds 1,000 virtual instances, what 50 jobs of 20 reserve: it never binds."""
+    """The cluster has 1,000 virtual instances, as many as 50 jobs of 20 reserve: it never binds."""
     jobs = [10, 20, 30, 40, 50]
     readings = {
         "SMD": {},

@@ -1,4 +1,4 @@
-"""Models, certified bounds and the papers' own algorithms for distributed deep learning.
+"""Models, certified bounds and published algorithms for distributed deep learning.
 
 The verbs are those of the command line:
 
@@ -7,9 +7,9 @@ read(path)
 write(document, path)
     Write a `Document` to a file.
 solve(instance, method, limits, seed)
-    Run a method on an instance; return a `Result`, with a `Status`. `Limits` says what it may use.
+    Run a method on an instance within `Limits`; return a `Result`, which has a `Status`.
 verify(instance, solution)
-    Evaluate anyone's solution of an instance.
+    Evaluate a solution of an instance, whoever made it.
 compare(paths, methods, ...)
     Run methods on instances; return the ratio table.
 ratios(store)
@@ -19,8 +19,8 @@ write_report(store, out)
 problem(name), problems()
     Return a system's declaration, or those of all systems.
 
-What cannot be used raises an `InputError` of one line; a certified bound that a solution at hand
-refutes raises `BoundRefuted`. Nothing is imported before it is used.
+Unusable input raises an `InputError` of one line; a certified bound that a given solution refutes
+raises `BoundRefuted`. Modules are imported when they are first used.
 """
 
 from __future__ import annotations
@@ -81,13 +81,13 @@ if TYPE_CHECKING:
     from gadgetopt.system.registry import problem, problems
     from gadgetopt.system.result import Limits, Result, Status
     from gadgetopt.trust.run import solve, verify
-else:  # hidden from type checkers, to which it would give every name that is asked for
+else:  # hidden from type checkers, which would otherwise accept any attribute
 
     def __getattr__(name):
         if name not in _HOME:
             raise AttributeError(f"module 'gadgetopt' has no attribute {name!r}")
         value = getattr(import_module(f"gadgetopt.{_HOME[name]}"), name)
-        globals()[name] = value  # the next access needs no detour
+        globals()[name] = value  # later accesses find it here
         return value
 
 

@@ -1,4 +1,4 @@
-"""How a request is turned down before it is solved, and warnings of what was passed over."""
+"""Exceptions of the toolkit, and warnings that are issued once per process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ logger = logging.getLogger(__name__)
 
 
 class InputError(ValueError):
-    """What the user gave cannot be used.
+    """Unusable input from the user.
 
     The message is one line that names the place (file and field, or option), the value, and what
     was expected. The command line prints it and exits with code 2.
@@ -19,7 +19,7 @@ class InputError(ValueError):
 
 
 class OtherCode(InputError):
-    """A process that should do a run has not the source code that the run is asked of."""
+    """The source code of a process differs from the code that a run is asked of."""
 
     def __init__(self, wanted: str, here: str):
         super().__init__(wanted, here)
@@ -27,24 +27,24 @@ class OtherCode(InputError):
 
     def __str__(self) -> str:
         return (
-            f"the source code has changed: now {self.here}, at the beginning {self.wanted}; what "
-            "was done is stored, the same command begins anew with the code as it is"
+            f"the source code has changed: now {self.here}, at the start {self.wanted}; finished "
+            "runs are stored, and the same command runs the rest with the present code"
         )
 
 
 class BoundRefuted(ValueError):
     """A feasible solution at hand is better than a dual bound that a certificate proves.
 
-    One of the two checks is wrong: neither can be relied upon.
+    One of the two checks must be wrong, so neither can be relied upon.
     """
 
 
 class SolverError(RuntimeError):
-    """A solver ended in a way that allows no conclusion; the message is its reason."""
+    """A solver ended without a usable answer; the message says why."""
 
 
 class ModelRefused(ValueError):
-    """A method is not made for this instance, or a backend cannot represent a model exactly.
+    """A method does not support this instance, or a backend cannot represent a model exactly.
 
     The message names the part and the cause, in one line.
     """
@@ -54,18 +54,18 @@ class ModelRefused(ValueError):
 
 
 class SchedulerLost(RuntimeError):
-    """A cluster's scheduler went away in the middle of a comparison; what was done is stored."""
+    """The connection to a cluster's scheduler was lost; all finished runs are stored."""
 
 
 @cache
 def warn(line: str) -> None:
-    """Warn of what is passed over, once per process; the command line prints it on stderr."""
+    """Warn once per process; the command line prints the warning on stderr."""
     logger.warning("%s", line)
 
 
 def failure(error: BaseException) -> str:
-    """Say in one line what was raised, and where."""
+    """Describe an exception in one line: its type, message and place."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}:{last.lineno}"
     said = f"{type(error).__name__}: {str(error)[:2000]} ({where})".replace("\n", " ")
-    return said.encode(errors="backslashreplace").decode()  # any text that a store can hold
+    return said.encode(errors="backslashreplace").decode()  # text that a store can hold

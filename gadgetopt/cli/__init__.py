@@ -1,4 +1,14 @@
-"""The command line."""
+"""The command line: one module per group of commands.
 
-#: Exit code of what Ctrl-C ended, as shells have it.
+main        entry point and error messages
+looking     list, show, schema
+making      generate, import, export
+solving     solve, verify, plot
+comparing   compare, ratios (studying: its study, from a file and options)
+reporting   report
+options     options that several commands share
+words       names and values formatted for reading
+"""
+
+#: Exit code after Ctrl-C, as in shells.
 INTERRUPTED = 130

@@ -1,4 +1,4 @@
-"""`compare` and `ratios`: the main job and its tables."""
+"""The commands `compare` and `ratios`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gadgetopt.runs.progress import Watch
     from gadgetopt.runs.store import StoredInstance
 
-#: Rows of a table that are printed: a hundred thousand take minutes, and who would read them?
+#: Most rows of a table that are printed: a hundred thousand would take minutes.
 MOST_ROWS = 2000
 
 
@@ -51,13 +51,13 @@ def compare(
         typer.Option(help="Names (name:parameter=value), kinds or `all`, separated by commas."),
     ] = None,
     store: Annotated[
-        Path, typer.Option(help="SQLite file of runs; what it holds is not run again.")
+        Path, typer.Option(help="SQLite file of runs; runs that it holds are not repeated.")
     ] = Path("runs.sqlite"),
     seeds: Annotated[
         int, typer.Option(help="Seeds per stochastic method.", parser=count, metavar="INTEGER")
     ] = 1,
     first_seed: Annotated[
-        int, typer.Option(help="The first of the seeds.", parser=natural, metavar="INTEGER")
+        int, typer.Option(help="The first seed.", parser=natural, metavar="INTEGER")
     ] = 0,
     time_limit: TimeLimit = 60.0,
     threads: Threads = 1,
@@ -66,8 +66,8 @@ def compare(
     workers: Annotated[
         int | None,
         typer.Option(
-            help="Runs at a time on this machine; default as many as its cores allow. 0 does them "
-            "in this process, with nothing enforced.",
+            help="Runs at a time on this machine; default as many as its cores allow. 0 runs them "
+            "in this process, without enforcing limits.",
             parser=natural,
             metavar="INTEGER",
         ),
@@ -90,9 +90,11 @@ def compare(
         ),
     ] = None,
     generated: Generated = None,
-    rerun: Annotated[bool, typer.Option("--rerun", help="Repeat what the store holds.")] = False,
+    rerun: Annotated[
+        bool, typer.Option("--rerun", help="Repeat runs that the store holds.")
+    ] = False,
     retry_errors: Annotated[
-        bool, typer.Option("--retry-errors", help="Repeat what the store holds as errors.")
+        bool, typer.Option("--retry-errors", help="Repeat runs that ended in an error.")
     ] = False,
     write_study: WriteStudy = None,
     as_json: Json = False,
@@ -132,7 +134,7 @@ def ratios(
         bool, typer.Option("--theorems", help="One row per run and theorem, with its verdict.")
     ] = False,
     features: Annotated[
-        bool, typer.Option("--features", help="With size and features of the instances.")
+        bool, typer.Option("--features", help="Add size and features of the instances.")
     ] = False,
     out: Out = None,
     as_json: Json = False,
@@ -170,7 +172,7 @@ def ratios(
 
 
 def print_table(table: list[Entry]) -> None:
-    """Print the ratio table, its legend and what it must shout."""
+    """Print the ratio table, its legend and its remarks."""
     from gadgetopt.reporting.tables import LEGEND, ratio_table, remarks
 
     console = _console()
@@ -219,7 +221,7 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
 def _console() -> Any:
     from rich.console import Console
 
-    # Output that is not a terminal is not cut to a guessed width.
+    # Output that is not a terminal gets a fixed width.
     return Console() if sys.stdout.isatty() else Console(width=160)
 
 
@@ -231,13 +233,13 @@ def _print_json(rows: list[dict[str, Any]]) -> None:
 
 @contextmanager
 def _watching(quiet: bool) -> Iterator[Watch]:
-    """Show how it goes: a live view on a terminal, plain lines anywhere else."""
+    """Show progress: a live view on a terminal, plain lines elsewhere."""
     from rich.console import Console
 
     from gadgetopt.runs.progress import Lines, Live
 
     if quiet:
-        yield Lines(say, every_s=float("inf"))  # which store it is, and no more
+        yield Lines(say, every_s=float("inf"))  # only the lines about the store
         return
     if not sys.stderr.isatty():
         yield Lines(say)
@@ -250,6 +252,6 @@ def _watching(quiet: bool) -> Iterator[Watch]:
 
 
 def say(line: str) -> None:
-    """Print a line that is not part of the result, if anybody reads it: a batch goes on without."""
+    """Print a line to standard error; a batch goes on if that fails."""
     with suppress(OSError):
         print(f"gadgetopt: {line}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""`list`, `show` and `schema`: what there is, and what it looks like."""
+"""The commands `list`, `show` and `schema`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ from gadgetopt.system.declaration import resolved
 if TYPE_CHECKING:
     from gadgetopt.system.declaration import Problem
 
-#: What `list` prints of a system, in order.
+#: The parts of a system that `list` prints, in order.
 _PARTS = ("formulations", "methods", "guarantees", "generators", "importers", "pictures")
 
 
 def list_(
     system: Annotated[
         str | None,
-        typer.Argument(metavar="[SYSTEM]", help="All about this one.", autocompletion=system_names),
+        typer.Argument(
+            metavar="[SYSTEM]",
+            help="Show everything about this system.",
+            autocompletion=system_names,
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -40,7 +44,7 @@ def list_(
             typer.echo(
                 f"{p['name']:<{width}}  {p['title']}; {p['sense']}imise {quantity(p['objective'])}"
             )
-        typer.echo("\n`gadgetopt list SYSTEM` lists its formulations, methods and all the rest.")
+        typer.echo("\n`gadgetopt list SYSTEM` lists its formulations, methods and other parts.")
     else:
         _list_one(described[0])
 
@@ -63,14 +67,14 @@ def show(
     formulation: Annotated[str | None, typer.Argument(metavar="[FORMULATION]")] = None,
     instance: Annotated[
         Path | None,
-        typer.Option(help="An instance: its size and features, and the model written out."),
+        typer.Option(help="Instance for which to print size, features and the model written out."),
     ] = None,
     rows: Annotated[
         int,
         typer.Option(help="Rows written out per constraint.", parser=natural, metavar="INTEGER"),
     ] = 3,
 ) -> None:
-    """Show a problem on paper, or a formulation and its model."""
+    """Show a problem or a formulation as formulas, or the model of an instance."""
     from gadgetopt.system.features import features_of
     from gadgetopt.system.files import read_instance
     from gadgetopt.system.methods import find_formulation
@@ -192,7 +196,7 @@ def _line(entry: dict[str, Any]) -> str:
 
 
 def _more(entry: dict[str, Any]) -> list[str]:
-    """Return what there is to say beyond the line of a part: theorems' methods, parameters."""
+    """Return further lines about a part: the methods of a theorem, parameters."""
     lines = []
     if "assumptions" in entry:
         lines.append(f"of {', '.join(entry['methods'])}")

@@ -1,6 +1,6 @@
-"""The command line: one function per command, one line per mistake.
+"""Entry point of the command line, and its error messages of one line.
 
-Everything heavy is imported inside the commands, so that `--help` answers at once.
+Commands import heavy modules themselves, so that `--help` answers at once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gadgetopt.cli.reporting import report
 from gadgetopt.cli.solving import plot, solve, verify
 from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
 
-#: What a write to the output fails with where its disk or file can take no more.
+#: Errors of a write to an output whose disk or file is full.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 app = typer.Typer(
@@ -69,11 +69,11 @@ def _options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit.
 
-    The exit code is 0 if all was done, 1 if a solve or check failed, 2 for bad input or output
-    that cannot be written, 130 after Ctrl-C or SIGTERM, by which batch systems announce the end of
-    a job.
+    The exit code is 0 on success, 1 if a solve or check failed, 2 for bad input or output that
+    cannot be written, and 130 after Ctrl-C or SIGTERM, which batch systems send before they end a
+    job.
     """
-    # Of a closed descriptor Python makes no stream at all.
+    # Python has no stream for a closed descriptor.
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
@@ -86,7 +86,7 @@ def _run(arguments: list[str] | None) -> int:
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except (InputError, ModelRefused) as error:
-        # Names that it quotes may hold line breaks.
+        # Quoted names may contain line breaks.
         say(" ".join(str(error).splitlines()))
         return 2
     except SchedulerLost as error:
@@ -96,7 +96,7 @@ def _run(arguments: list[str] | None) -> int:
         say("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output has gone (`gadgetopt list | head`): that is its right.
+        # The reader of the output is gone (`gadgetopt list | head`), which is not an error.
         _drop_output()
         return 0
     except OSError as error:
@@ -106,7 +106,7 @@ def _run(arguments: list[str] | None) -> int:
         say(f"output: cannot be written: {error.strerror}")
         return 2
     except Exception as error:
-        # Usage errors carry their own sentence; anything else is a defect and shows its traceback.
+        # Usage errors have their own message; anything else is a defect and shows its traceback.
         if not hasattr(error, "format_message"):
             raise
         message = " ".join(error.format_message().split())
@@ -116,5 +116,5 @@ def _run(arguments: list[str] | None) -> int:
 
 
 def _drop_output() -> None:
-    """Send what is left of the output nowhere, so that Python's own exit does not fail on it."""
+    """Discard the rest of the output, so that Python's exit does not fail on it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

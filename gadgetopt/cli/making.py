@@ -1,4 +1,4 @@
-"""`generate`, `import` and `export`: making instance files, and handing models to other tools."""
+"""The commands `generate`, `import` and `export`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def import_(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Turn real data into instance files."""
+    """Convert real data into instance files."""
     import json
 
     import numpy as np
@@ -111,7 +111,7 @@ def export(
         raise InputError(f"--format: {form!r}, expected one of {', '.join(FORMATS)}")
     instance = read_instance(file)
     chosen = find_formulation(instance.problem, formulation)
-    safe = re.sub(r"[^\w.=+-]+", "_", instance.name)  # a name may hold slashes
+    safe = re.sub(r"[^\w.=+-]+", "_", instance.name)  # a name may contain slashes
     path = out or Path(f"{safe}.{formulation}.{FORMATS[form]}")
     check_outputs(path, read=file)
     write_model(chosen.build(instance.data), form, path)

@@ -1,4 +1,4 @@
-"""Options that several commands share, and numbers that say what they expected."""
+"""Options that several commands share, and parsers of numbers with their error messages."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ def _integer(what: str, least: int) -> Callable[[str], int]:
 
 
 def text(given: str) -> str:
-    """Refuse a text that is empty, as that of a variable which a shell does not know."""
+    """Refuse an empty text, such as that of an unset shell variable."""
     if not given:
         raise typer.BadParameter("'' is an empty string")
     return given
 
 
-def system_names(begun: str) -> list[str]:
-    """Return the systems whose name begins so, for the shell to complete."""
+def system_names(start: str) -> list[str]:
+    """Return the systems whose name begins with a text, for completion in the shell."""
     from gadgetopt.system.registry import problem_names
 
-    return [name for name in problem_names() if name.startswith(begun)]
+    return [name for name in problem_names() if name.startswith(start)]
 
 
 positive = _number("a positive number", lambda x: x > 0)
@@ -76,7 +76,7 @@ Memory = Annotated[
     float | None,
     typer.Option(
         "--memory-mb",
-        help="Memory beyond which a solve is stopped; default a share of the machine's.",
+        help="Memory beyond which a solve is stopped; default a share of the machine's memory.",
         parser=positive,
         metavar="MB",
     ),
@@ -85,7 +85,7 @@ Gap = Annotated[
     float,
     typer.Option(
         "--gap",
-        help="Relative gap at which a solve may stop; it is then `feasible`, stopped by the gap.",
+        help="Relative gap at which a solve may stop; its status is then `feasible`, not optimal.",
         parser=fraction,
         metavar="GAP",
     ),
@@ -100,9 +100,9 @@ Out = Annotated[Path | None, typer.Option("--out", help="Write to this file.")]
 
 
 def check_outputs(*outputs: Path | None, read: Path) -> None:
-    """Refuse output files that are folders, the file that is read, or one another.
+    """Refuse an output file that is a folder, the input file, or another output file.
 
-    Any other file that an option names is replaced: who names it expects that.
+    Any other file that an option names is replaced, as the user expects.
     """
     taken = [read]
     for path in (path for path in outputs if path is not None):
@@ -119,5 +119,5 @@ def _same(path: Path, other: Path) -> bool:
 
 
 def limits(time_s: float | None, threads: int, memory_mb: float | None, rel_gap: float) -> Limits:
-    """Return the limits the options ask for."""
+    """Return the limits that the options ask for."""
     return Limits(time_s, threads, memory_mb, rel_gap)

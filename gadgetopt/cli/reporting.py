@@ -1,4 +1,4 @@
-"""`report`: a store as one page for the browser."""
+"""The command `report`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def report(
     pictures: Annotated[
         int,
         typer.Option(
-            help="Solutions drawn at most; the page says how to draw others.",
+            help="Most solutions drawn; the page says how to draw others.",
             parser=natural,
             metavar="INTEGER",
         ),
     ] = 200,
     pictures_mb: Annotated[
         float,
-        typer.Option(help="Size of the pictures at most.", parser=positive, metavar="MB"),
+        typer.Option(help="Largest total size of the pictures.", parser=positive, metavar="MB"),
     ] = 4.0,
     as_json: Json = False,
 ) -> None:

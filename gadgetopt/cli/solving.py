@@ -1,4 +1,4 @@
-"""`solve`, `verify` and `plot`: one instance, one method, one evaluator, one picture."""
+"""The commands `solve`, `verify` and `plot`."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def solve(
     ] = None,
     certificate: Annotated[
         Path | None,
-        typer.Option(help="Write what proves the dual bound; `verify --bound` re-checks it."),
+        typer.Option(help="Write the proof of the dual bound; `verify --bound` checks it again."),
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Print the solver's log.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Solve an instance; print what was found and what is proved."""
+    """Solve an instance; print the solution's objective and the proved bound."""
     from gadgetopt.reporting.figures import drawn
     from gadgetopt.runs.comparison import Entry
     from gadgetopt.runs.engine.once import Once
@@ -64,7 +64,7 @@ def solve(
     )
     from gadgetopt.trust.ratio import ratios
 
-    once = Once(threads, log=log)  # it starts while the instance is read
+    once = Once(threads, log=log)  # the process starts while the instance is read
     paths = find_instances([file])
     if len(paths) != 1:
         raise InputError(f"{file}: {len(paths)} instances, expected one (see `gadgetopt compare`)")
@@ -116,14 +116,14 @@ def verify(
         Path | None,
         typer.Option(
             metavar="CERTIFICATE",
-            help="Re-check, without a solver, the dual bound it proves.",
+            help="Certificate whose dual bound is checked again, without a solver.",
         ),
     ] = None,
     time_limit: TimeLimit = 600.0,
     memory_mb: Memory = None,
     as_json: Json = False,
 ) -> int:
-    """Evaluate anyone's solution, and re-check anyone's certificate of a dual bound.
+    """Evaluate a solution, and check a certificate of a dual bound, whoever made them.
 
     The exit code is 1 if the solution is infeasible, or refutes the bound.
     """
@@ -134,7 +134,7 @@ def verify(
 
 
 def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_json: bool) -> int:
-    """Do in this process what `verify` has done in one that is watched."""
+    """Do the work of `verify`, in the process that this is called in."""
     from gadgetopt.system.files import read_certificate, read_instance, read_solution
     from gadgetopt.trust.run import (
         refutation,
@@ -189,7 +189,7 @@ def plot(
     ] = None,
     out: Annotated[Path, typer.Option(help="FILE.html or FILE.json.")] = Path("plot.html"),
 ) -> None:
-    """Draw a picture of an instance, of a solution, or of what a run of a store found."""
+    """Draw a picture of an instance, of a solution, or of the solution of a stored run."""
     from gadgetopt.reporting.figures import drawn
     from gadgetopt.system.files import read_instance, read_solution
     from gadgetopt.trust.run import same_problem
@@ -248,7 +248,7 @@ def _verified(
 
 
 def _exactly(x: Number) -> str:
-    """Write a number and, where that says more and is short, the fraction behind it."""
+    """Return a number as text, followed by its fraction if that is more exact and short."""
     from gadgetopt.trust.run import show
 
     text = str(x)
@@ -262,7 +262,7 @@ def _call(instance: Document, method: str | None) -> MethodCall:
 
 
 def _picture(system: Problem, name: str | None) -> Picture:
-    """Return a system's picture by name; without one the first of a solution."""
+    """Return a system's picture by name; by default the first that shows a solution."""
     if name is None:
         chosen = next((p for p in system.pictures if p.of == "solution"), None)
         if chosen is None:
@@ -285,7 +285,7 @@ def _draw(figure: Any, path: Path) -> None:
 
     with whole_file(path) as part:
         if path.suffix == ".html":
-            # Without the library's own button to share a chart, which uploads it.
+            # Leave out the library's button for sharing, which uploads the chart.
             here = {"showSendToCloud": False, "plotlyServerURL": ""}
             figure.write_html(part, include_plotlyjs=True, config=here)
         else:

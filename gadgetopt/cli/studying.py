@@ -1,4 +1,4 @@
-"""What `compare` is to do: a study file, the options beside it, or both."""
+"""The study that `compare` runs: from a study file, options, or both."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WriteStudy = Annotated[
     typer.Option("--write-study", help="Write this comparison as a study file; run nothing."),
 ]
 
-#: Options that are fields of a study, and those that are fields of its limits.
+#: Options that are fields of a study, and options that are fields of its limits.
 _FIELDS = {
     "seeds": "seeds",
     "first_seed": "first_seed",
@@ -86,7 +86,7 @@ def study_of(context: typer.Context) -> Study:
         changed["limits"] = study.limits.model_copy(update=limits)
     try:
         study = study.model_copy(update=changed)
-    except ValidationError as error:  # a name of bytes that are no text, which no study could hold
+    except ValidationError as error:  # a name that is not UTF-8 text, which a study cannot contain
         detail = error.errors(include_url=False)[0]
         raise InputError(f"{detail['loc'][0]}: {detail['input']!r}: {detail['msg']}") from None
     if files and not study.instances and not study.generate:
@@ -95,7 +95,7 @@ def study_of(context: typer.Context) -> Study:
 
 
 def split_methods(text: str) -> tuple[str, ...]:
-    """Return the methods of a list; commas inside brackets belong to a method's parameter."""
+    """Split a list of methods at commas, except inside brackets."""
     parts = re.findall(r"(?:\[[^\]]*\]|[^,\[]|\[)+", text)
     found = tuple(part.strip() for part in parts if part.strip())
     if not found:

@@ -1,4 +1,4 @@
-"""Names and values as people read them."""
+"""Names and values formatted for reading."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def spaced(name: Any) -> str:
 
 
 def in_words(value: Any) -> str:
-    """Return a value in one line, without the marks of a programming language."""
+    """Return a value as one line of plain text, without Python's brackets and quotes."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -39,7 +39,7 @@ def in_words(value: Any) -> str:
 
 
 def lines_of(value: Any) -> list[str]:
-    """Return a value in lines: one for each record of a list of records, else one."""
+    """Return a value as lines: one per record of a list of records, else one."""
     if _listed(value) and value and all(isinstance(v, Mapping) for v in value):
         return [in_words(v) for v in value]
     return [in_words(value)]

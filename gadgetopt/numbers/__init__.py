@@ -1,1 +1,7 @@
-"""Room."""
+"""Exact and floating-point numbers, and how they are compared.
+
+exact       exact arithmetic for the checks of certificates
+tolerance   doubles read as rationals; the tolerances for comparing floats
+units       amounts as whole multiples of a common unit
+arrays      array types used in signatures
+"""

@@ -1,4 +1,4 @@
-"""Names of the array types that signatures use."""
+"""Array types used in signatures."""
 
 from __future__ import annotations
 

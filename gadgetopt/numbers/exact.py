@@ -1,9 +1,9 @@
-r"""Exact numbers for the checks of certificates: integers and rationals of the standard library.
+r"""Exact arithmetic for the checks of certificates, in integers and rationals.
 
-What a check reads is exact (`gadgetopt.system.data.Rational`, or an instance's decimals), what it
-sums and compares is exact, and what is irrational is rounded in the direction that keeps the bound
-true. No double is on the way from a certificate and an instance to a bound. A check that takes
-large tables may keep them as 64-bit integers where it has made sure that no sum passes 64 bits.
+A check reads exact numbers (`gadgetopt.system.data.Rational`, or an instance's decimals), and sums
+and compares them exactly. Irrational values are rounded in the direction that keeps the bound
+valid. No double takes part between the certificate and the bound. A check of large tables may use
+64-bit integers once it has made sure that no sum overflows.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from fractions import Fraction
 
 from gadgetopt.numbers.tolerance import Number, decimal_rational
 
-#: More than the relative error of a few hundred operations on doubles, and of exp: by so much what
-#: an evaluator computes in doubles may be above the exact value.
+#: An upper estimate of the relative error of a few hundred operations on doubles, exp included: an
+#: evaluator's value in doubles exceeds the exact value by at most this.
 ROUNDING = Fraction(1, 2**42)
 
-#: Binary digits of the largest common denominator. What a solver's doubles stand for needs a few
-#: thousand; with many more, sums of rationals take time and memory without end.
+#: Most binary digits of a common denominator. A solver's doubles need a few thousand; with many
+#: more, sums of rationals take excessive time and memory.
 MOST_BITS = 2**15
 
-#: Digits of what is irrational, rounded down.
+#: Decimal digits to which irrational values are computed.
 _DOWN = decimal.Context(
     prec=20, rounding=decimal.ROUND_FLOOR, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX
 )
-#: Beyond this exponent either way exp is taken for that of this exponent, or for 0.
+#: Larger exponents are replaced by this one; exp of smaller ones than its negative is taken as 0.
 _LARGE = 1000
 
 
@@ -63,12 +63,12 @@ def dot(prices: Iterable[Fraction | int], amounts: Iterable[Fraction | int]) -> 
 
 
 def check_prices(prices: Sequence[Fraction], where: str, wanted: int, of_what: str) -> None:
-    """Refuse prices of which there is not one for each of some things, or one is negative.
+    """Raise an error unless there are exactly as many prices as wanted and none is negative.
 
     Raises
     ------
     ValueError
-        That starts with `where`.
+        The message starts with `where`.
     """
     if len(prices) != wanted:
         raise ValueError(f"{where}: {len(prices)} for {wanted} {of_what}")
@@ -101,11 +101,11 @@ def double_above(x: Fraction) -> float:
     return nearest
 
 
-# -- what is irrational, rounded up -----------------------------------------------------------
+# -- irrational functions, rounded to the safe side --------------------------------------------
 
 
 def exp_below(x: Fraction) -> Fraction:
-    """Return no more than the exponential, to some twenty digits."""
+    """Return a lower bound on the exponential, accurate to some twenty digits."""
     if x < -_LARGE:
         return Fraction(0)
     rounded = _DOWN.divide(*map(decimal.Decimal, min(x, Fraction(_LARGE)).as_integer_ratio()))
@@ -113,12 +113,12 @@ def exp_below(x: Fraction) -> Fraction:
 
 
 def log1p_above(x: Fraction) -> Fraction:
-    """Return no less than the logarithm of 1 + x, to some twenty digits."""
+    """Return an upper bound on log(1 + x), accurate to some twenty digits."""
     quotient = _DOWN.divide(*map(decimal.Decimal, (1 + x).as_integer_ratio()))
     return Fraction(_DOWN.next_plus(_DOWN.ln(_DOWN.next_plus(quotient))))
 
 
 def sqrt_above(x: Fraction) -> Fraction:
-    """Return no less than the square root, to some thirty digits."""
+    """Return an upper bound on the square root, accurate to some thirty digits."""
     shift = 128 + max(0, x.denominator.bit_length() - x.numerator.bit_length())
     return Fraction(math.isqrt((x.numerator << 2 * shift) // x.denominator) + 1, 1 << shift)

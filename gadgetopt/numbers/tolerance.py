@@ -1,4 +1,4 @@
-"""Exact numbers: how a double is read as a rational, and the one tolerance for comparing floats."""
+"""Doubles read as rationals, and the tolerances for comparing floats."""
 
 from __future__ import annotations
 
@@ -9,23 +9,24 @@ Number = int | float | Fraction
 
 #: Relative tolerance at which two objective values, or a bound and a value, count as equal when at
 #: least one of them came out of floating-point arithmetic. Exact numbers are compared exactly.
-#: Whatever unit an instance is written in does not matter; nothing but 0 is close to 0.
+#: It is relative, so the unit of an instance does not matter; only 0 is close to 0.
 TOLERANCE = 1e-6
 
 #: A solver's 0: linear programs are solved to about this, whatever the unit.
 NOTHING = 1e-9
 
 #: Relative gap at which an exact objective that is not integral and an exact bound count as closed:
-#: both may have been read off a solver's doubles before they were made exact.
+#: both may come from a solver's doubles.
 CLOSED_GAP = 1e-9
 
 
-#: Largest denominator of a simple fraction. Hardly any double is near one unless it stands for it.
+#: Largest denominator of a simple fraction. A double this near to one is almost certainly meant as
+#: it.
 SIMPLE = 10**6
 
 
 def decimal_rational(x: Number) -> Fraction:
-    """Return the rational that the shortest decimal writing of `x` denotes: 0.1 is 1/10.
+    """Return the rational that the shortest decimal form of `x` denotes: 0.1 is 1/10.
 
     This is how numbers in instance files are read: what the user wrote, not its nearest double.
     """
@@ -35,11 +36,11 @@ def decimal_rational(x: Number) -> Fraction:
 
 
 def simplest_rational(x: Number) -> Fraction:
-    """Return the simple fraction that rounds to the double `x`, else what its decimals say.
+    """Return the simple fraction that rounds to the double `x`, or else its decimal value.
 
     This is how coefficients of models are read. A model's 0.1 or 1/3 has been through floating
     point, and 1/10 or 1/3 is the rational it stands for; integers and short dyadics are unchanged.
-    A double near no simple fraction is what its shortest decimal writing denotes, as in files: a
+    A double near no simple fraction is read by its shortest decimal form, as in files, because a
     bound proved for a model must hold for the instance that the model was built from.
 
     Raises
@@ -64,7 +65,7 @@ def simplest_rational(x: Number) -> Fraction:
 
 
 def as_double(x: Number) -> float:
-    """Return a number as a double; what is beyond doubles is infinite."""
+    """Return a number as a double; numbers beyond the range of doubles become infinite."""
     try:
         return float(x)
     except OverflowError:
@@ -101,14 +102,14 @@ def refutes(objective: Number, bound: Number, *, minimise: bool) -> bool:
 
 
 def closes(objective: Number, bound: Number, *, integral: bool) -> bool:
-    """Return True if a dual bound leaves no room beside an objective, so that it is the optimum.
+    """Return True if a dual bound meets an objective, which is then optimal.
 
     Parameters
     ----------
     objective, bound : Number
     integral : bool
-        Exact integers are equal or not; other exact numbers may have come out of a solver's
-        arithmetic, so that they may be apart by `CLOSED_GAP`.
+        True if objectives are integers, which must then be equal. Other exact numbers may come from
+        a solver's arithmetic and may differ by `CLOSED_GAP`.
     """
     if agrees(objective, bound):
         return True
@@ -121,7 +122,7 @@ def closes(objective: Number, bound: Number, *, integral: bool) -> bool:
 def round_up(x: Number) -> int:
     """Return the ceiling of `x`; of a float, after taking `TOLERANCE` off: never too high.
 
-    For objectives that are integers: of them the tolerance is at least absolute.
+    For integral objectives, whose tolerance is never below the absolute one.
     """
     if isinstance(x, float):
         x = x - TOLERANCE * max(1.0, abs(x))

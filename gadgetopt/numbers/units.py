@@ -1,4 +1,4 @@
-"""Amounts of resources as whole multiples of a unit, so that sums of them are exact integers."""
+"""Resource amounts as whole multiples of a unit, so that their sums are exact integers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def in_units(
 
 
 def common_unit(amounts: Sequence[Fraction]) -> Fraction:
-    """Return the largest number of which all amounts are whole multiples; 1 if all are 0."""
+    """Return the largest number that divides all amounts exactly; 1 if all are 0."""
     denominator = math.lcm(*(x.denominator for x in amounts))
     numerator = math.gcd(*(int(x * denominator) for x in amounts))
     return Fraction(numerator or denominator, denominator)

@@ -1,1 +1,8 @@
-"""Room."""
+"""Parts that several systems are made of and no paper owns.
+
+- `knapsack`: multi-dimensional and multiple-choice knapsacks, exact, bounded, approximate
+- `graphs`: arborescences, spanning trees, flows and packings
+- `rounding`, `bicriteria`: randomised rounding of packing and covering programs
+- `utility`: sigmoid utility of a completion time
+- `traces`, `csv_rows`: traces of GPU clusters, and the CSV files they are in
+"""

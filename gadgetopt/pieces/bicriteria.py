@@ -1,4 +1,4 @@
-r"""What rounding a point of a mixed packing and covering program gives on both sides at once.
+r"""Bicriteria guarantee of randomised rounding for mixed packing and covering programs.
 
 For :math:`\min \{c^\top x : A x \ge a, B x \le b, x \in \mathbb Z_+^n\}` with m covering and r
 packing rows, :math:`\bar x` an optimum of the linear relaxation and :math:`\hat x` a rounding of
@@ -11,9 +11,9 @@ cost, a union over rows on either side): with probability :math:`1 - \delta` at 
     (B \hat x)_i \le \Big(1 + \sqrt{\tfrac{3 \ln(3r/\delta)}{G W_b}}\Big) G b_i,
 
 where :math:`G \le 1` is a packing factor for which all packing rows hold, or :math:`G \ge 1` a
-covering factor for which all covering rows hold (`gadgetopt.pieces.rounding`). It is a bicriteria
-statement: in either regime the other side may fail, and it gives no probability that both hold.
-`measure` counts.
+covering factor for which all covering rows hold (`gadgetopt.pieces.rounding`). The
+statement is bicriteria: in either regime the other side may fail, and no probability is given that
+both hold. `measure` counts how often they do.
 
 Where the packing root exceeds 1 its tail is not proved; :math:`(\ell + \sqrt{\ell^2 + 8 \ell \mu})
 / (2 \mu)` with :math:`\ell = \ln(3r/\delta)` and :math:`\mu = G W_b` takes its place
@@ -42,9 +42,9 @@ from gadgetopt.pieces.rounding import (
 
 Regime = Literal["packing", "covering"]
 
-#: A row of reals counts as held within this part of its side.
+#: A row may be violated by this part of its right-hand side, for rounding errors.
 TOLERANCE = 1e-9
-#: Roundings that are drawn and multiplied at a time.
+#: Number of roundings that are drawn and multiplied together.
 _BATCH = 1000
 
 
@@ -83,7 +83,7 @@ class MixedProgram:
         return packing_width(self.packing, self.limits)
 
     def factor(self, regime: Regime, delta: float, *, tail: Tail = "corrected") -> float:
-        """Return G_delta of a regime; 0 where the regime has none."""
+        """Return G_delta of a regime; 0 if the regime has none."""
         if regime == "packing":
             return packing_factor(len(self.limits), self.packing_width, delta, tail=tail)
         return covering_factor(len(self.needs), self.covering_width, delta, tail=tail)
@@ -91,7 +91,7 @@ class MixedProgram:
 
 @dataclass(frozen=True)
 class Lemma:
-    """What the lemma promises with probability 1 - delta at a factor of one of its regimes.
+    """Promise of the lemma, with probability 1 - delta, at the factor of one of its regimes.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ def lemma(
 
 @dataclass(frozen=True)
 class BicriteriaReport:
-    """What a number of independent attempts gave.
+    """Result of a number of independent attempts.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ def measure(
     factor: float = 1.0,
     attempts: int = 10_000,
 ) -> BicriteriaReport:
-    """Round a scaled point of the relaxation many times and report what became of the rows.
+    """Round a scaled point of the relaxation many times and report how well the rows hold.
 
     Parameters
     ----------
@@ -216,12 +216,12 @@ def measure(
 
 
 def report(program: MixedProgram, x: npt.ArrayLike, candidates: Ints) -> BicriteriaReport:
-    """Return the same of candidates that were drawn otherwise, shape (attempts, n)."""
+    """Return the report on given candidates, shape (attempts, n)."""
     return _summary(program, x, *_judge(program, candidates))
 
 
 def _judge(program: MixedProgram, candidates: Ints) -> tuple[Floats, Floats, Floats]:
-    """Return of each candidate the least coverage, the largest use of a limit, and the cost."""
+    """Return each candidate's least coverage, largest use of a limit, and cost."""
     points = candidates.astype(float)
     covered = (points @ program.covering.T / program.needs).min(axis=1, initial=math.inf)
     used = (points @ program.packing.T / program.limits).max(axis=1, initial=0.0)

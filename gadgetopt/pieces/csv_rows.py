@@ -1,4 +1,4 @@
-"""Rows of a CSV file with their line numbers, so that no row disappears without a word."""
+"""Rows of a CSV file with their line numbers, so that every row can be accounted for."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class CsvRows:
     ----------
     header : list of str
     rows : list of (int, list of str)
-        Line number, the header's being 1, and cells without blanks around them; a row may have more
-        or fewer cells than the header.
+        Line number (the header is line 1), and cells without surrounding blanks; a row may have
+        more or fewer cells than the header.
     sha256 : str
         Of the file's bytes.
     """
@@ -46,7 +46,7 @@ def read_rows(path: Path, columns: Sequence[str]) -> CsvRows:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
-    # Quotes have no meaning in these formats; without them a row is a line, whatever it holds.
+    # Quotes have no meaning in these formats; without them every line is a row.
     reader = csv.reader(io.StringIO(text, newline=None), quoting=csv.QUOTE_NONE)
     try:
         rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]

@@ -1,4 +1,4 @@
-r"""Randomised rounding of packing and covering programs, scaled so that it tends to stay feasible.
+r"""Randomised rounding of packing and covering programs, scaled to keep rows feasible.
 
 A point x of :math:`A x \ge a,\ B x \le b,\ x \ge 0` is scaled to G x, and every coordinate is
 rounded on its own: up with the probability of its fractional part, down otherwise. With the widths
@@ -23,12 +23,11 @@ the factor.
   :math:`G = (2 W_b + \ell - \sqrt{8 W_b \ell + \ell^2}) / (2 W_b)`, positive for
   :math:`W_b > \ell` (reconstructed).
 - `chernoff`: the tails in full give both factors as the two roots of
-  :math:`G - 1 - \ln G = \ell / W`, whatever the width; they are nearer to 1 than any other proved
-  here (reconstructed).
+  :math:`G - 1 - \ln G = \ell / W`, whatever the width; they are nearer to 1 than the other
+  proved factors (reconstructed).
 
 At G of at most 1/2 and coordinates of at least 1 every attempt satisfies the packing rows, as then
-:math:`\lceil G x \rceil \le x`. What is reached on both sides at once is the subject of
-`gadgetopt.pieces.bicriteria`.
+:math:`\lceil G x \rceil \le x`. `gadgetopt.pieces.bicriteria` treats both sides at once.
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ from scipy.special import lambertw
 
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
 
-#: What becomes of a coordinate that is rounded to 0 where at least 1 is wanted: it is set to 1, the
+#: Treatment of a coordinate that is rounded to 0 but should be at least 1: it is set to 1, the
 #: attempt fails, or it stays 0.
 Zero = Literal["clip", "reject", "keep"]
-#: Which of the feasible attempts is returned.
+#: The feasible attempt that is returned.
 Keep = Literal["first", "best"]
-#: Which tail the scaling factor comes from.
+#: The tail bound that the scaling factor comes from.
 Tail = Literal["printed", "corrected", "chernoff"]
 
 
@@ -111,8 +110,8 @@ def packing_factor(
     events : int
         k: 3 where cost, packing and covering share delta, 2 where there is no covering.
     tail : "printed", "corrected" or "chernoff"
-        "corrected" is the printed factor where that is proved, else the one for small widths; it is
-        0 where that has none: then nothing is promised.
+        "corrected" is the printed factor where it is proved, else the factor for small widths. If
+        there is none, the result is 0 and nothing is promised.
 
     Raises
     ------
@@ -190,13 +189,13 @@ def choose_at_random(
 ) -> Ints:
     """Return independent choices of at most one candidate of each group.
 
-    This is how a convex combination of ready plans per group is rounded: candidate k of a group
-    with the probability of its weight, none (-1) with what is left of 1.
+    This rounds a convex combination of ready plans per group: candidate k of a group is chosen with
+    the probability of its weight, and none (-1) with the rest of 1.
 
     Parameters
     ----------
     weights : sequence of arrays
-        Of each group, the weights of its candidates; non-negative, their sum at most 1 up to
+        The weights of the candidates of each group; non-negative, with a sum of at most 1 up to
         rounding error, which is divided out.
     attempts : int
     rng : numpy.random.Generator
@@ -226,7 +225,7 @@ def choose_at_random(
 
 @dataclass(frozen=True)
 class RoundedPoint:
-    """What came of a number of attempts to round a point.
+    """Result of a number of attempts to round a point.
 
     Attributes
     ----------
@@ -234,7 +233,7 @@ class RoundedPoint:
         The feasible rounding that is kept; None if there is none.
     cost : float or None
     attempts, failed : int
-        Attempts in all, and those that were not feasible.
+        Number of attempts, and of those that were not feasible.
     """
 
     x: tuple[int, ...] | None
@@ -286,16 +285,16 @@ def round_mixed(
     x : array, shape (n,)
         The fractional point.
     feasible : function
-        Of candidates, shape (k, n), says for each whether it satisfies the rows, shape (k,).
+        Takes candidates, shape (k, n); returns True for those that satisfy the rows, shape (k,).
     cost : function
-        Of candidates, shape (k, n), their costs, shape (k,); the least is best.
+        Takes candidates, shape (k, n); returns their costs, shape (k,); the least is best.
     rng : numpy.random.Generator
     factor : float
         G, positive: `packing_factor`, `covering_factor`, or 1.
     attempts : int
         F or S, at least 1.
     zero : "clip", "reject" or "keep"
-        What becomes of coordinates that are rounded to 0.
+        Set coordinates that are rounded to 0 to 1, fail the attempt, or keep them.
     keep : "best" or "first"
         The feasible rounding of the least cost, the first of equals; or the first one.
 

@@ -1,4 +1,4 @@
-"""Traces of GPU clusters as tidy tables: read, filter, sample, and account for every row.
+"""Traces of GPU clusters as tables: read, filter, sample, and account for every row.
 
 Two formats are read: the condensed trace of Microsoft's Philly clusters (`read_philly`) and the
 traces of the Muri simulator (`read_muri`). Both become a `Trace`, whose table has one row a job, in
@@ -20,7 +20,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.pieces.csv_rows import read_rows
 from gadgetopt.system.data import Instance
 
-#: Columns of `Trace.jobs`. Those a format does not know hold missing values.
+#: Columns of `Trace.jobs`. Columns that a format lacks hold missing values.
 COLUMNS = (
     "file",
     "line",
@@ -62,7 +62,7 @@ class Trace:
     rejected : pandas.DataFrame
         The rows that could not be read: `file`, `line`, `reason`, `value`.
     source : tuple of SourceFile
-        Where the jobs come from.
+        Files that the jobs come from.
     left_out : mapping
         How many well-formed jobs each filter left out, by reason.
     """
@@ -78,18 +78,18 @@ class Trace:
 
 @dataclass(frozen=True)
 class ImportOutcome:
-    """What an importer hands back.
+    """Result of an importer.
 
     Attributes
     ----------
     instances : list of (str, Instance)
         Named instances.
     report : dict
-        What became of every row: read, rejected, left out, used; and the conversion of units.
+        Counts of rows read, rejected, left out and used; and the conversion of units.
     origin : dict
-        Format, files with their SHA-256, and options: what the instances' files say of themselves.
+        Format, files with their SHA-256, and options: the origin in the instances' files.
     origin_of : mapping
-        What the file of one instance says beyond that, by the instance's name.
+        Further entries in the origin of one instance, by its name.
     """
 
     instances: list[tuple[str, Instance]]
@@ -99,14 +99,14 @@ class ImportOutcome:
 
 
 def drawn_name(stem: str, rng: np.random.Generator, index: int) -> str:
-    """Return the name of an instance drawn from data: it says the seed of `rng` and the index."""
+    """Return the name of an instance drawn from data, with the seed of `rng` and the index."""
     seeds: Any = rng.bit_generator.seed_seq
     return f"{stem}_s{seeds.entropy}_{index}"
 
 
 @dataclass(frozen=True)
 class _Column:
-    """A column of a file: what it becomes, the values it may take, and the factor to our unit."""
+    """A column of a file: its column in the table, the values allowed, the factor to our unit."""
 
     source: str
     target: str
@@ -148,8 +148,9 @@ def read_philly(path: Path | str) -> Trace:
 def read_muri(path: Path | str) -> Trace:
     """Read a trace of the Muri simulator; its times are milliseconds.
 
-    The format does not state its unit. It follows from a job's duration being its iterations times
-    its iteration time, so a file on which that is off by more than a factor of two is refused.
+    The format does not state its unit. It is checked by a job's duration, which is its iterations
+    times its iteration time: a file in which the two differ by more than a factor of two is
+    refused.
 
     Raises
     ------
@@ -212,7 +213,7 @@ def _read(path: Path, columns: Sequence[_Column]) -> Trace:
 def _parsed(
     header: list[str], rows: list[tuple[int, list[str]]], columns: Sequence[_Column]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Split rows into jobs and rejected ones; the first thing wrong with a row is its reason."""
+    """Split rows into jobs and rejected ones; the first error of a row is its reason."""
     whole = [(line, row) for line, row in rows if len(row) == len(header)]
     table = pd.DataFrame([row for _, row in whole], columns=header, dtype=str)
     jobs = pd.DataFrame({"line": np.array([line for line, _ in whole], dtype=np.int64)})
@@ -260,7 +261,7 @@ def _values(cells: pd.Series[str], domain: Domain) -> tuple[Any, Any]:
 
 
 def keep(trace: Trace, kept: pd.Series[Any], reason: str) -> Trace:
-    """Return the jobs for which `kept` holds; the others are counted under `reason`."""
+    """Return the jobs for which `kept` is true; the others are counted under `reason`."""
     dropped = int((~kept).sum())
     if not dropped:
         return trace
@@ -271,7 +272,7 @@ def keep(trace: Trace, kept: pd.Series[Any], reason: str) -> Trace:
 def in_window(trace: Trace, start_s: float | None, length_s: float | None) -> Trace:
     """Keep the jobs submitted within `length_s` from `start_s` on.
 
-    `start_s` None is the first submission; `length_s` None is without end.
+    `start_s` None means the first submission; `length_s` None means no end.
     """
     submit_s = trace.jobs.submit_s
     if start_s is not None:
@@ -326,7 +327,7 @@ def sample(
     jobs : int
     rng : numpy.random.Generator
     weight_of_gpus : mapping, optional
-        The proportions in which job sizes are to be drawn, whatever they are in the trace. Sizes
+        Proportions in which job sizes are drawn, whatever their proportions in the trace. Sizes
         that are not in it are left out. Default: every job is equally likely.
 
     Raises

@@ -1,32 +1,30 @@
-"""Utility of a completion time, as the resource problems of training jobs use it."""
+"""Sigmoid utility of a completion time."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit
 
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact import ROUNDING, exp_below
 from gadgetopt.system.data import Data, PositiveFloat
 
-Floats = npt.NDArray[np.float64]
-
-#: Part of its height below which a sigmoid is taken as nothing. A part, so that the unit in which
-#: utilities are counted decides nothing.
+#: A sigmoid below this part of its height counts as 0. A part, so that the unit of utilities does
+#: not matter.
 NEGLIGIBLE = 1e-9
 
 
 def sigmoid(height: float, steepness: float, middle: float, x: Floats) -> Floats:
     r"""Return :math:`h / (1 + e^{-s (x - m)})` of every x, without overflow.
 
-    What is below `NEGLIGIBLE` of h is 0.
+    Values below `NEGLIGIBLE` of h are 0.
 
     Parameters
     ----------
     height : float
-        h, what is approached.
+        h, the limit.
     steepness : float
         s; negative where the utility falls.
     middle : float
@@ -38,14 +36,14 @@ def sigmoid(height: float, steepness: float, middle: float, x: Floats) -> Floats
 
 
 def log_sigmoid(height: float, steepness: float, middle: float, x: float) -> float:
-    """Return the natural logarithm of `sigmoid`, however small that is."""
+    """Return the natural logarithm of `sigmoid`, however small it is."""
     return float(np.log(height) - np.logaddexp(0.0, -steepness * (x - middle)))
 
 
 def sigmoid_above(height: Fraction, steepness: Fraction, a: Fraction, b: Fraction) -> Fraction:
-    r"""Return no less than :math:`h / (1 + e^{s (a - b)})`, also as doubles compute it.
+    r"""Return an upper bound on :math:`h / (1 + e^{s (a - b)})`, exact or computed in doubles.
 
-    What is negligible is 0, as an evaluator has it.
+    Negligible values are 0, as in evaluators.
 
     Parameters
     ----------
@@ -63,7 +61,7 @@ class SigmoidUtility(Data):
     Attributes
     ----------
     gamma1 : float
-        Utility of completing at once, nearly.
+        Utility of completing at once, approximately.
     gamma2 : float
         Steepness, per time unit.
     gamma3 : float
@@ -83,7 +81,7 @@ class SigmoidUtility(Data):
 
     def over(self, time_s: Floats) -> Floats:
         """Return the utility of each completion time; 0 where it is negligible."""
-        with np.errstate(over="ignore"):  # a time beyond all doubles is late
+        with np.errstate(over="ignore"):  # a time beyond all doubles has no utility
             return sigmoid(self.gamma1, -self.gamma2, self.gamma3, time_s / self.time_unit_s)
 
     def log_at(self, time_s: float) -> float:

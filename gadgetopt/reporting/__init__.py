@@ -1,1 +1,8 @@
-"""Room."""
+"""Results for people and for other programs.
+
+tables             ratio and theorem tables: terminal, CSV, JSON, Parquet, LaTeX
+instance_columns   instance sizes and features as table columns
+html_report        a store as one page for the browser
+figures            colours and checks that all pictures share
+export             Pyomo models as files for other solvers, and as text
+"""

@@ -1,4 +1,4 @@
-"""Models written for other solvers, and for people."""
+"""Pyomo models written to files for other solvers, and as readable text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pictures share: their colours, the look of bars, and the guard before one is drawn."""
+"""Shared parts of pictures: colours, the style of bars, and a feasibility check."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from gadgetopt.errors import InputError
 if TYPE_CHECKING:
     from gadgetopt.system.declaration import Picture, Problem
 
-#: Paul Tol's light scheme: told apart by colour-blind readers, and light enough to write on.
+#: Paul Tol's light scheme: distinguishable by colour-blind readers, light enough for labels.
 PALETTE = ("#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33")
 BLUE, ORANGE, YELLOW, PINK, CYAN, MINT, PEAR = PALETTE
-#: His bright scheme, for lines and areas that nothing is written on.
+#: Paul Tol's bright scheme, for lines and for areas without labels.
 BRIGHT = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377")
 INK, PALE, GREY, RED = "#222222", "#ffffff", "#dddddd", "#aa0000"
 
 TEMPLATE = "plotly_white"
 #: A legend in one row above the axes, at the right.
 LEGEND_ABOVE = {"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"}
-#: Bars from left to right with a word in the middle: a Gantt chart's.
+#: Horizontal bars with centred labels, as in a Gantt chart.
 BAR: dict[str, Any] = {
     "orientation": "h",
     "textposition": "inside",
@@ -43,7 +43,7 @@ def drawn(
     solution: Any = None,
     place: str = "solution",
 ) -> Any:
-    """Return the figure of a picture, of an instance or of a feasible solution.
+    """Return the figure that a picture draws of an instance or of a feasible solution.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Size and features of instances as columns beside the rows of a table, joined by fingerprint."""
+"""Instance sizes and features as table columns, joined by fingerprint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Columns = Mapping[str, Mapping[str, float]]
 
 
 def instances(store: Path | str) -> dict[str, StoredInstance]:
-    """Return what a store knows of its instances, by fingerprint.
+    """Return the stored instances' sizes and features, by fingerprint.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def instances(store: Path | str) -> dict[str, StoredInstance]:
 
 
 def columns(known: Mapping[str, StoredInstance]) -> dict[str, dict[str, float]]:
-    """Return the columns of each instance; their names say which are sizes and which features."""
+    """Return each instance's columns; their prefixes are `size_` and `feature_`."""
     return {
         fingerprint: {f"size_{name}": value for name, value in instance.size.items()}
         | {f"feature_{name}": value for name, value in instance.features.items()}
@@ -40,11 +40,11 @@ def joined(
 ) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """Return rows with the columns of their instances, and the keys of such a row in order.
 
-    Every row has every column, None where its system or its instance lacks it. An instance that was
-    solved by an older gadgetopt, which did not keep it, lacks all.
+    Every row has every column, with None where its system or instance has no value. Instances
+    stored by an older gadgetopt have no columns at all.
     """
     found = [of_instance.get(fingerprint, {}) for fingerprint in fingerprints]
-    # Sizes before features, also where several systems bring columns of their own.
+    # Sizes before features, also where several systems have their own columns.
     names = sorted({n: None for own in found for n in own}, key=lambda n: n.startswith("feature_"))
     wide = [
         {**row, **{name: own.get(name) for name in names}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,7 +23,7 @@ from gadgetopt.system.output import whole_file, write_text
 from gadgetopt.system.result import Status
 from gadgetopt.trust.ratio import Ratio
 from gadgetopt.trust.run import show, show_gap
-from gadgetopt.trust.theorems import Verdict, proven_ratio, verdict
+from gadgetopt.trust.theorems import Promise, Verdict, proven_ratio, verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,25 +34,27 @@ logger = logging.getLogger(__name__)
 Format = Literal["table", "csv", "json", "parquet", "latex"]
 FORMATS: tuple[Format, ...] = ("table", "csv", "json", "parquet", "latex")
 
-#: The keys of a row of the theorem table.
-THEOREM_KEYS = (
-    "instance",
-    "problem",
-    "method",
-    "theorem",
-    "reference",
-    "standing",
-    "promised",
-    "ratio_low",
-    "ratio_high",
-    "verdict",
-    "failing_assumptions",
-    "seed",
-)
+_THEOREM: dict[str, Callable[[Entry, Promise], Any]] = {
+    "instance": lambda entry, promise: entry.result.instance,
+    "problem": lambda entry, promise: entry.result.problem,
+    "method": lambda entry, promise: entry.result.method,
+    "theorem": lambda entry, promise: promise.theorem,
+    "reference": lambda entry, promise: promise.reference,
+    "standing": lambda entry, promise: promise.standing,
+    "promised": lambda entry, promise: plain(promise.ratio),
+    "ratio_low": lambda entry, promise: plain(entry.ratio.low) if entry.ratio else None,
+    "ratio_high": lambda entry, promise: plain(entry.ratio.high) if entry.ratio else None,
+    "verdict": lambda entry, promise: str(verdict(promise, entry.ratio)),
+    "failing_assumptions": lambda entry, promise: "; ".join(promise.failing) or None,
+    "seed": lambda entry, promise: entry.result.seed,
+}
+
+#: The keys of a row of the theorem table, in order.
+THEOREM_KEYS = tuple(_THEOREM)
 
 
 def ratios(store: Path | str) -> list[Entry]:
-    """Return the ratio table of everything in a store but what a method refused to do.
+    """Return the ratio table of a store, without the runs that methods refused.
 
     Raises
     ------
@@ -62,7 +64,7 @@ def ratios(store: Path | str) -> list[Entry]:
     with Store(Path(store), create=False) as runs:
         kept = [run for run in runs.runs(details=False) if not run.result.refused]
     _tell_of_code(Path(store), kept)
-    # Two clients that fill one store take turns; a table shows an instance in one piece.
+    # Two clients that share a store interleave their runs; the table keeps an instance together.
     first: dict[str, int] = {}
     for run in kept:
         first.setdefault(run.result.fingerprint, len(first))
@@ -70,7 +72,7 @@ def ratios(store: Path | str) -> list[Entry]:
 
 
 def _tell_of_code(path: Path, runs: Sequence[StoredRun]) -> None:
-    """Warn where a table holds runs of which it is not known, or not one, what made them."""
+    """Warn about runs whose code is unknown, and about methods run by several versions of code."""
     unknown = sum(run.code is None for run in runs)
     if unknown:
         logger.warning("%s: the code that made %d of %d runs is unknown", path, unknown, len(runs))
@@ -79,30 +81,18 @@ def _tell_of_code(path: Path, runs: Sequence[StoredRun]) -> None:
         codes.setdefault((run.result.problem, run.result.method), set()).add(run.code)
     mixed = sorted({method for (_, method), made in codes.items() if len(made) > 1})
     if mixed:
-        logger.warning("%s: runs made by more than one code: %s", path, ", ".join(mixed))
+        logger.warning(
+            "%s: runs made by more than one version of the code: %s", path, ", ".join(mixed)
+        )
 
 
 def theorem_rows(table: Sequence[Entry]) -> list[dict[str, Any]]:
-    """Return one row per run and theorem: what was promised, what was measured, the verdict."""
-    rows = []
-    for entry in table:
-        for promise in entry.promises:
-            values = (
-                entry.result.instance,
-                entry.result.problem,
-                entry.result.method,
-                promise.theorem,
-                promise.reference,
-                promise.standing,
-                plain(promise.ratio),
-                plain(entry.ratio.low) if entry.ratio else None,
-                plain(entry.ratio.high) if entry.ratio else None,
-                str(verdict(promise, entry.ratio)),
-                "; ".join(promise.failing) or None,
-                entry.result.seed,
-            )
-            rows.append(dict(zip(THEOREM_KEYS, values, strict=True)))
-    return rows
+    """Return one row per run and theorem: promised ratio, measured ratio and verdict."""
+    return [
+        {key: value(entry, promise) for key, value in _THEOREM.items()}
+        for entry in table
+        for promise in entry.promises
+    ]
 
 
 def frame(rows: Sequence[dict[str, Any]], keys: Sequence[str] = ROW_KEYS) -> pd.DataFrame:
@@ -154,12 +144,12 @@ def _text(rows: Sequence[dict[str, Any]], form: Format, keys: Sequence[str]) -> 
     raise ValueError(f"{form} is not a text format")
 
 
-#: What a spreadsheet takes for the beginning of a formula.
+#: Characters at which a spreadsheet starts a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
 def _unrun(row: dict[str, Any]) -> dict[str, Any]:
-    """Put an apostrophe before texts that a spreadsheet would run; numbers stay what they are."""
+    """Put an apostrophe before texts that a spreadsheet would run as formulas; keep numbers."""
     return {key: _text_cell(x) if isinstance(x, str) else x for key, x in row.items()}
 
 
@@ -182,7 +172,7 @@ _STYLE = {
 
 
 def ratio_table(table: Sequence[Entry]) -> Table:
-    """Return the table people look at, one section per instance."""
+    """Return the table printed on the terminal, one section per instance."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
@@ -217,13 +207,15 @@ def ratio_table(table: Sequence[Entry]) -> Table:
 _VOUCHER = {"solver": "s", "cross-checked": "c", "verified": "v"}
 
 LEGEND = (
-    "ratio: objective against the optimum, >= 1; an interval where no bound closes it. "
-    "dual bound: s solver's word, c cross-checked, v verified. proven: the theorem's ratio."
+    "ratio: objective against the optimum, at least 1; an interval if no dual bound closes it. "
+    "dual bound: s claimed by a solver, c cross-checked, v verified. "
+    "proven: ratio that a theorem guarantees, empty if none applies. "
+    "bound only: a dual bound without a solution. #: seed."
 )
 
 
 def remarks(table: Sequence[Entry]) -> list[str]:
-    """Return what the table must shout: refuted theorems, errors, and why."""
+    """Return the remarks below the table: errors with their reasons, and exceeded theorems."""
     out = []
     for entry in table:
         r = entry.result

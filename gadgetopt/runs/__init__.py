@@ -1,1 +1,11 @@
-"""Room."""
+"""Comparisons: many runs, stored as they end.
+
+comparison    instances x methods x seeds: do the missing runs, return the ratio table
+study         comparisons as files (toml: writing TOML)
+grid          the runs of a comparison, generated lazily
+engine        execution: isolated processes, a local or remote Dask cluster
+store         one SQLite file of runs (store_file: opening it; store_tables: tables, migrations)
+rows          a run as one row of the store
+source_code   the code that made a run, which is part of its key
+progress      progress on the terminal
+"""

@@ -1,4 +1,4 @@
-"""The main job: instances x methods x seeds, each run stored the moment it ends."""
+"""Run every method on every instance with every seed, and store each run as soon as it ends."""
 
 from __future__ import annotations
 
@@ -31,25 +31,6 @@ from gadgetopt.trust.theorems import Promise, proven_ratio
 
 logger = logging.getLogger(__name__)
 
-#: The keys of a row of the ratio table, in order.
-ROW_KEYS = (
-    "instance",
-    "problem",
-    "method",
-    "kind",
-    "status",
-    "objective",
-    "bound",
-    "bound_voucher",
-    "gap",
-    "ratio_low",
-    "ratio_high",
-    "guarantee",
-    "limit_hit",
-    "time_s",
-    "seed",
-)
-
 
 @dataclass(frozen=True)
 class Entry:
@@ -60,33 +41,41 @@ class Entry:
     promises: tuple[Promise, ...] = ()
 
     def row(self) -> dict[str, Any]:
-        """Return the row with the keys of `ROW_KEYS`, numbers as JSON can hold them."""
-        r, proven = self.result, proven_ratio(self.promises)
-        values = (
-            r.instance,
-            r.problem,
-            r.method,
-            r.kind,
-            str(r.status),
-            plain(r.objective),
-            plain(r.bound),
-            None if r.bound_voucher is None else str(r.bound_voucher),
-            plain(r.gap),
-            plain(self.ratio.low) if self.ratio else None,
-            plain(self.ratio.high) if self.ratio else None,
-            plain(proven),
-            r.limit_hit,
-            r.time_s,
-            r.seed,
-        )
-        return dict(zip(ROW_KEYS, values, strict=True))
+        """Return the row with the keys of `ROW_KEYS`, its numbers as JSON can represent them."""
+        return {key: value(self) for key, value in _ROW.items()}
 
 
 def plain(x: Any) -> int | float | None:
-    """Return an exact number as JSON holds it: an int where it is one, else a float."""
-    if x is None or abs(x) > sys.float_info.max:  # which other programs do not read
+    """Return a number for JSON: an int if it is an exact integer, else a float."""
+    if x is None or abs(x) > sys.float_info.max:  # other programs cannot read it
         return None
     return int(x) if x == int(x) and not isinstance(x, float) else float(x)
+
+
+_ROW: dict[str, Callable[[Entry], Any]] = {
+    "instance": lambda entry: entry.result.instance,
+    "problem": lambda entry: entry.result.problem,
+    "method": lambda entry: entry.result.method,
+    "kind": lambda entry: entry.result.kind,
+    "status": lambda entry: str(entry.result.status),
+    "objective": lambda entry: plain(entry.result.objective),
+    "bound": lambda entry: plain(entry.result.bound),
+    "bound_voucher": lambda entry: _text(entry.result.bound_voucher),
+    "gap": lambda entry: plain(entry.result.gap),
+    "ratio_low": lambda entry: plain(entry.ratio.low) if entry.ratio else None,
+    "ratio_high": lambda entry: plain(entry.ratio.high) if entry.ratio else None,
+    "guarantee": lambda entry: plain(proven_ratio(entry.promises)),
+    "limit_hit": lambda entry: entry.result.limit_hit,
+    "time_s": lambda entry: entry.result.time_s,
+    "seed": lambda entry: entry.result.seed,
+}
+
+#: The keys of a row of the ratio table, in order.
+ROW_KEYS = tuple(_ROW)
+
+
+def _text(x: Any) -> str | None:
+    return None if x is None else str(x)
 
 
 def compare(
@@ -133,25 +122,25 @@ def compare(
         Seconds beyond its time limit after which a method is interrupted, and again after which it
         is stopped; default the larger of 5 s and a tenth of the limit.
     details : bool
-        Whether the results come with their solutions, certificates and traces.
+        True if the results include their solutions, certificates and traces.
     on_result : callable, optional
         Called as `on_result(result, done, total)` after each run, without those details.
     watch : Watch, optional
-        Told of everything that happens.
+        Notified of everything that happens.
 
     Raises
     ------
     InputError
         If a path, file or method name is wrong, or the scheduler cannot be used.
     SchedulerLost
-        If the scheduler goes away; what was done is in the store.
+        If the scheduler is lost; finished runs are in the store.
 
     Notes
     -----
-    A method that is not made for an instance makes no row there, unless it was asked for by name.
+    A method that does not support an instance has no row for it, unless it was named explicitly.
 
-    Ctrl-C ends the comparison early; the table of what was finished is returned, and a warning says
-    how much that is.
+    Ctrl-C ends the comparison early; the table of the finished runs is returned, and a warning says
+    how many there are.
     """
     limits = limits or Limits()
     runs = grid(paths, methods, limits, seeds, first_seed)
@@ -167,7 +156,8 @@ def compare(
                         on_result(from_row(_without_details(row)).result, batch.done, batch.total)
         except SchedulerLost as lost:
             raise SchedulerLost(
-                f"{lost}; {batch.done} of {batch.total} runs are done; the same command continues"
+                f"{lost}; {batch.done} of {batch.total} runs are done; "
+                "repeat the command to continue"
             ) from None
         if batch.done < batch.total:
             logger.warning("interrupted: %d of %d runs are done", batch.done, batch.total)
@@ -178,7 +168,7 @@ def compare(
 def _execute(
     batch: Batch, scheduler: str | None, workers: int | None, watch: Watch
 ) -> Iterator[Row]:
-    """Do the missing runs of a batch; yield the row of each when it is stored."""
+    """Do the missing runs of a batch; yield each row once it is stored."""
     if batch.done == batch.total:
         watch.opened(batch)
         return
@@ -218,15 +208,15 @@ def _without_details(row: Row) -> Row:
 
 
 def _table(runs: Grid, store: Store, details: bool) -> list[Entry]:
-    """Return the table of what a store holds of a grid."""
+    """Return the table of a grid's runs that are in the store."""
     keys = list({task.key: None for task in runs})
     found = store.runs_of(keys, details)
     kept = [(t, found[t.key]) for t in runs if t.key in found]
     left_out = sorted({t.spec for t, run in kept if run.result.refused and not t.named})
     if left_out:
-        logger.warning("left out where they do not apply: %s", ", ".join(left_out))
+        logger.warning("left out for instances that they do not support: %s", ", ".join(left_out))
     kept = [(t, run) for t, run in kept if t.named or not run.result.refused]
-    # A row speaks of the file that was asked for, whatever name its data had when solved.
+    # A row names the file that was given, even if the same data was solved under another name.
     named = [
         run
         if run.result.instance == t.document.name
@@ -237,7 +227,7 @@ def _table(runs: Grid, store: Store, details: bool) -> list[Entry]:
 
 
 def entries(runs: Sequence[StoredRun]) -> list[Entry]:
-    """Hold stored runs against each other and attach ratio intervals."""
+    """Compare stored runs with each other and attach ratio intervals."""
     results = cross_examine([run.result for run in runs], _sense)
     intervals = ratios(results, _sense)
     return [

@@ -1,4 +1,4 @@
-"""The grid of a comparison: instances x methods x seeds, made as it is walked through."""
+"""The grid of a comparison, instances x methods x seeds, generated lazily."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Task:
     spec: str
     limits: Limits
     seed: int
-    named: bool = False  # asked for by its name, not by kind or default
+    named: bool = False  # requested by its own name, not by kind or default
     key: str = field(default="", compare=False)
     code: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The runs that `compare` would do, in order; a grid of a million holds its instances only.
+    """The runs of a comparison, in order; only the instances are held in memory.
 
-    Its methods are those of the source code as it is when the grid is first walked through.
+    Its methods are identified by their source code at the first iteration.
     """
 
     documents: tuple[Document, ...]
@@ -54,7 +54,7 @@ class Grid:
             seeds = range(self.first_seed, self.first_seed + self.seeds)
             for call in select(system, wanted):
                 label, code = call.label, self.source.of(system, call.method)
-                # What depends on no seed is the same run whatever the first seed is.
+                # Deterministic methods are keyed by seed 0, whatever the first seed is.
                 for seed in seeds if call.method.stochastic else (0,):
                     key = run_key(document.fingerprint, call, self.limits, seed, code)
                     yield Task(document, label, self.limits, seed, label in named, key, code)
@@ -80,7 +80,7 @@ def grid(
     systems = {d.problem.name: d.problem for d in documents}
     for spec in methods:
         if not any(knows(system, spec) for system in systems.values()):
-            select(next(iter(systems.values())), [spec])  # says what is known
+            select(next(iter(systems.values())), [spec])  # raises with the known names
     for system in systems.values():
-        select(system, [s for s in methods if knows(system, s)])  # says what is wrong with a name
+        select(system, [s for s in methods if knows(system, s)])  # raises for a wrong name
     return Grid(documents, tuple(methods), limits or Limits(), seeds, first_seed)

@@ -1,4 +1,4 @@
-"""Progress of a comparison: a live view on a terminal, plain lines anywhere else."""
+"""Progress of a comparison: a live view on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ LINE_S = 10.0
 
 
 class Watch:
-    """What a comparison tells of itself as it goes; this one keeps it to itself.
+    """Receives the events of a comparison; this base class ignores them.
 
     Attributes
     ----------
     complete : bool
-        Whether the comparison was not ended early.
+        True unless the comparison ended early.
     """
 
     complete = True
 
     def opened(self, batch: Batch) -> None:
-        """Take note of what the store holds."""
+        """Called once the store has been searched for finished runs."""
 
     def begin(self, batch: Batch, dashboard: str | None) -> None:
-        """Take note that runs are about to start."""
+        """Called before the first run starts."""
 
     def result(self, row: Row, batch: Batch) -> None:
-        """Take note of a run that is stored."""
+        """Called after a run is stored."""
 
     def tick(self, batch: Batch, running: int) -> None:
-        """Take note of the time, several times a second."""
+        """Called several times a second."""
 
     def interrupted(self, batch: Batch) -> None:
-        """Take note that Ctrl-C has ended it."""
+        """Called after Ctrl-C has ended the comparison."""
         self.complete = False
 
 
@@ -59,9 +59,9 @@ class Worst:
 
 
 class WorstRatio:
-    """Follows the worst ratio while results come in, in constant time for each.
+    """Keeps the worst ratio while results come in, in constant time per result.
 
-    What is measured against is the best objective found, so the true ratio can only be worse.
+    Ratios are to the best objective found so far, so the true ratio can only be worse.
     """
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class WorstRatio:
         self.now: Worst | None = None
 
     def add(self, row: Row) -> None:
-        """Hold a result against the others on its instance."""
+        """Compare a result with the others on its instance."""
         objective = decode_number(row["objective"])
         if objective is None:
             return
@@ -100,21 +100,21 @@ def _ratio(objective: Number, best: Number, sense: Sense) -> float | None:
 
 
 class Pace:
-    """How long the rest will take, if it goes on as it went."""
+    """Estimates the time left from the pace so far."""
 
     def __init__(self, done: int):
-        self.begun, self.before = time.monotonic(), done
+        self.started_s, self.before = time.monotonic(), done
 
     def left_s(self, done: int, total: int) -> float | None:
-        """Return the seconds left; None while nothing is known."""
+        """Return the estimated seconds left; None while there is no estimate."""
         ended = done - self.before
         if ended <= 0:
             return None
-        return (time.monotonic() - self.begun) / ended * (total - done)
+        return (time.monotonic() - self.started_s) / ended * (total - done)
 
 
 def duration(seconds: float | None) -> str:
-    """Write a time as people say it."""
+    """Return a duration in words, such as "3 min 05 s"."""
     if seconds is None:
         return "?"
     whole = round(seconds)
@@ -125,7 +125,7 @@ def duration(seconds: float | None) -> str:
 
 
 def of_store(batch: Batch) -> list[str]:
-    """Say in lines which store is used, what is taken from it and what is not."""
+    """Return lines that name the store and count the runs taken from it and not taken."""
     store = batch.store
     if store.path is None:
         return []
@@ -135,17 +135,17 @@ def of_store(batch: Batch) -> list[str]:
     lines = [f"{batch.taken} of {batch.total} runs taken from {store.path}{age}"]
     if batch.of_other_code:
         runs = "1 run" if batch.of_other_code == 1 else f"{batch.of_other_code} runs"
-        lines.append(f"{runs} in {store.path} by other or unknown code: not taken, to be run again")
+        lines.append(f"{runs} in {store.path} made by other or unknown code, to be run again")
     return lines
 
 
 def days(count: float) -> str:
-    """Write how old something is, in days from two days on."""
+    """Return an age in words; in days from two days on."""
     return f"{count:.0f} days" if count >= 2 else duration(max(0.0, 86_400 * count))
 
 
 class Lines(Watch):
-    """A line every ten seconds."""
+    """Prints a line every ten seconds."""
 
     def __init__(self, write: Any, every_s: float = LINE_S):
         self.write = write
@@ -154,22 +154,22 @@ class Lines(Watch):
         self.worst = WorstRatio()
 
     def opened(self, batch: Batch) -> None:
-        """Say what the store holds."""
+        """Print which runs the store already holds."""
         for line in of_store(batch):
             self.write(line)
 
     def begin(self, batch: Batch, dashboard: str | None) -> None:
-        """Take note of where it begins; what takes no time needs no lines."""
+        """Remember the start; a comparison that takes no time prints nothing."""
         self.pace, self.said = Pace(batch.done), time.monotonic()
         self.link = dashboard
 
     def result(self, row: Row, batch: Batch) -> None:
-        """Take note of a run that is stored."""
+        """Update the worst ratio, and print a line if it is due."""
         self.worst.add(row)
         self._speak(batch, None)
 
     def tick(self, batch: Batch, running: int) -> None:
-        """Take note of the time."""
+        """Print a line if it is due."""
         self._speak(batch, running)
 
     def _speak(self, batch: Batch, running: int | None) -> None:
@@ -191,7 +191,7 @@ class Lines(Watch):
 
 
 class Live(Watch):
-    """A view that is redrawn in place."""
+    """Shows a view that is redrawn in place."""
 
     def __init__(self, console: Any):
         self.console = console
@@ -200,7 +200,7 @@ class Live(Watch):
         self.dashboard: str | None = None
 
     def opened(self, batch: Batch) -> None:
-        """Say what the store holds."""
+        """Print which runs the store already holds."""
         for line in of_store(batch):
             self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
@@ -218,15 +218,15 @@ class Live(Watch):
         self._draw(batch, 0)
 
     def result(self, row: Row, batch: Batch) -> None:
-        """Take note of a run that is stored."""
+        """Update the worst ratio."""
         self.worst.add(row)
 
     def tick(self, batch: Batch, running: int) -> None:
-        """Bring the view up to date."""
+        """Update the view."""
         self._draw(batch, running)
 
     def end(self) -> None:
-        """Take the view away."""
+        """Remove the view."""
         if self.bar is not None:
             self.view.stop()
 

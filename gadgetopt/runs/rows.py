@@ -1,4 +1,4 @@
-"""A run as one row of plain values: what the store writes and what solver processes send."""
+"""A run as one row of plain values, as stored and as sent by solver processes."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from gadgetopt.trust.theorems import Promise
 #: One value per column of the table of runs.
 Row = dict[str, Any]
 
-#: The columns that only a look at a single run needs.
+#: Columns that are needed only to look at a single run.
 DETAILS = ("solution", "certificate", "evaluation", "trace")
 
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A result with the theorems' promises for it and the limits it was obtained under.
+    """A result with the limits of its run and the ratios that theorems promise for it.
 
-    `code` is what made it, see `gadgetopt.runs.source_code`; None if that is not known.
+    `code` identifies the source code that made it (`gadgetopt.runs.source_code`); None if unknown.
     """
 
     key: str
@@ -49,7 +49,7 @@ class StoredRun:
 
 @dataclass(frozen=True)
 class RunExtras:
-    """What a report shows of a run beside its result, without its solution being built."""
+    """Further parts of a run for the report, read without rebuilding its solution."""
 
     trace: tuple[TracePoint, ...]
     components: Mapping[str, Number]
@@ -58,12 +58,12 @@ class RunExtras:
 
 
 def run_key(fingerprint: str, call: MethodCall, limits: Limits, seed: int | None, code: str) -> str:
-    """Return the key of a run: what was asked of which code."""
+    """Return the key of a run: a digest of what was asked, of which code."""
     parts = {
         "fingerprint": fingerprint,
         "method": call.method.name,
         "parameters": call.all_parameters,
-        "limits": vars(limits),  # not a copy: a grid asks for millions of keys
+        "limits": vars(limits),  # no copy: a grid asks for millions of keys
         "seed": seed,
         "code": code,
     }
@@ -74,7 +74,7 @@ def run_key(fingerprint: str, call: MethodCall, limits: Limits, seed: int | None
 
 
 def encode_number(x: Number | None) -> str | None:
-    """Write a number so that it comes back the same: `5`, `10/3`, `0.25`."""
+    """Return a number as text that reads back as the same number: `5`, `10/3`, `0.25`."""
     if x is None:
         return None
     return repr(float(x)) if isinstance(x, float) else str(Fraction(x))
@@ -107,7 +107,7 @@ def decode_number(text: str | None) -> Number | None:
 
 
 def to_row(run: StoredRun) -> Row:
-    """Return a run as the values of its columns."""
+    """Return a run as a row of the table of runs."""
     r = run.result
     return {
         "key": run.key,
@@ -148,7 +148,7 @@ def to_row(run: StoredRun) -> Row:
     }
 
 
-#: Bytes of text in a row beyond which it is refused; SQLite's own limit is a thousand million.
+#: Most bytes of text in a row; SQLite's own limit is 10^9.
 MOST_BYTES = 200_000_000
 
 
@@ -158,7 +158,7 @@ def checked_row(run: StoredRun) -> Row:
     Raises
     ------
     ValueError
-        If a value is none that a table can hold, which only a method's own doing can be.
+        If a value does not fit into the table, which only a faulty method can cause.
     """
     row, length = to_row(run), 0
     for name, value in row.items():
@@ -166,7 +166,7 @@ def checked_row(run: StoredRun) -> Row:
             try:
                 length += len(value.encode())
             except UnicodeEncodeError:
-                raise ValueError(f"{name} is not text that can be written in UTF-8") from None
+                raise ValueError(f"{name} cannot be encoded in UTF-8") from None
         elif isinstance(value, int) and not isinstance(value, bool):
             if abs(value) >= 2**63:
                 raise ValueError(f"{name} is an integer beyond 64 bits")
@@ -178,12 +178,12 @@ def checked_row(run: StoredRun) -> Row:
 
 
 def from_row(row: Row) -> StoredRun:
-    """Return the run of a row; what of `DETAILS` the row has not got, the run has not either.
+    """Return the run of a row. Columns of `DETAILS` missing from the row are left empty in the run.
 
     Raises
     ------
     ValueError, TypeError or KeyError
-        If the row holds what no run leaves there.
+        If the row holds values that no run produces.
     InputError
         If its system is not installed.
     """
@@ -229,18 +229,18 @@ def from_row(row: Row) -> StoredRun:
     if (voucher is None) != (result.bound is None):
         raise ValueError("expected both of bound and bound_voucher, or neither")
     made, limits = _promises(row["promises"]), _limits(row["limits"])
-    code = row.get("code")  # older tables have no such column
+    code = row.get("code")  # absent in older tables
     code = None if code is None else sys.intern(code)
     return StoredRun(row["key"], result, made, limits, sys.intern(row["version"]), code)
 
 
 def extras_of(row: Row) -> RunExtras:
-    """Return what a row holds beside its result.
+    """Return the further parts of a row.
 
     Raises
     ------
     ValueError, TypeError or KeyError
-        If the row holds what no run leaves there.
+        If the row holds values that no run produces.
     """
     check_texts(row)
     evaluation, solution = evaluation_of(row["evaluation"]), row["solution"]
@@ -253,9 +253,9 @@ def extras_of(row: Row) -> RunExtras:
 
 
 def check_texts(row: Row) -> None:
-    """Raise a ValueError if a column holds bytes that are no text.
+    """Raise a ValueError if a column holds bytes that are not UTF-8 text.
 
-    The store reads such bytes as lone surrogates, which no text has.
+    The store reads such bytes as lone surrogates, which valid text never contains.
     """
     for name, value in row.items():
         if type(value) is str and not value.isascii():
@@ -290,7 +290,7 @@ def _object(text: str) -> dict[str, Any]:
 def _is_number(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
-    return abs(value) <= sys.float_info.max  # False of NaN
+    return abs(value) <= sys.float_info.max  # False for NaN
 
 
 def _seconds(value: Any) -> float:
@@ -299,7 +299,7 @@ def _seconds(value: Any) -> float:
     return float(value)
 
 
-# The same few texts in all the rows of a batch; a table of a million runs holds each once.
+# All rows of a batch share a few texts; a table of a million runs holds each of them once.
 @lru_cache(maxsize=10_000)
 def _mapping(text: str) -> Mapping[str, Any]:
     return _object(text)

@@ -1,8 +1,8 @@
-"""Which code makes a run: version and digest of the source of the library and of the method's own.
+"""The code that makes a run: versions and digests of the library's and the method's source.
 
-A run is stored under a key that holds this: a method whose code changed is run again, one whose
-code did not is not. For a system of the library the code is the toolkit and the system's own
-folder; for a third party's method it is the third party's distribution and the whole library.
+The code is part of the key of a run, so a method is run again exactly when its code has changed.
+For a system of the library the code is the toolkit and the system's own folder; for a third party's
+method it is the third party's distribution and the whole library.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from gadgetopt.system.registry import declared_in
 LIBRARY = "gadgetopt"
 MODELS = "gadgetopt.models"
 
-#: Folders of the toolkit that no run passes through, and those that are no part of it.
+#: Folders of the toolkit that take no part in a run, and folders that do not belong to it.
 _NOT_TOOLKIT = frozenset({"cli", "reporting", "models", "instances"})
 
-#: Files beside the code that no method reads: prose, and what gadgetopt itself writes.
+#: Files beside the code that no method reads: prose, and files that gadgetopt writes.
 _NOT_CODE = frozenset(
     {".md", ".rst", ".txt", ".html", ".pyc", ".sqlite", ".sqlite-wal", ".sqlite-shm"}
 )
 
-#: Hexadecimal digits of a digest that are kept.
+#: Hexadecimal digits kept of a digest.
 _DIGITS = 16
 
 
 class SourceCode:
-    """The code of methods, each file read once: as it is when it is first asked for."""
+    """The code of methods; each file is read once, when it is first needed."""
 
     def __init__(self) -> None:
         self._methods: dict[tuple[str, str], str] = {}
         self._packages: dict[str, str] = {}
 
     def of(self, problem: Problem, method: Method) -> str:
-        """Return what makes the runs of a method: `name version digest`, separated by commas."""
+        """Return the code of a method: `name version digest`, separated by commas."""
         which = problem.name, method.name
         if which not in self._methods:
             self._methods[which] = ", ".join(self._told(_modules(problem, method)))
@@ -58,7 +58,7 @@ class SourceCode:
             for system in sorted(systems):
                 yield f"{system} {self._digest(system)}"
             return
-        # Somebody else's code may call any of the library's.
+        # A third party's code may call any code of the library.
         yield f"{MODELS} {self._digest(MODELS)}"
         for name, version, packages in _distributions(foreign):
             own = hashlib.sha256("".join(self._digest(p) for p in packages).encode())
@@ -74,18 +74,18 @@ _first_use: dict[tuple[str, str], str] = {}
 
 
 def loaded_code(problem: Problem, method: Method) -> str:
-    """Return the code of a method as it was when this process was first asked for it."""
+    """Return the code of a method as it was when this process first needed it."""
     which = problem.name, method.name
     if which not in _first_use:
         _first_use[which] = SourceCode().of(problem, method)
     return _first_use[which]
 
 
-# -- where a method's parts come from --------------------------------------------------------------
+# -- modules and distributions ---------------------------------------------------------------------
 
 
 def _modules(problem: Problem, method: Method) -> set[str]:
-    """Return the modules of what makes a run: the method, and what judges its outcome."""
+    """Return the modules of a method and of the functions that judge its outcome."""
     formulations = [f for f in problem.formulations if f.name == method.formulation]
     theorems = [g for g in problem.guarantees if method.name in g.methods]
     parts = [
@@ -103,7 +103,7 @@ def _modules(problem: Problem, method: Method) -> set[str]:
 
 
 def _module(part: Any) -> str | None:
-    """Return the name of the module that a function or class, or a reference to one, lies in."""
+    """Return the module name of a function or class, or of a reference to one."""
     while isinstance(part, functools.partial):
         part = part.func
     if isinstance(part, Reference):
@@ -117,7 +117,7 @@ def _top(module: str) -> str:
 
 
 def _distributions(modules: Iterable[str]) -> list[tuple[str, str, list[str]]]:
-    """Return name, version and packages of the distributions that modules belong to."""
+    """Return name, version and packages of each distribution that owns one of the modules."""
     found: dict[tuple[str, str], set[str]] = {}
     for package in {_outermost(module) for module in modules}:
         installed = _installed(package)
@@ -131,9 +131,9 @@ def _distributions(modules: Iterable[str]) -> list[tuple[str, str, list[str]]]:
 
 
 def _installed(module: str) -> Distribution | None:
-    """Return the distribution of a module; None for a module that is only on the path."""
+    """Return the distribution of a module; None if it is merely on the path."""
     top = _top(module)
-    # An editable installation may list no files; what it declares to gadgetopt it does list.
+    # An editable installation may list no files, but it lists its entry points.
     for installed in distributions():
         declared = (e for e in installed.entry_points if e.group.startswith(LIBRARY))
         if any(_top(entry.module) == top for entry in declared):
@@ -143,7 +143,7 @@ def _installed(module: str) -> Distribution | None:
 
 
 def _top_levels(installed: Distribution) -> set[str]:
-    """Return the packages and modules that a distribution installs."""
+    """Return the top-level packages and modules of a distribution."""
     listed = (installed.read_text("top_level.txt") or "").split()
     files = [f for f in installed.files or () if f.suffix == ".py"]
     names = listed or [f.stem if len(f.parts) == 1 else f.parts[0] for f in files]
@@ -151,13 +151,13 @@ def _top_levels(installed: Distribution) -> set[str]:
 
 
 def _beside(package: str, other: str) -> bool:
-    """Return True if both lie in one folder, so that neither is somebody else's of that name."""
+    """Return True if both lie in one folder, so that neither is a namesake from elsewhere."""
     places = [_place(name) for name in (package, other)]
     return None not in places and len({place.parent for place in places if place}) == 1
 
 
 def _outermost(module: str) -> str:
-    """Return the outermost package, or module, that a module lies in and that has code."""
+    """Return the outermost package or module with code that contains a module."""
     parts = module.split(".")
     names = [".".join(parts[: k + 1]) for k in range(len(parts))]
     return next((name for name in names if _place(name) is not None), module)
@@ -167,11 +167,11 @@ def _outermost(module: str) -> str:
 
 
 def _place(name: str) -> Path | None:
-    """Return the folder of a package or the file of a module; None for what has no code."""
+    """Return the folder of a package or the file of a module; None if it has no code."""
     try:
         spec = importlib.util.find_spec(name)
         origin = None if spec is None or not spec.has_location else spec.origin
-    except (ImportError, ValueError):  # made while running: `__main__`, a module of no file
+    except (ImportError, ValueError):  # created at run time: `__main__`, or a module without a file
         origin = getattr(sys.modules.get(name), "__file__", None)
         spec = None
     if origin is None:

@@ -1,8 +1,8 @@
-"""One SQLite file of runs: a row is written the moment its run ends, and found again by its key.
+"""One SQLite file of runs: each row is written as soon as its run ends, and found by its key.
 
 Any number of readers may query the file while it is being filled, and several writers may fill it:
-SQLite's write-ahead log keeps them apart. A writer says which runs it is working on (a *claim*), so
-that another one takes others; the claims of a writer that died are void.
+SQLite's write-ahead log keeps them apart. A writer records the runs it is working on (its
+*claims*), so that another writer takes others; the claims of a dead writer are void.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ T = TypeVar("T")
 #: A method of a system: the problem's name and the method's label.
 Call = tuple[str, str]
 
-#: Seconds for which a claim holds after its writer was last heard of.
+#: Seconds after which a claim expires unless its writer renews it.
 CLAIM_S = 60.0
 
-#: Seconds by which the clocks of two hosts may differ before their claims are void.
+#: Largest difference of two hosts' clocks, in seconds, before claims are taken as void.
 CLOCKS_DIFFER_S = 60.0
 
-#: Damaged rows that are told one by one.
+#: Damaged rows that are reported one by one.
 MOST_TOLD = 20
 
-# The place of a run that is taken on.
+# The position of the next run.
 _NEXT = """
 1 + max((SELECT coalesce(max(position), 0) FROM runs),
         (SELECT coalesce(max(position), 0) FROM claims))
 """
 
-#: SQLite allows 999 values in one statement on its oldest builds.
+#: Values per statement; the oldest builds of SQLite allow 999.
 _CHUNK = 500
 
 
 @dataclass(frozen=True)
 class StoredInstance:
-    """What the store knows of an instance: its numbers here, its data by `Store.instance`."""
+    """Size and features of a stored instance; its data is read by `Store.instance`."""
 
     fingerprint: str
     problem: str
@@ -75,14 +75,14 @@ class Store(StoreFile):
     ----------
     path : Path or None
     create : bool
-        Whether to write: the file is made if there is none. Otherwise it must be there, and is
-        changed only where an older version of the tables has to be brought up to date.
+        True to write; a missing file is created. Otherwise the file must exist, and is changed only
+        to bring older tables up to date.
 
     Raises
     ------
     InputError
-        If the file is not a store, is damaged, or was written by a newer gadgetopt. It is then left
-        as it is.
+        If the file is not a store, is damaged, or was written by a newer gadgetopt. It is not
+        changed.
     """
 
     _told = 0  # damaged rows so far
@@ -90,7 +90,7 @@ class Store(StoreFile):
     # -- runs --------------------------------------------------------------------------------------
 
     def add(self, run: StoredRun) -> None:
-        """Write a run; one already there under the same key is replaced."""
+        """Write a run; a run under the same key is replaced."""
         self.add_row(to_row(run))
 
     def add_row(self, row: Row, keep_finished: bool = False) -> None:
@@ -100,8 +100,8 @@ class Store(StoreFile):
         ----------
         row : Row
         keep_finished : bool
-            An error does not replace a run that came to its end; one that was interrupted never
-            does.
+            Keep a finished run instead of replacing it by an error; an interrupted run never
+            replaces it.
         """
         marks = ", ".join(f":{name}" for name in row)
         worse = row["limit_hit"] == "interrupted" or (keep_finished and row["status"] == "error")
@@ -126,14 +126,14 @@ class Store(StoreFile):
             row = next(self._rows("SELECT * FROM runs WHERE key = ?", (key,)), None)
         try:
             return None if row is None else from_row(row)
-        except Exception as error:  # whatever is in a damaged row
+        except Exception as error:  # a damaged row may hold anything
             raise InputError(self._damage("run", key, error)) from None
 
     def runs(self, details: bool = True) -> list[StoredRun]:
-        """Return all runs in the order in which they were taken on, without those that are damaged.
+        """Return all undamaged runs in the order in which they were started.
 
-        Without `details` they come without solution, certificate, evaluation and trace, which is
-        what a table of a million runs has time for.
+        Without `details` they lack solution, certificate, evaluation and trace, so that a table of
+        a million runs is quick to read.
         """
         with self._clear_errors():
             rows = self._rows(
@@ -142,7 +142,7 @@ class Store(StoreFile):
             return [run for _, run in self._readable(rows, "run", "key", from_row)]
 
     def runs_of(self, keys: Sequence[str], details: bool = False) -> dict[str, StoredRun]:
-        """Return the runs stored under some keys, those that are there and not damaged."""
+        """Return the undamaged runs stored under some of the keys."""
         found: dict[str, StoredRun] = {}
         columns = ", ".join(self._columns(details))
         with self._clear_errors():
@@ -152,7 +152,7 @@ class Store(StoreFile):
         return found
 
     def extras(self, keys: Container[str]) -> dict[str, RunExtras]:
-        """Return what some runs bring beside their results, without those that are damaged."""
+        """Return the further parts of some runs, without damaged ones."""
         with self._clear_errors():
             rows = self._rows(
                 "SELECT key, fingerprint, trace, evaluation, solution, finished_at FROM runs"
@@ -161,7 +161,7 @@ class Store(StoreFile):
             return dict(self._readable(wanted, "run", "key", extras_of))
 
     def find_keys(self, start: str) -> list[str]:
-        """Return the first two keys that begin so."""
+        """Return the first two keys with this beginning."""
         with self._clear_errors():
             found = self._connection.execute(
                 "SELECT key FROM runs WHERE substr(key, 1, ?) = ? LIMIT 2", (len(start), start)
@@ -169,17 +169,17 @@ class Store(StoreFile):
             return [key for (key,) in found]
 
     def finished(self, keys: Sequence[str], retry_errors: bool = False) -> set[str]:
-        """Return those of some keys whose runs need not be done (again).
+        """Return the keys whose runs need not be done (again).
 
-        A run that was interrupted is to be done again, and with `retry_errors` one that ended in an
-        error; what a method refused to do it will refuse again.
+        Interrupted runs are done again, with `retry_errors` also errors. A run that its method
+        refused is not: it would be refused again.
         """
         return self.taken(keys, retry_errors)[0]
 
     def taken(
         self, keys: Sequence[str], retry_errors: bool = False
     ) -> tuple[set[str], float | None]:
-        """Return what `finished` does, and how many days ago the oldest of these runs ended."""
+        """Return the keys of `finished`, and the age in days of the oldest of their runs."""
         error = "AND (status <> 'error' OR refused)" if retry_errors else ""
         done: set[str] = set()
         oldest: float | None = None
@@ -198,13 +198,13 @@ class Store(StoreFile):
         return done, oldest
 
     def of_other_code(self, fingerprints: Container[str], codes: Mapping[Call, str]) -> int:
-        """Return how many runs of some methods on some instances were made by other code.
+        """Return the number of runs of some methods on some instances made by other code.
 
         Parameters
         ----------
         fingerprints : container of str
         codes : mapping of (problem, method) to str
-            What would make the runs of the methods now.
+            The present code of the methods.
         """
         with self._clear_errors():
             rows = self._connection.execute(
@@ -224,11 +224,11 @@ class Store(StoreFile):
     def _readable(
         self, rows: Iterable[Row], what: str, named: str, read: Callable[[Row], T]
     ) -> Iterator[tuple[str, T]]:
-        """Yield name and contents of rows; one that is damaged is a line of warning instead."""
+        """Yield name and contents of rows; warn of damaged rows instead."""
         for row in rows:
             try:
                 yield row[named], read(row)
-            except Exception as error:  # whatever is in a damaged row
+            except Exception as error:  # a damaged row may hold anything
                 self._told += 1
                 if self._told <= MOST_TOLD:
                     logger.warning("%s; left out", self._damage(what, row[named], error))
@@ -236,7 +236,7 @@ class Store(StoreFile):
                     logger.warning("%s: more rows cannot be read and are left out", self.path)
 
     def _damage(self, what: str, name: str, error: Exception) -> str:
-        """Say in one line of printable text which row cannot be read, and why."""
+        """Describe in one printable line which row cannot be read, and why."""
         said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         said = said.splitlines()[0][:300]
         line = f"{self.path}: {what} {name[:12]}: cannot be read: {said}"
@@ -249,7 +249,7 @@ class Store(StoreFile):
     # -- instances ---------------------------------------------------------------------------------
 
     def add_instance(self, document: Document) -> None:
-        """Write an instance with its size and features, unless it is there."""
+        """Write an instance with its size and features unless it is already stored."""
         with self._clear_errors():
             known = self._connection.execute(
                 "SELECT 1 FROM instances WHERE fingerprint = ?", (document.fingerprint,)
@@ -271,7 +271,7 @@ class Store(StoreFile):
             )
 
     def instances(self) -> dict[str, StoredInstance]:
-        """Return what is known of every instance, by fingerprint; a damaged one is left out."""
+        """Return every undamaged instance's name, size and features, by fingerprint."""
         with self._clear_errors():
             rows = self._rows(
                 "SELECT fingerprint, problem, name, size, features FROM instances ORDER BY rowid"
@@ -284,7 +284,7 @@ class Store(StoreFile):
         Raises
         ------
         InputError
-            If what is stored is not that instance.
+            If the stored data is not that instance.
         """
         with self._clear_errors():
             row = self._connection.execute(
@@ -301,7 +301,7 @@ class Store(StoreFile):
     # -- claims ------------------------------------------------------------------------------------
 
     def claim(self, key: str) -> bool:
-        """Say whether this client may work on a run: no other client that lives is at it."""
+        """Return True if this client may work on a run: no other living client has claimed it."""
         with self._clear_errors(), self._transaction():
             row = self._connection.execute(
                 "SELECT host, pid, until FROM claims WHERE key = ?", (key,)
@@ -315,14 +315,14 @@ class Store(StoreFile):
         return free
 
     def release(self, key: str) -> None:
-        """Give a claim of this client up."""
+        """Give up a claim of this client."""
         with self._clear_errors():
             self._connection.execute(
                 "DELETE FROM claims WHERE key = ? AND (host, pid) = (?, ?)", (key, *self._owner)
             )
 
     def renew_claims(self) -> None:
-        """Let the claims of this client hold for longer."""
+        """Renew the claims of this client."""
         with self._clear_errors():
             self._connection.execute(
                 "UPDATE claims SET until = ? WHERE (host, pid) = (?, ?)",
@@ -330,7 +330,7 @@ class Store(StoreFile):
             )
 
     def running(self) -> int:
-        """Return how many runs are being worked on."""
+        """Return the number of runs that clients are working on."""
         with self._clear_errors():
             row = self._connection.execute(
                 "SELECT count(*) FROM claims WHERE until > ? AND until < ?",
@@ -343,7 +343,7 @@ class Store(StoreFile):
             return True
         if host == self._owner[0]:
             return not _alive(pid)
-        # One that lies in the future was made while a clock was wrong.
+        # A claim from the future was made while a clock was wrong.
         return until > time.time() + CLAIM_S + CLOCKS_DIFFER_S
 
 
@@ -352,7 +352,7 @@ def _alive(pid: int) -> bool:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except OSError:  # somebody else's process, but a process
+    except OSError:  # another user's process, but alive
         return True
     return True
 
@@ -368,7 +368,7 @@ def _numbers(describe: Any, data: Any, name: str) -> str:
         return "{}"
     try:
         return json.dumps(dict(describe(data)), allow_nan=False)
-    except Exception as error:  # a column that cannot be computed is not worth a batch
+    except Exception as error:  # a column that cannot be computed must not end a batch
         logger.warning("%s: no columns of its own: %s: %s", name, type(error).__name__, error)
         return "{}"
 

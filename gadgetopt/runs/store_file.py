@@ -1,4 +1,4 @@
-"""A store's file: opened, checked, brought up to date, and closed."""
+"""The file of a store: opening, checking, migrating and closing it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gadgetopt.runs.store_tables import (
     SCHEMA_VERSION,
 )
 
-#: Seconds to wait for others that write.
+#: Seconds to wait for other writers.
 PATIENCE_S = 60.0
 
 
@@ -31,7 +31,7 @@ class StoreFile:
     Attributes
     ----------
     new : bool
-        Whether there was no store before.
+        True if the store was created.
     """
 
     def __init__(self, path: Path | None, create: bool = True):
@@ -53,7 +53,7 @@ class StoreFile:
         try:
             version = self._check()
         except sqlite3.OperationalError:
-            # Where not even the index of the write-ahead log can be made, nobody can be writing.
+            # If not even the index of the write-ahead log can be created, nobody can be writing.
             self._connection = _connect(path, "immutable=1")
             version = self._check()
         if version < READABLE_VERSION:
@@ -62,9 +62,9 @@ class StoreFile:
             self._prepare()
 
     def _check(self) -> int:
-        """Return the version of the tables, 0 for a new file; refuse a file that is not ours."""
+        """Return the version of the tables, 0 for a new file; refuse a file that is not a store."""
         execute = self._connection.execute
-        execute("BEGIN")  # one state of a file that another client may be making
+        execute("BEGIN")  # a consistent state of a file that another client may be creating
         try:
             ours = execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
             version: int = execute("PRAGMA user_version").fetchone()[0]
@@ -89,7 +89,7 @@ class StoreFile:
         if version < SCHEMA_VERSION:
             self._bring_up_to_date()
         until = time.monotonic() + PATIENCE_S
-        while True:  # SQLite does not wait by itself for the lock that this takes on a new file
+        while True:  # SQLite does not wait for the lock that this takes on a new file
             try:
                 execute("PRAGMA journal_mode = WAL")
                 break
@@ -101,8 +101,8 @@ class StoreFile:
 
     def _bring_up_to_date(self) -> None:
         execute = self._connection.execute
-        # Two clients that open a new or an old file at the same time are kept apart by the write
-        # lock; the second finds the work done.
+        # The write lock separates two clients that open a new or old file at the same time; the
+        # second finds the work done.
         with self._transaction():
             if execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
                 for statement in CREATE:
@@ -121,7 +121,7 @@ class StoreFile:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Read one state of a store that others may be writing to."""
+        """Read a consistent state of a store that others may be writing to."""
         with self._clear_errors(), self._between("BEGIN"):
             yield
 
@@ -147,7 +147,7 @@ class StoreFile:
 
     def __exit__(self, *_: object) -> None:
         if self.create:
-            with suppress(sqlite3.DatabaseError):  # they expire by themselves
+            with suppress(sqlite3.DatabaseError):  # claims expire anyway
                 self._connection.execute(
                     "DELETE FROM claims WHERE (host, pid) = (?, ?)", self._owner
                 )
@@ -155,11 +155,11 @@ class StoreFile:
 
 
 def _connect(path: Path | str, how: str | None = None) -> sqlite3.Connection:
-    # A row's transaction is begun and committed by hand, or is a single statement.
+    # Transactions are begun and committed explicitly, or are single statements.
     name, uri = (path, False)
     if how is not None:
         name, uri = f"{Path(path).resolve().as_uri()}?{how}", True
     connection = sqlite3.connect(name, uri=uri, timeout=PATIENCE_S, isolation_level=None)
-    # Bytes that are no text shall spoil one row, not the reading of all: see `rows.check_texts`.
+    # Bytes that are not text must spoil one row only, not the whole query: see `rows.check_texts`.
     connection.text_factory = operator.methodcaller("decode", "utf-8", "surrogateescape")
     return connection

@@ -1,10 +1,10 @@
-"""The tables of a store, and how those of older versions become them."""
+"""The tables of a store, and the migrations from older versions."""
 
-#: Marks the file as ours (SQLite's application_id) and versions its tables (user_version).
+#: Marks the file as a store (SQLite's application_id) and versions its tables (user_version).
 APPLICATION_ID = 0x47444F50
 SCHEMA_VERSION = 4
 
-#: Versions from this one on are read as they are; nothing but `code` is missing.
+#: Versions from this one on are read unchanged; they lack nothing but `code`.
 READABLE_VERSION = 3
 
 _RUNS = """
@@ -45,7 +45,7 @@ CREATE TABLE runs (
 ) STRICT
 """
 
-# Runs are listed in the order in which they were taken on, whichever ended first.
+# Runs are listed in the order in which they were started.
 _ORDER = "CREATE INDEX IF NOT EXISTS runs_by_position ON runs (position)"
 
 _INSTANCES = """
@@ -69,10 +69,10 @@ CREATE TABLE IF NOT EXISTS claims (
 ) STRICT
 """
 
-#: What makes the tables in a new file.
+#: Statements that create the tables of a new file.
 CREATE = (_RUNS, _INSTANCES, _CLAIMS, _ORDER)
 
-#: What turns the tables of each version into those of the next.
+#: Statements that turn the tables of each version into those of the next.
 MIGRATIONS = {
     1: (
         "ALTER TABLE runs ADD COLUMN certificate TEXT",
@@ -85,6 +85,6 @@ MIGRATIONS = {
         "UPDATE runs SET position = rowid",
         _ORDER,
     ),
-    # What made the runs so far is not known.
+    # The code of older runs is unknown.
     3: ("ALTER TABLE runs ADD COLUMN code TEXT",),
 }

@@ -1,6 +1,6 @@
-"""Study files: a whole comparison written down, so that it can be repeated, changed and cited.
+"""Study files: a complete comparison in one file, to be repeated, changed and cited.
 
-A study is a TOML file. Everything in it can be given to `gadgetopt compare` as an option, and
+A study is a TOML file. Each of its fields is also an option of `gadgetopt compare`, and
 `--write-study` turns options into a file. Paths in a file are relative to the file.
 """
 
@@ -34,12 +34,12 @@ from gadgetopt.system.result import Limits
 if TYPE_CHECKING:
     from gadgetopt.runs.comparison import Entry
 
-#: No file can have a NUL in its name.
+#: File names cannot contain a NUL.
 Text = Annotated[str, Field(min_length=1, pattern=r"^[^\x00]*$")]
 
 
 class StudyLimits(Data):
-    """What each run may use; see `gadgetopt.system.result.Limits`."""
+    """Limits of each run; see `gadgetopt.system.result.Limits`."""
 
     time_s: PositiveFloat = 60.0
     threads: PositiveInt = 1
@@ -55,7 +55,7 @@ class Study(Data):
     instances : tuple of str
         Instance files, directories or globs.
     methods : tuple of str
-        Names, kinds or "all"; none: what each system declares as its main comparison.
+        Names, kinds or "all"; if empty, each system's default methods.
     seeds, first_seed : int
         Stochastic methods run once for each of `seeds` seeds from `first_seed` on.
     store : str
@@ -101,7 +101,7 @@ class Study(Data):
     def moved(
         self, move: Callable[[str], str], keep: Callable[[str], bool] = lambda _: False
     ) -> Study:
-        """Return the study with `move` done to its paths, but for the instances to `keep`."""
+        """Return the study with `move` applied to its paths, except to the instances to `keep`."""
         return self.model_copy(
             update={
                 "instances": tuple(p if keep(p) else move(p) for p in self.instances),
@@ -112,12 +112,12 @@ class Study(Data):
 
 
 def instance_files(study: Study) -> list[Path]:
-    """Return the instance files of a study, after writing those that it generates.
+    """Return the instance files of a study, after writing the generated ones.
 
     Raises
     ------
     InputError
-        If it has none, a path is wrong, or a generated file cannot be written.
+        If the study has none, a path is wrong, or a generated file cannot be written.
     """
     found = _given_files(study)
     made = [path for s in study.generate for path in write_series(s, study.generated_folder)]
@@ -131,8 +131,8 @@ def compare_study(study: Study, **how: Any) -> list[Entry]:
     ----------
     study : Study
     **how
-        What a study does not say: `rerun`, `retry_errors`, `details`, `on_result` and `watch` of
-        `gadgetopt.compare`.
+        Options that are not fields of a study: `rerun`, `retry_errors`, `details`, `on_result` and
+        `watch` of `gadgetopt.compare`.
 
     Raises
     ------
@@ -156,7 +156,7 @@ def compare_study(study: Study, **how: Any) -> list[Entry]:
 
 
 def check(study: Study) -> None:
-    """Raise an InputError if a study names no instances, or a path or method that is not there."""
+    """Raise an InputError if a study names no instances, or an unknown path or method."""
     _given_files(study)
     for spec in study.methods:
         _check_method(spec, "--methods")
@@ -174,7 +174,7 @@ def _given_files(study: Study) -> list[Path]:
 
 
 def is_study(path: Path) -> bool:
-    """Say whether a path given to `compare` names a study file."""
+    """Return True if a path given to `compare` names a study file."""
     return path.suffix.lower() == ".toml" and not os.path.isdir(path)
 
 
@@ -212,7 +212,7 @@ def write_study(study: Study, path: Path) -> None:
     Raises
     ------
     InputError
-        If there is a file of that name, it cannot be written, or would not be taken for a study.
+        If the file exists, cannot be written, or has a name that is not that of a study.
     """
     if not is_study(path):
         raise InputError(f"{path}: {path.suffix or 'no suffix'}, expected .toml")
@@ -225,20 +225,20 @@ def write_study(study: Study, path: Path) -> None:
             del series["options"]
     text = f"# gadgetopt compare {path.name}\n\n{toml(plain)}"
     if os.path.lexists(path):
-        raise InputError(f"{path}: is there already, expected a new file")
+        raise InputError(f"{path}: already exists, expected a new file")
     write_text(path, text)
 
 
 def _parsed(path: Path) -> dict[str, Any]:
     try:
         parsed = tomllib.loads(path.read_bytes().decode("utf-8"))
-        # Dates are a type of TOML alone; as text they are refused like any other text.
+        # Only TOML has dates; as text they are refused like any other text.
         plain: dict[str, Any] = json.loads(json.dumps(parsed, default=str))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
-    except ValueError as error:  # TOML's own, or that an integer has thousands of digits
+    except ValueError as error:  # a TOML error, or an integer of thousands of digits
         raise InputError(f"{path}: not TOML: {error}".replace("\n", " ")) from None
     except RecursionError:
         raise InputError(f"{path}: not TOML: nested too deeply") from None
@@ -250,7 +250,7 @@ def _place_in(path: Path, k: int) -> Callable[[str], str]:
 
 
 def _check_method(spec: str, place: str) -> None:
-    """Refuse what no system has as a method; which system it is for, the instances will say."""
+    """Refuse a method that no system has; the instances decide later which system it is for."""
     failure: InputError | None = None
     for system in problems():
         if not knows(system, spec):
@@ -263,7 +263,7 @@ def _check_method(spec: str, place: str) -> None:
             failure = failure or error
         else:
             return
-    why = failure or f"{spec!r} is no method of any system, no kind of methods, and not 'all'"
+    why = failure or f"{spec!r} is not a method of any system, a kind of methods, or 'all'"
     raise InputError(f"{place}: {why}")
 
 
@@ -271,13 +271,13 @@ def _check_method(spec: str, place: str) -> None:
 
 
 def _seen_from(text: str, folder: Path) -> str:
-    """Return a path from the current directory as one of a file in a folder."""
+    """Return a path relative to a folder instead of the current directory."""
     if Path(text).is_absolute():
         return text
-    # Upwards from the folder itself, not from a link to it.
+    # Go up from the folder itself, not from a link to it.
     return Path(os.path.relpath(text, folder.resolve())).as_posix()
 
 
 def _in_library(text: str, folder: Path) -> bool:
-    """Say whether an instance is looked up in the library that is installed with gadgetopt."""
+    """Return True if an instance is looked up in the library installed with gadgetopt."""
     return Path(text).parts[:1] == ("instances",) and not os.path.exists(folder / text)

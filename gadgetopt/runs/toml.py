@@ -1,4 +1,4 @@
-"""Writing TOML; Python's library only reads it."""
+"""Writing TOML; Python's standard library only reads it."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def _value(value: Any) -> str:
         return f"[{', '.join(map(_value, value))}]"
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
-    raise InputError(f"{json.dumps(value, default=str)}: cannot be said in TOML")
+    raise InputError(f"{json.dumps(value, default=str)}: cannot be written as TOML")
 
 
 def _string(text: str) -> str:
-    # JSON's escapes are TOML's, but for one control character that JSON does not escape.
+    # JSON and TOML escape alike, except for one control character that JSON leaves unescaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

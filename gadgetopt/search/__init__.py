@@ -1,1 +1,5 @@
-"""Room."""
+"""What exact and heuristic searches share.
+
+clock   elapsed time, time left within the limits, seconds per phase
+state   incumbent, dual bound with its certificate, trace
+"""

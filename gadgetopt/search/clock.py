@@ -1,4 +1,4 @@
-"""The clock of a run: what has passed, what is left of its limits, and what time went into."""
+"""The clock of a run: elapsed time, time left within its limits, and seconds per phase."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gadgetopt.system.result import Limits
 
 
 class Clock:
-    """A clock that starts when it is made and knows the limits of its run.
+    """A clock that starts when it is created and knows the limits of its run.
 
-    A step that may take a part of the time gets a clock of its own: `Clock(clock.limits(0.5))`.
+    A step that may use a part of the time gets its own clock: `Clock(clock.limits(0.5))`.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ class Clock:
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds since the clock was made."""
+        """Seconds since the clock was created."""
         return time.perf_counter() - self._start
 
     @property
     def left_s(self) -> float:
-        """Seconds that are left: never negative, infinite without a time limit."""
+        """Seconds left: never negative, infinite without a time limit."""
         if self._limits.time_s is None:
             return math.inf
         return max(0.0, self._limits.time_s - self.elapsed_s)
@@ -50,13 +50,13 @@ class Clock:
         return self.left_s <= 0
 
     def limits(self, part: float = 1.0, at_most_s: float = math.inf) -> Limits:
-        """Return the run's limits with a part of the time that is left, and so much at most."""
+        """Return the run's limits, with a part of the time left, but at most the given seconds."""
         time_s = min(at_most_s, part * self.left_s)
         return replace(self._limits, time_s=None if math.isinf(time_s) else max(0.0, time_s))
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Count what this takes as time of a phase; of one that was there before, on top."""
+        """Time a phase; repeated phases add up."""
         self.phases_s.setdefault(name, 0.0)
         begin = time.perf_counter()
         try:

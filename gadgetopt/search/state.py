@@ -1,4 +1,4 @@
-"""What a search knows so far: incumbent, bound and its proof, their trace, and the time left."""
+"""The state of a search: incumbent, dual bound with its certificate, trace and time left."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Found = TypeVar("Found")
 
 
 class Search(Generic[Found]):
-    """Incumbent and bound of a search within limits, which begins when this is made.
+    """Incumbent and dual bound of a search within limits; its clock starts at creation.
 
     Parameters
     ----------
     sense : "min" or "max"
     limits : Limits
     gap : float
-        Relative gap at which the search is closed where the limits allow none.
+        Relative gap at which the search is closed if the limits ask for none.
 
     Attributes
     ----------
@@ -36,13 +36,13 @@ class Search(Generic[Found]):
     value : Number
         Its objective; infinitely bad while there is none.
     bound : Number
-        On the optimum; infinite while nothing is known.
+        Dual bound on the optimum; infinite while nothing is known.
     certificate : Certificate or None
-        What proves the bound, where it has a proof of its own.
+        Proof of the bound, if it has one.
     infeasible : bool
-        True once it is proved that there is no solution.
+        True once the instance is proved infeasible.
     limit_hit : str or None
-        What stopped a part of the search.
+        The limit that stopped a part of the search.
     """
 
     def __init__(self, sense: Sense, limits: Limits, *, gap: float = CLOSED_GAP):
@@ -59,7 +59,7 @@ class Search(Generic[Found]):
         self.versions: dict[str, str] = {}
 
     def offer(self, value: Number, found: Found) -> bool:
-        """Take a solution over if it is better; return True if it is."""
+        """Take a solution as the incumbent if it is better; return True if it is."""
         if not self._better(value, self.value):
             return False
         self.best, self.value = found, value
@@ -68,7 +68,7 @@ class Search(Generic[Found]):
         return True
 
     def prove(self, bound: Number, certificate: Certificate | None = None) -> bool:
-        """Take a bound over, with what proves it, if it is tighter; return True if it is."""
+        """Take a dual bound with its certificate if it is tighter; return True if it is."""
         bound = self._not_crossed(bound)
         if not self._better(self.bound, bound):
             return False
@@ -77,9 +77,9 @@ class Search(Generic[Found]):
         return True
 
     def closes(self, bound: Number) -> bool:
-        """Return True if nothing within this bound improves on the incumbent by more than the gap.
+        """Return True if a bound rules out improving on the incumbent by more than the gap.
 
-        Exact numbers that meet are closed whatever the gap.
+        Exact numbers that are equal are closed whatever the gap.
         """
         if math.isinf(self.value) or math.isinf(bound):
             return False
@@ -91,12 +91,12 @@ class Search(Generic[Found]):
 
     @property
     def closed(self) -> bool:
-        """True if nothing is left to find out, to the gap that was asked for."""
+        """True if the search is closed to the requested gap."""
         return self.infeasible or self.closes(self.bound)
 
     @property
     def over(self) -> bool:
-        """True if the search is closed, or stopped, or its time is up."""
+        """True if the search is closed or stopped, or its time is up."""
         return self.closed or self.limit_hit is not None or self.clock.expired
 
     def note(self) -> None:
@@ -104,7 +104,7 @@ class Search(Generic[Found]):
         self.trace.append(TracePoint(self.clock.elapsed_s, _known(self.value), _known(self.bound)))
 
     def outcome(self, solution: Solution | None, **notes: Any) -> MethodOutcome:
-        """Return what was found, with the incumbent as a solution."""
+        """Return the outcome of the search, with the incumbent as its solution."""
         stopped = self.limit_hit or ("time_s" if self.clock.expired else None)
         return MethodOutcome(
             solution=solution,
@@ -124,7 +124,7 @@ class Search(Generic[Found]):
         return a < b if self._minimise else a > b
 
     def _not_crossed(self, bound: Number) -> Number:
-        """Move a bound to the incumbent over rounding only: one that is refuted has to show."""
+        """Move a bound that crosses the incumbent by rounding only; leave a refuted one."""
         crossed = self._better(self.value, bound)
         return self.value if crossed and agrees(bound, self.value) else bound
 

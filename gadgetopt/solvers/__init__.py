@@ -1,4 +1,18 @@
-"""Backends behind one function: compile a Pyomo model once, solve it, load the incumbent."""
+"""Solvers behind one function: compile a Pyomo model, solve it, check and load the incumbent.
+
+standard_form        Pyomo models compiled into arrays (compiler, linear_terms, domains)
+exact_form           the same model in exact numbers
+linear               compile, solve, check and load a linear model
+recheck              an incumbent checked against rows and bounds, without the solver
+highs                HiGHS (scaling: units; recession: unbounded models)
+persistent           a linear program that stays in HiGHS while it grows
+cpsat                CP-SAT (integer_form, integer_bounds, cpsat_translation)
+scip                 SCIP, for nonconvex models
+formulation_method   a formulation and a backend as a method
+dual_bounds          dual bounds of linear programs from duals, in exact arithmetic
+outcome              what a backend reports
+interrupt            Ctrl-C during a solve
+"""
 
 from __future__ import annotations
 
@@ -17,7 +31,7 @@ if TYPE_CHECKING:
 
 BACKENDS = ("highs", "cpsat", "scip")
 
-#: What each backend is installed as.
+#: The package that each backend needs.
 PACKAGES = {"highs": "highspy", "cpsat": "ortools", "scip": "pyscipopt"}
 
 
@@ -47,7 +61,7 @@ def import_backend(name: str) -> Any:
 
 
 def seed_of(rng: np.random.Generator | None) -> int:
-    """Draw a seed that every backend takes; 0 without a generator."""
+    """Draw a seed that every backend accepts; 0 without a generator."""
     return 0 if rng is None else int(rng.integers(2**31 - 1))
 
 
@@ -63,12 +77,12 @@ def solve_model(
     Parameters
     ----------
     model : ConcreteModel
-        Linear for "highs"; linear over integer variables for "cpsat"; anything for "scip". What
-        linear models hold is collected in exact arithmetic, each number read as it was written:
-        constants, repeated and fixed variables, products with parameters, integers of any size.
+        Linear for "highs"; linear over integer variables for "cpsat"; anything for "scip". Linear
+        models are collected in exact arithmetic, each number read as it was written: constants,
+        repeated and fixed variables, products with parameters, integers of any size.
     backend : "highs", "cpsat" or "scip"
     limits : Limits, optional
-        Unlimited on one thread if left out.
+        Default: one thread, no other limit.
     seed : int
     warm_start : bool
         Start from the values that the model's variables hold.
@@ -87,7 +101,7 @@ def solve_model(
     Raises
     ------
     InputError
-        If the backend is unknown or not installed, or the model holds something that is no number.
+        If the backend is unknown or not installed, or a coefficient or bound is not a number.
     ModelRefused
         If the backend cannot represent the model exactly.
     """

@@ -1,4 +1,4 @@
-"""Rows and objective of a Pyomo model collected into arrays, and into exact numbers where needed.
+"""Rows and objective of a Pyomo model collected into arrays, with exact numbers where needed.
 
 A flat sum of distinct free variables with numbers as coefficients is taken as it stands. Everything
 else (constants and fixed variables in a body, repeated variables, products, parameters, nested
@@ -31,26 +31,26 @@ from gadgetopt.solvers.linear_terms import (
     too_large,
 )
 
-#: Relative rounding error at which a row without variables counts as satisfied where its numbers
-#: are known as doubles only.
+#: Relative rounding error within which a row without variables counts as satisfied if its numbers
+#: are known only as doubles.
 CONSTANT_TOLERANCE = 1e-12
 
-#: Numbers whose double is the number itself, as long as they are below `LARGEST_EXACT`.
+#: Types whose values below `LARGEST_EXACT` are exact as doubles.
 _DOUBLES = frozenset({int, float, np.float64})
 
 
 class TriviallyInfeasibleError(ValueError):
-    """A constraint without variables, or a variable's domain, already rules out every solution."""
+    """A constraint without variables, or a variable's domain, rules out every solution."""
 
 
 class Compiler:
-    """Collects one model's objective and constraints; columns are numbered as they are met.
+    """Collects a model's objective and constraints; columns are numbered in order of appearance.
 
     Attributes
     ----------
     variables : list of VarData
-        One per column; a variable's component comes in whole, so that the order of columns does
-        not hang on the order in which an expression was written.
+        One per column; a variable's component is added as a whole, so that the order of columns
+        does not depend on how an expression was written.
     data, indices, starts : list
         The rows, compressed.
     lower, upper : list of float
@@ -109,7 +109,7 @@ class Compiler:
             If it has no variables and is violated, or no number lies between its sides.
         """
         if isinstance(con, TemplateDataMixin):
-            _ = con.expr  # a row that is only a pattern becomes an expression when asked for it
+            _ = con.expr  # a row that is only a template becomes an expression on access
         try:
             lower, body, upper = con.to_bounded_expression()
         except InvalidConstraintError:
@@ -145,7 +145,7 @@ class Compiler:
         self.rows.append(con)
 
     def _flat(self, body: Any) -> tuple[Sequence[float], Sequence[int]] | None:
-        """Return a flat sum's coefficients and columns; None if it is anything else."""
+        """Return a flat sum's coefficients and columns; None for any other expression."""
         if body.__class__ is LinearExpression:
             args = body.args
         elif body.__class__ is MonomialTermExpression or _is_variable(body):
@@ -169,7 +169,7 @@ class Compiler:
         return coefficients, known
 
     def _column(self, v: Any) -> int | None:
-        """Return the column of a free variable, a new one if need be; None of anything else."""
+        """Return the column of a free variable, adding it if needed; None for anything else."""
         key = id(v)
         if key not in self._position:
             if not _is_variable(v) or v.fixed:
@@ -181,7 +181,7 @@ class Compiler:
         return self._position[key]
 
     def _terms(self, linear: Linear) -> dict[int, Exact]:
-        """Return the coefficients that are not zero, by column."""
+        """Return the nonzero coefficients by column."""
         out = {}
         for key, a in linear.terms.items():
             column = self._column(self.reader.variables[key])
@@ -219,7 +219,7 @@ class Compiler:
         )
 
     def _side(self, x: Any, missing: float) -> Side:
-        """Return a side as it was written; as a double where it is infinite or very large."""
+        """Return a side as it was written, or as a double if it is infinite or very large."""
         if x is None:
             return missing
         if isinstance(x, float) and not abs(x) < LARGEST_EXACT:
@@ -229,7 +229,7 @@ class Compiler:
     def _add_in_doubles(
         self, con: Any, lower: Any, body: Any, upper: Any, reason: NotExactError
     ) -> None:
-        """Collect a row as Pyomo does, where there are no exact numbers to be had."""
+        """Collect a row in doubles as Pyomo does, if its exact numbers are not known."""
         name = con.name
         coefficients, columns, constant = self._in_doubles(body, name)
         low = -math.inf if lower is None else float(_evaluated(lower, name))
@@ -266,7 +266,7 @@ class Compiler:
 
 
 def _shifted(side: Side, constant: Exact) -> Side:
-    """Return a side less a constant; a very large double must stay one."""
+    """Return a side minus a constant; a very large double stays a double."""
     if not isinstance(side, float):
         return side - constant
     if constant == 0 or not math.isfinite(side):
@@ -278,7 +278,7 @@ def _shifted(side: Side, constant: Exact) -> Side:
 
 
 def _named(name: str, read: Any, *arguments: Any) -> Any:
-    """Call `read`; what is wrong is told with the name of the row."""
+    """Call `read`; add the name of the row to its error messages."""
     try:
         return read(*arguments)
     except (ModelRefused, InputError) as error:
@@ -299,13 +299,13 @@ def _is_variable(x: Any) -> bool:
 
 
 def _is_double(side: Any) -> bool:
-    """Return True if a side is missing, or a number that its double is."""
+    """Return True if a side is missing, or equals its double exactly."""
     kind = side.__class__
     return side is None or kind is float or (kind is int and abs(side) < LARGEST_EXACT)
 
 
 def _is_small_integer(x: Side) -> bool:
-    """Return True if a number is what its double is: an integer below 2^53, or no exact number."""
+    """Return True if a number equals its double: an integer below 2^53, or a float."""
     return abs(x) < LARGEST_EXACT if isinstance(x, int) else isinstance(x, float)
 
 

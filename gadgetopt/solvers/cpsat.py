@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import logging
 import math
 import time
@@ -14,6 +15,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import highs
@@ -24,7 +26,7 @@ from gadgetopt.solvers.integer_form import IntegerForm, integer_form, is_improvi
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recession import recession_form
-from gadgetopt.solvers.standard_form import Floats, StandardForm
+from gadgetopt.solvers.standard_form import StandardForm
 from gadgetopt.system.result import (
     Limits,
     Status,
@@ -32,8 +34,8 @@ from gadgetopt.system.result import (
     solver_log,
 )
 
-#: Unbounded variables are kept within this distance of their other bound, or of zero, while a
-#: feasible point is looked for that proves unboundedness.
+#: In the search for a feasible point that proves unboundedness, unbounded variables are kept within
+#: this distance of their other bound, or of zero.
 BOX = 10**6
 
 
@@ -47,8 +49,8 @@ def solve_form(
     """Solve a compiled integer linear model with CP-SAT.
 
     Coefficients are read as the simplest rationals that round to them and scaled to integers
-    exactly, so objective and bound are exact. Variables without finite bounds get them where they
-    follow from the rows, or from what the objective can want.
+    exactly, so objective and bound are exact. Missing finite bounds are derived from the rows, or
+    from the direction of the objective.
 
     Parameters
     ----------
@@ -69,8 +71,7 @@ def solve_form(
     Raises
     ------
     ModelRefused
-        If a variable is continuous, or can be bounded in no way, or numbers do not fit into 64
-        bits.
+        If a variable is continuous or cannot be bounded, or numbers do not fit into 64 bits.
     """
     start = time.perf_counter()
     try:
@@ -106,8 +107,9 @@ def solve_cp(
     limits : Limits
     seed : int
     linearization_level : int, optional
-        How much of the model CP-SAT adds to its linear relaxation: 0 nothing, 1 (its default) what
-        it judges useful, 2 all. Models whose linear relaxation is weak are faster at 0.
+        How much of the model CP-SAT adds to its linear relaxation: 0 nothing, 1 (its default) the
+        constraints that it judges useful, 2 everything. Models whose linear relaxation is weak are
+        faster at 0.
 
     Returns
     -------
@@ -130,6 +132,7 @@ def solve_cp(
         value = float(run.response.objective_value) if values is not None else None
     outcome = _outcome(run, values, value, bound if run.bounded else None, limits)
     outcome.phases_s = {"solve": time.perf_counter() - start}
+    outcome.versions = {"ortools": importlib.metadata.version("ortools")}
     return outcome
 
 
@@ -154,7 +157,7 @@ class _NativeObjective:
     def of(cls, model: cp_model.CpModel) -> _NativeObjective:
         if not model.has_objective():
             return cls(present=False, exact=False)
-        # Asking a model with a fractional objective for `objective` would give it one.
+        # Reading `objective` of a model with a fractional objective would add an integer one.
         if model.proto.has_floating_point_objective():
             return cls(present=True, exact=False)
         written = model.proto.objective
@@ -180,7 +183,7 @@ class _NativeObjective:
 
 @dataclass
 class _Run:
-    """What CP-SAT answered, and what stopped it."""
+    """CP-SAT's response, and what stopped the run."""
 
     response: Any
     status: Any
@@ -195,17 +198,17 @@ class _Run:
 
     @property
     def bounded(self) -> bool:
-        """Whether the response's bound means anything.
+        """True if the response's bound is meaningful.
 
-        Of a run that ended before its search began, the bound field is an untouched zero.
+        If a run ended before its search began, the bound field is still zero.
         """
         return self.has_solution or (self.status == cp_model.UNKNOWN and self.bound_reported)
 
 
 class _Watch(cp_model.CpSolverSolutionCallback):
-    """Record incumbents and bounds, and stop the search once the gap asked for is reached.
+    """Record incumbents and bounds, and stop the search at the requested gap.
 
-    CP-SAT's own relative gap is relative to its own objective, which leaves out the offset.
+    CP-SAT's relative gap refers to its own objective, which lacks the offset.
     """
 
     def __init__(self, solver: Any, rel_gap: float, scale: Callable[[float], float]):
@@ -315,7 +318,8 @@ def _limit_hit(
         return "gap"
     if run.status == cp_model.OPTIMAL:
         return None
-    # CP-SAT does not say which limit it met, and may give up presolve well before its time is up.
+    # CP-SAT does not report which limit it met, and may give up presolve long before its time is
+    # up.
     if limits.time_s is not None and (limits.memory_mb is None or run.seconds > limits.time_s / 2):
         return "time_s"
     return "memory_mb" if limits.memory_mb is not None else None
@@ -347,12 +351,12 @@ def _solve_translation(
 def _outcome_of_relaxation(
     form: IntegerForm, run: _Run, values: list[int] | None, bound: Number | None, limits: Limits
 ) -> SolverOutcome:
-    """Return the outcome of a relaxed model: nothing is claimed that the exact rows do not bear."""
+    """Return the outcome of a relaxed model, limited to claims that hold for the exact rows."""
     if values is not None and not satisfies(form, values):
         values = None
     objective = None if values is None else form.objective(form.inner(values))
-    # Optimal for the relaxation says nothing by itself; only the closed gap does. The trace's
-    # incumbents are solutions of the relaxation, so they are left out.
+    # An optimum of the relaxation proves nothing by itself; only a closed gap does. The trace's
+    # incumbents solve the relaxation, so they are left out.
     trace = [replace(point, incumbent=None) for point in run.trace]
     honest = replace(run, trace=trace)
     outcome = _outcome(honest, values, objective, bound, limits)
@@ -398,7 +402,7 @@ def _solve_without_bounds(
     left = clock.limits()
     point = _run(boxed.model, left, seed, float)
     if point.has_solution:
-        # A feasible point and a rational ray that improves for ever.
+        # A feasible point and a rational ray along which the objective improves without bound.
         return SolverOutcome(Status.UNBOUNDED)
     if point.status == cp_model.UNKNOWN:
         return SolverOutcome(Status.NO_SOLUTION, limit_hit=_limit_hit(point, left))

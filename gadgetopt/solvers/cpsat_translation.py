@@ -1,4 +1,4 @@
-"""An integer form written as a CP-SAT model: exactly, or as a relaxation when asked for."""
+"""Translation of an integer form to a CP-SAT model: exact, or a relaxation on request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gadgetopt.solvers.integer_form import IntegerForm, IntegerRow
 
 Scaling = Literal["exact", "outward"]
 
-#: CP-SAT computes with 64-bit integers. No term, sum or right-hand side may come near their end.
+#: CP-SAT computes with 64-bit integers. No term, sum or right-hand side may exceed this.
 LARGEST = 2**61
 
 
@@ -50,15 +50,15 @@ def translate(form: IntegerForm, scaling: Scaling = "exact") -> Translation:
     ----------
     form : IntegerForm
     scaling : "exact" or "outward"
-        What to do with rows and objectives whose integers do not fit into 64 bits: refuse them, or
-        relax them by rounding coefficients to fewer digits such that no solution is lost.
+        How to treat rows and objectives whose integers do not fit into 64 bits: refuse them, or
+        relax them by rounding coefficients to fewer digits without losing a solution.
 
     Raises
     ------
     ModelRefused
         If a row, the objective or a bound does not fit into 64 bits and may not be relaxed.
     TriviallyInfeasibleError
-        If a row can be seen to have no solution.
+        If a row obviously has no solution.
     """
     model = cp_model.CpModel()
     lower, upper, largest = [], [], []
@@ -118,7 +118,7 @@ def _size(columns: list[int], coefficients: list[int], largest: list[int]) -> in
 
 
 def _clamped(row: IntegerRow, size: int) -> IntegerRow:
-    """Return `row` without the sides that no sum of at most `size` can reach."""
+    """Return `row` without the sides that a sum of at most `size` cannot reach."""
     if (row.upper or 0) < -size or (row.lower or 0) > size:
         raise TriviallyInfeasibleError(f"{row.name}: no values within the bounds satisfy it")
     return replace(

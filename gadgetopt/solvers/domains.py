@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.numbers.arrays import Bools, Floats
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.linear_terms import LARGEST_EXACT, Exact, NotExactError, TermReader
 
-#: Kinds of bounds that need no evaluation.
+#: Types of bounds that need no evaluation.
 _NUMBERS = frozenset({int, float, type(None)})
 
 
@@ -24,16 +24,16 @@ class Domains:
     Attributes
     ----------
     lower, upper : ndarray of float
-        Bounds of variable and domain, infinite where there are none; integers where only integers
-        are taken.
+        The tighter of the variable's and its domain's bounds, infinite if there is none; integers
+        for integer variables.
     integer : ndarray of bool
     exact_lower, exact_upper : dict of int to Exact
         Bounds that are not the simplest rational that rounds to their double.
     """
 
-    lower: npt.NDArray[np.float64]
-    upper: npt.NDArray[np.float64]
-    integer: npt.NDArray[np.bool_]
+    lower: Floats
+    upper: Floats
+    integer: Bools
     exact_lower: dict[int, Exact]
     exact_upper: dict[int, Exact]
 
@@ -44,7 +44,7 @@ def read_domains(variables: list[Any], reader: TermReader) -> Domains:
     Raises
     ------
     ModelRefused
-        If a domain is no interval of reals or integers.
+        If a domain is not an interval of reals or integers.
     InputError
         If a bound is not a number.
     """
@@ -90,7 +90,7 @@ def _is_large_integer(x: Any) -> bool:
 
 
 def _exact_bound(v: Any, bound: Any, value: float, reader: TermReader) -> Exact | None:
-    """Return a bound exactly; None if it is infinite, or known as a double only."""
+    """Return the exact bound; None if it is infinite or known only as a double."""
     if math.isinf(value):
         return None
     try:
@@ -98,7 +98,7 @@ def _exact_bound(v: Any, bound: Any, value: float, reader: TermReader) -> Exact 
     except (ModelRefused, InputError) as error:
         raise type(error)(f"{v.name}: {error}") from error
     except NotExactError:
-        return None  # a double is all there is
+        return None  # known only as a double
 
 
 def _double(x: Exact, v: Any) -> float:
@@ -111,7 +111,9 @@ def _double(x: Exact, v: Any) -> float:
 def _takes_integers_only(v: Any) -> bool:
     _, _, step = v.domain.get_interval()
     if step not in (0, 1):
-        raise ModelRefused(f"{v.name}: its domain {v.domain} is no interval of reals or integers")
+        raise ModelRefused(
+            f"{v.name}: its domain {v.domain} is not an interval of reals or integers"
+        )
     return bool(step == 1)
 
 

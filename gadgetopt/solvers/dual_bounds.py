@@ -13,9 +13,7 @@ from gadgetopt.solvers.exact_form import ExactReader
 from gadgetopt.system.data import Data
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
+    from gadgetopt.numbers.arrays import Floats
     from gadgetopt.solvers.standard_form import StandardForm
 
 #: Duals are also tried as fractions with at most this denominator: an optimal vertex of a model
@@ -59,15 +57,13 @@ def _numbers(data: Any, where: str) -> Iterator[tuple[str, int | Fraction]]:
         yield from _numbers(part, where + place)
 
 
-def lp_dual_bound(form: StandardForm, row_duals: npt.NDArray[np.float64]) -> Fraction | None:
+def lp_dual_bound(form: StandardForm, row_duals: Floats) -> Fraction | None:
     """Return the bound on the optimum of a linear model that a solver's row duals prove."""
     proved = rational_duals(form, row_duals)
     return None if proved is None else proved[0]
 
 
-def rational_duals(
-    form: StandardForm, row_duals: npt.NDArray[np.float64]
-) -> tuple[Fraction, list[Fraction]] | None:
+def rational_duals(form: StandardForm, row_duals: Floats) -> tuple[Fraction, list[Fraction]] | None:
     r"""Return a bound on the optimum of a linear model, and the exact row duals y that prove it.
 
     For a minimisation and any y with :math:`y_i \ge 0` on rows with a lower bound only and

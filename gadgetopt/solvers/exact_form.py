@@ -1,7 +1,7 @@
 """A standard form read as exact numbers.
 
-A double of the arrays stands for the simplest rational that rounds to it. Where the model's exact
-number is another one, such as an integer of 20 digits or a sum of decimals, the form says so.
+A double of the arrays stands for the simplest rational that rounds to it. If the model's exact
+number is different, such as an integer of 20 digits or a sum of decimals, the form stores it.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ class ExactRow:
 
 @dataclass(frozen=True)
 class ExactParts:
-    """What in a standard form is not the simplest rational that rounds to its double.
+    """Numbers of a standard form that are not the simplest rational that rounds to their double.
 
     Attributes
     ----------
     rows : dict of int to ExactRow
     costs : dict of int to Exact, or None
-        All costs that are not zero, by column.
+        All nonzero costs by column.
     offset : Exact or None
     col_lower, col_upper : dict of int to Exact
         Bounds by column.
     inexact : dict of int to str
-        Rows of which only doubles are known, and why; -1 is the objective.
+        Reasons by row, for rows that are known only in doubles; -1 is the objective.
     """
 
     rows: Mapping[int, ExactRow] = field(default_factory=dict)
@@ -57,15 +57,14 @@ class ExactParts:
     inexact: Mapping[int, str] = field(default_factory=dict)
 
 
-#: The key of the objective among what is inexact.
+#: The key of the objective in `inexact`.
 OBJECTIVE = -1
 
 
 class ExactReader:
     """Reads the rows, bounds and objective of a standard form as exact numbers.
 
-    Every method raises `ModelRefused` where a number is known as a double only, and that double may
-    have been rounded.
+    Every method raises `ModelRefused` if a number is known only as a double that may be rounded.
     """
 
     def __init__(self, form: StandardForm):
@@ -92,7 +91,7 @@ class ExactReader:
         )
 
     def costs(self) -> dict[int, Exact]:
-        """Return the costs that are not zero, by column."""
+        """Return the nonzero costs by column."""
         if OBJECTIVE in self._parts.inexact:
             raise ModelRefused(f"the objective: {self._parts.inexact[OBJECTIVE]}")
         if self._parts.costs is not None:
@@ -113,7 +112,7 @@ class ExactReader:
         return simplest_rational(self.form.offset)
 
     def bounds(self, j: int) -> tuple[Exact | None, Exact | None]:
-        """Return the bounds of a column, None where there is none."""
+        """Return the bounds of a column, None for a missing one."""
         form = self.form
         return (
             self._bound(j, float(form.col_lower[j]), self._parts.col_lower),

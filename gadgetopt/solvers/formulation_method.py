@@ -25,11 +25,11 @@ def solve_formulation(
     limits: Limits,
     rng: np.random.Generator,
 ) -> MethodOutcome:
-    """Return the incumbent of a formulation's model, its bound, and the duals that prove one."""
+    """Return the incumbent of a formulation's model, its bound, and duals that prove it."""
     clock = Clock(limits)
     with clock.phase("build"):
         model = formulation.build(instance)
-    if clock.expired:  # building cannot be interrupted, but need not be followed by a solve
+    if clock.expired:  # building cannot be interrupted, but the solve can be skipped
         return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
     solved = solve_model(model, backend, clock.limits(), seed=seed_of(rng))
     # A relaxation's infeasibility is the problem's; a restriction's says nothing about it, and

@@ -28,11 +28,11 @@ from gadgetopt.system.result import (
 
 #: Absolute gap at which a MIP counts as solved; below it HiGHS's own tolerances decide.
 ABSOLUTE_GAP = 1e-6
-#: Relative distance of a scaled objective to its bound at which nothing is left open.
+#: Relative distance of a scaled objective to its bound below which the solve counts as closed.
 CLOSED = 1e-6
-#: HiGHS takes numbers from here on for infinite.
+#: HiGHS treats numbers of this size as infinite.
 INFINITE = 1e20
-#: Smallest coefficient HiGHS can be told to keep; smaller ones it drops.
+#: Smallest coefficient that HiGHS can be told to keep; it drops smaller ones.
 SMALLEST_COEFFICIENT = 1e-12
 #: An improving direction of length one must improve by this much to count as a ray.
 RAY_TOLERANCE = 1e-6
@@ -63,7 +63,7 @@ def solve_form(
     Raises
     ------
     ModelRefused
-        If HiGHS does not take the model as it is.
+        If HiGHS does not accept the model as it is.
     """
     if not form.columns:
         return _without_columns(form)
@@ -74,7 +74,7 @@ def solve_form(
     passed_s = clock.elapsed_s
     outcome = _run(highs, form, limits, seed, warm_start)
     if outcome.status is Status.UNBOUNDED:
-        # HiGHS says "unbounded, or infeasible after all"; find out which.
+        # HiGHS says "unbounded or infeasible"; find out which.
         outcome = _unbounded_or_infeasible(form, clock.limits(), seed)
     outcome.phases_s = {"pass": passed_s, "solve": clock.elapsed_s - passed_s}
     return scaling.restored(outcome)
@@ -86,7 +86,7 @@ def pass_form(form: StandardForm) -> highspy.Highs:
     Raises
     ------
     ModelRefused
-        If HiGHS does not take the model, or a coefficient is so small that it would drop it.
+        If HiGHS does not accept the model, or would drop a tiny coefficient.
     """
     if form.A.nnz and np.abs(form.A.data).min() <= SMALLEST_COEFFICIENT:
         tiny = np.abs(form.A.data).argmin()
@@ -118,7 +118,7 @@ def pass_form(form: StandardForm) -> highspy.Highs:
     )
     if status == highspy.HighsStatus.kError:
         raise ModelRefused(
-            "HiGHS does not take the model: a coefficient is 1e15 or more, or bounds are not sane"
+            "HiGHS does not accept the model: a coefficient is 1e15 or more, or bounds are not sane"
         )
     return highs
 
@@ -147,7 +147,7 @@ def _run(
     }
     for option, value in options.items():
         if highs.setOptionValue(option, value) == highspy.HighsStatus.kError:
-            raise ModelRefused(f"HiGHS does not take {value} for its option {option}")
+            raise ModelRefused(f"HiGHS does not accept {value} for its option {option}")
     if warm_start is not None:
         known = np.flatnonzero(np.isfinite(warm_start))
         highs.setSolution(len(known), known.astype(np.int32), warm_start[known])
@@ -260,7 +260,7 @@ def _unbounded_or_infeasible(form: StandardForm, limits: Limits, seed: int) -> S
 
 
 def _bound_taken_for_infinite(form: StandardForm) -> str | None:
-    """Return the name of a column or row with a finite bound that HiGHS takes for none."""
+    """Return the name of a column or row with a finite bound that HiGHS treats as infinite."""
     for things, bounds in (
         (form.columns, (form.col_lower, form.col_upper)),
         (form.rows, (form.row_lower, form.row_upper)),

@@ -7,11 +7,12 @@ from gadgetopt.solvers.integer_form import IntegerForm, IntegerRow
 
 
 def find_bounds(form: IntegerForm) -> list[int]:
-    """Fill in missing bounds of `form` where they follow, and return the columns left without.
+    """Derive missing bounds of `form`; return the columns that remain unbounded.
 
     A bound follows from a row whose other variables are bounded. It also follows from dominance: a
-    variable that nothing pulls up, such as a makespan that is minimised, need not exceed what the
-    rows can ask of it. Bounds of the second kind cut off no optimal value, only worse solutions.
+    variable that nothing pushes up, such as a makespan that is minimised, need not exceed what the
+    rows can require. Bounds of the second kind keep an optimal solution, but may cut off worse
+    ones.
 
     Raises
     ------
@@ -43,7 +44,7 @@ def _missing(form: IntegerForm) -> list[int]:
 
 
 def _propagate(form: IntegerForm, j: int, rows: list[tuple[int, IntegerRow]]) -> bool:
-    """Set a missing bound of column `j` that follows from one row; say whether one was set."""
+    """Set a missing bound of column `j` that follows from one row; return True if one was set."""
     found = False
     for a, row in rows:
         # a x <= upper - rest and a x >= lower - rest bound x from above or below by the sign of a.
@@ -70,7 +71,7 @@ def _propagate(form: IntegerForm, j: int, rows: list[tuple[int, IntegerRow]]) ->
 
 
 def _dominate(form: IntegerForm, j: int, rows: list[tuple[int, IntegerRow]]) -> bool:
-    """Set a missing bound of column `j` beyond which going is never of use."""
+    """Set a missing bound of column `j` beyond which no value is ever useful."""
     cost = form.costs.get(j, 0)
     if form.upper[j] is None and cost >= 0:
         need = _largest_need(form, j, rows, 1)
@@ -90,7 +91,7 @@ def _largest_need(
 ) -> int | None:
     """Return the largest value of `sign * x[j]` that a row or its own bound can force.
 
-    None if that is unknown, or nothing forces anything.
+    None if it is unknown, or nothing is forced.
     """
     own = form.lower[j] if sign > 0 else form.upper[j]
     needs = [] if own is None else [sign * own]

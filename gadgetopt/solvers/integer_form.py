@@ -1,4 +1,4 @@
-"""A standard form over integer variables, read and scaled to integers exactly."""
+"""A standard form over integer variables, scaled to integers exactly."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class IntegerForm:
         Bounds per column; None where there is none.
     rows : list of IntegerRow
     costs : dict of int to int
-        Cost by column, zeros left out.
+        Nonzero costs by column.
     sign : int
         -1 where the model maximises: then `costs` are negated.
     unit : Fraction
-        What a unit of `sum(costs * x)` is worth in the model's objective, positive.
+        Value of one unit of `sum(costs * x)` in the model's objective, positive.
     offset : Fraction
         The model's objective is `offset + sign * unit * sum(costs * x)`.
     """
@@ -57,7 +57,7 @@ class IntegerForm:
     offset: Fraction
 
     def objective(self, inner: Fraction | int) -> Fraction | int:
-        """Return the model's objective where `sum(costs * x)` is `inner`."""
+        """Return the model's objective for the value `inner` of `sum(costs * x)`."""
         value = self.offset + self.sign * self.unit * inner
         return int(value) if value.denominator == 1 else value
 
@@ -150,7 +150,7 @@ def _scaled(
     reach: int | None,
     rounded: Callable[[Fraction], int],
 ) -> int | None:
-    """Return a side as an integer; a double of 2^53 or more must be out of the row's reach."""
+    """Return a side as an integer; a double of 2^53 or more must be unreachable for the row."""
     if isinstance(side, float):
         if math.isinf(side):
             return None
@@ -164,7 +164,7 @@ def _scaled(
 
 
 def _integers(values: list[Exact]) -> tuple[list[int], Fraction]:
-    """Return coprime integers in the ratio of `values`, and the factor that makes them so."""
+    """Return coprime integers proportional to `values`, and the factor."""
     denominator = math.lcm(*(x.denominator for x in values))
     whole = [x.numerator * (denominator // x.denominator) for x in values]
     divisor = math.gcd(*whole) or 1
@@ -179,18 +179,18 @@ def _check_order(name: str, low: int | None, high: int | None) -> None:
 
 
 def satisfies(form: IntegerForm, values: list[int]) -> bool:
-    """Say whether integers satisfy every row and bound, exactly."""
+    """Return True if integers satisfy every row and bound exactly."""
     return all(
         _between(low, x, high) for low, x, high in zip(form.lower, values, form.upper, strict=True)
     ) and all(_between(row.lower, _activity(row, values), row.upper) for row in form.rows)
 
 
 def is_improving_ray(form: IntegerForm, direction: list[Fraction]) -> bool:
-    """Say whether going along `direction` for ever leaves no bound and improves, exactly."""
+    """Return True if `direction` is exactly an improving ray that violates no bound."""
     improvement = sum(cost * direction[j] for j, cost in form.costs.items())
     if improvement >= 0:
         return False
-    # A side of a row or column that exists becomes a zero.
+    # Each existing side of a row or column becomes zero.
     return all(
         _between(low and 0, d, high and 0)
         for low, d, high in zip(form.lower, direction, form.upper, strict=True)

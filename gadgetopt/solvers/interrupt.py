@@ -1,4 +1,4 @@
-"""Ctrl-C during a solve: the solver stops and its incumbent is kept."""
+"""Ctrl-C during a solve: stops the solver and keeps its incumbent."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-#: Seconds between two looks of the waiting thread; Windows delivers Ctrl-C only in between.
+#: Seconds between two checks of the waiting thread; Windows delivers Ctrl-C only in between.
 POLL_S = 0.1
 
 
@@ -28,7 +28,7 @@ def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple
     Returns
     -------
     tuple
-        What `solve` returned, and whether it was interrupted.
+        The result of `solve`, and True if it was interrupted.
 
     Raises
     ------
@@ -39,13 +39,13 @@ def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple
         return solve(), False
     returned: list[T] = []
     raised: list[BaseException] = []
-    # An event of our own: Thread.join interrupted by Ctrl-C may take the thread for finished.
+    # A separate event: Thread.join, interrupted by Ctrl-C, may consider the thread finished.
     done = threading.Event()
 
     def run() -> None:
         try:
             returned.append(solve())
-        except BaseException as error:  # handed over to the waiting thread below
+        except BaseException as error:  # raised in the waiting thread below
             raised.append(error)
         finally:
             done.set()

@@ -1,4 +1,4 @@
-"""Linear Pyomo models solved by a backend, and what it hands back checked before it is used."""
+"""Linear Pyomo models solved by a backend, whose incumbent is checked before it is used."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.exact_form import ExactParts
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recheck import beyond_doubles, objective_of, violated, within_bounds
 from gadgetopt.solvers.standard_form import (
-    Floats,
     NotIntegralError,
     StandardForm,
     compile_model,
@@ -32,9 +32,9 @@ from gadgetopt.system.result import Limits, Status
 if TYPE_CHECKING:
     from pyomo.environ import ConcreteModel
 
-#: Relative distance of an objective in doubles to its bound at which nothing is left open.
+#: Relative distance of an objective in doubles to its bound below which the solve counts as closed.
 CLOSED = 1e-6
-#: Seconds that mending an incumbent may take when the time is up.
+#: Seconds that repairing an incumbent may take when the time is up.
 LEAST_TIME_S = 1.0
 
 
@@ -71,17 +71,17 @@ def solve_linear(
 def checked(
     form: StandardForm, outcome: SolverOutcome, backend: str, limits: Limits, seed: int
 ) -> SolverOutcome:
-    """Return an outcome whose incumbent is feasible, and which concludes nothing from rounding.
+    """Return an outcome with a checked incumbent, and without conclusions from rounding.
 
     Integers are rounded; then rows over integers must hold exactly, others within
-    `FEASIBILITY_TOLERANCE`. Where HiGHS fails on a model over integers, CP-SAT decides; where
-    continuous variables are at fault, they are computed again beside the fixed integers. What
-    cannot be mended is of status `ERROR`, or `NO_SOLUTION` where a limit was hit.
+    `FEASIBILITY_TOLERANCE`. If HiGHS fails on a model over integers, CP-SAT decides; if continuous
+    variables are at fault, they are recomputed with the integers fixed. If this fails, the status
+    is `ERROR`, or `NO_SOLUTION` if a limit was hit.
 
     Parameters
     ----------
     limits : Limits
-        `time_s` is what is left.
+        `time_s` is the time left.
     """
     if outcome.status is Status.ERROR:
         return outcome
@@ -111,7 +111,7 @@ def checked(
 
 
 def _with_true_objective(form: StandardForm, outcome: SolverOutcome) -> SolverOutcome:
-    """Return an outcome with the objective of the rounded incumbent; open where that opens it."""
+    """Return an outcome with the rounded incumbent's objective; not optimal if a gap opens."""
     if outcome.values is None:
         return outcome
     try:
@@ -145,7 +145,7 @@ def _without_rounded_claims(
     limits: Limits,
     seed: int,
 ) -> SolverOutcome:
-    """Return what can be said of a model that HiGHS does not resolve in its row `far`."""
+    """Return the claims that remain for a model whose row `far` HiGHS cannot resolve."""
     if outcome.status in (Status.UNBOUNDED, Status.NO_SOLUTION):
         return replace(outcome, bound=None)
     reason = f"{far}: its sums are too large for HiGHS, which computes in doubles"
@@ -174,9 +174,9 @@ def _by_cpsat(
 def _confirmed_infeasible(
     form: StandardForm, outcome: SolverOutcome, limits: Limits, seed: int
 ) -> SolverOutcome:
-    """Return CP-SAT's outcome where it finds a solution in the time that HiGHS took.
+    """Return CP-SAT's outcome if it finds a solution in the time that HiGHS took.
 
-    HiGHS's presolve is known to call feasible models infeasible.
+    HiGHS's presolve is known to declare some feasible models infeasible.
     """
     time_s = max(LEAST_TIME_S, outcome.phases_s.get("solve", 0.0))
     if limits.time_s is not None:
@@ -188,7 +188,7 @@ def _confirmed_infeasible(
 
 
 def _cpsat_outcome(form: StandardForm, limits: Limits, seed: int) -> SolverOutcome | str:
-    """Return a checked outcome of CP-SAT, or why there is none."""
+    """Return a checked outcome of CP-SAT, or the reason why there is none."""
     try:
         outcome = _solve_form(form, "cpsat", limits, seed, None)
     except ModelRefused as error:
@@ -201,9 +201,9 @@ def _cpsat_outcome(form: StandardForm, limits: Limits, seed: int) -> SolverOutco
 def _with_fixed_integers(
     form: StandardForm, outcome: SolverOutcome, wrong: str, limits: Limits, seed: int
 ) -> SolverOutcome:
-    """Return an outcome whose continuous columns are computed again beside its integers.
+    """Return an outcome whose continuous columns are recomputed with the integers fixed.
 
-    Rows are scaled such that HiGHS's absolute tolerance is relative to them.
+    Rows are scaled so that HiGHS's absolute tolerance is relative to their size.
     """
     assert outcome.values is not None
     values, integer = outcome.values, form.integer

@@ -25,7 +25,7 @@ from gadgetopt.numbers.tolerance import simplest_rational
 Exact = int | Fraction
 Stack = list[tuple[Any, Exact]]
 
-#: Doubles hold every integer below this, and not every one beyond.
+#: Doubles represent every integer below this, but not every larger one.
 LARGEST_EXACT = 2**53
 
 #: Largest power of a constant that is multiplied out.
@@ -33,7 +33,7 @@ LARGEST_POWER = 1000
 
 
 class NotExactError(ValueError):
-    """An expression whose exact terms cannot be known; the message says why."""
+    """The exact terms of an expression cannot be determined; the message says why."""
 
 
 class LargeDoubleError(NotExactError):
@@ -59,7 +59,7 @@ class Linear:
 
 
 class TermReader:
-    """Reads the expressions of one model; fixed variables are constants.
+    """Reads the expressions of a model; fixed variables are constants.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class TermReader:
         self._named: dict[int, Linear] = {}
 
     def number(self, x: Any) -> Exact:
-        """Return a number that Pyomo holds as what it was written as.
+        """Return a number held by Pyomo as the number that was written.
 
         Raises
         ------
@@ -111,7 +111,7 @@ class TermReader:
         Raises
         ------
         NotExactError
-            If it is not linear, holds a function that has no rational value, or a double of 2^53
+            If it is not linear, contains a function without a rational value, or a double of 2^53
             or more.
         InputError
             If a number is infinite or not a number.
@@ -144,7 +144,7 @@ class TermReader:
         return sum_
 
     def _add_flat(self, args: Sequence[Any], factor: Exact, sum_: Linear, stack: Stack) -> None:
-        """Add the terms among `args` that are a number times a variable; put the others aside."""
+        """Add those terms among `args` that are a number times a variable; set the others aside."""
         rationals = self._rationals
         others = []
         for arg in args:
@@ -175,7 +175,7 @@ class TermReader:
         """Return the value of a parameter, fixed variable or unit."""
         try:
             number = value(leaf, exception=False)
-        except ValueError:  # a parameter that was never given one
+        except ValueError:  # a parameter without a value
             number = None
         if number is None:
             what = "fixed, but has no value" if leaf.is_variable_type() else "without a value"
@@ -183,7 +183,7 @@ class TermReader:
         return self.number(number)
 
     def _named_terms(self, node: Any) -> Linear:
-        """Return the terms of a named expression, which many rows may share."""
+        """Return the terms of a named expression, which several rows may share."""
         known = self._named.get(id(node))
         if known is None:
             if node.args[0] is None:
@@ -261,7 +261,7 @@ _HANDLERS: dict[type, Callable[..., None]] = {
 
 
 def too_large(x: float) -> str:
-    """Say why a double of 2^53 or more is not taken as exact."""
+    """Return the message that a double of 2^53 or more is not taken as exact."""
     return (
         f"{x:.17g} is 2^53 or more, where doubles no longer hold every integer, so it cannot be "
         "taken as exact"

@@ -1,4 +1,4 @@
-"""A linear program that stays in HiGHS while rows and columns are added: cut and column generation.
+"""A linear program that stays in HiGHS while rows and columns are added.
 
 Every solve starts from the basis of the one before. Rows and columns go in as arrays, many at a
 time, and are numbered in the order in which they were added.
@@ -24,7 +24,7 @@ from gadgetopt.system.result import Limits, Status
 
 Array = npt.NDArray[Any] | Sequence[float]
 
-#: How an LP may be solved, and what that is in HiGHS: `solver` and `simplex_strategy`.
+#: Algorithms for an LP, with HiGHS's options `solver` and `simplex_strategy`.
 ALGORITHMS: dict[str, tuple[str, int]] = {
     "choose": ("simplex", 0),
     "dual": ("simplex", 1),
@@ -35,7 +35,7 @@ Algorithm = Literal["choose", "dual", "primal", "interior_point"]
 
 INFINITY = math.inf
 
-#: Relative difference of the primal and the dual objective at which an optimum is believed.
+#: Relative difference of primal and dual objective up to which an optimum is accepted.
 OBJECTIVES_AGREE = 1e-6
 
 
@@ -46,16 +46,16 @@ class PersistentLp:
     ----------
     sense : "min" or "max"
     cost_unit : float, default 1
-        Power of two by which HiGHS counts the objective, see `gadgetopt.solvers.scaling`. What goes
-        in and comes out is in the caller's own unit.
+        Power of two by which the objective is scaled for HiGHS, see `gadgetopt.solvers.scaling`.
+        Arguments and results are in the caller's unit.
     **options
-        HiGHS's own options, by name. Presolve is off unless they say so: it could only serve the
-        first solve, and its search for dominated columns takes quadratic time and knows no limit.
+        HiGHS's options, by name. Presolve is off by default: it could only serve the first solve,
+        and its search for dominated columns takes quadratic time without a limit.
 
     Raises
     ------
     ModelRefused
-        If HiGHS does not know an option or does not take its value.
+        If HiGHS does not know an option or does not accept its value.
     """
 
     def __init__(
@@ -70,21 +70,21 @@ class PersistentLp:
         senses = highspy.ObjSense
         self._highs.changeObjectiveSense(senses.kMaximize if sense == "max" else senses.kMinimize)
         self._highs.HandleUserInterrupt = True
-        #: What stopped the last solve: "time_s", "interrupted" or nothing.
+        #: What stopped the last solve: "time_s", "interrupted" or None.
         self.limit_hit: str | None = None
         #: Simplex and interior-point iterations of all solves.
         self.iterations = 0
-        #: Solves from the last basis that failed and were done once more without it.
+        #: Number of solves that failed from the last basis and were repeated without it.
         self.cold_restarts = 0
 
     @property
     def num_columns(self) -> int:
-        """Columns so far."""
+        """Number of columns."""
         return int(self._highs.getNumCol())
 
     @property
     def num_rows(self) -> int:
-        """Rows so far."""
+        """Number of rows."""
         return int(self._highs.getNumRow())
 
     def add_columns(
@@ -110,7 +110,7 @@ class PersistentLp:
         Raises
         ------
         ModelRefused
-            If a coefficient is so small that HiGHS would drop it, or HiGHS does not take the
+            If a coefficient is so small that HiGHS would drop it, or HiGHS does not accept the
             columns.
         """
         first, new = self.num_columns, len(cost)
@@ -129,7 +129,7 @@ class PersistentLp:
         Raises
         ------
         ModelRefused
-            If a coefficient is so small that HiGHS would drop it, or HiGHS does not take the rows.
+            If HiGHS would drop a tiny coefficient, or does not accept the rows.
         """
         first, new = self.num_rows, len(lower)
         matrix = self._matrix(new, starts, columns, values)
@@ -160,11 +160,11 @@ class PersistentLp:
         self._check(self._highs.deleteCols(len(columns), _i(columns)), "columns to delete")
 
     def solve(self, limits: Limits, algorithm: Algorithm = "choose") -> Status:
-        """Solve from the last basis and return what is then known.
+        """Solve from the last basis and return the status.
 
         `OPTIMAL`; `FEASIBLE` or `NO_SOLUTION` if a limit was hit (`limit_hit` names it), with or
         without values; `INFEASIBLE`; `UNBOUNDED`. The time limit is this solve's own. A solve that
-        fails from the last basis is done once more without it.
+        fails from the last basis is repeated without it.
 
         Parameters
         ----------
@@ -177,13 +177,13 @@ class PersistentLp:
         Raises
         ------
         SolverError
-            If HiGHS ends in any other way without a basis, too.
+            If HiGHS ends in any other way, also without a basis.
         """
         solver, strategy = ALGORITHMS[algorithm]
         self._set("solver", solver)
         self._set("simplex_strategy", strategy)
         self._set("threads", limits.threads)
-        # HiGHS's clock runs through all solves of a model.
+        # HiGHS's clock runs on over all solves of a model.
         time_s = math.inf if limits.time_s is None else max(0.0, limits.time_s)
         self._set("time_limit", self._highs.getRunTime() + time_s)
         interrupted = self._run()
@@ -218,9 +218,9 @@ class PersistentLp:
         return end not in (*known, ends.kTimeLimit, ends.kInterrupt)
 
     def solve_in_integers(self, limits: Limits, **options: str | float | bool) -> Floats | None:
-        """Return the best solution found with all columns integer, as a heuristic; None if none is.
+        """Return the best integer solution found, as a heuristic; None if none is found.
 
-        The program itself, its basis and its values stay what they are. Options are HiGHS's own.
+        The program, its basis and its values are unchanged. Options are HiGHS's.
         """
         copy = highspy.Highs()
         copy.setOptionValue("log_to_console", False)
@@ -267,9 +267,9 @@ class PersistentLp:
 
     @property
     def dual_bound(self) -> float:
-        """Bound on the optimum that the row duals prove, rounded outward; it believes no basis.
+        """Bound on the optimum that the row duals prove, rounded outward, whatever the basis.
 
-        Infinite where a column without a finite bound has a reduced cost of the wrong sign.
+        Infinite if a column without a finite bound has a reduced cost of the wrong sign.
         """
         program = self._highs.getLp()
         sign = 1.0 if program.sense_ == highspy.ObjSense.kMaximize else -1.0
@@ -329,12 +329,12 @@ class PersistentLp:
         return Status.NO_SOLUTION
 
     def _cost(self, cost: Array) -> Floats:
-        """Return costs as HiGHS counts them."""
+        """Return costs in HiGHS's unit."""
         return _f(cost) / self._cost_unit
 
     def _set(self, option: str, value: str | float | bool) -> None:
         if self._highs.setOptionValue(option, value) == highspy.HighsStatus.kError:
-            raise ModelRefused(f"HiGHS does not take {value} for its option {option}")
+            raise ModelRefused(f"HiGHS does not accept {value} for its option {option}")
 
     @staticmethod
     def _matrix(new: int, starts: Array, indices: Array, values: Array) -> tuple[Any, ...]:
@@ -350,7 +350,7 @@ class PersistentLp:
     def _check(status: highspy.HighsStatus, what: str) -> None:
         if status == highspy.HighsStatus.kError:
             raise ModelRefused(
-                f"HiGHS does not take {what}: an index is unknown or twice in a row or column, a "
+                f"HiGHS does not accept {what}: an index is unknown or twice in a row or column, a "
                 "coefficient is 1e15 or more, or bounds are not sane"
             )
 
@@ -364,7 +364,7 @@ def _matrix_of(program: Any) -> csc_array:
 
 
 def _exact_reduced_cost(cost: float, matrix: csc_array, j: int, duals: Floats) -> float:
-    """Return the reduced cost of a column; only its sign is sure."""
+    """Return the reduced cost of a column; only its sign is reliable."""
     entries = slice(matrix.indptr[j], matrix.indptr[j + 1])
     rows, values = matrix.indices[entries].tolist(), matrix.data[entries].tolist()
     charged = sum(Fraction(a) * Fraction(duals[i]) for i, a in zip(rows, values, strict=True))

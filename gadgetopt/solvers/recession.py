@@ -1,4 +1,4 @@
-"""Directions in which a linear model goes on for ever."""
+"""Recession directions: rays along which a linear model stays feasible."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gadgetopt.solvers.standard_form import StandardForm
 def recession_form(form: StandardForm) -> StandardForm:
     """Return the LP that looks for the best improving direction within the box [-1, 1].
 
-    Its columns are a direction d along which no column bound and no row bound is ever left. The
-    model has an improving ray if and only if the optimum is better than zero.
+    Its columns form a direction d along which no column or row bound is ever violated. The model
+    has an improving ray if and only if the optimum is better than zero.
     """
     return replace(
         form,

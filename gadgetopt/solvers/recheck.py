@@ -1,7 +1,7 @@
 """A solver's incumbent checked against rows and bounds, without the solver.
 
-Rows over integer columns hold exactly or not at all. Rows with a continuous column hold if they do
-within `FEASIBILITY_TOLERANCE` of their own size.
+Rows over integer columns must hold exactly. Rows with a continuous column must hold within
+`FEASIBILITY_TOLERANCE` of their own size.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from gadgetopt.numbers.arrays import Bools, Floats
 from gadgetopt.solvers.exact_form import ExactReader, Side, weighted_sum
 from gadgetopt.solvers.linear_terms import LARGEST_EXACT, Exact
 
 if TYPE_CHECKING:
-    from gadgetopt.solvers.standard_form import Floats, StandardForm
+    from gadgetopt.solvers.standard_form import StandardForm
 
 #: HiGHS's own primal feasibility tolerance. Here it is relative to the size of a row: to the
 #: largest of its side, its terms, and its coefficients of continuous columns.
@@ -27,16 +27,14 @@ FEASIBILITY_TOLERANCE = 1e-6
 #: Twice the relative rounding error of a sum or product of doubles.
 _ROUNDING = 2.0**-52
 
-Flags = npt.NDArray[np.bool_]
-
 
 def within_bounds(form: StandardForm, values: Floats) -> Floats:
-    """Return `values` with continuous columns moved onto the bounds they are just beyond."""
+    """Return `values` with continuous columns that are just beyond a bound moved onto it."""
     return np.where(form.integer, values, np.clip(values, form.col_lower, form.col_upper))
 
 
 def violated(form: StandardForm, values: Floats) -> str | None:
-    """Return the name of a row or column whose bounds values leave; None if they are feasible.
+    """Return the name of a row or column that values violate; None if they are feasible.
 
     Parameters
     ----------
@@ -76,14 +74,14 @@ def violated(form: StandardForm, values: Floats) -> str | None:
 
 
 def _doubt(side: Side) -> float:
-    """Return by how much a side that is known as a double only may be off."""
+    """Return the possible rounding error of a side that is known only as a double."""
     return math.ulp(side) if isinstance(side, float) and math.isfinite(side) else 0
 
 
 def _column_outside(reader: ExactReader, values: Floats) -> str | None:
     form = reader.form
     outside = (values < form.col_lower) | (values > form.col_upper)
-    # A bound that no double is may be left by a value that is at the double.
+    # A value equal to a bound's double may violate the exact bound.
     for bounds in (form.exact.col_lower, form.exact.col_upper):
         outside[[j for j in bounds if form.integer[j]]] = True
     for j in np.flatnonzero(outside).tolist():
@@ -99,7 +97,7 @@ def objective_of(form: StandardForm, values: Floats) -> Exact:
     Raises
     ------
     ModelRefused
-        If the model's objective is known in doubles only.
+        If the model's objective is known only in doubles.
     """
     reader = ExactReader(form)
     numbers = values.tolist()
@@ -113,8 +111,8 @@ def objective_of(form: StandardForm, values: Floats) -> Exact:
 def beyond_doubles(form: StandardForm) -> str | None:
     """Return the name of a row over integers whose sums doubles resolve worse than HiGHS's 1e-6.
 
-    That nothing is feasible, or nothing better, may be due to rounding where a solver in doubles
-    concludes it from such a row.
+    Infeasibility or optimality that a solver in doubles concludes from such a row may be due to
+    rounding.
     """
     most = np.maximum(np.abs(form.col_lower), np.abs(form.col_upper))
     reach = abs(form.A) @ np.where(np.isfinite(most), most, 1.0)
@@ -123,7 +121,7 @@ def beyond_doubles(form: StandardForm) -> str | None:
     return str(form.rows[found[0]].name) if found.size else None
 
 
-def _tolerant_rows(form: StandardForm) -> Flags:
+def _tolerant_rows(form: StandardForm) -> Bools:
     """Return which rows have a continuous column, or numbers known as doubles only."""
     tolerant = _any_in_row(form.A, (~form.integer)[form.A.indices])
     tolerant[[i for i in form.exact.inexact if i >= 0]] = True
@@ -137,7 +135,7 @@ def _largest_entries(form: StandardForm, values: Floats) -> Floats:
 
 
 def _rounding_errors(form: StandardForm, size: Floats) -> Floats:
-    """Return how far a row computed in doubles may be from its exact sum; 0 where it is that sum.
+    """Return bounds on the rounding errors of rows computed in doubles; 0 where the sum is exact.
 
     Parameters
     ----------
@@ -154,7 +152,7 @@ def _rounding_errors(form: StandardForm, size: Floats) -> Floats:
     return np.where(exact, 0.0, errors)
 
 
-def _any_in_row(A: csr_array, entries: Flags) -> Flags:
+def _any_in_row(A: csr_array, entries: Bools) -> Bools:
     return _largest_in_row(A, entries.astype(float)) > 0
 
 

@@ -1,7 +1,7 @@
-"""The units in which a model reaches HiGHS: its tolerances are absolute, instances are not.
+"""Scaling of models for HiGHS, whose tolerances are absolute.
 
-A reduced cost or a violation below 1e-7 is nothing to HiGHS. So what is far from ordinary numbers
-is handed over in powers of two, which change no digit, and what comes back is multiplied by them:
+HiGHS ignores reduced costs and violations below 1e-7. So very small or large numbers are divided by
+powers of two, which changes no digit, and results are multiplied by them:
 
 - the objective, in the unit of its largest cost;
 - rows of small coefficients only, each in its own unit; large ones stay, as a solver that is
@@ -21,18 +21,19 @@ import numpy.typing as npt
 from gadgetopt.numbers.tolerance import Number
 
 if TYPE_CHECKING:
+    from gadgetopt.numbers.arrays import Floats
     from gadgetopt.solvers.outcome import SolverOutcome
-    from gadgetopt.solvers.standard_form import Floats, StandardForm
+    from gadgetopt.solvers.standard_form import StandardForm
 
-#: Numbers whose largest lies in this range are handed over as they are.
+#: Numbers are not scaled if the largest lies in this range.
 ORDINARY = (1.0, 2.0**30)
-#: The largest of any others becomes about two to this.
+#: Otherwise the largest becomes about two to this power.
 MODERATE_EXPONENT = 20
-#: Rows whose largest coefficient is below this are multiplied until it is about 1.
+#: Rows whose largest coefficient is below this are scaled to about 1.
 SMALL_ROW = 2.0**-10
-#: Sides and bounds of a linear program whose largest is below this are multiplied.
+#: Sides and bounds of a linear program are scaled if the largest is below this.
 SMALL_SIDE = 2.0**-10
-#: Exponents of two that a double's factor may have.
+#: Range of exponents of the power of two by which a double may be scaled.
 MOST_EXPONENT = 1000
 
 
@@ -47,7 +48,7 @@ def cost_unit(costs: npt.ArrayLike) -> float:
     Returns
     -------
     float
-        1 where the largest is ordinary as it is, or all are 0.
+        1 if the largest is in the ordinary range, or all are 0.
     """
     largest = _largest(costs)
     if largest == 0 or ORDINARY[0] <= largest <= ORDINARY[1]:
@@ -95,7 +96,7 @@ class Scaling:
         return None if values is None else values / self.side
 
     def restored(self, outcome: SolverOutcome) -> SolverOutcome:
-        """Return what a solve in these units says of the model as it was."""
+        """Return the outcome of a scaled solve in the model's own units."""
         if self._nothing:
             return outcome
 
@@ -120,7 +121,7 @@ class Scaling:
 
 
 def scaling_of(form: StandardForm) -> Scaling:
-    """Return the units in which a model is handed to HiGHS."""
+    """Return the scaling with which a model is passed to HiGHS."""
     sizes = np.abs(form.A.data)
     rows = np.ones(len(form.rows))
     filled = np.flatnonzero(np.diff(form.A.indptr))
@@ -139,7 +140,7 @@ def scaling_of(form: StandardForm) -> Scaling:
 
 
 def _largest(numbers: npt.ArrayLike) -> float:
-    """Return the largest absolute value of the finite ones, 0 of none."""
+    """Return the largest absolute value of the finite entries, 0 if there are none."""
     sizes = np.abs(np.asarray(numbers, dtype=np.float64))
     return float(np.max(sizes, initial=0.0, where=np.isfinite(sizes)))
 

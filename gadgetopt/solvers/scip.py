@@ -1,4 +1,4 @@
-"""SCIP: nonconvex models as the papers write them, through Pyomo's own interface."""
+"""SCIP: nonconvex models through Pyomo's own interface."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from gadgetopt.solvers.standard_form import (
 )
 from gadgetopt.system.result import Limits, Status, solver_log
 
-#: How far a row may be violated, relative to the largest of 1, its side and its terms: ten times
-#: what SCIP allows itself in the problem that it makes of the model.
+#: Allowed violation of a row, relative to the largest of 1, its side and its terms: ten times
+#: SCIP's own tolerance, which applies to its transformed problem.
 FEASIBILITY_TOLERANCE = 1e-5
-#: Relative distance of an objective to its bound at which nothing is left open.
+#: Relative distance of an objective to its bound below which the solve counts as closed.
 CLOSED = 1e-6
-#: SCIP takes seeds up to this one.
+#: Largest seed that SCIP accepts.
 LARGEST_SEED = 2**31 - 1
 
 
 class _LogStream(io.TextIOBase):
-    """Hands complete lines to the solver log."""
+    """Passes complete lines to the solver log."""
 
     def __init__(self) -> None:
         self.rest = ""
@@ -98,7 +98,7 @@ def solve_pyomo(
     except InfeasibleConstraintException as error:
         return SolverOutcome(Status.INFEASIBLE, reason=str(error))
     except (NotImplementedError, TypeError, ValueError) as error:
-        raise ModelRefused(f"SCIP does not take the model: {error}") from error
+        raise ModelRefused(f"SCIP does not accept the model: {error}") from error
     outcome = _read(results, limits)
     if outcome.status in (Status.OPTIMAL, Status.FEASIBLE):
         try:
@@ -132,7 +132,7 @@ def _read(results: Results, limits: Limits) -> SolverOutcome:
     if end != ends.convergenceCriteriaSatisfied and limit is None:
         return SolverOutcome(Status.ERROR, reason=f"SCIP ended with: {end.name}")
     if results.objective_bound is None:
-        # A model without an objective is worth 0 everywhere.
+        # A model without an objective has the objective 0.
         results.objective_bound = 0.0
         results.incumbent_objective = 0.0
     bound = _finite(results.objective_bound)
@@ -179,7 +179,7 @@ def _load(model: ConcreteModel, results: Results) -> None:
 
 
 def _violated(model: ConcreteModel) -> str | None:
-    """Return the name of a constraint that the variables' values violate; None if they do none."""
+    """Return the name of a constraint that the variables' values violate; None if there is none."""
     reader = TermReader()
     for con in model.component_data_objects(Constraint, active=True):
         if not _holds(reader, con):

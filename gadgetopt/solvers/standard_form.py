@@ -1,4 +1,4 @@
-"""A Pyomo model compiled once into arrays, and values written back into the model."""
+"""Pyomo models compiled into arrays, and values loaded back into the model."""
 
 from __future__ import annotations
 
@@ -29,19 +29,18 @@ from pyomo.repn.util import categorize_valid_components
 from scipy.sparse import csr_array
 
 from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.numbers.arrays import Bools, Floats
 from gadgetopt.solvers.compiler import Compiler, TriviallyInfeasibleError
 from gadgetopt.solvers.domains import read_domains, value_nearest_zero
 from gadgetopt.solvers.exact_form import ExactParts, ExactRow
 from gadgetopt.system.declaration import Sense
 
-#: How far from an integer a solver may leave an integer variable; HiGHS's own tolerance is 1e-6.
+#: Allowed distance of an integer variable from an integer; HiGHS's own tolerance is 1e-6.
 INTEGRALITY_TOLERANCE = 1e-5
-
-Floats = npt.NDArray[np.float64]
 
 
 class NotIntegralError(ValueError):
-    """A backend returned a value for an integer variable that is no integer."""
+    """A backend returned a fractional value for an integer variable."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ class StandardForm:
     col_lower, col_upper : ndarray of float, shape (columns,)
         Bounds, infinite where there are none; integers for integer columns.
     integer : ndarray of bool, shape (columns,)
-        Which columns take integers only.
+        True for integer columns.
     c : ndarray of float, shape (columns,)
     offset : float
     sense : "min" or "max"
@@ -66,16 +65,16 @@ class StandardForm:
     rows : list of ConstraintData
         One row per constraint; a range constraint is one row.
     unused : list of VarData
-        Free variables of the model that occur nowhere, so that any value of their domain will do.
+        Free variables of the model that occur nowhere and may take any value of their domain.
     exact : ExactParts
-        What is not the simplest rational that rounds to its double. Who replaces rows, sides,
-        bounds or costs of a form replaces this too.
+        Numbers that are not the simplest rational that rounds to their double. Code that replaces
+        rows, sides, bounds or costs of a form must replace this, too.
     """
 
     columns: list[Any]
     col_lower: Floats
     col_upper: Floats
-    integer: npt.NDArray[np.bool_]
+    integer: Bools
     c: Floats
     offset: float
     sense: Sense
@@ -90,9 +89,8 @@ class StandardForm:
 def compile_model(model: ConcreteModel) -> StandardForm:
     """Compile a linear Pyomo model into arrays, and exact numbers where doubles are not enough.
 
-    Each number is read as what it was written as, and constants, repeated variables and products
-    are collected exactly. Fixed variables are constants. Models of Pyomo GDP are transformed before
-    they come here.
+    Each number is read as it was written, and constants, repeated variables and products are
+    collected exactly. Fixed variables are constants. Models of Pyomo GDP must be transformed first.
 
     Raises
     ------
@@ -132,7 +130,7 @@ def _check_components(model: ConcreteModel) -> None:
 
 
 def _form(compiler: Compiler, model: ConcreteModel) -> StandardForm:
-    """Return the form of what was collected, without the columns that occur nowhere."""
+    """Return the form of the collected model, without columns that occur nowhere."""
     entries = np.fromiter(compiler.indices, np.int32, len(compiler.indices))
     used = np.zeros(len(compiler.variables), dtype=bool)
     used[entries] = True
@@ -253,6 +251,6 @@ def load_values(form: StandardForm, values: Floats) -> None:
 
 
 def current_values(form: StandardForm) -> Floats:
-    """Return the values that the model's variables hold now; NaN where one has none."""
+    """Return the current values of the model's variables; NaN for a variable without a value."""
     values = (v.value for v in form.columns)
     return np.fromiter((math.nan if x is None else x for x in values), float, len(form.columns))

@@ -1,4 +1,4 @@
-"""Base types of what lies in files: instances and solutions, frozen and strict."""
+"""Base types of the data in files: instances, solutions and certificates, frozen and strict."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NonNegativeInt = Annotated[int, Field(ge=0)]
 PositiveFloat = Annotated[float, Field(gt=0)]
 NonNegativeFloat = Annotated[float, Field(ge=0)]
 
-#: Sizes, times and rates outside of this are no one's, and their products leave the doubles.
+#: Sizes, times and rates outside this range are unrealistic, and their products overflow doubles.
 LEAST_SIZE, MOST_SIZE = 1e-30, 1e30
 
 
@@ -38,20 +38,19 @@ def _not_tiny(value: float) -> float:
     return value
 
 
-#: Physical amounts of which products and quotients are taken.
+#: Physical quantities that are multiplied and divided.
 PositiveSize = Annotated[float, Field(gt=0, le=MOST_SIZE), AfterValidator(_not_tiny)]
 NonNegativeSize = Annotated[float, Field(ge=0, le=MOST_SIZE), AfterValidator(_not_tiny)]
 
 
-#: How an exact number is written as text. Powers of ten are left out: "1e999999999" would fill the
-#: memory.
+#: Text form of an exact number. It excludes powers of ten: "1e999999999" would exhaust memory.
 _RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")
 
 
 def _read_rational(value: Any) -> Fraction:
     number = None
     if isinstance(value, str) and _RATIONAL.fullmatch(value):
-        # Python reads no integers of thousands of digits from text.
+        # Python does not parse integers of thousands of digits.
         with contextlib.suppress(ValueError, ZeroDivisionError):
             number = Fraction(value)
     elif isinstance(value, int | Fraction) and not isinstance(value, bool):
@@ -81,17 +80,17 @@ Rational = Annotated[
 
 
 class Data(BaseModel):
-    """A frozen record that takes no unknown field, converts no types and holds no NaN."""
+    """A frozen record without unknown fields, type conversion or NaN."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a validated copy with some fields changed; nothing derived is carried over."""
+        """Return a validated copy with some fields changed, without derived tables."""
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         return type(self)(**{**fields, **(update or {})})
 
     def __getstate__(self) -> dict[Any, Any]:
-        # Derived tables cached on the record are rebuilt where it is unpickled.
+        # Derived tables cached on the record are rebuilt after unpickling.
         state = super().__getstate__()
         fields = type(self).model_fields
         state["__dict__"] = {k: v for k, v in state["__dict__"].items() if k in fields}
@@ -103,11 +102,11 @@ class Instance(Data):
 
 
 class Solution(Data):
-    """A decision for one instance. It never holds its own objective."""
+    """A decision for one instance, without its objective."""
 
 
 class Certificate(Data):
-    """What proves a dual bound on one instance to someone who trusts no solver."""
+    """A proof of a dual bound on one instance that can be checked without a solver."""
 
 
 class LpDuals(Certificate):

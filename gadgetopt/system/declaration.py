@@ -1,6 +1,6 @@
-"""A problem is a bundle of plain parts; a method is a function. These are the parts' types.
+"""Types of the parts that a system declares: a problem is a bundle of them, a method a function.
 
-What comes after a part's name is given by keyword: a declaration says what each of its lines is.
+Everything after a part's name is given by keyword, so that a declaration labels its values.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Reference:
         self.target = target
 
     def resolve(self) -> Any:
-        """Import the module and return the attribute."""
+        """Import the module and return its attribute."""
         module, _, attribute = self.target.partition(":")
         return getattr(importlib.import_module(f".{module}", self.package), attribute)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call what the reference names."""
+        """Import the object and call it."""
         return self.resolve()(*args, **kwargs)
 
     def __repr__(self) -> str:
@@ -53,7 +53,7 @@ class Reference:
 
 
 def resolved(part: Any) -> Any:
-    """Return what a lazy `Reference` names, and anything else as it is."""
+    """Return the object that a lazy `Reference` names; return anything else unchanged."""
     return part.resolve() if isinstance(part, Reference) else part
 
 
@@ -69,7 +69,7 @@ class Parts:
 
 
 class Checked:
-    """A part whose fields of a few allowed values hold one of them, and whose tuples are tuples."""
+    """A part that checks its enumerated fields and its tuples."""
 
     def __post_init__(self) -> None:
         for name, hint in get_type_hints(type(self)).items():
@@ -88,7 +88,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Citation:
-    """Where a system comes from."""
+    """The publication that a system comes from."""
 
     authors: str
     title: str
@@ -100,7 +100,7 @@ class Citation:
 
 @dataclass(frozen=True, kw_only=True)
 class Generator:
-    """A preset: `(rng, **parameters) -> instance`. Its defaults are the parameters' values."""
+    """A preset of instances: `(rng, **parameters) -> instance`. `parameters` holds the defaults."""
 
     name: str = field(kw_only=False)
     summary: str
@@ -110,9 +110,9 @@ class Generator:
 
 @dataclass(frozen=True, kw_only=True)
 class Importer:
-    """Turns real data into instances: `(files, rng, **options) -> ImportOutcome`.
+    """Converts real data into instances: `(files, rng, **options) -> ImportOutcome`.
 
-    `help` explains options that do not explain themselves; `list SYSTEM` prints it.
+    `help` explains options that are not obvious; `list SYSTEM` prints it.
     """
 
     format: str = field(kw_only=False)
@@ -124,19 +124,19 @@ class Importer:
 
 @dataclass(frozen=True, kw_only=True)
 class Formulation(Checked):
-    """A Pyomo model of a problem.
+    """A formulation of a problem as a Pyomo model.
 
     Attributes
     ----------
     build : callable
         `build(instance) -> pyomo.ConcreteModel`.
     decode : callable or None
-        `decode(model, instance) -> Solution`, reading the values loaded into the model's variables;
-        None for a relaxation whose values are no decision.
+        `decode(model, instance) -> Solution`, from the values of the model's variables; None for a
+        relaxation whose values are not a decision.
     strength : "exact", "relaxation" or "restriction"
         How its optimum compares with the problem's.
     backends : tuple of str
-        Each makes a method `name@backend`.
+        Each gives a method `name@backend`.
     equations : str
         The numbers of the equations it implements.
     """
@@ -153,11 +153,11 @@ class Formulation(Checked):
 
 @dataclass(frozen=True, kw_only=True)
 class Method(Checked):
-    """A function `(instance, limits, rng, **parameters) -> MethodOutcome` and what is known of it.
+    """A function `(instance, limits, rng, **parameters) -> MethodOutcome` with its properties.
 
-    `choices` lists the values of parameters that name one of a few. `formulation` and `backend` say
-    what a bound of this method rests on: two bounds are independent witnesses when they differ in
-    one of the two.
+    `choices` lists the allowed values of enumerated parameters. `formulation` and `backend` say
+    what a bound of this method rests on: two bounds confirm each other if they differ in one of the
+    two.
     """
 
     name: str = field(kw_only=False)
@@ -182,17 +182,18 @@ class Assumption:
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee(Checked):
-    """A theorem about methods: the ratio it promises as a function of the instance.
+    """A theorem about methods: the ratio that it promises, as a function of the instance.
 
     Attributes
     ----------
     ratio : callable
-        `(instance, parameters) -> Number or None`, with the parameters of the method it speaks of;
-        None where the theorem gives no finite bound.
+        `(instance, parameters) -> Number or None`, with the parameters of the method it is about;
+        None if the theorem gives no finite bound.
     standing : "proven" or "claimed"
-        A claimed ratio is measured against, and reported when refuted, but never relied upon.
+        A claimed ratio is compared with measurements and reported if refuted, but never relied
+        upon.
     methods : tuple of str
-        The methods it speaks of.
+        The methods it is about.
     """
 
     name: str = field(kw_only=False)
@@ -206,7 +207,7 @@ class Guarantee(Checked):
 
 @dataclass(frozen=True, kw_only=True)
 class Picture(Checked):
-    """A plotly figure of a solution, `draw(instance, solution)`, or of an instance alone."""
+    """A plotly figure, `draw(instance, solution)` or `draw(instance)`."""
 
     name: str = field(kw_only=False)
     summary: str
@@ -216,24 +217,24 @@ class Picture(Checked):
 
 @dataclass(frozen=True)
 class Problem(Checked):
-    """One system: everything the toolkit needs to know of it.
+    """One system: everything that the toolkit needs to know about it.
 
     Attributes
     ----------
     integral_objective : bool
-        The objective takes integer values only, so dual bounds may be rounded to the next integer.
+        True if the objective takes integer values only, so that dual bounds may be rounded.
     size : callable
-        `(instance) -> dict` of the numbers by which one judges an instance's size.
+        `(instance) -> dict` of the numbers that describe an instance's size.
     features : callable or None
-        `(instance) -> dict` of what makes it dense or difficult beyond its size, in time linear in
-        the instance: load, tightness, heterogeneity. Ratios are plotted against these.
+        `(instance) -> dict` of numbers that describe its difficulty beyond its size, such as load,
+        tightness and heterogeneity, in linear time. Ratios are plotted against these.
     default_method : str
-        What `solve` runs when it is not told.
+        The method that `solve` runs by default.
     default_methods : tuple of str
-        What `compare` runs when it is not told: the paper's algorithm, what it was compared with,
-        and what certifies the ratio.
+        The methods that `compare` runs by default: the paper's algorithm, its competitors, and
+        methods that certify the ratio.
     certificate_type : callable or None
-        Type of the system's own certificates of dual bounds.
+        Type of the system's certificates of dual bounds.
     check_bound : callable or None
         `(instance, certificate) -> Number or None`: the dual bound that a certificate proves,
         without a solver.
@@ -268,7 +269,7 @@ class Problem(Checked):
         names = {
             "formulations": [f.name for f in self.formulations],
             "methods": [m.name for m in self.methods],
-            # One theorem may hold for two methods under assumptions of their own.
+            # One theorem may hold for two methods under different assumptions.
             "guarantees": [
                 f"{g.name} of {method}" for g in self.guarantees for method in g.methods
             ],
@@ -283,7 +284,7 @@ class Problem(Checked):
 
 
 def integral(problem: Problem, bound: Number) -> Number:
-    """Round a dual bound to the integer behind it where objectives are integers."""
+    """Round a dual bound inward to an integer if objectives are integers."""
     if not problem.integral_objective:
         return bound
     return round_up(bound) if problem.sense == "min" else round_down(bound)

@@ -1,8 +1,7 @@
-"""Columns by which results are explained: how dense and how difficult an instance is.
+"""Features of instances: numbers that describe their density and difficulty.
 
-A system's `Problem.features` says what of an instance its field would look at beyond its size. This
-module asks for them without letting a failure of a system end a batch, and holds the few
-statistics that several systems share.
+A system's `Problem.features` computes them. This module calls it such that a failure never ends a
+batch, and has the few statistics that several systems share.
 """
 
 from __future__ import annotations
@@ -20,36 +19,36 @@ logger = logging.getLogger(__name__)
 
 
 def features_of(problem: Problem, instance: Any) -> dict[str, float]:
-    """Return the features of an instance that are finite numbers.
+    """Return those features of an instance that are finite numbers.
 
-    A system that declares none has none, nor has one whose function fails: a warning says so, since
-    a batch of runs is worth more than a column.
+    There are none if the system declares none, or if its function fails, which gives a warning: a
+    failed column must not end a batch of runs.
     """
     if problem.features is None:
         return {}
     try:
-        with np.errstate(all="ignore"):  # what is no finite number is left out below
+        with np.errstate(all="ignore"):  # other values are left out below
             found = {name: float(value) for name, value in problem.features(instance).items()}
-    except Exception as error:  # a system may be anybody's
+    except Exception as error:  # a third party's function may raise anything
         logger.warning("features of %s: %s: %s", problem.name, type(error).__name__, error)
         return {}
     return {name: value for name, value in found.items() if math.isfinite(value)}
 
 
 def variation(values: Iterable[float]) -> float:
-    """Return the coefficient of variation, deviation over mean: 0 for equal values or none."""
+    """Return the coefficient of variation (deviation over mean); 0 for equal or no values."""
     x = np.fromiter(values, dtype=np.float64)
     mean = float(x.mean()) if x.size else 0.0
     return float(x.std()) / mean if mean else 0.0
 
 
 def mean(values: Sequence[float]) -> float:
-    """Return the mean, 0 of nothing."""
+    """Return the mean; 0 for no values."""
     return math.fsum(values) / len(values) if values else 0.0
 
 
 def correlation(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return Pearson's correlation, 0 where either does not vary."""
+    """Return Pearson's correlation; 0 if either does not vary."""
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.size < 2:
         return 0.0
@@ -59,14 +58,14 @@ def correlation(x: Sequence[float], y: Sequence[float]) -> float:
 
 
 def largest_share(amounts: Iterable[float], capacity: Iterable[float]) -> float:
-    """Return the largest part of a capacity that amounts take, over resources that there are.
+    """Return the largest share of a capacity that the amounts take, over all present resources.
 
-    A resource of which there is none has no share: what asks for it does not fit, see `fits`.
+    A resource of capacity 0 has no share: a demand for it does not fit, see `fits`.
     """
     pairs = zip(amounts, capacity, strict=True)
     return max((a / c for a, c in pairs if c > 0), default=0.0)
 
 
 def fits(amounts: Iterable[float], capacity: Iterable[float]) -> bool:
-    """Say whether no amount is above its capacity, up to the rounding of sums of decimals."""
+    """Return True if no amount exceeds its capacity, up to rounding of sums of decimals."""
     return all(a <= c + 1e-9 * abs(c) for a, c in zip(amounts, capacity, strict=True))

@@ -1,4 +1,4 @@
-"""Files of instances, solutions and certificates: envelope, strict reading, fingerprints."""
+"""Files of instances, solutions and certificates: envelope, strict parsing, fingerprints."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _HEADER = (
 )
 
 
-#: The record in a document. Which it is only the file says, so that `read` leaves it open; a type
-#: checker is told by `instance: Document[SjfBcoInstance] = gadgetopt.read(...)`.
+#: The type of a document's record. Only the file determines it; annotate it for a type checker:
+#: `instance: Document[SjfBcoInstance] = gadgetopt.read(...)`.
 Record_co = TypeVar("Record_co", bound=Data, covariant=True, default=Any)
 
 
 @dataclass(frozen=True)
 class Document(Generic[Record_co]):
-    """An instance, solution or certificate with its name, its problem and where it came from."""
+    """An instance, solution or certificate with its name, problem and origin."""
 
     problem: Problem
     kind: Kind
@@ -51,28 +51,28 @@ class Document(Generic[Record_co]):
 
 
 def canonical(data: Data) -> str:
-    """Return the canonical JSON of a record: sorted keys, no blanks, defaults written out."""
+    """Return the canonical JSON of a record: sorted keys, no spaces, defaults included."""
     plain = data.model_dump(mode="json")
     return json.dumps(plain, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def fingerprint(problem_name: str, data: Data) -> str:
-    """Return the key by which runs on this instance are found again."""
+    """Return the digest that identifies an instance in a store."""
     return hashlib.sha256(f"{problem_name}\n{canonical(data)}".encode()).hexdigest()
 
 
 def write(document: Document, path: Path) -> None:
-    """Write a document; the file appears whole or not at all."""
+    """Write a document to a file, whole or not at all."""
     write_text(path, document_text(document))
 
 
 def write_new(document: Document, path: Path, *, force: bool = False) -> None:
-    """Write an instance unless the file is there and holds anything else than this instance.
+    """Write an instance unless the file exists with other content.
 
     Raises
     ------
     InputError
-        If it does and `force` is not set, or the file cannot be written.
+        If it exists with other content and `force` is not set, or cannot be written.
     """
     if path.exists() and not force:
         try:
@@ -80,7 +80,7 @@ def write_new(document: Document, path: Path, *, force: bool = False) -> None:
         except InputError:
             there = None
         if there is None or _identity(there) != _identity(document):
-            raise InputError(f"{path}: is there already with other content; --force replaces it")
+            raise InputError(f"{path}: already exists with other content; --force replaces it")
     write(document, path)
 
 
@@ -89,7 +89,7 @@ def _identity(document: Document) -> tuple[str, str, str]:
 
 
 def document_text(document: Document) -> str:
-    """Return the text of a document's file."""
+    """Return a document as the text of its file."""
     envelope = {
         "gadgetopt": FORMAT_VERSION,
         "problem": document.problem.name,
@@ -120,7 +120,7 @@ def read(path: Path | str) -> Document:
 
 
 def parse(text: str, path: str) -> Document:
-    """Read a document from the text of its file; `path` is what messages call it."""
+    """Read a document from the text of its file; error messages name `path`."""
     try:
         envelope = json.loads(text, object_pairs_hook=_no_duplicates)
     except json.JSONDecodeError as error:
@@ -146,7 +146,7 @@ def parse(text: str, path: str) -> Document:
 
 
 def record_type(system: Problem, kind: str, data: Any) -> Any:
-    """Return the type of a record of a kind; a certificate's also depends on what it holds."""
+    """Return the type of a record of a kind; a certificate's type also depends on its data."""
     if kind == "certificate" and isinstance(data, dict) and "row_duals" in data:
         return LpDuals
     types = {
@@ -183,11 +183,11 @@ def read_certificate(path: Path | str) -> Document:
 
 
 def find_instances(paths: Iterable[Path | str]) -> list[Path]:
-    """Expand files, directories and globs into instance files, in a fixed order, each once.
+    """Expand files, directories and globs into distinct instance files in a fixed order.
 
-    Solutions and certificates found in a directory are passed over, and with a warning what is no
-    file of gadgetopt. A path below `instances/` that does not exist here is looked up in the
-    instance library installed with gadgetopt.
+    Solutions and certificates in a directory are skipped; so are files that are not gadgetopt's,
+    with a warning. A path below `instances/` that does not exist here is looked up in the instance
+    library installed with gadgetopt.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def find_instances(paths: Iterable[Path | str]) -> list[Path]:
             matches = _matches(Path(given))
         except OSError as error:
             raise InputError(f"{given}: cannot be read: {error.strerror}") from None
-        except ValueError as error:  # no pattern
+        except ValueError as error:  # not a valid pattern
             raise InputError(f"{given}: {error}") from None
         if not matches:
             what = "holds no instance files" if Path(given).is_dir() else "no such instance file"
@@ -235,7 +235,7 @@ def _instances_in(folder: Path) -> list[Path]:
         try:
             envelope = json.loads(path.read_text(encoding="utf-8"))
         except OSError:
-            found.append(path)  # reading it as an instance will say what is wrong with it
+            found.append(path)  # reading it as an instance will raise the proper message
             continue
         except (ValueError, RecursionError):
             envelope = None
@@ -246,7 +246,7 @@ def _instances_in(folder: Path) -> list[Path]:
     if foreign:
         names = ", ".join(str(path.relative_to(folder)) for path in foreign[:3])
         more = f" and {len(foreign) - 3} more" if len(foreign) > 3 else ""
-        warn(f"{folder}: skipped, no files of gadgetopt: {names}{more}")
+        warn(f"{folder}: skipped, not gadgetopt files: {names}{more}")
     return found
 
 
@@ -316,7 +316,7 @@ _EXPECTED = {
 
 
 def _own(details: list[Any]) -> list[Any]:
-    """Leave out that an array is too short where only its entries are wrong."""
+    """Drop `too_short` errors of arrays whose entries are themselves invalid."""
     places = [tuple(detail["loc"]) for detail in details]
     inside = {place[:k] for place in places for k in range(len(place))}
     return [
@@ -328,13 +328,13 @@ def _own(details: list[Any]) -> list[Any]:
 
 def _sentence(detail: Mapping[str, Any], prefix: str, data: Any) -> str:
     kind, given, context = detail["type"], detail["input"], detail.get("ctx", {})
-    # A validator speaks of a record that is there, whatever kind it was taken for.
+    # Validators name existing fields, whatever kind of record was assumed.
     place = _place(prefix, detail["loc"], data, there=kind == "value_error")
     if kind == "missing":
         return f"{place}: missing"
     if kind == "extra_forbidden":
         return f"{place}: unknown field"
-    if kind == "json_invalid":  # it was JSON a moment ago, but not for a parser of bounded depth
+    if kind == "json_invalid":  # Python's parser took it, but pydantic's has a bounded depth
         return f"{place}: nested too deeply".removeprefix(": ")
     if kind in ("union_tag_not_found", "union_tag_invalid"):
         tag = context["discriminator"].strip("'")
@@ -342,7 +342,7 @@ def _sentence(detail: Mapping[str, Any], prefix: str, data: Any) -> str:
             return f"{place}.{tag}: missing"
         return f"{place}.{tag}: {_shown(given[tag])}, expected one of {context['expected_tags']}"
     if kind == "value_error":
-        # A model's own validator: its sentence starts with the field it speaks of.
+        # A custom validator: its message starts with the field.
         return f"{place}.{context['error']}"
     if kind == "greater_than":
         noun = "integer" if isinstance(context["gt"], int) else "number"
@@ -364,13 +364,13 @@ def _sentence(detail: Mapping[str, Any], prefix: str, data: Any) -> str:
 
 
 def _place(prefix: str, location: Sequence[str | int], data: Any, *, there: bool = False) -> str:
-    """Write where in `data` an error is; only the last step may be missing, unless it is there."""
+    """Return the place of an error in `data`; only its last step may be missing from the data."""
     place = prefix
     for k, step in enumerate(location):
         if step == "[key]":
             continue
         if isinstance(data, dict) and step not in data and (there or k + 1 < len(location)):
-            continue  # the kind of record that one of several was taken for
+            continue  # the tag of a record that is one of several kinds
         place += f"[{step}]" if isinstance(step, int) else f".{_short(step)}"
         inside = isinstance(data, dict) and step in data
         inside = inside or (isinstance(data, list) and isinstance(step, int) and step < len(data))

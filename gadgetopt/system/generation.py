@@ -1,4 +1,4 @@
-"""Instances from presets: one by one, or in series whose files are found again."""
+"""Instances generated from presets: one by one, or in series that reuse existing files."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from gadgetopt.system.files import Document, read_instance, write
 from gadgetopt.system.methods import parse_assignments
 from gadgetopt.system.registry import problem
 
-#: Longer names of options than this end in a digest instead.
+#: Longest label of options in a file name; longer ones are replaced by a digest.
 _LONGEST_LABEL = 60
 
 
 class Series(Data):
-    """Some instances of a preset: `count` of them from a seed on, with options of the generator.
+    """A series of instances of a preset: a count, a seed, and options of the generator.
 
     As text it is `system:preset:count=5:seed=0:option=value`. A colon or backslash inside a value
     is written with a backslash before it.
@@ -46,12 +46,12 @@ class Series(Data):
 
     @property
     def label(self) -> str:
-        """What the names of its instances begin with; equal only for equal instances."""
+        """Beginning of the instances' names; equal only for equal instances."""
         return f"{self.system}_{self.preset}_s{self.seed}{options_label(self.options)}"
 
 
 def options_label(options: Mapping[str, Any]) -> str:
-    """Return what the name of an instance says of changed options; equal only for equal ones."""
+    """Return the part of an instance's name for changed options; equal only for equal options."""
     label = "".join(f"_{k}={_written(v)}" for k, v in sorted(options.items()))
     clean = re.sub(r"[^A-Za-z0-9.=+-]+", "_", label)[:_LONGEST_LABEL]
     if clean != label:
@@ -97,7 +97,7 @@ def _whole(text: str, least: int, place: str) -> int:
 
 
 def checked_series(series: Series, place_of: Callable[[str], str]) -> Series:
-    """Return a series of which system, preset and options exist, without options at their defaults.
+    """Check system, preset and options of a series; return it without options at their defaults.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def _with_options(series: Series, assignments: list[str], place_of: Callable[[st
 
 
 def changed_options(generator: Generator, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that differ from a generator's defaults, as JSON holds them."""
+    """Return the options that differ from a generator's defaults, as JSON values."""
     return {
         name: list(value) if isinstance(value, tuple) else value
         for name, value in given.items()
@@ -131,14 +131,14 @@ def _assignments(series: Series) -> list[str]:
 
 
 def _written(value: Any) -> str:
-    """Write an option's value so that `parse_assignments` reads it back."""
+    """Return an option's value as text that `parse_assignments` reads back."""
     if not isinstance(value, str):
         return json.dumps(value)
     try:
         json.loads(value)
     except ValueError:
         return value
-    return json.dumps(value)  # a string that looks like something else
+    return json.dumps(value)  # a string that would be read as another type
 
 
 def find_generator(declared: Problem, preset: str, place: str) -> Generator:
@@ -159,16 +159,16 @@ def generate(
     name: str,
     place: str,
 ) -> Document:
-    """Return one instance of a preset with where it came from.
+    """Return one instance of a preset, with its origin.
 
     Raises
     ------
     InputError
-        If the generator cannot work with its parameters; the line begins with `place`.
+        If the generator rejects its parameters; the line begins with `place`.
     """
-    # A stream for each instance: the fifth does not depend on whether the others are made.
+    # One random stream per instance: the fifth does not depend on the others being generated.
     rng = np.random.default_rng([seed, index])
-    # What the file says of its origin is what the generator is called with.
+    # The origin in the file holds the very parameters of the call.
     parameters = {**generator.parameters, **changed}
     try:
         data = generator.generate(rng, **parameters)
@@ -195,12 +195,12 @@ def _origin(
 
 
 def write_series(series: Series, folder: Path) -> list[Path]:
-    """Write the instances of a series that are not in a folder yet; return all their files.
+    """Write those instances of a series that a folder lacks; return all their files.
 
     Raises
     ------
     InputError
-        If a file of that name holds anything else: it is not overwritten.
+        If a file of that name has other content: it is not overwritten.
     """
     declared = problem(series.system)
     generator = find_generator(declared, series.preset, "preset")
@@ -218,8 +218,8 @@ def write_series(series: Series, folder: Path) -> list[Path]:
         made = generate(declared, generator, changed, series.seed, index, name, series.spec)
         if there and there.fingerprint != made.fingerprint:
             raise InputError(
-                f"{path}: is not what {series.spec} gives with gadgetopt {__version__}; move it "
-                "away, or choose another folder with --generated"
+                f"{path}: is not what {series.spec} generates with gadgetopt {__version__}; "
+                "move it away, or choose another folder with --generated"
             )
         write(made, path)
     return files

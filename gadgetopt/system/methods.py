@@ -1,4 +1,4 @@
-"""Methods by name: those a system declares, those its formulations give, and asking for them."""
+"""Methods by name: declared methods, `formulation@backend`, and how specifications select them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gadgetopt.system.result import Limits, MethodOutcome
 
 @dataclass(frozen=True)
 class MethodCall:
-    """A method with the parameters it is to run with."""
+    """A method with the parameters of a run."""
 
     method: Method
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class MethodCall:
 
 
 def _written(value: Any) -> str:
-    """Write a parameter's value so that `parse_assignments` reads it back."""
+    """Return a parameter's value as text that `parse_assignments` reads back."""
     if isinstance(value, tuple):
         return ",".join(map(_written, value))
     return value if isinstance(value, str) else json.dumps(value)
@@ -90,7 +90,7 @@ def find_formulation(problem: Problem, name: str) -> Formulation:
     Raises
     ------
     InputError
-        If it has none of that name.
+        If there is none of that name.
     """
     for formulation in problem.formulations:
         if formulation.name == name:
@@ -101,16 +101,16 @@ def find_formulation(problem: Problem, name: str) -> Formulation:
     )
 
 
-# -- asking for methods ----------------------------------------------------------------------------
+# -- selecting methods -----------------------------------------------------------------------------
 
 
 def find_method(problem: Problem, spec: str) -> MethodCall:
-    """Return the method that `name` or `name:key=value:...` asks for.
+    """Return the method that `name` or `name:key=value:...` specifies.
 
     Raises
     ------
     InputError
-        If the problem has no such method, or the method no such parameter.
+        If the problem does not have the method, or the method does not have the parameter.
     """
     name, *assignments = spec.split(":")
     by_name = {m.name: m for m in methods(problem)}
@@ -129,9 +129,9 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
 
 
 def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
-    """Return the methods that names, kinds or `all` ask for, each once, in the order asked.
+    """Return the methods that names, kinds or `all` select, each once, in the given order.
 
-    A name that another problem has but this one lacks is the caller's business: see `knows`.
+    Callers filter out names that only other problems have: see `knows`.
     """
     chosen: dict[str, MethodCall] = {}
     for spec in wanted:
@@ -144,7 +144,7 @@ def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
 
 
 def knows(problem: Problem, spec: str) -> bool:
-    """Say whether a method specification means something for this problem."""
+    """Return True if a method specification selects something for this problem."""
     name = spec.split(":", maxsplit=1)[0]
     return name == "all" or name in KINDS or any(m.name == name for m in methods(problem))
 
@@ -152,9 +152,9 @@ def knows(problem: Problem, spec: str) -> bool:
 def parse_assignments(
     assignments: Iterable[str], defaults: Mapping[str, Any], what: str
 ) -> dict[str, Any]:
-    """Turn `key=value` strings into parameters of the defaults' types.
+    """Parse `key=value` strings into parameters of the defaults' types.
 
-    Values are read as JSON where that works, else as strings. A default of None takes any type.
+    Values are read as JSON if possible, else as strings. A default of None allows any type.
     """
     out: dict[str, Any] = {}
     for assignment in assignments:
@@ -185,7 +185,7 @@ def _typed(text: str, default: Any, what: str) -> Any:
         value = text
     if type(value) is not type(default):
         raise InputError(f"{what}: {text!r} is not of the type of its default, {default!r}")
-    # A parameter whose default is a positive integer counts something, a positive float measures.
+    # A positive integer as default is a count, a positive float is a measure.
     counts = isinstance(default, int) and not isinstance(default, bool) and default > 0
     if counts and value <= 0:
         raise InputError(f"{what}: {text} is not a positive number")

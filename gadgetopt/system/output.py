@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Output files that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from gadgetopt.errors import InputError
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Yield a path to write to; what is written there replaces `path` when the block ends.
+    """Yield a path to write to; the file written there replaces `path` when the block ends.
 
-    If the block fails, `path` is what it was before and nothing else is left. Folders are made as
-    needed, links are followed, and a device or pipe such as /dev/stdout is written to directly.
+    If the block fails, `path` is unchanged and nothing else is left. Folders are created as needed,
+    links are followed, and a device or pipe such as /dev/stdout is written to directly.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         folder = Path(tempfile.mkdtemp(prefix=".gadgetopt-", dir=target.parent))
         try:
             yield folder / target.name
-            # A writer may make files beside the one it is asked for, such as the names of rows.
+            # A writer may create further files beside the requested one, such as names of rows.
             for made in sorted(folder.iterdir()):
                 made.replace(target.parent / made.name)
         finally:

@@ -1,7 +1,7 @@
-"""Finding problems: every system, ours or a third party's, is an entry point.
+"""The installed systems: each, the library's own or a third party's, is an entry point.
 
-Where two distributions declare a system of the same name, gadgetopt's own is used; between others,
-that of the distribution whose name comes first in the alphabet. A warning names both.
+If two distributions declare a system of the same name, gadgetopt's own is used, otherwise that of
+the distribution whose name comes first alphabetically. A warning names both.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def problem_names() -> list[str]:
 
 @cache
 def _loaded(name: str) -> Problem | str:
-    """Return a problem, or the line that says why its entry point gives none."""
+    """Return a problem, or a line that says why its entry point cannot be loaded."""
     entry = _entries()[name]
     what = f"system {name!r} of {_distribution(entry)}: {entry.value}"
     try:
@@ -83,7 +83,7 @@ def problem(name: str) -> Problem:
 
 
 def problems() -> list[Problem]:
-    """Return all installed problems, sorted by name; a warning names what cannot be loaded."""
+    """Return all installed problems, sorted by name; warn of those that cannot be loaded."""
     found = []
     for name in problem_names():
         declared = _loaded(name)
@@ -95,6 +95,6 @@ def problems() -> list[Problem]:
 
 
 def declared_in(name: str) -> str | None:
-    """Return the module that declares a problem; None for a problem that is not installed."""
+    """Return the module that declares a problem; None if the problem is not installed."""
     entry = _entries().get(name)
     return None if entry is None else entry.module

@@ -1,4 +1,4 @@
-"""What a solve takes and what it returns."""
+"""Limits of a solve, the outcome that a method returns, and the judged result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ solver_log = logging.getLogger("gadgetopt.solver")
 
 @dataclass(frozen=True)
 class Limits:
-    """What a solve may use.
+    """Resources that a solve may use.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Limits:
     threads : int
         Solver threads.
     memory_mb : float or None
-        Memory the solver may take, where the backend can limit it.
+        Memory the solver may use, if the backend can limit it.
     rel_gap : float
         Relative gap |objective - bound| / |objective| at which a solve may stop. Its
         status is then `feasible` and its limit "gap"; `optimal` means closed.
@@ -44,7 +44,7 @@ class Limits:
 
 
 class Status(StrEnum):
-    """What is known at the end of a solve. A limit that was hit is a field, not a status."""
+    """What is known at the end of a solve. A limit that was hit is a separate field."""
 
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"
@@ -55,7 +55,7 @@ class Status(StrEnum):
 
 
 class Voucher(StrEnum):
-    """Who vouches for a dual bound, from weakest to strongest."""
+    """Who vouches for a dual bound, from the weakest to the strongest."""
 
     SOLVER = "solver"
     CROSS_CHECKED = "cross-checked"
@@ -64,7 +64,7 @@ class Voucher(StrEnum):
 
 @dataclass(frozen=True)
 class TracePoint:
-    """Best incumbent objective and dual bound known at a moment of a solve."""
+    """Incumbent objective and dual bound at a moment of a solve."""
 
     time_s: float
     incumbent: Number | None
@@ -73,7 +73,7 @@ class TracePoint:
 
 @dataclass(frozen=True)
 class Violation:
-    """One violated constraint: which, where, and by how much."""
+    """A violated constraint: its name, place and amount of violation."""
 
     constraint: str
     where: str
@@ -96,36 +96,36 @@ class Evaluation:
 
     @property
     def feasible(self) -> bool:
-        """Whether no constraint is violated."""
+        """True if no constraint is violated."""
         return not self.violations
 
 
 @dataclass
 class MethodOutcome:
-    """What a method hands back, before anything of it is believed.
+    """The unchecked claims that a method returns.
 
     Attributes
     ----------
     solution : Solution or None
         The incumbent decision.
     claimed_objective : Number or None
-        The method's own value of it; compared with the evaluator's when given.
+        The method's value of the solution; compared with the evaluator's if given.
     dual_bound : Number or None
         A bound on the optimum (lower when minimising), already on the scale of the objective.
     voucher : Voucher
-        `SOLVER` if the bound is some solver's word, `VERIFIED` if the method recomputed it.
+        `SOLVER` if the bound is claimed by a solver, `VERIFIED` if the method recomputed it.
     certificate : Certificate or None
-        What proves a bound. The bound of the run is then what the check of the certificate says,
-        and its voucher `VERIFIED`; `dual_bound` need not be given.
+        Proof of a bound. The bound of the run is then the value that the certificate's check
+        returns, with the voucher `VERIFIED`; `dual_bound` need not be given.
     proved : Status or None
-        `INFEASIBLE` or `UNBOUNDED` when the method claims to have proved that.
+        `INFEASIBLE` or `UNBOUNDED` if the method claims to have proved it.
     limit_hit : str or None
         Name of the limit that stopped the run: "time_s", "memory_mb", "gap", "interrupted".
     formulation : str or None
-        What the bound rests on, where that differs from the method's declaration.
+        The formulation that the bound rests on, if it is not the declared one.
     trace, phases_s, versions, notes
-        Incumbents and bounds over time; seconds per phase; solver versions; anything a teacher
-        would want to know ("closed by rung: CP-U").
+        Incumbents and bounds over time; seconds per phase; solver versions; remarks of interest to
+        a reader, such as "closed by rung: CP-U".
     """
 
     solution: Solution | None = None
@@ -152,7 +152,7 @@ class MethodOutcome:
         phases_s: Mapping[str, float] | None = None,
         **more: Any,
     ) -> MethodOutcome:
-        """Return what a solver reports of a model as the outcome of a method.
+        """Return a solver's outcome on a model as the outcome of a method.
 
         Parameters
         ----------
@@ -160,11 +160,11 @@ class MethodOutcome:
         solution : Solution or None
             Its incumbent, decoded.
         scale : Number
-            The model's objective is the problem's times this.
+            The model's objective divided by the problem's.
         bound_of : callable, optional
-            Turns the model's bounds into the problem's, where that takes more than the scale.
+            Converts the model's bounds into the problem's, if the scale is not enough.
         phases_s : mapping, optional
-            Seconds of what came before the solver's own phases.
+            Seconds of phases before the solver's own.
         **more
             Further fields.
 
@@ -200,30 +200,30 @@ class MethodOutcome:
 
 @dataclass(frozen=True)
 class Result:
-    """What `solve` returns: nothing in it that was not recomputed or labelled with its voucher.
+    """The judged result of a solve: every number is recomputed or labelled with its voucher.
 
     Attributes
     ----------
     objective : Number or None
         The evaluator's value of a feasible solution.
     claimed_objective : Number or None
-        What the method itself said of it.
+        The objective that the method claimed.
     bound, bound_voucher : Number, Voucher or None
         Dual bound on the optimum and who vouches for it.
     certificate : Certificate or None
-        What `gadgetopt verify --bound` re-checks the bound from.
+        Proof of the bound, which `gadgetopt verify --bound` checks again.
     gap : float or None
-        |objective - bound| / |objective|, by 1e-10 for an objective of 0.
+        |objective - bound| / |objective|; an objective of 0 counts as 1e-10.
     limit_hit : str or None
         The limit that stopped the run.
     seed : int or None
-        None where it does not apply.
+        None for a deterministic method.
     reason : str or None
         Why the status is `error`.
     refused : bool
-        Whether the error is that the method is not made for this instance.
+        True if the error is that the method does not support this instance.
     formulation, backend : str or None
-        What the bound rests on.
+        The formulation and backend that the bound rests on.
     """
 
     problem: str
@@ -255,7 +255,7 @@ class Result:
 
     @property
     def state(self) -> str:
-        """The status in words; "bound only" of a relaxation that gave the bound it is for."""
+        """The status in words; "bound only" for a method that found a bound but no solution."""
         if self.status is Status.NO_SOLUTION and self.bound is not None:
             return "bound only"
         return str(self.status).replace("_", " ")

@@ -1,1 +1,7 @@
-"""Room."""
+"""Checks of everything that a method claims.
+
+run           run one method on one instance and judge its outcome
+ratio         results compared with each other: refuted and confirmed bounds, ratio intervals
+certificate   dual bounds checked from certificates in exact arithmetic
+theorems      promised ratios compared with measured ones
+"""

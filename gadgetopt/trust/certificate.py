@@ -1,4 +1,4 @@
-"""Dual bounds re-proved from certificates in exact arithmetic, so that no solver is believed.
+"""Dual bounds checked from certificates in exact arithmetic, without trusting a solver.
 
 A certificate is a system's own (a partition, prices, the name of a formula) and checked by the
 system's `check_bound`, or the row duals of one of its formulations, checked here.
@@ -17,21 +17,21 @@ from gadgetopt.system.data import Certificate, LpDuals
 from gadgetopt.system.declaration import Problem, integral
 from gadgetopt.system.methods import find_formulation
 
-#: Binary digits of the largest denominator of a bound. Python writes no numbers of thousands of
-#: digits, and nobody reads them.
+#: Most binary digits of a bound's denominator. Python does not print integers of thousands of
+#: digits.
 MOST_BITS = 2048
 
 
 def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -> Number | None:
-    """Return the dual bound that a certificate proves on an instance; None if it proves none.
+    """Return the dual bound that a certificate proves on an instance, or None if it proves none.
 
     Raises
     ------
     InputError
-        If the problem knows no certificates of this kind.
+        If the problem has no certificates of this kind.
     ValueError
-        If the certificate speaks of something that the instance does not have, or the bound is no
-        finite number or larger than any double.
+        If the certificate refers to something the instance does not have, or the bound is not
+        finite or larger than any double.
     """
     bound: Number | None
     if isinstance(certificate, LpDuals):
@@ -48,7 +48,7 @@ def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -
 
 
 def shortened(problem: Problem, bound: Number) -> Number:
-    """Return a dual bound, or one that is weaker by next to nothing and has fewer digits."""
+    """Return a dual bound, or a negligibly weaker one with fewer digits."""
     if not isinstance(bound, Fraction) or bound.denominator.bit_length() <= MOST_BITS:
         return bound
     scaled = bound * (1 << MOST_BITS)

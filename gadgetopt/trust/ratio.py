@@ -1,9 +1,9 @@
 """Approximation ratios as intervals, from all results on one instance.
 
-Some result's incumbent bounds the optimum from one side, some result's dual bound from the other;
-the true ratio of every method's objective lies in the interval the two give. Results are held
-against each other first: a dual bound that another's feasible solution refutes is an error, and a
-bound that an independent witness confirms is cross-checked.
+The best incumbent bounds the optimum from one side, the best dual bound from the other, so every
+method's true ratio lies in the interval that the two give. First the results are compared: a dual
+bound that another method's feasible solution refutes is an error, and a bound that an independent
+method confirms is cross-checked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from gadgetopt.system.result import Result, Status, Voucher
 class Ratio:
     """The interval in which the true approximation ratio lies; 1 is optimal for both senses.
 
-    `low` or `high` is None where nothing bounds it.
+    `low` or `high` is None if nothing bounds it.
     """
 
     low: Number | None
@@ -39,14 +39,14 @@ class Ratio:
 
     @property
     def certified(self) -> bool:
-        """Whether the interval is closed to tolerance."""
+        """True if the interval is closed to tolerance."""
         if self.low is None or self.high is None:
             return False
         return closes(self.low, self.high, integral=False)
 
 
 def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> list[Result]:
-    """Hold all results on each instance against each other.
+    """Compare all results on each instance with each other.
 
     A result whose dual bound is better than some feasible solution's objective, or that claims
     infeasibility of an instance with a feasible solution, becomes an error; a bound that an
@@ -61,7 +61,7 @@ def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> l
     out = list(results)
     for indices in _by_instance(out):
         minimise = sense(out[indices[0]].problem) == "min"
-        for strongest in (_solutions, _bounds):  # a bound that a solution refutes refutes nothing
+        for strongest in (_solutions, _bounds):  # a refuted bound cannot refute another result
             witnesses = strongest([out[k] for k in indices], minimise)
             for i in indices:
                 reason = _refutation(out[i], witnesses, minimise)
@@ -107,8 +107,8 @@ def _best(values: Iterable[Number], minimise: bool) -> Number | None:
     return min(values, default=None) if minimise else max(values, default=None)
 
 
-# There may be a hundred thousand results on an instance: what any of them refutes or confirms, one
-# of the few strongest does.
+# There may be a hundred thousand results on an instance. Whatever one of them refutes or confirms,
+# one of the few strongest does too.
 
 
 def _solutions(group: Iterable[Result], minimise: bool) -> list[Result]:
@@ -123,12 +123,12 @@ def _bounds(group: Iterable[Result], minimise: bool) -> list[Result]:
 def _strongest(
     results: Iterable[tuple[tuple[Any, ...], Number | None, Result]], least: bool
 ) -> list[Result]:
-    """Return the result with the least, or largest, value of each origin."""
+    """Return, for each origin, the result with the least or largest value."""
     best: dict[tuple[Any, ...], tuple[Number, Result]] = {}
     for origin, value, result in results:
         if value is None:
             continue
-        # Floats are compared within a tolerance: they do not stand for exact numbers.
+        # Floats are compared within a tolerance: they do not represent exact numbers.
         which = (*origin, isinstance(value, float))
         if which not in best or (value < best[which][0] if least else value > best[which][0]):
             best[which] = value, result
@@ -136,7 +136,7 @@ def _strongest(
 
 
 def _refutation(result: Result, witnesses: Sequence[Result], minimise: bool) -> str | None:
-    """Name the feasible solution that contradicts a result's claim, if there is one."""
+    """Describe the result that contradicts a claim, if there is one."""
     for other in witnesses:
         if result.status is Status.UNBOUNDED and other.bound is not None:
             return f"claimed unbounded, but {other.method} proves a bound of {other.bound}"
@@ -153,7 +153,7 @@ def _refutation(result: Result, witnesses: Sequence[Result], minimise: bool) -> 
 
 
 def _confirmed(result: Result, witnesses: Sequence[Result], minimise: bool) -> bool:
-    """Whether an independent result proves at least the bound that only a solver vouches for."""
+    """Return True if an independent result confirms a bound that only a solver vouches for."""
     if result.bound is None or result.bound_voucher is not Voucher.SOLVER:
         return False
     for other in witnesses:
@@ -176,12 +176,12 @@ def _interval(
     else:
         low, high = _quotient(best, objective), _quotient(bound, objective)
     if low is not None and high is not None and high < low:
-        high = low  # a float bound may pass the best objective within the tolerance
+        high = low  # a float bound may exceed the best objective within the tolerance
     return Ratio(low, high)
 
 
 def _quotient(a: Number | None, b: Number | None) -> Number | None:
-    """Return a/b; 1 for 0/0; None where a ratio says nothing (negative or unknown numbers)."""
+    """Return a/b; 1 for 0/0; None if the ratio is meaningless (negative or unknown numbers)."""
     if a is None or b is None or a < 0 or b < 0:
         return None
     if b == 0:

@@ -1,4 +1,4 @@
-"""Solving one instance by one method, and believing nothing of what it says."""
+"""Run one method on one instance and check everything that it claims."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from gadgetopt.system.result import (
 )
 from gadgetopt.trust.certificate import certified_bound, shortened
 
-#: Integers from here on are written with six digits too: they would fill lines.
+#: Larger integers are printed with six significant digits, too.
 LONG = 10**21
 
 
@@ -40,8 +40,8 @@ def solve(
 ) -> Result:
     """Run a method on an instance; re-evaluate its solution and check its claims.
 
-    The method runs in this process, where limits are the method's to keep; the commands `solve` and
-    `compare` run it in one that is watched.
+    The method runs in this process and must respect the limits itself; the commands `solve` and
+    `compare` run it in a separate process that enforces them.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def solve(
     Returns
     -------
     Result
-        A method that raises, or claims what does not hold, gives status `error` and a `reason`.
+        A method that raises, or makes a false claim, gives the status `error` and a `reason`.
 
     Raises
     ------
@@ -73,14 +73,14 @@ def solve(
 
 @dataclass(frozen=True)
 class Attempt:
-    """What a method did, before anything of it is believed.
+    """The unchecked outcome of a method, or the reason why there is none.
 
     Attributes
     ----------
     reason : str or None
-        Why it did not come to its end.
+        Why the method did not finish.
     refused : bool
-        Whether the reason is that it is not made for the instance.
+        True if the reason is that the method does not support the instance.
     """
 
     outcome: MethodOutcome
@@ -90,7 +90,7 @@ class Attempt:
 
 
 def attempt(document: Document, call: MethodCall, limits: Limits, seed: int) -> Attempt:
-    """Run a method; whatever it raises is told, not raised."""
+    """Run a method; whatever it raises becomes a reason."""
     begin = time.perf_counter()
     outcome, reason, refused = MethodOutcome(), None, False
     try:
@@ -113,24 +113,24 @@ def attempt(document: Document, call: MethodCall, limits: Limits, seed: int) -> 
 def conclude(
     document: Document, call: MethodCall, limits: Limits, seed: int, made: Attempt
 ) -> Result:
-    """Turn an attempt into a result; nothing that a method hands back makes this fail."""
+    """Turn an attempt into a result; never fails, whatever the method returned."""
     try:
         result = judge(document, call, made.outcome, limits, seed, made.time_s, made.reason)
     except Exception as error:
-        reason = f"what it returned cannot be judged: {failure(error)}"
+        reason = f"its outcome cannot be judged: {failure(error)}"
         result = judge(document, call, MethodOutcome(), limits, seed, made.time_s, reason)
     return replace(result, refused=made.refused)
 
 
 def warm_up(problem: Problem, method: Method) -> None:
-    """Import what a method needs, so that its time is the time of the method."""
+    """Import what a method needs, so that imports do not count as its time."""
     builds = [f.build for f in problem.formulations if f.name == method.formulation]
     for part in (method.run, *builds):
         resolved(part)
     if method.backend is not None:
         from gadgetopt.solvers import import_backend
 
-        with contextlib.suppress(InputError):  # the run itself will say what is missing
+        with contextlib.suppress(InputError):  # the run itself will report what is missing
             import_backend(method.backend)
 
 
@@ -149,7 +149,7 @@ def judge(
     if outcome.solution is not None:
         try:
             evaluation = problem.evaluate(document.data, outcome.solution)
-        except Exception as error:  # a method may hand back anything
+        except Exception as error:  # a method may return anything
             reason = f"the solution cannot be evaluated: {failure(error)}"
     reason = reason or _nonsense(outcome)
     if reason is None and outcome.certificate is not None:
@@ -191,7 +191,7 @@ def judge(
 
 
 def relative_gap(objective: Number | None, bound: Number | None) -> float | None:
-    """Return |objective - bound| / |objective|, by 1e-10 if that is 0; 0 where they are equal."""
+    """Return |objective - bound| / |objective|, with 1e-10 for an objective of 0; 0 if equal."""
     if objective is None or bound is None:
         return None
     if objective == bound:
@@ -203,12 +203,12 @@ def relative_gap(objective: Number | None, bound: Number | None) -> float | None
 
 
 def _rely_on_certificate(document: Document, outcome: MethodOutcome) -> str | None:
-    """Replace the outcome's bound by the one its certificate proves; say why if there is none."""
+    """Replace the bound by the one its certificate proves; return a reason if none."""
     problem, certificate = document.problem, outcome.certificate
     assert certificate is not None
     try:
         proved = certified_bound(problem, document.data, certificate)
-    except Exception as error:  # a method may hand back anything
+    except Exception as error:  # a method may return anything
         return f"the certificate cannot be checked: {failure(error)}"
     claimed = outcome.dual_bound
     if proved is None:
@@ -220,25 +220,25 @@ def _rely_on_certificate(document: Document, outcome: MethodOutcome) -> str | No
 
 
 def _nonsense(outcome: MethodOutcome) -> str | None:
-    """Say what in an outcome is no number or no proof, if anything."""
+    """Return what in an outcome is not a number or not a proof, if anything."""
     named = {"objective": outcome.claimed_objective, "dual bound": outcome.dual_bound}
     for what, value in named.items():
         if isinstance(value, float) and math.isnan(value):
-            return f"claimed {what} nan, which is no number"
+            return f"claimed {what} nan, which is not a number"
     if outcome.proved not in (None, Status.INFEASIBLE, Status.UNBOUNDED):
-        return f"claimed to have proved {outcome.proved}, which only a solution and a bound can"
+        return f"claimed to have proved {outcome.proved}, which takes a solution and a bound"
     return None
 
 
 def _finite(bound: Number | None) -> Number | None:
-    """Return a bound, or None for an infinite one, which says nothing."""
+    """Return a bound, or None if it is infinite."""
     return None if isinstance(bound, float) and math.isinf(bound) else bound
 
 
 def _contradiction(
     problem: Problem, outcome: MethodOutcome, evaluation: Evaluation | None
 ) -> str | None:
-    """Say what in an outcome cannot be true, if anything."""
+    """Return what in an outcome cannot be true, if anything."""
     if evaluation is None:
         return None
     if not evaluation.feasible:
@@ -250,8 +250,8 @@ def _contradiction(
     if outcome.proved is not None:
         return f"claimed {outcome.proved}, but its solution is feasible"
     claimed, true, bound = outcome.claimed_objective, evaluation.objective, outcome.dual_bound
-    # A solver may carry slack that the decision does not need; a decision that is better than
-    # claimed is no error, one that is worse is.
+    # A solver may include slack that the decision does not need, so a decision may be better than
+    # claimed, but never worse.
     if claimed is not None and _better(problem, claimed, true):
         return f"claimed objective {show(claimed)}, but its solution has {show(true)}"
     if bound is not None and refutes(true, bound, minimise=problem.sense == "min"):
@@ -265,7 +265,7 @@ def _better(problem: Problem, a: Number, b: Number) -> bool:
 
 
 def _loosened(problem: Problem, bound: Number | None, objective: Number | None) -> Number | None:
-    """Return 0 for a bound that passes an objective of 0 by rounding only: that is weaker."""
+    """Return 0, a weaker bound, for a bound that exceeds an objective of 0 by rounding only."""
     if not isinstance(bound, float) or objective != 0:
         return bound
     return min(bound, 0.0) if problem.sense == "min" else max(bound, 0.0)
@@ -288,7 +288,7 @@ def _status(
 def _limit_hit(
     outcome: MethodOutcome, status: Status, gap: float | None, limits: Limits
 ) -> str | None:
-    """Return the limit that stopped a run; an open gap that was asked for is one."""
+    """Return the limit that stopped a run; a requested gap that is still open counts as one."""
     if status is Status.OPTIMAL and outcome.limit_hit == "gap":
         return None  # closed all the same
     within = status is Status.FEASIBLE and gap is not None and gap <= limits.rel_gap
@@ -298,13 +298,13 @@ def _limit_hit(
 def _complete(
     outcome: MethodOutcome, objective: Number | None, time_s: float
 ) -> tuple[TracePoint, ...]:
-    """Return the trace, ending with what the run ended with."""
+    """Return the trace, completed by the final objective and bound."""
     end = TracePoint(time_s, objective, _finite(outcome.dual_bound))
     return (*outcome.trace, end)
 
 
 def show(x: Number) -> str:
-    """Write a number as a person would: integers plain, others with six significant digits."""
+    """Return a number as text: integers in full, others with six significant digits."""
     if isinstance(x, float) and not math.isfinite(x):
         return str(x)
     if not -LONG < x < LONG:
@@ -313,7 +313,7 @@ def show(x: Number) -> str:
 
 
 def show_gap(gap: float, digits: int) -> str:
-    """Write a relative gap in percent; `inf` beyond a million, where the incumbent is next to 0."""
+    """Return a relative gap in percent; `inf` beyond a million, where the incumbent is almost 0."""
     return "inf" if gap > 1e4 else f"{100 * gap:.{digits}f}%"
 
 
@@ -338,14 +338,14 @@ def verify_bound(instance: Document, certificate: Document) -> Number:
 def verify(
     instance: Document, solution: Document, certificate: Document | None = None
 ) -> Evaluation:
-    """Evaluate anyone's solution of an instance; hold it against a certificate's bound if given.
+    """Evaluate a solution of an instance, and compare it with a certificate's bound if given.
 
     Raises
     ------
     InputError
         If the files belong to different problems, or the certificate proves nothing.
     BoundRefuted
-        If the solution is feasible and better than the bound of the certificate.
+        If the solution is feasible and better than the certificate's bound.
     """
     same_problem(instance, solution)
     evaluation: Evaluation = instance.problem.evaluate(instance.data, solution.data)
@@ -357,7 +357,7 @@ def verify(
 
 
 def refutation(instance: Document, evaluation: Evaluation, bound: Number) -> str | None:
-    """Say how a feasible solution refutes a dual bound; None if it does not."""
+    """Return how a feasible solution refutes a dual bound, or None if it does not."""
     objective = evaluation.objective
     if not evaluation.feasible or objective is None:
         return None

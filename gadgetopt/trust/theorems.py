@@ -1,4 +1,4 @@
-"""Theorems as checks: the ratio promised on an instance, held against the measured one."""
+"""Theorems as checks: the ratio promised on an instance, compared with the measured one."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gadgetopt.trust.ratio import Ratio
 
 @dataclass(frozen=True)
 class Promise:
-    """What one theorem says about one run, before anything is measured.
+    """What one theorem promises for one run, before anything is measured.
 
     Attributes
     ----------
     ratio : Number or None
-        The promised ratio; None where the theorem gives no finite bound.
+        The promised ratio; None if the theorem gives no finite bound.
     failing : tuple of str
         The assumptions that do not hold, in words.
     """
@@ -35,12 +35,12 @@ class Promise:
 
     @property
     def applies(self) -> bool:
-        """Whether all assumptions hold and the promise is finite."""
+        """True if all assumptions hold and the promised ratio is finite."""
         return not self.failing and self.ratio is not None
 
 
 class Verdict(StrEnum):
-    """How a promise fares against the measured interval."""
+    """Outcome of comparing a promised ratio with the measured interval."""
 
     HOLDS = "holds"
     EXCEEDED = "exceeded"
@@ -53,15 +53,15 @@ def promises(
 ) -> tuple[Promise, ...]:
     """Evaluate every theorem about a method on an instance.
 
-    A theorem speaks of a method that ran to its end: with a `result` that a limit cut short or that
-    is an error, it does not apply.
+    A theorem is about a complete run: it does not apply to a `result` that a limit cut short or
+    that is an error.
     """
     cut_short = result is not None and (result.limit_hit or result.status is Status.ERROR)
     out = []
     for guarantee in problem.guarantees:
         if call.method.name not in guarantee.methods:
             continue
-        failing = ["the method ran to its end"] if cut_short else []
+        failing = ["the method finished"] if cut_short else []
         ratio = None
         try:
             failing += [
@@ -86,8 +86,8 @@ def promises(
 def verdict(promise: Promise, ratio: Ratio | None) -> Verdict:
     """Compare a promise with the measured interval.
 
-    `EXCEEDED` needs the lower end of the interval above the promise, `HOLDS` the upper end at or
-    below it; in between the matter is open.
+    `EXCEEDED` if the lower end of the interval is above the promise, `HOLDS` if the upper end is at
+    or below it, otherwise open.
     """
     if not promise.applies or promise.ratio is None:
         return Verdict.NOT_APPLICABLE

@@ -1,4 +1,7 @@
-"""Forest packing: the trees and rates that synchronise data fastest on a given network."""
+"""Forest packing: the trees and rates that synchronise data fastest on a given network.
+
+Each room (algorithms, baselines, bounds, exact, formulations, ...) declares its own parts.
+"""
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
@@ -33,7 +36,7 @@ PROBLEM = Problem(
     solution_type=part("instance:ForestPackingSolution"),
     certificate_type=part("certificate:ForestPackingCertificate"),
     evaluate=part("evaluate:evaluate"),
-    check_bound=part("certificate:certified_bound"),
+    check_bound=part("certificate:check_bound"),
     size=part("instance:size"),
     features=part("features:features"),
     default_method="column_generation",

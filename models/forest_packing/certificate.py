@@ -1,4 +1,4 @@
-r"""Certificates: what proves an upper bound on the rate, and their check in exact arithmetic.
+r"""Certificates of upper bounds on the rate, and their check in exact arithmetic.
 
 Every check is a sum, a cut or a minimum arborescence in rational numbers; no linear program is
 solved. Node numbers are the instance's. The checks, with their proofs, are in
@@ -47,8 +47,8 @@ class CutFamily(Data):
         Q with the multiplier of its row :math:`g(\delta^-(Q)) + w(Q) \ge R` (broadcast) or
         :math:`h(\delta^+(Q)) + w(Q) \ge R` (reduce).
     potentials : tuple of Potential
-        Multipliers of the balances (3) of switches, of either sign: of what enters the switch less
-        what leaves it. None where switches copy and sum.
+        Multipliers, of either sign, of the balances (3) of switches: load in minus load out.
+        None where switches copy and sum.
     prices : dict, optional
         Prices of rows by name. Only those of NICs matter: the row of an arc or cable always gets
         the least price that its arcs still need.
@@ -101,7 +101,7 @@ class ForestPackingCertificate(Certificate):
     proof: Annotated[Partition | CutFamily | Prices, Field(discriminator="kind")]
 
 
-def certified_bound(
+def check_bound(
     instance: ForestPackingInstance, certificate: ForestPackingCertificate
 ) -> Fraction | None:
     """Return the upper bound on the rate, GB/s, that a certificate proves; None if it proves none.
@@ -115,7 +115,7 @@ def certified_bound(
     Raises
     ------
     ValueError
-        If the certificate speaks of nodes, rows or stages that the instance does not have, if parts
+        If the certificate names nodes, rows or stages that the instance does not have, if parts
         overlap, a part or cut has no worker, or a multiplier or price is negative.
     """
     proof = certificate.proof

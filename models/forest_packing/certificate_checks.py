@@ -1,4 +1,4 @@
-r"""The checks behind `certified_bound`: weak duality in exact arithmetic.
+r"""Checks of certificates: weak duality in exact arithmetic.
 
 Notation: G, H are the arc loads of the two stages in GB/s, w_r the rate rooted at r, all of a plan
 of rate R; a row :math:`\rho` has capacity :math:`C_\rho`. Every plan satisfies, with
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.numbers.arrays import Bools
 from gadgetopt.numbers.exact import common_denominator
 from gadgetopt.pieces.graphs.cheapest_trees import (
     MOST_TERMINALS,
@@ -39,8 +40,6 @@ from .packing import required_shares
 
 if TYPE_CHECKING:
     from .certificate import CutFamily, Partition, Prices
-
-Bools = npt.NDArray[np.bool_]
 
 
 def partition_bound(instance: ForestPackingInstance, proof: Partition) -> Fraction | None:
@@ -78,7 +77,7 @@ def partition_bound(instance: ForestPackingInstance, proof: Partition) -> Fracti
 def cut_family_bound(instance: ForestPackingInstance, proof: CutFamily) -> Fraction | None:
     r"""Return the bound of multipliers :math:`\lambda_Q\ge0` of cuts and potentials of switches.
 
-    Add up the rows (F3) times :math:`\lambda_Q` and the balances times their potentials. An arc's
+    Add the rows (F3) times :math:`\lambda_Q` and the balances times their potentials. An arc's
     load then has some coefficient, at most the prices of its rows, so the loads cost at most
     :math:`\sum_\rho C_\rho y_\rho` (of stages that take turns the larger of the two sums), and
 
@@ -167,7 +166,7 @@ def prices_bound(instance: ForestPackingInstance, proof: Prices) -> Fraction | N
     candidates = range(network.num_workers) if shares is None else shares
     costs_of = {r: c for r in candidates if (c := by_root[r]) is not None}
     if not costs_of or (shares is not None and len(costs_of) < len(shares)):
-        return Fraction(0)  # no tree spans the workers from where it would have to
+        return Fraction(0)  # from some root that must have a share no tree spans the workers
     if shares is None:
         cheapest = Fraction(min(costs_of.values()))
     else:
@@ -178,11 +177,11 @@ def prices_bound(instance: ForestPackingInstance, proof: Prices) -> Fraction | N
 def _tree_costs(
     instance: ForestPackingInstance, arcs: Sequence[tuple[int, int]], costs: Sequence[int]
 ) -> list[int | None] | None:
-    """Cost of a cheapest out-tree of each worker, None where there is none; None if not known."""
+    """Return the cost of each worker's cheapest out-tree, None if it has none; None if unknown."""
     network = instance.network
     workers = network.num_workers
     if not instance.in_network and is_symmetric(arcs, costs):
-        # Fast enough for a thousand workers.
+        # Nearly linear time: fast enough for a thousand workers.
         return [symmetric_tree_cost(workers, network.num_nodes, arcs, costs)] * workers
     matrix, missing = cost_matrix(network.num_nodes, arcs, costs)
     if instance.in_network:
@@ -217,7 +216,7 @@ def _needs(
 
 
 def _most_by_roots(instance: ForestPackingInstance, credit: Sequence[int]) -> Fraction:
-    """The largest sum of w_r/R times the coefficient of w_r that the root shares allow."""
+    """Return the largest sum of w_r/R times the coefficient of w_r that the root shares allow."""
     shares = required_shares(instance)
     if shares is None:
         return Fraction(max(credit))
@@ -280,11 +279,11 @@ def _row_prices(
     return [prices.get(row.name, Fraction(0)) * scale for row in network.rows]
 
 
-# -- what a certificate may speak of -----------------------------------------------------------
+# -- valid nodes and stages of a certificate ---------------------------------------------------
 
 
 def _side(network: Network, nodes: Iterable[int]) -> Bools:
-    """Which nodes of the network are in a set; switches without links are not there."""
+    """Return which nodes of the network are in a set; switches without links are left out."""
     inside = np.zeros(network.num_nodes, dtype=np.bool_)
     inside[[network.index[v] for v in nodes if v in network.index]] = True
     return inside
@@ -307,7 +306,7 @@ def _check_stage(instance: ForestPackingInstance, stage: Stage, where: str) -> N
 def _is_stage(
     instance: ForestPackingInstance, stage: Stage, prices: Mapping[str, Fraction]
 ) -> bool:
-    """Whether the collective has a stage; prices of one it lacks are an error."""
+    """Return True if the collective has a stage; prices of one it lacks are an error."""
     if stage not in instance.stages and prices:
         raise ValueError(f"{stage}: prices, but {instance.collective} has no {stage} stage")
     return stage in instance.stages

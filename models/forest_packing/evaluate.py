@@ -1,7 +1,7 @@
-r"""The evaluator: what trees with rates put on every link, in exact rational arithmetic.
+r"""The evaluator: loads that trees with rates put on the links, in exact rational arithmetic.
 
-It is written from the problem statement, reads the links of the instance anew and uses none of the
-tables the solvers use. Tree pair p reserves the rate x_p on every link of its two trees, as often
+It is written from the problem statement, reads the links of the instance again and uses none of the
+tables of the solvers. Tree pair p reserves the rate x_p on every link of its two trees, as often
 as their paths run over it. Rates fit if
 
 .. math::
@@ -11,8 +11,8 @@ for every arc (full duplex), cable (half duplex) and NIC direction; stages that 
 :math:`\rho^- + \rho^+ \le 1` of their congestions :math:`\rho = \max_a \mathrm{load}_a / c_a`
 instead. The objective is the rate :math:`R = \sum_p x_p`; data of D GB take D/R.
 
-A path's interior nodes forward, be they switches or workers; a path may come by a node twice, and
-then loads its links twice.
+A path's interior nodes, switches or workers, only forward; a path may pass a node twice and then
+loads its links twice.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Links:
 
     @property
     def cables(self) -> list[int]:
-        """The rows that are no NICs."""
+        """The rows that are not NICs."""
         return sorted({rows[0] for rows in self.rows_of.values()})
 
     @cached_property
@@ -69,7 +69,7 @@ class Links:
 
 @dataclass(frozen=True)
 class Loads:
-    """Loads of the rows in whole numbers of a common unit, and what they come to.
+    """Loads of the rows in whole numbers of a common unit, and the resulting congestion.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def evaluate(instance: ForestPackingInstance, solution: ForestPackingSolution) -
     Returns
     -------
     Evaluation
-        Objective: R in GB/s; None where a tree is none or a rate is negative. Components:
+        Objective: R in GB/s; None where a tree is invalid or a rate is negative. Components:
         `time_s` (D/R; of an overloaded plan stretched until it fits; missing at rate 0),
         `congestion`, `mean_utilisation` and `max_utilisation` (the part of the time that links are
         busy), `pipeline_depth` (hops up and down of the deepest pair), `trees`, `roots_used`,
@@ -170,7 +170,7 @@ def _heights(
     where: str,
     broken: list[Violation],
 ) -> tuple[int, int]:
-    """Heights of the in-tree and the out-tree; what is wrong with them goes to `broken`."""
+    """Return the heights of the in-tree and the out-tree; add violations to `broken`."""
     has_reduce, has_broadcast = (s in instance.stages for s in ("reduce", "broadcast"))
     backwards = tree.out_tree is None and has_reduce and has_broadcast
     present: list[tuple[Stage, bool, bool, str]] = [
@@ -205,14 +205,14 @@ def _heights(
 
 
 def _has_out_tree(tree: TreePair) -> bool:
-    """Whether an out-tree is there; left out, it is the in-tree backwards."""
+    """Return True if there is an out-tree; if left out, it is the in-tree backwards."""
     return bool(tree.in_tree if tree.out_tree is None else tree.out_tree)
 
 
 def _path_violations(
     instance: ForestPackingInstance, links: Links, paths: Sequence[tuple[int, ...]], where: str
 ) -> Iterator[Violation]:
-    """Links that are not there."""
+    """Return the violations of a path over links that do not exist."""
     if links.rows_of.keys() >= set(paths):
         return  # the usual case, quickly: every path is a link
     for k, path in enumerate(paths):
@@ -232,9 +232,9 @@ def _height(
     where: str,
     broken: list[Violation],
 ) -> int:
-    """Height of a tree given as (child, parent); what is wrong with it goes to `broken`.
+    """Return the height of a tree given as (child, parent); add violations to `broken`.
 
-    Every worker but the root has one parent, and so has every switch that is someone's parent;
+    Every worker but the root has one parent, and so has every switch that is a parent;
     following parents leads to the root.
     """
     parent = dict(parents)
@@ -275,7 +275,7 @@ def _height(
 def _loads(
     instance: ForestPackingInstance, links: Links, trees: Sequence[TreePair]
 ) -> dict[str, Loads]:
-    """Loads of what runs at the same time: both stages, or each stage where they take turns."""
+    """Return the loads of both stages together, or of each stage where they take turns."""
     unit = math.lcm(*(tree.rate_gbyte_per_s.denominator for tree in trees))
     runs = {"": instance.stages}
     if instance.sequential:
@@ -304,7 +304,7 @@ def _row_loads(links: Links, on_arc: Mapping[Arc, int], unit: int) -> Loads:
 
 
 def _fullest(links: Links, on_row: Sequence[int], rows: Iterable[int]) -> Fraction:
-    """Largest load over capacity among some rows; compared in whole numbers."""
+    """Return the largest load over capacity of some rows; compared in whole numbers."""
     largest, of_capacity = 0, 1
     for row in rows:
         capacity = links.capacity_in_units[row]
@@ -326,14 +326,14 @@ def _capacity_violations(
 
 
 def _congestion(runs: Mapping[str, Loads]) -> Fraction:
-    """rho, of stages that take turns the sum of theirs."""
+    """Return rho; for stages that take turns, the sum of theirs."""
     return sum((loads.congestion for loads in runs.values()), Fraction(0))
 
 
 def _share_violations(
     instance: ForestPackingInstance, trees: Sequence[TreePair], rate: Fraction
 ) -> Iterator[Violation]:
-    """Roots whose trees do not carry just the share that the root must have."""
+    """Return the roots whose trees do not carry exactly the required share."""
     if instance.root_mode == "free":
         return
     workers = instance.workers

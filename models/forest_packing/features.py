@@ -1,4 +1,4 @@
-"""What makes a network dense or a packing of trees into it difficult."""
+"""Features of instances: density of the network and difficulty of packing trees into it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def features(instance: ForestPackingInstance) -> dict[str, float]:
     - `asymmetry`: bandwidth that the reverse arc lacks, over all bandwidth; 0 where every arc has
       an equal reverse.
     - `narrowest_worker_share`: bandwidth into or out of the worker with the least, over the mean of
-      all workers; far below 1 that worker decides.
+      all workers; far below 1, that worker is the bottleneck.
     - `worker_variation`: coefficient of variation of that bandwidth over workers.
     - `limited_nodes_share`: part of the nodes with a limit on what enters or leaves.
     - `hops_from_first_worker`: to the node farthest from it, as far as nodes can be reached.

@@ -48,7 +48,7 @@ class Link(Data):
         Capacity c_a of each direction; of both together in a half-duplex network. Parallel links
         add up, links of bandwidth 0 do not exist.
     both : bool
-        Whether the link has both directions.
+        True if the link has both directions.
     """
 
     src: NonNegativeInt
@@ -67,7 +67,7 @@ class ForestPackingInstance(Instance):
         arbitrary and distinct.
     links : tuple of Link
     duplex : "full" or "half"
-        Whether a cable's two directions have its bandwidth each, or share it.
+        If a cable's two directions have its bandwidth each (full) or share it (half).
     nic_in_gbyte_per_s, nic_out_gbyte_per_s : dict
         C_v^in and C_v^out: most that may enter or leave a node, for the nodes that have a limit.
     model_size_gbyte : float
@@ -75,9 +75,9 @@ class ForestPackingInstance(Instance):
     collective : str
         "allreduce", "allgather", "reduce_scatter", "broadcast" or "reduce".
     stage_mode : "overlap" or "sequential"
-        Whether an allreduce's two stages share the links all the time or take turns.
+        If an allreduce's two stages share the links all the time (overlap) or take turns.
     root_mode : "free", "uniform", "fixed" or "weights"
-        Whether the shares w_r are to be decided, 1/N each, 1 at `root`, or `root_share`.
+        The shares w_r: to be decided, 1/N each, 1 at `root`, or `root_share`.
     root : int, optional
         The root of mode "fixed".
     root_share : tuple of float, optional
@@ -86,13 +86,13 @@ class ForestPackingInstance(Instance):
         alpha, the fixed cost of a chunk's hop. It does not enter the objective, which is the rate
         of the fluid limit; the evaluator reports the chunked time beside it.
     in_network : bool
-        Whether switches can copy and sum.
+        True if switches can copy and sum.
     tree_budget : int, optional
-        K: at most so many trees may be used.
+        K: most trees that may be used.
     equal_share : bool
-        Whether all trees must carry the same share.
+        True if all trees must carry the same share.
     max_depth : int, optional
-        H: no tree pair's heights may add up to more hops than this.
+        H: most hops that the two heights of a tree pair may add up to.
     """
 
     workers: Annotated[tuple[NonNegativeInt, ...], Field(min_length=2)]
@@ -115,7 +115,7 @@ class ForestPackingInstance(Instance):
 
     @cached_property
     def network(self) -> Network:
-        """The network in arrays, nodes numbered through: workers first, then switches."""
+        """The network in arrays, its nodes numbered from 0: workers first, then switches."""
         return make_network(self)
 
     @property
@@ -125,12 +125,12 @@ class ForestPackingInstance(Instance):
 
     @property
     def sequential(self) -> bool:
-        """Whether there are two stages that take turns."""
+        """True if there are two stages that take turns."""
         return self.stage_mode == "sequential" and len(self.stages) == 2
 
     @property
     def restricted(self) -> bool:
-        """Whether the trees are restricted in number, share or depth (F8)."""
+        """True if the trees are restricted in number, share or depth (F8)."""
         return self.tree_budget is not None or self.equal_share or self.max_depth is not None
 
     @model_validator(mode="after")
@@ -231,7 +231,7 @@ class ForestPackingSolution(Solution):
 
 
 def size(instance: ForestPackingInstance) -> dict[str, int]:
-    """Return the numbers by which one judges an instance: nodes and links."""
+    """Return the size of an instance: nodes and links."""
     network = instance.network
     return {
         "workers": network.num_workers,

@@ -116,13 +116,13 @@ class Network:
 
     @property
     def only_arc_rows(self) -> bool:
-        """Whether every row is one arc: full duplex, no NIC limits."""
+        """True if every row is one arc: full duplex, no NIC limits."""
         # A NIC limit may be of a single arc too.
         return len(self.rows) == len(self.arcs) and all(len(row.arcs) == 1 for row in self.rows)
 
     @cached_property
     def symmetric(self) -> bool:
-        """Whether every arc has a reverse arc of the same capacity and no row but its own."""
+        """True if every arc has a reverse arc of the same capacity and no row but its own."""
         return self.only_arc_rows and all(
             self.arc_index.get((v, u)) is not None
             and self.capacity[self.arc_index[v, u]] == self.capacity[a]
@@ -131,7 +131,7 @@ class Network:
 
     @cached_property
     def eulerian(self) -> bool:
-        """Whether the capacity into every node is that out of it."""
+        """True if the capacity into every node equals that out of it."""
         balance: defaultdict[int, Fraction] = defaultdict(Fraction)
         for (u, v), c in zip(self.arcs, self.capacity, strict=True):
             balance[u] -= c
@@ -162,7 +162,7 @@ class Network:
         return tuple(int(row.capacity / self.unit) for row in self.rows)
 
     def row_loads(self, loads: Sequence[Fraction]) -> list[Fraction]:
-        """Return what the arcs of each row carry together."""
+        """Return the total load of the arcs of each row."""
         return [sum((loads[a] for a in row.arcs), Fraction(0)) for row in self.rows]
 
 

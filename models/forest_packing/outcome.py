@@ -1,4 +1,4 @@
-"""What every method of this folder hands back: a plan, a bound, and the bound's certificate."""
+"""Outcomes of methods: a plan, a bound, and the bound's certificate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.result import MethodOutcome, TracePoint, Voucher
 
-from .certificate import ForestPackingCertificate, certified_bound
+from .certificate import ForestPackingCertificate, check_bound
 from .instance import ForestPackingInstance
 from .packing import Pair, Route, to_solution, total_rate
 
@@ -24,19 +24,20 @@ def plan_outcome(
     trace: tuple[TracePoint, ...] = (),
     phases_s: Mapping[str, float] | None = None,
     notes: Mapping[str, Any] | None = None,
+    versions: Mapping[str, str] | None = None,
 ) -> MethodOutcome:
     """Return a method's outcome.
 
     A plan of unrestricted trees that breaks a restriction of the instance (number, share or depth)
-    is left out, as its bound still holds. A certificate's bound is the one it proves, whatever the
-    method thinks.
+    is left out, as its bound still holds. The bound of a certificate is the one
+    it proves, not the one that the method claims.
     """
     pairs = None if pairs is None else list(pairs)
     if pairs is not None and not keeps_restrictions(instance, pairs):
         pairs = None
     voucher = Voucher.SOLVER
     if certificate is not None:
-        dual_bound, voucher = certified_bound(instance, certificate), Voucher.VERIFIED
+        dual_bound, voucher = check_bound(instance, certificate), Voucher.VERIFIED
     return MethodOutcome(
         solution=None if pairs is None else to_solution(instance, pairs, chunks),
         claimed_objective=None if pairs is None else total_rate(pairs),
@@ -47,11 +48,12 @@ def plan_outcome(
         trace=trace,
         phases_s=dict(phases_s or {}),
         notes=dict(notes or {}),
+        versions=dict(versions or {}),
     )
 
 
 def keeps_restrictions(instance: ForestPackingInstance, pairs: list[Pair]) -> bool:
-    """Whether a plan keeps the instance's restrictions on number, share and depth of its trees."""
+    """Return True if a plan keeps the limits on number, share and depth of its trees."""
     if instance.tree_budget is not None and len(pairs) > instance.tree_budget:
         return False
     if instance.equal_share and len({p.rate for p in pairs}) > 1:

@@ -1,4 +1,4 @@
-"""From trees with rates to a plan: pairing in- and out-trees, and fitting rates to the network.
+"""Plans from trees with rates: pair in-trees with out-trees, and fit rates to the network.
 
 Methods find trees with rates in floating point, separately for each stage or for both together. A
 plan has to hold exactly. Rates are therefore read as rationals, paired root by root, trimmed so
@@ -177,7 +177,7 @@ def total_rate(pairs: Iterable[Pair]) -> Fraction:
 def to_solution(
     instance: ForestPackingInstance, pairs: Iterable[Pair], chunks: int | None = None
 ) -> ForestPackingSolution:
-    """Write pairs with the instance's node numbers."""
+    """Return pairs as a solution, with the instance's node numbers."""
     labels = instance.network.labels
 
     def written(routes: tuple[Route, ...]) -> tuple[Route, ...]:

@@ -1,8 +1,9 @@
-r"""Chunks in a pipeline: the time of m chunks (A2.5), and when each is sent (A2.4).
+r"""Pipelines of chunks: the time of m chunks, and the period in which each is sent.
 
-Each tree's slice is cut into m equal chunks. In a period every tree arc sends at most one chunk,
-which it has to hold when the period begins. A period takes :math:`T^*/m + \alpha`; h is the depth
-of the deepest tree pair, or, where the stages take turns, of each stage's deepest tree:
+Algorithm A2, steps 4 and 5. Each tree's slice is cut into m equal chunks. In a period every
+tree arc sends at most one chunk, which its tail must hold when the period begins. A period takes
+:math:`T^*/m + \alpha`; h is the depth of the deepest tree pair, or, where the stages take turns, of
+each stage's deepest tree:
 
 .. math::
     T(m) = (m + h - 1) \Big(\frac{T^*}{m} + \alpha\Big), \qquad
@@ -23,7 +24,7 @@ from .instance import TreePair
 
 @dataclass(frozen=True)
 class Phase:
-    """What runs in one go: both stages overlapped, or one stage.
+    """A pipeline that runs by itself: both stages overlapped, or one stage.
 
     Attributes
     ----------
@@ -47,7 +48,7 @@ class Simulation:
         From the first send to the end of the last.
     periods : int
     fullest : Fraction
-        Largest part of a period's T*/m that what some row carries in it takes; at most 1.
+        Largest part of a period's T*/m for which a row is busy; at most 1.
     """
 
     time_s: Fraction
@@ -64,7 +65,7 @@ def chunked_time(phases: Iterable[Phase], chunks: int, hop_latency_s: Fraction) 
 
 
 def best_chunks(phases: Sequence[Phase], hop_latency_s: Fraction) -> int | None:
-    """Return m*, rounded to the better side; None if ever more chunks take ever less time."""
+    """Return m*, rounded to the better side; None if more chunks always take less time."""
     filling = sum(((p.depth - 1) * p.fluid_s for p in phases), Fraction(0))
     if filling == 0:
         return 1
@@ -127,7 +128,7 @@ def simulate(
     rows_of: Mapping[tuple[int, int], Sequence[int]],
     capacity: Sequence[Fraction],
 ) -> Simulation:
-    """Send every chunk of every tree in its period and look at every row in every period.
+    """Send every chunk of every tree in its period and check every row in every period.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What makes jobs on a network dense or difficult to place."""
+"""Instance features: how dense and how difficult to place the jobs of a network are."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ def features(instance: GadgetInstance) -> dict[str, float]:
 
     A job is useful if a worker of it fits on an empty server.
 
-    - `useful_jobs`: how many are.
-    - `load`: worker-slots that the useful jobs could use over those that servers have over the
-      horizon, of the most loaded resource. Budgets count.
-    - `contention`: largest rings of all useful jobs at once over what the servers hold, likewise.
-    - `link_load`: bandwidth of a ring through every job over the bandwidth out of all servers.
-    - `ring_link_share`: bandwidth of a ring over the mean of those links; above 1/2 a link carries
-      one.
-    - `worker_share`: part of an average server that a worker takes; large ones fragment.
-    - `concave_share`: part of the useful jobs with a concave utility, for which greedy is near
+    - `useful_jobs`: number of useful jobs.
+    - `load`: demand of the useful jobs over the capacity of the servers, in worker-slots over the
+      horizon, for the most loaded resource. Budgets limit the demand.
+    - `contention`: demand of the largest rings of all useful jobs at once, over the capacity of the
+      servers, for the most loaded resource.
+    - `link_load`: bandwidth of one ring per job over the total bandwidth out of the servers.
+    - `ring_link_share`: bandwidth of a ring over the mean bandwidth of those links; above 1/2 a
+      link carries only one ring.
+    - `worker_share`: share of an average server that a worker takes; large workers fragment.
+    - `concave_share`: share of the useful jobs with a concave utility, for which greedy is near
       optimal.
     - `ring_variation`, `bandwidth_variation`: coefficients of variation of largest rings and of
       their bandwidths.
-    - `mean_arrival_share`: mean arrival over the horizon; 0 where all jobs are there at once.
+    - `mean_arrival_share`: mean arrival over the horizon; 0 if all jobs arrive at once.
     """
     servers = _servers(instance)
     total = [sum(amounts) for amounts in zip(*servers, strict=True)]
@@ -69,7 +70,7 @@ def _servers(instance: GadgetInstance) -> list[tuple[float, ...]]:
 
 
 def _server_links_mbps(instance: GadgetInstance) -> list[float]:
-    """Return the bandwidths of the links out of servers."""
+    """Return the bandwidths of all links that leave a server."""
     substrate = instance.substrate
     if isinstance(substrate, TwoTier):
         return [float(server.access_mbps) for server in substrate.servers]
@@ -78,7 +79,7 @@ def _server_links_mbps(instance: GadgetInstance) -> list[float]:
 
 
 def _worker_slots(job: Job, horizon: int) -> float:
-    """Return the worker-slots a job could use: its rings, its limit, its budget."""
+    """Return the worker-slots that a job can use, limited by rings, limit and budget."""
     most = float(job.max_workers * (horizon - job.arrival_slot + 1))
     if job.max_worker_slots is not None:
         most = min(most, float(job.max_worker_slots))

@@ -1,8 +1,24 @@
-"""Multi-dimensional and multiple-choice knapsacks, and the public benchmarks of both."""
+"""Multi-dimensional and multiple-choice knapsacks, and the public benchmarks of both.
+
+- `instance`, `evaluate`, `certificate`, `features`: data, evaluator, checks of bounds
+- `scaling`, `outcome`: an instance in whole numbers, and results in the instance's own numbers
+- `formulations`, `bounds`, `algorithms`, `guarantees`, `baselines`, `exact`, `generate`,
+  `importers`, `pictures`
+"""
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import bounds, exact, formulations, generate, guarantees, importers, pictures
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    guarantees,
+    importers,
+    pictures,
+)
 
 part = Parts(__name__)
 
@@ -30,7 +46,7 @@ PROBLEM = Problem(
     generators=generate.GENERATORS,
     importers=importers.IMPORTERS,
     formulations=formulations.FORMULATIONS,
-    methods=(*exact.METHODS, *bounds.METHODS),
+    methods=(*exact.METHODS, *algorithms.METHODS, *baselines.METHODS, *bounds.METHODS),
     guarantees=guarantees.GUARANTEES,
     pictures=pictures.PICTURES,
 )

@@ -1,13 +1,13 @@
-r"""Certificates of bounds on the profit: multipliers of the rows, from which the check recomputes.
+r"""Certificates of bounds on the profit: multipliers of the rows.
 
 For any :math:`\lambda \ge 0` the Lagrangian bound
 
 .. math::
     L(\lambda) = \lambda^\top C + \sum_i \max_c (\pi_{ic} - \lambda^\top a_{ic}),
 
-with a further 0 in the maximum where a group may be left out, is no less than the optimum. Items
-that do not fit alone are in no choice and left out. So is
-the optimum of the surrogate knapsack, whose one row is the sum of all with these multipliers,
+with a further 0 in the maximum if a group may be left out, is no less than the optimum. Items that
+do not fit alone are left out. No less than the optimum is also that of the surrogate knapsack,
+whose one row is the sum of all rows with these multipliers,
 
 .. math::
     \sum_i \lfloor \lambda^\top a_{ic_i} \rfloor \le \lfloor \lambda^\top C \rfloor,
@@ -34,16 +34,16 @@ from gadgetopt.system.data import Certificate
 
 from .instance import Amount, KnapsackInstance
 
-#: Table entries that the dynamic program of the surrogate bound may compute, and those it may hold.
+#: Most table entries that the dynamic program of the surrogate bound may compute, and may hold.
 MOST_STEPS, MOST_CELLS = 10**9, 10**7
 
 
 class TableTooLarge(ValueError):
-    """The dynamic program of a surrogate bound would take too long, or too many digits."""
+    """The dynamic program of a surrogate bound takes too long or has numbers of too many digits."""
 
 
 class KnapsackCertificate(Certificate):
-    """Multipliers of the rows, and the bound to make of them.
+    """Multipliers of the rows, and the bound to compute from them.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ def check_bound(instance: KnapsackInstance, certificate: KnapsackCertificate) ->
     Returns
     -------
     Fraction or None
-        None if nothing satisfies them, in which case the instance is infeasible.
+        None if nothing satisfies the relaxation; the instance is then infeasible.
 
     Raises
     ------
@@ -83,12 +83,12 @@ def floor_to_unit(instance: KnapsackInstance, bound: Fraction) -> Fraction:
 def lagrangian_bound(
     instance: KnapsackInstance, multipliers: Sequence[Fraction]
 ) -> Fraction | None:
-    """Return L at these multipliers, exactly, over the items that fit alone.
+    """Return the exact value of L at these multipliers, over the items that fit alone.
 
     Returns
     -------
     Fraction or None
-        None if no item fits of a group that must have one chosen.
+        None if a group must have an item chosen and none of its items fits.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def lagrangian_bound(
 
 
 def surrogate_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction]) -> Fraction | None:
-    """Return the optimum of the knapsack whose one row is the rounded sum with these multipliers.
+    """Return the optimum of the knapsack whose one row is the rounded, weighted sum of all rows.
 
     Returns
     -------
@@ -127,7 +127,7 @@ def surrogate_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction])
     groups = _fitting(instance)
     profits = [[profit for profit, _ in items] for items in groups]
     weights = [[_weighed(w, prices) // denominator for _, w in items] for items in groups]
-    # More than everything weighs is as good as that.
+    # A capacity above the sum of all weights binds no more than that sum.
     everything = sum(max(row, default=0) for row in weights)
     capacity = min(_weighed(whole.capacities, prices) // denominator, everything)
     best = _one_row(profits, weights, capacity, instance.exactly_one)
@@ -157,7 +157,7 @@ def _one_row(
     profit: list[list[int]], weight: list[list[int]], capacity: int, exactly_one: bool
 ) -> int | None:
     """Return the largest profit of at most, or exactly, one item of each group within a row."""
-    cells = min(capacity + 1, 10**100)  # more are not written as they are
+    cells = min(capacity + 1, 10**100)  # larger numbers overflow the message
     steps = cells * sum(map(len, profit))
     if cells > MOST_CELLS or steps > MOST_STEPS:
         raise TableTooLarge(
@@ -167,7 +167,7 @@ def _one_row(
     if sum(max(row, default=0) for row in profit) > 2**62:
         raise TableTooLarge("profits: too many digits for 64 bits")
     nothing = np.int64(-(2**62))
-    best = np.zeros(capacity + 1, dtype=np.int64)  # of the groups so far, by capacity
+    best = np.zeros(capacity + 1, dtype=np.int64)  # largest profit so far, by capacity
     for profits, weights in zip(profit, weight, strict=True):
         after = np.full_like(best, nothing) if exactly_one else best.copy()
         for p, w in zip(profits, weights, strict=True):

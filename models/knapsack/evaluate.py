@@ -18,7 +18,7 @@ from .instance import Item, KnapsackInstance, KnapsackSolution
 
 
 def evaluate(instance: KnapsackInstance, solution: KnapsackSolution) -> Evaluation:
-    """Recompute the profit of a choice, and which constraints it violates.
+    """Recompute the profit of a choice and list the constraints it violates.
 
     Returns
     -------

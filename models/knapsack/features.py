@@ -1,4 +1,4 @@
-"""What makes a knapsack instance dense or difficult, after Chu and Beasley and after Pisinger."""
+"""Features of an instance: its density and difficulty, after Chu and Beasley and after Pisinger."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from .instance import KnapsackInstance
 def features(instance: KnapsackInstance) -> dict[str, float]:
     """Return density and difficulty of an instance.
 
-    - `tightness`: capacity over the largest weight that could be asked for, of the tightest row; 1
-      where everything fits.
-    - `binding_rows`: rows that everything together does not fit into.
-    - `useful_items`: items with a profit that fit alone.
-    - `mean_item_share`: part of its fullest row that a useful item takes, on average.
-    - `weight_density`: part of the weights that is not 0.
+    - `tightness`: capacity over the largest possible total weight, for the tightest row; 1 if
+      everything fits.
+    - `binding_rows`: number of rows whose capacity all items together exceed.
+    - `useful_items`: number of items that have a profit and fit alone.
+    - `mean_item_share`: share of its fullest row that a useful item takes, on average.
+    - `weight_density`: share of nonzero weights.
     - `profit_variation`, `weight_variation`: coefficients of variation over the useful items, of
       weights as shares of their fullest rows.
-    - `profit_weight_correlation`: between profit and that share; near 1 is hard.
+    - `profit_weight_correlation`: correlation of profit and that share; values near 1 are hard.
     """
     capacity = np.array([float(c) for c in instance.capacities])
     everything = np.zeros(len(capacity))

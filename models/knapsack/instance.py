@@ -58,8 +58,8 @@ class KnapsackInstance(Instance):
     groups : tuple of tuple of Item
         With one item in every group it is the multi-dimensional 0/1 knapsack.
     exactly_one : bool
-        Whether every group must have an item chosen, as in the multiple-choice knapsack of the
-        literature, or may be left out.
+        True if every group must have an item chosen, as in the multiple-choice knapsack of the
+        literature; False if it may be left out.
     """
 
     capacities: Annotated[tuple[Amount, ...], Field(min_length=1)]
@@ -85,12 +85,12 @@ class KnapsackInstance(Instance):
 
     @property
     def num_items(self) -> int:
-        """Items of all groups."""
+        """Number of items in all groups."""
         return sum(map(len, self.groups))
 
     @property
     def multiple_choice(self) -> bool:
-        """Whether a group holds several items, or must have one chosen."""
+        """True if a group holds several items, or must have one chosen."""
         return self.exactly_one or any(len(items) > 1 for items in self.groups)
 
 
@@ -160,7 +160,7 @@ class KnapsackSolution(Solution):
 
 
 def size(instance: KnapsackInstance) -> dict[str, int]:
-    """Return the numbers by which one judges an instance."""
+    """Return the counts that say how large an instance is."""
     return {
         "items": instance.num_items,
         "groups": len(instance.groups),

@@ -1,8 +1,8 @@
-"""An instance in whole numbers, as the solvers of `gadgetopt.pieces.knapsack` take it.
+"""An instance in whole numbers, the input of the solvers in `gadgetopt.pieces.knapsack`.
 
 Profits are divided by their unit, the largest number of which all are multiples, and every row is
-multiplied by its denominators. All values are then whole doubles, which sums keep exact, and every
-objective is a whole number of units, so that a bound may be rounded down to one.
+multiplied by its denominators. All values are then whole doubles with exact sums, and every
+objective is a whole number of units, so that a bound may be rounded down to a whole number.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .instance import KnapsackInstance, KnapsackSolution
 #: Sums up to this leave the solvers in doubles room for exact products with prices.
 _LARGEST = 2**46
 
-#: By how much, relative to it, a bound in units may have come out too low. The toolkit's general
-#: tolerance is a whole unit at a million of them; here profits are exact.
+#: Relative amount by which a bound in units may have come out too low. At a million units the
+#: toolkit's general tolerance is a whole unit; here profits are exact.
 BOUND_TOLERANCE = 1e-9
 
 
@@ -37,7 +37,7 @@ class ScaledKnapsack:
     knapsack : Knapsack
         Without the items of profit 0 that need not be chosen.
     unit : Fraction
-        Profit of one unit of the knapsack's.
+        Profit that one unit of the scaled knapsack stands for.
     row_scales : tuple of int
         What the rows were multiplied by.
     item_of : tuple of (int, int)
@@ -50,12 +50,18 @@ class ScaledKnapsack:
     item_of: tuple[tuple[int, int], ...]
 
     def profit(self, value: float) -> Fraction:
-        """Return the profit that a whole number of units is."""
+        """Return the profit that a whole number of units stands for."""
         return self.unit * round(value)
 
     def bound(self, value: float) -> Fraction:
-        """Return the largest objective that a bound in units leaves possible."""
+        """Return the largest objective that a bound in units allows."""
         return self.unit * math.floor(value + BOUND_TOLERANCE * max(1.0, abs(value)))
+
+    def multipliers(self, duals: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        """Return the multipliers of the instance's rows that duals of the scaled rows stand for."""
+        return tuple(
+            self.unit * scale * dual for scale, dual in zip(self.row_scales, duals, strict=True)
+        )
 
     def solution(
         self, instance: KnapsackInstance, items: npt.ArrayLike | Sequence[int]
@@ -92,7 +98,7 @@ def scaled(instance: KnapsackInstance) -> ScaledKnapsack:
             f"profits or weights sum to a number of {digits} digits when scaled to whole numbers, "
             f"more than the {_LARGEST:.3g} up to which doubles are exact at all prices"
         )
-    # A capacity beyond all sums binds no more than the largest of them.
+    # A capacity beyond all sums binds no more than the largest sum.
     capacities = [min(capacity, _LARGEST) for capacity in whole.capacities]
     groups: dict[int, int] = {}
     owner = [groups.setdefault(i, len(groups)) for (i, _), _, _ in kept]

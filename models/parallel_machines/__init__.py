@@ -1,28 +1,29 @@
 """Scheduling jobs on identical parallel machines: the shortest makespan, P||Cmax.
 
-The rooms, each of which declares its own parts:
+Each room declares its own parts:
 
 - `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`, `importers`
 - `formulations`: the integer programs from weak to strong, and a constraint program
 - `bounds`: lower bounds with certificates
 - `algorithms`: list scheduling, LPT, MULTIFIT, differencing
 - `baselines`: local search
-- `exact`: what closes the gap at any size
+- `exact`: the search that closes the gap at any size
 - `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from .algorithms import METHODS as ALGORITHMS
-from .baselines import METHODS as BASELINES
-from .bounds import METHODS as BOUNDS
-from .exact import METHODS as EXACT
-from .formulations import FORMULATIONS
-from .formulations import METHODS as CONSTRAINT_PROGRAMS
-from .generate import GENERATORS
-from .guarantees import GUARANTEES
-from .importers import IMPORTERS
-from .pictures import PICTURES
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    guarantees,
+    importers,
+    pictures,
+)
 
 part = Parts(__name__)
 
@@ -46,12 +47,6 @@ PROBLEM = Problem(
     features=part("features:features"),
     certificate_type=part("certificate:ParallelMachinesCertificate"),
     check_bound=part("certificate:check_bound"),
-    generators=GENERATORS,
-    importers=IMPORTERS,
-    formulations=FORMULATIONS,
-    methods=(*ALGORITHMS, *BASELINES, *BOUNDS, *EXACT, *CONSTRAINT_PROGRAMS),
-    guarantees=GUARANTEES,
-    pictures=PICTURES,
     default_method="bin_search",
     default_methods=(
         "list_scheduling",
@@ -61,4 +56,16 @@ PROBLEM = Problem(
         "combinatorial",
         "bin_search",
     ),
+    generators=generate.GENERATORS,
+    importers=importers.IMPORTERS,
+    formulations=formulations.FORMULATIONS,
+    methods=(
+        *algorithms.METHODS,
+        *baselines.METHODS,
+        *exact.METHODS,
+        *bounds.METHODS,
+        *formulations.METHODS,
+    ),
+    guarantees=guarantees.GUARANTEES,
+    pictures=pictures.PICTURES,
 )

@@ -10,8 +10,7 @@ r"""Certificates of lower bounds on the makespan, and their check in whole numbe
   collect is no formula then but the optimum of a knapsack, which the check solves by dynamic
   programming. Optimal duals of the pattern formulation make the strongest such proof.
 
-The makespan is the sum of some processing times. `attainable` raises the bound to the next such
-sum.
+The makespan is the sum of some processing times; `attainable` raises the bound to the next one.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ Proof = MeanLoad | Pigeonhole | DualFeasible | Prices
 
 
 class ParallelMachinesCertificate(Certificate):
-    """A proof of a lower bound, and whether to raise it to the next sum of processing times."""
+    """A proof of a lower bound; with `attainable`, raised to the next sum of processing times."""
 
     proof: Annotated[Proof, Field(discriminator="kind")]
     attainable: bool = False
@@ -107,7 +106,7 @@ def check_bound(
     Raises
     ------
     ValueError
-        If it speaks of jobs or times that the instance does not have, or the check would take too
+        If it refers to jobs or times that the instance does not have, or the check would take too
         long.
     """
     bound = _proved(instance, certificate.proof)
@@ -229,7 +228,7 @@ def most_collected(
 
 
 def bundle_sizes(count: int) -> list[int]:
-    """Return numbers of which some sum to any number up to `count`, and none to more."""
+    """Return numbers whose subset sums are exactly 0, 1, ..., `count`."""
     sizes = []
     size = 1
     while count > 0:

@@ -1,4 +1,4 @@
-"""What makes an instance difficult: how much there is to pack, and how coarse it is."""
+"""Features: how much there is to pack, and how coarse it is."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from .instance import ParallelMachinesInstance
 def features(instance: ParallelMachinesInstance) -> dict[str, float]:
     """Return density and difficulty of an instance.
 
-    - `jobs_per_machine`: below 2 assignments are easy, at 2 to 5 hard, far above easy again.
-    - `longest_over_mean_load`: the longest job over the mean load of the machines; from 1 on it
-      alone may decide the makespan.
-    - `shortest_over_longest`: near 1 all jobs are alike, and how many a machine gets decides.
+    - `jobs_per_machine`: instances are easy below 2, hard from 2 to 5, and easy again far above.
+    - `longest_over_mean_load`: the longest job over the mean load of the machines; from 1 on, it
+      alone may determine the makespan.
+    - `shortest_over_longest`: near 1, all jobs are alike, and their number per machine determines
+      the makespan.
     - `processing_variation`: coefficient of variation of the processing times.
-    - `repeated_share`: part of the jobs whose processing time another one has too.
+    - `repeated_share`: share of the jobs whose processing time occurs more than once.
     """
     jobs = len(instance.processing_s)
     longest, shortest = max(instance.processing_s), min(instance.processing_s)

@@ -59,7 +59,7 @@ class ParallelMachinesInstance(Instance):
 
 
 class ParallelMachinesSolution(Solution):
-    """The machine of every job, numbered from 0. In which order it runs them does not matter."""
+    """The machine of every job, numbered from 0; the order of jobs on a machine does not matter."""
 
     machine: tuple[NonNegativeInt, ...]
 
@@ -71,7 +71,7 @@ class ParallelMachinesSolution(Solution):
 
 
 def size(instance: ParallelMachinesInstance) -> dict[str, int]:
-    """Return the numbers by which one judges an instance."""
+    """Return the numbers that describe the size of an instance."""
     return {
         "jobs": len(instance.processing_s),
         "machines": instance.machines,

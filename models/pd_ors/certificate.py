@@ -6,11 +6,11 @@ By weak duality any prices :math:`p_h^r[t] \ge 0` bound the optimum by
     D(p) = \sum_{t,h,r} C_h^r p_h^r[t] + \sum_i \max\Big(0, \max_{\pi \in \Pi_i} u_i(\tilde t_\pi -
         a_i) - \sum_{t,h,r} p_h^r[t] (\alpha_i^r w^\pi_{ht} + \beta_i^r s^\pi_{ht})\Big),
 
-with full capacities in :math:`\Pi_i` (11). The check finds by itself what schedules cost at least
-(`least_costs.py`). It computes in exact numbers: for each job utilities and costs are counted in a
-small part of its largest utility, utilities rounded up and costs of a worker and of a server
-rounded down. With all prices zero the bound is what the jobs would earn if each had the cluster to
-itself.
+with full capacities in :math:`\Pi_i`: a solution of the dual (11). The check computes lower bounds
+on the costs of schedules itself (`least_costs.py`). It computes in exact numbers: for each job
+utilities and costs are counted in a small part of its largest utility, utilities rounded up and
+costs of a worker and of a server rounded down. With all prices zero the bound is what the jobs
+would earn if each had the cluster to itself.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
+from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.exact import (
     ROUNDING,
     ceiling,
@@ -38,7 +39,6 @@ from .instance import PdOrsInstance, TableUtility
 from .least_costs import job_costs
 from .terms import JobTerms
 
-Floats = npt.NDArray[np.float64]
 #: Integers of any size: dtype object.
 Integers = npt.NDArray[np.object_]
 
@@ -85,7 +85,7 @@ def check_bound(instance: PdOrsInstance, certificate: PdOrsCertificate) -> float
 
 
 def _check_shape(instance: PdOrsInstance, certificate: PdOrsCertificate) -> None:
-    """Refuse prices that are not those of the instance."""
+    """Refuse prices whose shape is not that of the instance."""
     if len(certificate.prices) != instance.horizon_slots:
         raise ValueError(
             f"prices: of {len(certificate.prices)} slots, expected {instance.horizon_slots}"
@@ -105,7 +105,7 @@ def _check_shape(instance: PdOrsInstance, certificate: PdOrsCertificate) -> None
 def _whole_prices(instance: PdOrsInstance, certificate: PdOrsCertificate) -> tuple[Integers, int]:
     """Return prices per unit of `Terms.unit` as integers, by slot, row and resource.
 
-    They are divided by the second value, their common denominator.
+    The second value is their common denominator.
     """
     unit = instance.terms.unit
     each = {x for of_slot in certificate.prices for of_row in of_slot for x in of_row}
@@ -121,14 +121,14 @@ def _whole_prices(instance: PdOrsInstance, certificate: PdOrsCertificate) -> tup
 
 
 def _worth(instance: PdOrsInstance, row: Sequence[int], price: Integers) -> int:
-    """Return what all machines cost in all slots."""
+    """Return the cost of all machines in all slots."""
     capacity = np.zeros(price.shape[1:], dtype=object)
     np.add.at(capacity, list(row), instance.terms.capacity.astype(object))
     return int((price * capacity).sum())
 
 
 def _gain(job: JobTerms, price: Integers, row: Sequence[int], denominator: int) -> Fraction:
-    """Return no less than the most utility that a schedule leaves after paying; at least 0."""
+    """Return an upper bound on the payoff of a job; at least 0."""
     horizon = len(price)
     if job.earliest is None:
         return Fraction(0)
@@ -143,7 +143,7 @@ def _gain(job: JobTerms, price: Integers, row: Sequence[int], denominator: int) 
     parts = 1 << (COST_BITS - (2 * job.batch).bit_length())
     scale = parts / (most * denominator)
 
-    def each(demand: Integers) -> npt.NDArray[np.int64]:
+    def each(demand: Integers) -> Ints:
         cost = (price @ demand) * scale.numerator // scale.denominator
         return np.asarray(np.minimum(cost, parts + 1), dtype=np.int64)[:, row]
 
@@ -153,7 +153,7 @@ def _gain(job: JobTerms, price: Integers, row: Sequence[int], denominator: int) 
 
 
 def _utilities_above(job: JobTerms, horizon: int) -> dict[int, Fraction]:
-    """Return no less than the utility of completing in each slot from the earliest on."""
+    """Return upper bounds on the utility of completing in each slot from the earliest on."""
     assert job.earliest is not None
     u = job.job.utility
     late = range(job.earliest - job.arrival, horizon - job.arrival + 1)

@@ -1,7 +1,7 @@
-r"""The evaluator: utility and constraints (1)-(9) of a decision, exact, from the raw data.
+r"""The evaluator: utility and violated constraints of a decision, exact, from the raw data.
 
-It is written from the problem statement and shares no code with the derived constants, the models
-or the algorithms of this folder. A job with w workers and s servers in a slot trains
+It is written from the problem statement (1)-(9) and shares no code with the derived constants, the
+models or the algorithms of this folder. A job with w workers and s servers in a slot trains
 
 .. math::
     N = \frac{w}{\tau + \frac{2 g \gamma}{b F}}, \qquad
@@ -31,7 +31,7 @@ from .instance import Job, PdOrsInstance, PdOrsSolution, SlotPlan, TableUtility
 
 @dataclass(frozen=True)
 class SlotCourse:
-    """What one job does in one slot.
+    """Workers, servers and samples of one job in one slot.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class SlotCourse:
     machines : int
         Machines with a worker or a server of the job.
     internal : bool
-        Whether it trains at the internal speed.
+        True if it trains at the internal speed.
     samples, samples_actual : Fraction
         Trained at the nominal ratio of workers to servers, and at the ratio that there is.
     """
@@ -55,7 +55,7 @@ class SlotCourse:
 
 @dataclass(frozen=True)
 class Course:
-    """What one accepted job does.
+    """Course of one accepted job over its slots.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ def evaluate(instance: PdOrsInstance, solution: PdOrsSolution) -> Evaluation:
 
 
 def courses(instance: PdOrsInstance, solution: PdOrsSolution) -> list[Course | None]:
-    """Return what each job does, slot by slot; None of a job that is not accepted."""
+    """Return the course of each job; None for a job that is not accepted."""
     return [
         None if schedule is None else _course(instance, job, schedule)
         for job, schedule in zip(instance.jobs, solution.schedules, strict=True)

@@ -1,4 +1,4 @@
-"""What makes a stream of jobs dense or difficult."""
+"""Features: density and difficulty of a stream of jobs."""
 
 from __future__ import annotations
 
@@ -30,19 +30,23 @@ class _Work:
 def features(instance: PdOrsInstance) -> dict[str, float]:
     """Return density and difficulty of an instance.
 
-    A job is useful if it could complete within the horizon, and be worth something, if the whole
-    cluster were one machine and its own. Demands count a worker with its part of a server.
+    A job is useful if it could complete within the horizon with positive utility, given the whole
+    cluster as a single machine for itself. Demands count a worker with its share of a parameter
+    server.
 
     - `useful_jobs`: how many are.
-    - `load`: what the useful jobs need at least over what the machines have over the horizon, of
-      the most loaded resource.
-    - `mean_window_share`: shortest duration over the slots left at arrival, mean of useful jobs.
-    - `mean_utility_decay`: part of its best utility that a job loses that ends in the last slot.
-    - `worker_share`: part of an average machine that a worker takes; large ones fragment.
-    - `locality_gain`: how much faster a worker is where all are on one machine, on average.
+    - `load`: least demand of the useful jobs over the machines' capacity over the horizon, for the
+      most loaded resource.
+    - `mean_window_share`: shortest duration over the slots left at arrival, mean over the useful
+      jobs.
+    - `mean_utility_decay`: share of its best utility that a job loses by ending in the last slot,
+      on average.
+    - `worker_share`: share of an average machine that a worker takes; large values cause
+      fragmentation.
+    - `locality_gain`: speed-up of a worker if the whole job is on one machine, on average.
     - `utility_variation`, `work_variation`: coefficients of variation of best utilities and of
       least worker-slots.
-    - `arrival_variation`: of arrivals over the slots; 0 is a steady stream.
+    - `arrival_variation`: coefficient of variation of arrivals per slot; 0 for a steady stream.
     """
     total = np.sum([machine.capacity for machine in instance.machines], axis=0)
     found = [_work(job, instance, total.tolist()) for job in instance.jobs]

@@ -1,4 +1,4 @@
-"""Instances and solutions of PD-ORS: jobs that arrive over slots, and what runs where and when."""
+"""Instances and solutions: jobs that arrive over slots, and their workers and servers by slot."""
 
 from __future__ import annotations
 
@@ -166,10 +166,10 @@ class PdOrsInstance(Instance):
     machines : tuple of Machine
     jobs : tuple of Job
     locality : "both", "external_only" or "internal_only"
-        Whether jobs gain from sitting on one machine; `external_only` denies them the internal
-        speed, `internal_only` forbids to spread them (variants, reconstructed).
+        `both`: a job on one machine has the internal speed; `external_only`: no job has it;
+        `internal_only`: no job is spread (variants, reconstructed).
     ratio : "at_least" or "exact"
-        Whether there are at least w / gamma_i servers, or precisely so many (reconstructed).
+        w workers need at least w / gamma_i servers, or exactly that many (reconstructed).
     """
 
     horizon_slots: Annotated[int, Field(gt=0, le=MOST_SLOTS)]
@@ -209,7 +209,7 @@ class PdOrsInstance(Instance):
 
 
 class Placement(Data):
-    """What one job has on one machine in a slot.
+    """Workers and servers of one job on one machine in a slot.
 
     Attributes
     ----------
@@ -225,7 +225,7 @@ class Placement(Data):
 
 
 class SlotPlan(Data):
-    """What one job has in one slot; machines with nothing are left out."""
+    """Placements of one job in one slot; machines with nothing are left out."""
 
     slot: PositiveInt
     placements: tuple[Placement, ...]
@@ -241,7 +241,7 @@ class PdOrsSolution(Solution):
 
 
 def size(instance: PdOrsInstance) -> dict[str, int]:
-    """Return the numbers by which one judges an instance."""
+    """Return the numbers that describe the size of an instance."""
     return {
         "jobs": len(instance.jobs),
         "machines": len(instance.machines),

@@ -1,8 +1,8 @@
-r"""What a job's work costs at least under given prices: a relaxation made for checking bounds.
+r"""Lower bounds on the cost of a job's work at given prices, for checking certificates.
 
 For prices of all machines, slots and resources, :func:`least_costs` returns for every job and slot
-t no more than what any schedule costs that does the whole work by slot t. Capacities are the full
-ones of the empty cluster. It has two tables, computed without any other part of the system:
+t a lower bound on the cost of the schedules that do the whole work by slot t. Capacities are those
+of the empty cluster. It has two tables, computed without any other part of the system:
 
 * one slot: n workers and their servers inside one machine, the cheapest where they fit; or spread
   over machines, by dynamic programming over the machines where that is small, and otherwise
@@ -12,7 +12,7 @@ ones of the empty cluster. It has two tables, computed without any other part of
   to whole quanta, so that costs come out too low and never too high.
 
 A search calls :func:`least_costs` with doubles. The check of a certificate calls :func:`job_costs`
-with integers, of which no sum passes 64 bits. Reconstructed.
+with integers, of which no sum passes 64 bits. (Reconstructed.)
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.numbers.arrays import Floats, Ints
+
 from .instance import PdOrsInstance
 from .terms import JobTerms
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 #: Doubles, or whole numbers.
 Costs = npt.NDArray[Any]
 
-#: What an integer cost is that stands for "impossible". Two of them, and half of one, fit 64 bits.
+#: The integer cost that means "impossible". The sum of two and a half of them fits 64 bits.
 NEVER = 2**61
 
 #: Additions of table entries that the exact tables of one instance may take; what would take more
-#: is relaxed. A call of numpy counts as so many additions.
+#: is relaxed. A call of numpy counts as this many additions.
 MOST_ADDITIONS = 10**9
 CALL = 2_000
 
@@ -46,7 +46,7 @@ QUANTA = 4_000
 
 
 def least_costs(instance: PdOrsInstance, price: Floats) -> list[Floats]:
-    """Return what the work of each job costs at least when it is done by slot t.
+    """Return lower bounds on the cost of the work of each job, done by slot t.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def least_costs(instance: PdOrsInstance, price: Floats) -> list[Floats]:
 
 
 def job_costs(job: JobTerms, worker: Costs, server: Costs, last: int) -> Costs:
-    """Return what the work of one job costs at least when it is done by slot t, as `least_costs`.
+    """Return lower bounds on the cost of the work of one job, done by slot t, as `least_costs`.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def job_costs(job: JobTerms, worker: Costs, server: Costs, last: int) -> Costs:
 
 
 def _never(costs: Costs) -> float:
-    """Return what stands for "impossible" among costs of this type."""
+    """Return the value that means "impossible" among costs of this type."""
     return NEVER if costs.dtype.kind == "i" else math.inf
 
 
@@ -161,7 +161,7 @@ class _Spread:
         job = self._job
         a, b = (x.ravel() for x in np.indices(self._shape))
         fits = (np.outer(a, job.alpha) + np.outer(b, job.beta) <= room).all(axis=1)
-        some = np.flatnonzero(fits)[1:]  # the first is nothing, which is no move
+        some = np.flatnonzero(fits)[1:]  # the first places nothing
         return list(zip(a[some].tolist(), b[some].tolist(), strict=True))
 
     def _over_machines(self, worker: Costs, server: Costs) -> Costs:
@@ -246,7 +246,7 @@ class _WorkerSlots:
 
 
 def _back(least: Costs, n: int) -> Costs:
-    """Return what was least before n were added to the first index; the last one is "or more"."""
+    """Return the least costs n steps back in the first index; the last entry means "or more"."""
     rows = np.maximum(np.arange(len(least)) - n, 0)
     return least[rows]
 

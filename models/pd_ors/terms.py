@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Terms:
-    """What methods compute with; the evaluator does not.
+    """Derived constants of an instance, for methods; the evaluator does not use them.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class JobTerms:
 
     @cached_property
     def sigma(self) -> Fraction:
-        """What a worker-slot inside one machine counts in external ones."""
+        """Value of a worker-slot inside one machine in external ones."""
         return self.kappa_external / self.kappa_internal
 
     @cached_property
@@ -144,7 +144,7 @@ class JobTerms:
 
     @cached_property
     def usable(self) -> Bools:
-        """Whether n workers are allowed at a time, shape (F + 1,); not all are at exact ratio."""
+        """True where n workers are allowed, shape (F + 1,); at exact ratio not all are."""
         n = np.arange(self.batch + 1)
         if self.instance.ratio == "exact":
             return np.asarray(n % self.gamma.numerator == 0)
@@ -230,7 +230,7 @@ class JobTerms:
         ModelRefused
             If the job needs more worker-slots than the horizon has for it.
         """
-        # What no horizon has is as good as more.
+        # More worker-slots than any horizon has make no difference.
         return np.array([min(b, MOST_UNITS) for b in self._external_needed], dtype=np.int64)
 
     @cached_property
@@ -248,7 +248,7 @@ class JobTerms:
         return len(self.external_needed) - 1 if inside else int(self.external_needed[0])
 
     def least_server_slots(self, worker_slots: int) -> int:
-        """Return the fewest server-slots beside so many worker-slots."""
+        """Return the fewest server-slots for a number of worker-slots."""
         return math.ceil(worker_slots / self.gamma)
 
     @cached_property

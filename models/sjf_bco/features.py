@@ -1,4 +1,4 @@
-"""What makes a batch of gangs dense or difficult to schedule."""
+"""Instance features: how dense and how difficult to schedule a batch of gangs is."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from .instance import SjfBcoInstance
 def features(instance: SjfBcoInstance) -> dict[str, float]:
     """Return density and difficulty of an instance.
 
-    Durations are the shortest, over all numbers of servers and levels of contention.
+    Durations are the shortest over all numbers of servers and contention levels.
 
     - `load`: GPU slots of all jobs over those of the horizon.
     - `area_over_longest`: makespan if all GPUs were always busy, over the longest job; below 1 the
-      longest job decides, far above 1 packing does.
+      longest job dominates, far above 1 packing does.
     - `largest_gang_share`: the largest gang over the GPUs of the cluster.
-    - `spread_jobs_share`: part of the jobs that fit on no single server.
-    - `contention_slowdown`: iteration time on one server more than needed, at least two, with every
-      spread job of the cluster on the link, over the shortest; mean over the jobs that can spread.
+    - `spread_jobs_share`: share of the jobs that fit on no single server.
+    - `contention_slowdown`: iteration time on one server more than needed (at least two) with every
+      spread job of the cluster on the link, over the shortest iteration time; mean over the jobs
+      that can be spread.
     - `gang_variation`, `duration_variation`, `server_variation`: coefficients of variation of gang
       sizes, durations and GPUs of a server.
     """

@@ -18,8 +18,8 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.tolerance import decimal_rational
 
 if TYPE_CHECKING:
@@ -125,14 +125,14 @@ class RateTable:
         return [d if phi else None for d, phi in zip(slots.tolist(), rate.tolist(), strict=True)]
 
     @cached_property
-    def exec_min(self) -> npt.NDArray[np.int64]:
+    def exec_min(self) -> Ints:
         """rho_j^min: shortest duration over the reachable (r, p). Shape (jobs,)."""
         best = np.max(np.stack([self._best_rates(r) for r in self._all_counts]), axis=0)
         work = np.array(self.iterations, dtype=np.int64)
         return -(-work // np.maximum(best, 1))
 
     @cached_property
-    def exec_max(self) -> npt.NDArray[np.float64]:
+    def exec_max(self) -> Floats:
         """rho_j^max: longest duration over the reachable (r, p), infinite at rate 0."""
         worst = np.min(np.stack([self._worst_rates(r) for r in self._all_counts]), axis=0)
         work = np.array(self.iterations, dtype=np.float64)
@@ -167,13 +167,13 @@ class RateTable:
         return range(1, min(max(self.gpus), self.servers) + 1)
 
     @cached_property
-    def _reachable(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _reachable(self) -> tuple[Ints, Ints]:
         """Smallest and largest number of servers of each job."""
         low = np.array([self.min_servers(g) for g in self.gpus], dtype=np.int64)
         return low, np.minimum(np.array(self.gpus, dtype=np.int64), self.servers)
 
     @cached_property
-    def _float_parts(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _float_parts(self) -> tuple[Floats, Floats]:
         """e_j and the part of tau_j that depends on the job only."""
         i, jobs = self.instance, self.instance.jobs
         g = np.array(self.gpus, dtype=float)
@@ -200,21 +200,19 @@ class RateTable:
         free = r == 1 and i.overhead_free_local
         return beta, 0.0 if free else i.overhead_coeff * i.overhead_unit_slots * r
 
-    def _float_tau(self, j: npt.NDArray[np.int64], r: int, p: int) -> npt.NDArray[np.float64]:
+    def _float_tau(self, j: Ints, r: int, p: int) -> Floats:
         e, own = self._float_parts
         beta, overhead = self._factors(r, p)
         return e[j] * beta + own[j] + overhead
 
-    def _floors(
-        self, rates: npt.NDArray[np.float64], j: npt.NDArray[np.int64], r: int, p: int
-    ) -> npt.NDArray[np.int64]:
+    def _floors(self, rates: Floats, j: Ints, r: int, p: int) -> Ints:
         floor = np.floor(rates).astype(np.int64)
         near = np.abs(rates - np.rint(rates)) <= _FLOAT_MARGIN * np.maximum(1.0, rates)
         for k in np.flatnonzero(near):
             floor[k] = self._floor_exactly(int(j[k]), r, p)
         return floor
 
-    def _rates_where_reachable(self, r: int, p: int, otherwise: int) -> npt.NDArray[np.int64]:
+    def _rates_where_reachable(self, r: int, p: int, otherwise: int) -> Ints:
         low, high = self._reachable
         out = np.full(len(low), otherwise, dtype=np.int64)
         j = np.flatnonzero((low <= r) & (r <= high))
@@ -222,9 +220,9 @@ class RateTable:
             out[j] = self._floors(1.0 / self._float_tau(j, r, p), j, r, p)
         return out
 
-    def _best_rates(self, r: int) -> npt.NDArray[np.int64]:
+    def _best_rates(self, r: int) -> Ints:
         return self._rates_where_reachable(r, self.levels(r)[0], otherwise=0)
 
-    def _worst_rates(self, r: int) -> npt.NDArray[np.int64]:
+    def _worst_rates(self, r: int) -> Ints:
         largest = np.iinfo(np.int64).max
         return self._rates_where_reachable(r, self.levels(r)[-1], otherwise=largest)

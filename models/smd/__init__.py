@@ -1,4 +1,11 @@
-"""SMD: admission of training jobs with reservations, and workers and servers for each."""
+"""SMD: admission of training jobs with reservations, and workers and servers for each.
+
+- `instance`, `evaluate`, `certificate`, `features`: data, evaluator, checks of bounds
+- `iteration_time`, `ps_worker`: time of an iteration, and of a job with w workers and p servers
+- `best_gain`: what the check of a certificate computes for one job
+- `subproblems`: the problem of one job
+- `formulations`, `bounds`, `algorithms`, `guarantees`, `baselines`, `exact`, `generate`, `pictures`
+"""
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 

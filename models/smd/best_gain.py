@@ -1,4 +1,4 @@
-r"""What a job's best pair of workers and servers leaves after paying, for checks of certificates.
+r"""Largest utility less price over a job's pairs, computed for the check of a certificate.
 
 The completion time is a sum of seven terms,
 
@@ -6,9 +6,10 @@ The completion time is a sum of seven terms,
     \tau(w, p) = c_0 + c_1 w + c_2 p + c_3 w / p + c_4 p / w + c_5 / w + c_6 / p,
     \qquad c \ge 0 ,
 
-so that over a box of pairs it is no less than with each term at its own best corner, and the price
-no less than at the corner of fewest. Boxes are halved, the most promising first, until that is a
-single pair. Everything is counted in integers; utilities are rounded up, prices and times down.
+so that over a box of pairs it is at least the sum of the terms, each at its own best corner; the
+price is at least that of the corner with the fewest workers and servers. Boxes are halved, the most
+promising first, until a single pair is left. All numbers are integers; utilities are rounded up,
+prices and times down.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from gadgetopt.pieces.utility import sigmoid_above
 
 from .instance import Job
 
-#: Boxes of one job that are looked at; what is left is bounded as it is.
+#: Most boxes of one job that are examined; the rest are bounded as they are.
 MOST_BOXES = 20_000
 
 #: Times and utilities are counted in these parts of the largest.
@@ -42,14 +43,14 @@ Box = tuple[int, int, int, int]
 
 
 def gain_above(job: Job, prices: Sequence[Fraction], *, used: bool) -> Fraction:
-    """Return no less than the most utility that a pair leaves after paying; at least 0.
+    """Return an upper bound, at least 0, on the utility less the price of any pair.
 
     Parameters
     ----------
     prices : sequence of Fraction
         Of the resources, per unit; not negative.
     used : bool
-        Whether what the workers and servers use is paid for, or the reservation.
+        True if a job pays for what its workers and servers use, False if for its reservation.
     """
     room = _Room.of(job)
     start = room.shrunk((1, room.most_workers(1), 1, room.most_servers(1)))
@@ -86,7 +87,7 @@ def _halves(box: Box) -> tuple[Box, Box]:
 
 @dataclass(frozen=True)
 class _Room:
-    """What fits the reservation of a job.
+    """Numbers of workers and servers that fit the reservation of a job.
 
     Attributes
     ----------
@@ -115,7 +116,7 @@ class _Room:
         return min((v - a * workers) // b for a, b, v in self.rows if b)
 
     def shrunk(self, box: Box) -> Box | None:
-        """Return a box without some pairs that do not fit; None if none of it does."""
+        """Cut off pairs that do not fit; None if no pair of the box fits."""
         w, most_w, p, most_p = box
         if any(a * w + b * p > v for a, b, v in self.rows):
             return None
@@ -145,7 +146,7 @@ class _Payoff:
         self._rest = 0 if used else limit
 
     def loss(self, box: Box) -> int:
-        """Return no more than the least loss of a pair of a box: its time, or what is not left."""
+        """Return a lower bound on the loss of a box's pairs: time, or price less utility."""
         time = self._time(box)
         if self._same:
             return time
@@ -153,23 +154,23 @@ class _Payoff:
         return worker * box[0] + server * box[2] - self._worth(time)
 
     def none_left(self, loss: int) -> bool:
-        """Return True if the loss shows that no pair leaves anything."""
+        """Return True if the loss shows that no pair gains anything."""
         return not self._same and loss >= 0
 
     def gain(self, loss: int) -> Fraction:
-        """Return what a loss leaves after paying; at least 0."""
+        """Return the utility less price that belongs to a loss; at least 0."""
         left = self._worth(loss) - self._rest if self._same else -loss
         return max(0, left) * self._unit
 
     def _time(self, box: Box) -> int:
-        """Return no more than the least time of a pair of a box."""
+        """Return a lower bound on the time of every pair of a box."""
         w, most_w, p, most_p = box
         c = self._coefficients
         time = c[0] + c[1] * w + c[2] * p + c[3] * w // most_p + c[4] * p // most_w
         return time + c[5] // most_w + c[6] // most_p
 
     def _worth(self, time: int) -> int:
-        """Return no less than the utility of a time."""
+        """Return an upper bound on the utility of a time."""
         worth = (1 + ROUNDING) * sigmoid_above(
             self._height, self._steepness, time * self._time_units, self._middle
         )

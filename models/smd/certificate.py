@@ -7,8 +7,8 @@ For any :math:`\lambda \ge 0` the Lagrangian bound
         \mu_i(\tau_i(w, p)) - \lambda^\top a_{iwp}\Big), \qquad
     a_{iwp} = v_i \text{ or } O_i w + G_i p,
 
-is no less than the optimum. The check finds the best pair of every job by itself
-(`best_gain.py`), in integers from the raw data, every utility rounded up. With all prices zero the
+is no less than the optimum. The check finds the best pair of every job
+(`best_gain.py`) in integers from the raw data and rounds every utility up. With all prices zero the
 bound is the sum of all utilities.
 """
 

@@ -1,7 +1,8 @@
 r"""The evaluator: utility and constraints of a decision, from the raw data of the jobs.
 
-It is written from the problem statement, TR(1)-(3), and shares no code with the monomials, the
-search or the models of this folder. An admitted job of w workers and p servers completes after
+It is written from the problem statement, equations (1)-(3) of the technical report (TR, arXiv
+2105.13855), and shares no code with the monomials, the search or the models of this folder. An
+admitted job of w workers and p servers completes after
 
 .. math::
     \text{sync: }  \tau &= E \Big[\eta_1 \tfrac{K}{w} t_f + \eta_2 t_b
@@ -9,9 +10,9 @@ search or the models of this folder. An admitted job of w workers and p servers 
     \text{async: } \tau &= \tfrac{E}{w} \Big[\eta_1 m t_f + \eta_2 t_b
         + \eta_3 \cdot 2 \tfrac{g/p}{B/(\alpha w)} + \beta_1 w + \beta_2 p\Big]
 
-and is worth :math:`\gamma_1 / (1 + e^{\gamma_2 (\tau/unit - \gamma_3)})`, nothing below
-:math:`10^{-9} \gamma_1`. Amounts of resources are compared exactly, as the decimals they are
-written as.
+and is worth :math:`\gamma_1 / (1 + e^{\gamma_2 (\tau/unit - \gamma_3)})`, or 0 if
+that is below :math:`10^{-9} \gamma_1`. Amounts of resources are compared exactly, as the decimals
+they are written as.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from gadgetopt.system.result import Evaluation, Violation
 
 from .instance import Allocation, Job, SmdInstance, SmdSolution
 
-#: An admitted job that gets less than this part of its gamma_1 comes too late to be of use.
+#: An admitted job whose utility is below this part of its gamma_1 counts as hopeless.
 HOPELESS = 0.01
 
 
@@ -139,7 +140,7 @@ def _used(job: Job, given: Allocation) -> list[Fraction]:
 
 
 def _usage(used: Sequence[list[Fraction]], limits: Sequence[list[Fraction]]) -> dict[str, Number]:
-    """Return used over reserved, in the three ways in which it is told."""
+    """Return used over reserved resources: mean, mean of the fullest, and of all together."""
     shares = [
         [float(u / v) for u, v in zip(row, limit, strict=True) if v]
         for row, limit in zip(used, limits, strict=True)

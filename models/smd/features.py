@@ -1,4 +1,4 @@
-"""What makes an instance with reservations dense or difficult."""
+"""Features of an instance: its density and difficulty."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from .instance import Job, SmdInstance
 def features(instance: SmdInstance) -> dict[str, float]:
     """Return density and difficulty of an instance.
 
-    A job is useful if one worker and one server fit into its reservation, and what it is charged at
-    least fits into the cluster. A job's share is the largest part of a resource it reserves.
+    A job is useful if one worker and one server fit into its reservation, and the least that it
+    can be charged fits into the cluster. A job's share is the largest part of a resource it
+    reserves.
 
-    - `useful_jobs`: how many are.
+    - `useful_jobs`: number of useful jobs.
     - `load`: reservations of the useful jobs over capacity, of the most loaded resource.
     - `binding_resources`: resources of which the useful jobs reserve more than there is.
     - `mean_share`: of a useful job; its inverse is about how many are admitted.
@@ -29,7 +30,7 @@ def features(instance: SmdInstance) -> dict[str, float]:
     - `utility_share_correlation`: between the two; near 1 is hard for the knapsack.
     - `mean_pairs`: numbers of workers times numbers of servers within a reservation.
     - `one_pair_utility_share`: part of gamma_1 that one worker and one server reach, on average;
-      near 1 what a job gets hardly matters.
+      near 1, further workers and servers hardly matter.
     - `async_share`: part of the useful jobs with asynchronous steps.
     """
     capacity = instance.capacity

@@ -48,8 +48,8 @@ class SmdInstance(Instance):
     capacity : tuple of float
         C^r.
     charging : "reserved" or "used"
-        Whether an admitted job takes its whole reservation from the cluster, as constraint (2) has
-        it, or what its workers and servers use (F4, reconstructed).
+        What an admitted job takes from the cluster: its whole reservation, as in constraint (2), or
+        only what its workers and servers use (reconstructed).
     jobs : tuple of Job
     """
 
@@ -102,5 +102,5 @@ class SmdSolution(Solution):
 
 
 def size(instance: SmdInstance) -> dict[str, int]:
-    """Return the numbers by which one judges an instance."""
+    """Return the counts that say how large an instance is."""
     return {"jobs": len(instance.jobs), "resources": len(instance.resources)}

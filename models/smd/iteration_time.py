@@ -1,10 +1,11 @@
 r"""Iteration time of a layered network whose communication overlaps its computation.
 
 Per sample: backward through layers N..1, then forward through 1..N of the next iteration. Layer j
-takes b_j and f_j, and r_j for one push or one pull.
+takes b_j backward, f_j forward, and r_j for one push or one pull. TR(n) is equation (n) of SMD's
+technical report (arXiv 2105.13855), whose lemmas these are.
 
 * sequential, nothing overlaps: :math:`t = \sum b + 2 \sum r + \sum f`, TR(4);
-* wait-free, layers are pushed when their gradient is there, full duplex, without preemption
+* wait-free, a layer is pushed as soon as its gradient is there, full duplex, no preemption
   (Lemma 1, TR(5)-(7)), in closed form (reconstructed)
 
   .. math:: t = \max_{j_0 \ge j_1} \Big[\sum_{k \ge j_0} b_k + \sum_{k=j_1}^{j_0} r_k

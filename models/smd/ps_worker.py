@@ -1,8 +1,9 @@
-r"""Training with parameter servers: the time of a job with w workers and p servers.
+r"""Completion time of a training job with w workers and p parameter servers.
 
 An iteration computes a forward and a backward pass and exchanges gradients and parameters, parts
-of which overlap; eta_1, eta_2, eta_3 are the fractions of the three that do not. With
-:math:`\hat g = 8 g / (1000 B)` seconds for one transfer of the model over one server's bandwidth,
+of which overlap; eta_1, eta_2, eta_3 are the fractions of the three that do not. Equations (14) and
+(17) of SMD's technical report (TR, arXiv 2105.13855) are, with :math:`\hat g = 8 g / (1000 B)`
+seconds for one transfer of the model over one server's bandwidth,
 
 .. math::
     \text{sync: }  \tau &= E \Big[\eta_1 \tfrac{K}{w} t_f + \eta_2 t_b
@@ -60,7 +61,7 @@ class CompletionTime:
 
 
 class PsWorkerJob(Data):
-    """What the time of a training job with parameter servers depends on.
+    """Timing data of a training job with parameter servers.
 
     Attributes
     ----------
@@ -88,7 +89,7 @@ class PsWorkerJob(Data):
     slice_s : float
         phi, time of one parameter slice (priority).
     lemma_2 : "corrected" or "as_printed"
-        Which form of the priority model; the printed one counts a delay twice.
+        Form of the priority model; the printed one counts a delay twice.
     eta_fp, eta_bp, eta_comm : float, optional
         eta_1, eta_2, eta_3; where given they win over `layers`.
     """

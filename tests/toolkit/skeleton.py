@@ -1,4 +1,4 @@
-"""A whole system in one file, 0/1 knapsack: what CONTRIBUTING's recipe begins with.
+"""A whole system in one file, 0/1 knapsack: the starting point of CONTRIBUTING's recipe.
 
 Copied to `models/NAME/__init__.py` and registered, it appears in every command. Each part then
 moves into its room (`instance.py`, `evaluate.py`, `formulations/`, ...), which declares it by

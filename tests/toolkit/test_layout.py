@@ -1,8 +1,9 @@
-"""The layout of the code: which way imports point, and how much a folder holds."""
+"""The layout of the code: direction of imports, and size of folders."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -159,3 +160,42 @@ def test_contributing_names_files_that_are_there():
         assert paths, question
         for path in paths:
             assert (ROOT / path).exists(), f"{question} {path}"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda p: p.stem)
+def test_benchmarks_import_what_is_there(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("gadgetopt"):
+            module = importlib.import_module(str(node.module))
+            for name in node.names:
+                there = hasattr(module, name.name) or f"{node.module}.{name.name}" in MODULES
+                assert there, f"{node.module}.{name.name}"
+
+
+def test_types_of_arrays_have_one_name():
+    written_out = [
+        str(path.relative_to(ROOT))
+        for path in source_files()
+        if re.search(r"NDArray\[np\.(float64|int64|bool_)\]", path.read_text(encoding="utf-8"))
+    ]
+    assert written_out == ["gadgetopt/numbers/arrays.py"]
+
+
+def test_folders_of_tests_are_folders_of_the_code():
+    unknown = [
+        str(folder.relative_to(ROOT))
+        for tests, code in (("tests/toolkit", "gadgetopt"), ("tests/models", "models"))
+        for folder in (ROOT / tests).rglob("*")
+        if folder.is_dir() and folder.name != "__pycache__"
+        if not (ROOT / code / folder.relative_to(ROOT / tests)).is_dir()
+    ]
+    assert unknown == []
+
+
+def test_no_test_repeats_the_name_of_its_folder():
+    repeated = [
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "tests").rglob("*.py")
+        if path.stem.startswith((f"{path.parent.name}_", f"test_{path.parent.name}_"))
+    ]
+    assert repeated == []

@@ -1,4 +1,4 @@
-"""What is installed is what is in the repository, and works where only Python is."""
+"""The installed package equals the repository and works in a bare Python environment."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def test_the_wheel_holds_every_system_and_every_library_instance(wheel, root):
         assert path.relative_to(root).as_posix() in names
     for path in (root / "instances").rglob("*.json"):
         assert f"gadgetopt/{path.relative_to(root).as_posix()}" in names
-    for path in (root / "gadgetopt" / "html_report" / "assets").iterdir():
+    for path in (root / "gadgetopt" / "reporting" / "html_report" / "assets").iterdir():
         assert f"gadgetopt/reporting/html_report/assets/{path.name}" in names
     assert {n.split("/")[0] for n in names} == {
         "gadgetopt",

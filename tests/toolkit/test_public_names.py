@@ -1,4 +1,4 @@
-"""The names of `gadgetopt` as a notebook, `help` and a type checker see them."""
+"""The public names of `gadgetopt`, for notebooks, `help` and type checkers."""
 
 import pydoc
 import subprocess

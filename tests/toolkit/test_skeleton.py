@@ -1,4 +1,4 @@
-"""The skeleton of CONTRIBUTING's recipe is a whole system, and copied it is one of the library."""
+"""The skeleton of CONTRIBUTING's recipe is a complete system, and its copy joins the library."""
 
 import itertools
 import os

@@ -1,4 +1,4 @@
-"""The skeleton's 0/1 knapsack with models and methods that try to be believed wrongly."""
+"""The skeleton's 0/1 knapsack with models and methods that make false claims."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Minimum-cost spanning out-arborescences of dense cost matrices (Chu-Liu/Edmonds, A3).
+"""Minimum-cost spanning out-arborescences of dense cost matrices (Chu-Liu and Edmonds).
 
 The cycles that the algorithm contracts do not depend on the root as long as every node may take its
 cheapest in-arc. One contraction therefore serves every root: it is done once, in O(n^2), and each
@@ -81,8 +81,8 @@ def minimum_arborescences(cost: Costs) -> Arborescences:
     """
     n = len(cost)
     missing: Any = MISSING if cost.dtype.kind == "i" else math.inf
-    # Live contracted nodes are stood for by one of their nodes. into[v, u] is the reduced cost of
-    # the cheapest arc from u to v, arc[v, u] that arc as tail * n + head.
+    # Each live contracted node is represented by one of its nodes. into[v, u] is the reduced cost
+    # of the cheapest arc from u to v, arc[v, u] that arc as tail * n + head.
     into = cost.T.copy()
     np.fill_diagonal(into, missing)
     arc = np.arange(n * n).reshape(n, n).T.copy()
@@ -90,7 +90,7 @@ def minimum_arborescences(cost: Costs) -> Arborescences:
     above, tail, head = [-1] * n, [-1] * n, [-1] * n
     members: list[list[int]] = [[] for _ in range(n)]
     paid: list[Any] = [0] * n  # reduced cost of the in-arc
-    absent = [0] * n  # whether it is missing
+    absent = [0] * n  # 1 if it is missing
     alive = [True] * n
     left = n
     path, position = [0], [-1] * n

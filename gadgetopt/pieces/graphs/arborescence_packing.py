@@ -1,4 +1,4 @@
-r"""Packing arborescences with integer multiplicities, batch by batch (A6.4).
+r"""Packing of spanning arborescences in integer capacities, batch by batch.
 
 By Edmonds' theorem arcs of integer capacity hold m_r spanning out-arborescences at every root r iff
 
@@ -15,7 +15,7 @@ so :math:`\mu` is limited by the least of these, a minimum cut between x and y. 
 batch becomes a batch of its own.
 
 Slack never rises. A set found without slack is therefore remembered, and no arc into it is tried
-again for a batch that has reached it; most of the minimum cuts that would say no are saved so.
+again for a batch that has reached it. This saves most of the minimum cuts that would find nothing.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def pack_arborescences(
     root_multiplicity: Sequence[int],
     clock: Clock | None = None,
 ) -> list[Arborescence]:
-    r"""Return spanning out-arborescences, m_r in all at every root r, within the capacities (A6.4).
+    r"""Return spanning out-arborescences, m_r in all at every root r, within the capacities.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def pack_arborescences(
     ValueError
         If the capacities do not hold the trees, that is, violate the cut condition.
     TimeoutError
-        If time is up first. Trees that are not all there serve nobody.
+        If time is up first: an incomplete packing is of no use.
     """
     numbers = wide_integers([*capacity, *root_multiplicity])
     left = np.zeros((num_nodes, num_nodes), dtype=numbers.dtype)

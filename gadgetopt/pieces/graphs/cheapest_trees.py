@@ -1,10 +1,10 @@
-"""Costs of cheapest trees of every root in integers, for certificates of prices.
+"""Costs of cheapest arborescences and Steiner trees of every root, in integers of any size.
 
 For an out-tree rooted at r and any family of node sets X with weights z, no arc of which is entered
 by more weight than it costs, the tree costs at least the weight of the sets without r: it enters
 each of them. The contractions of Chu-Liu and Edmonds, carried on until one node is left, give such
 a family that does not depend on the root, and for every root it is tight. One run therefore prices
-the trees of all roots. This is written apart from the methods' own pricing, which it is to check.
+the trees of all roots. It shares no code with `arborescence`, so that each can check the other.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy.typing as npt
 #: Integers of any size: dtype int64 where no sum can overflow, else object.
 Integers = npt.NDArray[Any]
 
-#: Largest number of workers for which cheapest Steiner trees are computed; the work is 3^N.
+#: Largest number of terminals for which cheapest Steiner trees are computed; the work is 3^N.
 MOST_TERMINALS = 10
 
 
@@ -62,7 +62,7 @@ def arborescence_costs(cost: Integers) -> list[int]:
     Parameters
     ----------
     cost : ndarray of shape (n, n)
-        Non-negative integers; the diagonal is not looked at.
+        Non-negative integers; the diagonal is ignored.
 
     Notes
     -----

@@ -1,7 +1,7 @@
 """Exact maximum flows and minimum cuts with integer capacities of any size.
 
-SciPy's maximum flow works with 32-bit capacities and overflows without a word. Larger capacities
-are dealt with in phases: a maximum flow for the leading bits, then one on what is left for the next
+SciPy's maximum flow works with 32-bit capacities and overflows silently. Larger capacities
+are handled in phases: a maximum flow for the leading bits, then one on what is left for the next
 bits, until the last bit. Capacities that fit need a single phase.
 """
 

@@ -1,8 +1,8 @@
-"""Minimum spanning trees, many times over the same graph with changing prices (PRICE of A1, A3).
+"""Minimum spanning trees of one graph, computed many times under changing weights.
 
 Ties are broken by edge index: of all minimum spanning trees the one whose sorted list of edges is
-lexicographically smallest. Sparse and dense graphs take different routes to that same tree. A price
-of zero is a price, not a missing edge, which is why scipy's routine is given ranks and not prices.
+lexicographically smallest. Sparse and dense graphs take different routes to that same tree. A
+weight of zero is not a missing edge, so scipy's routine gets ranks instead of weights.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NO_EDGE = np.iinfo(np.int64).max
 
 
 class SpanningTrees:
-    """The spanning trees of one graph: call it with prices to get a cheapest one.
+    """The spanning trees of one graph: call it with weights to get a cheapest one.
 
     Parameters
     ----------

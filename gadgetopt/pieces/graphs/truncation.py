@@ -1,4 +1,4 @@
-r"""Cheapest families of disjoint sets, found by minimum cuts (Dilworth truncation).
+r"""Dilworth truncation: cheapest families of disjoint node sets, found by minimum cuts.
 
 For :math:`f(S) = c(\delta^-(S)) - p` we look for a partition, or a subpartition, of the nodes whose
 sets have the least total f. The greedy algorithm takes the nodes in turn and gives node j the most
@@ -34,7 +34,7 @@ def cheapest_family(
     price : int
         p >= 0.
     partition : bool
-        Whether the sets must cover all nodes.
+        True if the sets must cover all nodes.
     clock : Clock, optional
         Of the run.
 

@@ -1,12 +1,12 @@
-"""Cost of a cheapest tree where prices are the same in both directions, in integers of any size.
+"""Cost of a cheapest tree through terminals where costs are symmetric, in integers of any size.
 
-A certificate of prices on a large network is checked with this in nearly linear time. If an arc
-costs what its reverse costs, cheapest in- and out-trees of every root are one undirected tree: a
-minimum spanning tree over the cheapest paths between workers that run through switches only. Those
-paths need not all be computed (Mehlhorn): let every switch belong to its nearest worker, and every
-cable between switches of different workers offer the path between these two that runs over it. For
-any way to part the workers into two, a cheapest path across runs over some cable between nodes that
-belong to different sides, and that cable's offer costs no more than the path.
+If every arc costs what its reverse costs, cheapest in- and out-trees of every root are one
+undirected tree: a minimum spanning tree over the cheapest paths between terminals whose interior
+nodes are no terminals. Those paths need not all be computed (Mehlhorn). Assign every other node to
+its nearest terminal, and let every edge between nodes of different terminals offer the path between
+these two terminals that runs over it. For any division of the terminals into two sides, a cheapest
+path across runs over some edge whose ends belong to different sides, and that edge's offer costs no
+more than the path. The time is nearly linear.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from collections.abc import Sequence
 
 
 def symmetric_tree_cost(
-    num_workers: int, num_nodes: int, arcs: Sequence[tuple[int, int]], costs: Sequence[int]
+    num_terminals: int, num_nodes: int, arcs: Sequence[tuple[int, int]], costs: Sequence[int]
 ) -> int | None:
-    """Return the cost of a cheapest tree that spans the workers; None if there is none.
+    """Return the cost of a cheapest tree that joins the terminals; None if there is none.
 
     Parameters
     ----------
-    num_workers, num_nodes : int
-        Nodes 0..num_workers-1 are workers.
+    num_terminals, num_nodes : int
+        Nodes 0..num_terminals-1 are terminals.
     arcs : sequence of (tail, head)
         With every arc its reverse, at the same cost.
     costs : sequence of int
@@ -32,13 +32,13 @@ def symmetric_tree_cost(
     links: list[list[tuple[int, int]]] = [[] for _ in range(num_nodes)]
     for (u, v), cost in zip(arcs, costs, strict=True):
         links[u].append((v, cost))
-    distance, nearest = _nearest_worker(num_workers, links)
+    distance, nearest = _nearest_terminal(num_terminals, links)
     offers = sorted(
         (distance[u] + cost + distance[v], nearest[u], nearest[v])
         for (u, v), cost in zip(arcs, costs, strict=True)
         if u < v and nearest[u] != nearest[v] and nearest[u] >= 0 and nearest[v] >= 0
     )
-    part = list(range(num_workers))
+    part = list(range(num_terminals))
     total, joined = 0, 1
     for cost, u, v in offers:
         a, b = _find(part, u), _find(part, v)
@@ -46,31 +46,31 @@ def symmetric_tree_cost(
             part[a] = b
             total += cost
             joined += 1
-    return total if joined == num_workers else None
+    return total if joined == num_terminals else None
 
 
 def is_symmetric(arcs: Sequence[tuple[int, int]], costs: Sequence[int]) -> bool:
-    """Whether every arc has a reverse arc of the same cost."""
+    """Return True if every arc has a reverse arc of the same cost."""
     cost_of = dict(zip(arcs, costs, strict=True))
     return all(cost_of.get((v, u)) == cost for (u, v), cost in cost_of.items())
 
 
-def _nearest_worker(
-    num_workers: int, links: Sequence[Sequence[tuple[int, int]]]
+def _nearest_terminal(
+    num_terminals: int, links: Sequence[Sequence[tuple[int, int]]]
 ) -> tuple[list[int], list[int]]:
-    """Distance to, and number of, the nearest worker of every node; -1 where none reaches it."""
+    """Return each node's distance from its nearest terminal, and that terminal (-1 if none)."""
     distance = [0] * len(links)
-    nearest = [*range(num_workers), *[-1] * (len(links) - num_workers)]
+    nearest = [*range(num_terminals), *[-1] * (len(links) - num_terminals)]
     done = [False] * len(links)
-    heap = [(0, v, v) for v in range(num_workers)]
+    heap = [(0, v, v) for v in range(num_terminals)]
     while heap:
-        d, u, worker = heapq.heappop(heap)
+        d, u, terminal = heapq.heappop(heap)
         if done[u]:
             continue
-        done[u], distance[u], nearest[u] = True, d, worker
+        done[u], distance[u], nearest[u] = True, d, terminal
         for v, cost in links[u]:
-            if not done[v] and v >= num_workers:
-                heapq.heappush(heap, (d + cost, v, worker))
+            if not done[v] and v >= num_terminals:
+                heapq.heappush(heap, (d + cost, v, terminal))
     return distance, nearest
 
 

@@ -1,1 +1,9 @@
-"""Multi-dimensional knapsacks with at most one item of each group, and what solves them."""
+"""Multi-dimensional knapsacks with at most, or exactly, one item of each group, and their solvers.
+
+- `problem`, `outcome`, `integral`, `moderate`: arrays, results, exact and moderate numbers
+- `relaxation`: linear relaxation by column generation, Lagrangian bounds
+- `core`, `cardinality`, `slices`, `enumeration`, `tail_prices`: exact by core and enumeration
+- `dynamic`: dynamic programming where all weights are multiples of one vector
+- `direct`: the integer program, by HiGHS or CP-SAT
+- `frieze_clarke`, `greedy`, `local_search`: approximation and heuristics
+"""

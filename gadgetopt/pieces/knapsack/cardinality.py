@@ -1,10 +1,10 @@
-r"""Exact by enumeration, sliced by the number of items chosen.
+r"""Exact enumeration, sliced by the number of items chosen.
 
 With :math:`k = \sum_c y_c` fixed, the linear relaxation has one more dual, and its bound
-:math:`U_k` falls off on both sides of the number of items the relaxation itself takes, so that few
-k remain above an incumbent. Each slice is enumerated with its own duals, and for falling
-thresholds T: nothing of profit T or more being found proves that the optimum is below T, and what
-is found above T first is optimal. Nodes grow exponentially with the root of the distance, so that
+:math:`U_k` falls on both sides of the number of items that the relaxation takes, so that few k
+remain above an incumbent. Each slice is enumerated with its own duals, and for falling
+thresholds T: if no choice of profit T or more exists, the optimum is below T; the first choice
+found above T is optimal. The number of nodes grows exponentially with the root of the distance. So
 the thresholds before the last one cost little, and a run that is stopped still has the bound of the
 last threshold finished.
 """
@@ -40,11 +40,11 @@ from gadgetopt.pieces.knapsack.slices import Slice, count_slices
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
-#: Options other than the best ones that the first threshold leaves.
+#: Number of options besides the best ones that the first threshold leaves.
 FIRST_OPTIONS = 20
-#: A threshold closer than this to the incumbent, relative to the gap, is the incumbent's own.
+#: A threshold closer to the incumbent than this part of the gap is set to the incumbent.
 LAST_STEP = 0.125
-#: How many times as many nodes the next threshold is to take.
+#: Factor by which the nodes shall grow from one threshold to the next.
 GROWTH = 4.0
 #: Reduced costs keep items whose loss exceeds the gap by no more than this, relative to profits.
 FIXING_SLACK = 1e-7
@@ -52,11 +52,11 @@ FIXING_SLACK = 1e-7
 
 @dataclass
 class Search:
-    """What is known while thresholds fall.
+    """Search state while thresholds fall.
 
     Profits are multiples of 1 / `unit`, unless that is None, and a better choice is better by at
-    least `improvement`. `rounding` is by how much profits rounded up may have misled the
-    enumeration.
+    least `improvement`. `rounding` is the most by which rounding profits up may have misled
+    the enumeration.
     """
 
     unit: int | None
@@ -100,7 +100,7 @@ def solve_by_cardinality(
 
 
 def stopped_early(relaxation: Relaxation) -> CoreResult:
-    """Return what is known when the time ran out within the linear program."""
+    """Return the result of a run whose time is up within the linear program."""
     return CoreResult(
         None,
         -math.inf,
@@ -123,7 +123,7 @@ def incumbent(knapsack: Knapsack, relaxation: Relaxation, clock: Clock) -> Ints 
 
 
 def losses_of_items(knapsack: Knapsack, duals: Floats) -> Floats:
-    """Return what the Lagrangian bound loses when an item is chosen, shape (items,)."""
+    """Return the loss of the Lagrangian bound if an item is chosen, shape (items,)."""
     reduced = reduced_profits(knapsack, duals)
     return np.asarray(_best_of_owner(knapsack, reduced) - reduced)
 
@@ -137,7 +137,7 @@ def enumerate_slices(
     by_count: bool = True,
     most_nodes: float = math.inf,
 ) -> CoreResult:
-    """Enumerate what can beat an incumbent, slice by slice.
+    """Enumerate the choices that can beat an incumbent, slice by slice.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def enumerate_slices(
     by_count : bool
         As for `solve_by_cardinality`.
     most_nodes : float
-        After how many nodes to stop.
+        Number of nodes after which to stop.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def enumerate_slices(
 
 
 def first_gap(knapsack: Knapsack, duals: Floats) -> float:
-    """Return how far below the bound there are few options, so that enumeration is quick."""
+    """Return a distance below the bound within which there are few options to enumerate."""
     reduced = reduced_profits(knapsack, duals)
     losses = _best_of_owner(knapsack, reduced) - reduced
     if not knapsack.exactly_one:
@@ -211,14 +211,14 @@ def first_gap(knapsack: Knapsack, duals: Floats) -> float:
 
 
 def thresholds(search: Search, knapsack: Knapsack, gap: float) -> Iterator[float]:
-    """Yield falling thresholds until the incumbent, which may improve in between, is optimal.
+    """Yield falling thresholds until the incumbent, which may improve meanwhile, is optimal.
 
     After a threshold is finished the search either has a choice at least that good, or its bound
     has come down to the threshold. The first one is `gap` below the bound.
     """
     improvement = search.improvement
     top = search.bound
-    # With no incumbent thresholds fall until one is found, or nothing at all is left.
+    # Without an incumbent, thresholds fall until one is found or nothing is left.
     lowest = -float(np.abs(knapsack.profit).sum()) - 1.0
     gap = max(gap, improvement)
     while search.bound - search.value >= improvement:
@@ -237,7 +237,7 @@ def thresholds(search: Search, knapsack: Knapsack, gap: float) -> Iterator[float
 
 
 def least_improvement(knapsack: Knapsack, unit: int | None) -> float:
-    """Return by how much a better choice is better, at least, or what is not worth having."""
+    """Return the least improvement of a better choice; smaller ones do not count."""
     if unit is not None:
         return 1.0 / unit
     return LEAST_IMPROVEMENT * float(np.abs(knapsack.profit).max(initial=0.0))
@@ -252,7 +252,7 @@ def pass_over(
     clock: Clock,
     most_nodes: float,
 ) -> None:
-    """Enumerate all slices down to a threshold, and record what that found and proved."""
+    """Enumerate all slices down to a threshold, and record the choice and bound that result."""
     improvement = search.improvement
     for part in sorted(slices, key=lambda part: -part.bound):
         least = max(threshold, search.value + improvement)
@@ -289,7 +289,7 @@ def enumerate_slice(
     small = only_items(knapsack, core)
     whole = integral(small, duals)
     levels, items = _levels(small, whole, nothing_loses <= slack, core)
-    # Profits were rounded up, so that what is reached in truth is reached here too.
+    # Profits were rounded up, so that a true profit of this size is reached here too.
     need = float(math.ceil(least * whole.scale))
     if whole.whole_profits:
         need = math.ceil(round(least * (whole.scale / whole.step), 6)) * whole.step
@@ -307,7 +307,7 @@ def _levels(
 ) -> tuple[Levels, list[Ints]]:
     """Return a level for every group of the core, and the item of every option, or -1.
 
-    A group that has no items left, but needs one or cannot be empty, leaves a level without any.
+    A group that must not be empty and has no items left becomes a level without options.
     """
     starts = small.group_starts
     rows = len(whole.capacity)

@@ -1,9 +1,9 @@
-r"""Exact at scale: the linear program by column generation, then the core its prices leave.
+r"""Exact at scale: the linear relaxation by column generation, then a core of few items.
 
 An item whose choice costs the Lagrangian bound :math:`L(\lambda)` more than the gap to an incumbent
 cannot be in a better choice. With many groups the gap is small, and of a million items a few
 hundred are left: the core. It is enumerated in exact arithmetic (`cardinality`), and where that
-takes many nodes, or numbers are no decimals, handed to HiGHS.
+takes many nodes, or numbers are no decimals, HiGHS solves it.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of
 from gadgetopt.system.result import Limits
 
-#: Items for every group, those of the least loss, among which a better incumbent is looked for
-#: where the gap to the first one leaves more; for how long, and to what relative gap.
+#: A better incumbent is searched for among this many items of every group, those of least loss,
+#: if the gap to the first one leaves more; for so many seconds, and to this relative gap.
 FIRST_CORE = 4
 LARGE_CORE = 2000
 FIRST_CORE_S = 10.0
 FIRST_CORE_GAP = 1e-9
-#: Where the gap to an incumbent leaves more single items undecided than this, a better one is
-#: looked for among so many of the smallest reduced profits, and for how long.
+#: If the gap to an incumbent leaves more single items undecided than this, a better one is
+#: searched for among the smallest reduced profits, at most for so many seconds.
 UNDECIDED = 150
 WINDOWS = ((200, 3.0), (600, 3.0))
-#: Nodes enumerated, then seconds of HiGHS, in turns until the core is closed; enumeration has the
-#: last. It does single items best, and few items in groups well; many are uncertain.
+#: Nodes enumerated, then seconds of HiGHS, in turns until the core is closed; enumeration comes
+#: last. It is best on single items and good on few items in groups; on many it varies.
 TURNS_SINGLE = ((2e8, 30.0), (math.inf, 0.0))
 TURNS_FEW = ((1e7, 3.0), (1e8, 30.0), (math.inf, 0.0))
 TURNS_MANY = ((3e6, 5.0), (1e7, 30.0), (math.inf, 0.0))
@@ -77,12 +77,12 @@ def cg_core(
     core_solver : "auto", "enumeration" or "mip"
         What solves the core; "auto" lets both take turns, which become longer.
     by_count : bool
-        Whether the enumeration slices single items by their number.
+        True if the enumeration slices single items by their number.
 
     Returns
     -------
     CoreResult
-        `lagrangian` and `duals` need no solver's word. `proof` says on whose word `bound` is.
+        `lagrangian` and `duals` need not trust a solver. `proof` says who claims `bound`.
 
     Raises
     ------
@@ -110,7 +110,7 @@ def cg_core(
     found = CoreResult(
         chosen, value, relaxation.bound, "Lagrangian bound", relaxation.duals, relaxation.bound
     )
-    # Profits that are no decimals have no unit by which a choice would have to be better.
+    # Profits that are no decimals have no unit, hence no least improvement.
     if found.optimal and decimal_unit(knapsack.profit) is None:
         return replace(found, notes=notes)
     for nodes, mip_s in _turns(knapsack, core_solver):
@@ -138,7 +138,7 @@ def cg_core(
 
 
 def _turns(knapsack: Knapsack, core_solver: CoreSolver) -> tuple[tuple[float, float], ...]:
-    """Return how many nodes are enumerated and how long HiGHS then has, turn by turn."""
+    """Return the nodes to enumerate and the seconds of HiGHS for each turn."""
     if core_solver == "mip":
         return ((0.0, math.inf),)
     if core_solver == "enumeration":
@@ -174,7 +174,7 @@ def _sharpened(
     clock: Clock,
     rng: np.random.Generator | None,
 ) -> Ints | None:
-    """Return a better choice among few items, where the gap to the one at hand leaves many."""
+    """Return a better choice among few items if the gap to the incumbent leaves many."""
     assert relaxation.duals is not None
     if _single(knapsack):
         for items, most_s in WINDOWS:
@@ -214,10 +214,10 @@ def _in_window(
     limits: Limits,
     rng: np.random.Generator | None,
 ) -> Ints | None:
-    """Return a better choice of single items that differs from the prices' among some only.
+    """Return a better choice that differs from the relaxation's in a few single items only.
 
-    The prices take all items that they leave a profit; those of the smallest profit, or loss, are
-    the least certain.
+    The relaxation takes all items of positive reduced profit; those of the smallest reduced profit
+    or loss are the least certain.
     """
     assert relaxation.duals is not None
     value = -math.inf if chosen is None else knapsack.value(chosen)
@@ -255,7 +255,7 @@ def _core_mip(
     limits: Limits,
     rng: np.random.Generator | None,
 ) -> CoreResult:
-    """Solve the core by HiGHS: all items that can be in a choice better than the one found."""
+    """Solve the core by HiGHS: all items that a choice better than the one found can have."""
     assert relaxation.duals is not None
     usable = np.flatnonzero(usable_items(knapsack))
     losses = losses_of_items(only_items(knapsack, usable), relaxation.duals)
@@ -280,7 +280,7 @@ def _core_mip(
         chosen,
         value,
         max(value, min(found.bound, solved.bound)),
-        "exact Lagrangian prices for all items but the core, HiGHS's word for the core",
+        "exact Lagrangian prices for all items but the core, claimed by HiGHS for the core",
         relaxation.duals,
         relaxation.bound,
         solved.limit_hit,

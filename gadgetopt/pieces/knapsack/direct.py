@@ -1,4 +1,4 @@
-"""The plain models, as arrays: one binary variable an item, handed to HiGHS or CP-SAT."""
+"""The integer program as arrays, one binary variable per item, for HiGHS or CP-SAT."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
     from gadgetopt.solvers.outcome import SolverOutcome
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: By how much a solver's choice may exceed the capacity of a row of decimals, relative to it.
+#: Part of its capacity by which a solver's choice may exceed a row of decimals.
 FEASIBILITY = 1e-9
 
 
 @dataclass(frozen=True)
 class Named:
-    """A row or column of the arrays, for complaints."""
+    """A row or column of the arrays, for error messages."""
 
     name: str
 
 
 def standard_form(knapsack: Knapsack) -> StandardForm:
-    """Return the model as arrays: rows of the capacities, then one of every group."""
+    """Return the model as arrays: the rows of the capacities, then a row for every group."""
     from gadgetopt.solvers.standard_form import StandardForm
 
     items, rows = knapsack.num_items, len(knapsack.capacity)
     groups = knapsack.num_groups
     member = csr_array((np.ones(items), (knapsack.owner, np.arange(items))), shape=(groups, items))
-    # A group of one item that need not be chosen is the bound of the variable.
+    # For a group of one item that need not be chosen, the bound of the variable suffices.
     rowed = np.arange(groups)
     if not knapsack.exactly_one:
         rowed = np.flatnonzero(np.diff(knapsack.group_starts) > 1)
@@ -73,7 +73,7 @@ def solve_mip(
     warm_start: Ints | None = None,
     profit_scale: int | None = None,
 ) -> CoreResult:
-    """Solve the plain model with a solver.
+    """Solve the integer program with a solver.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def solve_mip(
     Returns
     -------
     CoreResult
-        `bound` is the solver's word.
+        `bound` is claimed by the solver.
 
     Raises
     ------
@@ -122,7 +122,7 @@ def solve_mip(
     )
     if outcome.status is Status.ERROR:
         raise SolverError(f"{backend}: {outcome.reason}")
-    proof = f"{backend}'s word on the plain model"
+    proof = f"claimed by {backend} on the integer program"
     if outcome.status is Status.INFEASIBLE:
         return CoreResult(None, -math.inf, -math.inf, proof)
     bound = math.inf if outcome.bound is None else float(outcome.bound) * unit + allowance
@@ -136,7 +136,7 @@ def solve_mip(
 
 
 def fits(knapsack: Knapsack, chosen: Ints) -> bool:
-    """Say whether a choice keeps to the groups and, up to rounding, to the capacities."""
+    """Return True if a choice fits the groups and, up to rounding, the capacities."""
     owners = knapsack.owner[chosen]
     if len(np.unique(owners)) != len(owners):
         return False

@@ -1,9 +1,9 @@
-r"""Dynamic programming where all weights are multiples of one vector.
+r"""Dynamic programming for weights that are all multiples of one vector.
 
 If :math:`v_i = \vartheta_i a` with whole :math:`\vartheta_i` and one vector a, all capacities are
 the single row :math:`\sum_i \vartheta_i x_i \le Q = \lfloor \min_r C^r / a^r \rfloor`, and the
-knapsack is solved in :math:`O(\text{items} \cdot Q)`. One type of virtual machine for all makes it
-so.
+knapsack is solved in :math:`O(\text{items} \cdot Q)`. This is the case if all
+reservations are multiples of one virtual machine.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from gadgetopt.pieces.knapsack.integral import decimal_unit
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack
 
-#: Bytes that the decisions of a dynamic program may take, and units of its row, of which there are
-#: a few doubles each.
+#: Most bytes for the decisions of a dynamic program, and most units of its row, which take a few
+#: doubles each.
 MOST_BYTES = 10**9
 MOST_UNITS = 10**7
 
 
 @dataclass(frozen=True)
 class Collinear:
-    """One row in disguise.
+    """The single row that weights in one direction make.
 
     Attributes
     ----------
     direction : ndarray of float, shape (rows,)
         The vector a.
     theta : ndarray of int, shape (items,)
-        How many of it each item weighs.
+        Weight of each item, in multiples of that vector.
     capacity : int
         Q; negative if nothing fits.
     """
@@ -49,7 +49,7 @@ class Collinear:
 def collinear(knapsack: Knapsack) -> Collinear | None:
     """Return the common vector of all weights and its multiples, or None if there is none.
 
-    Weights of more than six decimals are taken not to be multiples of anything.
+    Weights of more than six decimals count as not being multiples.
     """
     unit = decimal_unit(knapsack.weight.ravel())
     if unit is None or not knapsack.num_items or knapsack.weight.min(initial=0.0) < 0:

@@ -1,4 +1,4 @@
-r"""Depth-first enumeration of choices in blocks, pruned by the Lagrangian bounds of many prices.
+r"""Depth-first enumeration of choices in blocks, pruned by Lagrangian bounds at many prices.
 
 Every level takes one of its options. A node is a residual capacity :math:`\rho` and, at prices
 :math:`\lambda`, the number :math:`b = v + \lambda^\top \rho`, with v the profit so far. Taking an
@@ -7,14 +7,14 @@ option adds its reduced profit to b, and
 .. math::
     b + \sum_{\text{levels left}} \max_o (\pi_o - \lambda^\top a_o)
 
-bounds what the node can lead to. Levels whose second-best option costs most come first, so that a
-node deviates from the best options seldom: with :math:`\Delta` the gap and :math:`\delta` options
-lost per unit of it, of the order of :math:`e^{2 \sqrt{\delta \Delta}}` nodes remain. Deeper down,
-where residual capacities have become unlike each other, nodes are also bounded at the prices of
+bounds the profit of the choices below the node. Levels whose second-best option costs most come
+first, so that nodes seldom deviate from the best options: with :math:`\Delta` the gap and
+:math:`\delta` options lost per unit of it, of the order of :math:`e^{2 \sqrt{\delta \Delta}}` nodes
+remain. Deeper down, where residual capacities differ, nodes are also bounded at the prices of
 linear programs over the levels left.
 
 Thousands of nodes of one depth are handled together as arrays. All numbers are whole, so that all
-sums are exact and what is pruned is pruned with proof.
+sums are exact and pruning is proved.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.knapsack.tail_prices import TailLp
 from gadgetopt.search.clock import Clock
 
-#: Numbers that the children of nodes handled together may have, which then stay in the cache. More
+#: Most numbers in the children of nodes handled together, so that they stay in the cache. More
 #: nodes are split by bound, the better half first.
 BLOCK_NUMBERS = 1 << 19
-#: Blocks with fewer nodes are not worth linear programs.
+#: Blocks with fewer nodes get no linear programs.
 LEAST_SAMPLED = 2048
-#: Levels left at which further prices are looked for, once each.
+#: Numbers of levels left at which further prices are computed, once each.
 SAMPLED_LEVELS = (60, 48, 38, 30, 24, 19, 15, 12)
 
 
@@ -53,7 +53,7 @@ class Levels:
     profit_reach : float
         Nor any sum of profits.
     scale : float
-        What profits were multiplied by.
+        Factor by which profits were multiplied.
     """
 
     profit: Sequence[Floats]
@@ -77,17 +77,17 @@ class Levels:
 
 @dataclass(frozen=True)
 class Enumerated:
-    """The best choice of at least the profit asked for.
+    """Best choice of at least the profit needed.
 
     Attributes
     ----------
     profit : float or None
-        None if there is none, or none was found in time.
+        None if no such choice exists or none was found in time.
     options : list of int or None
-        Option taken of each level.
+        Option taken at each level.
     nodes : int
     finished : bool
-        Whether all nodes were looked at or pruned.
+        True if all nodes were expanded or pruned.
     """
 
     profit: float | None
@@ -97,7 +97,7 @@ class Enumerated:
 
 
 class _Trail(NamedTuple):
-    """How the nodes of a block came about."""
+    """Options and parents of the nodes of a block."""
 
     before: _Trail | None
     option: Ints
@@ -113,7 +113,7 @@ class _Block(NamedTuple):
 
 @dataclass
 class _Prices:
-    """Further prices, their difference to the main ones, and what they bound the levels left by."""
+    """Further prices, their difference to the main ones, and their bounds on the levels left."""
 
     difference: Floats
     rest: Floats
@@ -137,10 +137,10 @@ def enumerate_levels(
     need : float
         Least profit of interest, a whole number.
     step : float
-        By how much a choice has to be better than one found, positive and whole.
+        Least improvement on a choice found, positive and whole.
     clock : Clock
     most_nodes : float
-        After how many nodes to stop.
+        Number of nodes after which to stop.
     """
     order = _order(levels, prices)
     sorted_levels = levels.reordered(order)
@@ -184,7 +184,7 @@ class _Search:
         self.nodes = 0
 
     def run(self, most_nodes: float) -> bool:
-        """Search; say whether to the end."""
+        """Search; return True if the search is complete."""
         capacity = self.levels.capacity
         if any(len(profit) == 0 for profit in self.levels.profit):
             return True
@@ -208,7 +208,7 @@ class _Search:
         return True
 
     def _expand(self, block: _Block) -> _Block:
-        """Take every option of the next level in every node that can still reach what is needed."""
+        """Take every option of the next level in all nodes that can reach the profit needed."""
         depth = block.depth
         rest, least = self.rest[depth + 1], self.least[depth + 1][:, None]
         worths, residuals, options, parents = [], [], [], []
@@ -236,7 +236,7 @@ class _Search:
             return block
         prices = self.further[min(at_least)]
         for difference, rest in zip(prices.difference, prices.rest[:, block.depth], strict=True):
-            # Without BLAS, whose threads would not keep to the limit.
+            # Without BLAS, whose threads would ignore the limit.
             bound = block.worth + np.einsum("r,rn->n", difference, block.residual)
             keep = np.flatnonzero(bound >= self.need - rest)
             if len(keep) < len(block.worth):
@@ -246,7 +246,7 @@ class _Search:
     def _sample(self, block: _Block) -> _Prices:
         """Return further prices: duals of the levels left at some of the nodes, those that prune.
 
-        They join the ones found further up.
+        They join the prices found higher up in the tree.
         """
         if self.tail_lp is None:
             self.tail_lp = TailLp(self.levels)
@@ -275,7 +275,7 @@ class _Search:
         while True:
             gains = pruned[:, alive].sum(axis=1)
             k = int(gains.argmax())
-            # Worth more than the time of one more product per node.
+            # Must prune enough to pay for one more product per node.
             if gains[k] <= 0.03 * alive.sum():
                 return chosen
             chosen.append(k)
@@ -302,7 +302,7 @@ class _Search:
 
 
 def _split(block: _Block) -> tuple[_Block, _Block]:
-    """Return the halves of lower and of higher bounds."""
+    """Return two halves of the nodes: lower bounds and higher bounds."""
     half = len(block.worth) // 2
     order = np.argpartition(block.worth, half)
     return _taken(block, order[:half]), _taken(block, order[half:])
@@ -316,6 +316,6 @@ def _taken(block: _Block, keep: Ints) -> _Block:
 
 
 def _suffix_sums(numbers: Floats) -> Floats:
-    """Return the sums from every place on, and at the end zero; shape (places + 1, ...)."""
+    """Return the sums from every place to the end, and a final zero; shape (places + 1, ...)."""
     zero = np.zeros((1, *numbers.shape[1:]))
     return np.concatenate([np.cumsum(numbers[::-1], axis=0)[::-1], zero])

@@ -1,12 +1,11 @@
-r"""Algorithm 3: every set of at most k items, completed by a linear program rounded down.
+r"""Frieze and Clarke's algorithm: sets of at most k items, completed by a rounded linear program.
 
 For a set S let T(S) be the items more profitable than the least of S, and LP(S) the linear
 relaxation with S chosen and T(S) left out. A basic solution of it has at most R fractional items;
 rounded down, the best over all S is at least :math:`\frac{k}{k+R}` of the optimum (Frieze and
 Clarke 1984).
 
-Departures from the printed algorithm: a set that does not fit is skipped (printed: the algorithm
-returns "infeasible"), and T of the empty set is empty.
+A set that does not fit is skipped, and T of the empty set is empty (both reconstructed).
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.result import Limits, Status
 
-#: Linear programs that the literal enumeration may take, and sets that the pruned one may bound.
+#: Most linear programs of the literal enumeration, and most sets that the pruned one bounds.
 MOST_PROGRAMS = 200_000
 MOST_SETS = 20_000_000
-#: Below this much of an item missing, it counts as whole.
+#: An item of which no more than this part is missing counts as whole.
 WHOLE = 1e-7
-#: Sets bounded together.
+#: Number of sets bounded together.
 CHUNK = 50_000
 
 
@@ -67,9 +66,9 @@ def frieze_clarke(
         (reconstructed).
     enumeration : "pruned" or "literal"
         "pruned" skips the linear program of a set whose Lagrangian bound at the prices of the root
-        does not exceed the best so far (reconstructed). The result is that of "literal" wherever
-        optimal vertices are unique; where they are not, either may take another one. With
-        `complete`, what is added lies outside LP(S), and "literal" may find more.
+        does not exceed the best so far (reconstructed). The result is that of "literal" if
+        optimal vertices are unique; otherwise the two may take different ones. With
+        `complete`, the added items lie outside LP(S), and "literal" may find more.
     limits : Limits, optional
 
     Returns
@@ -122,7 +121,7 @@ class _Search:
         self.capacity = knapsack.capacity
         self.complete = complete
         self.tolerance = knapsack.sum_tolerance
-        #: First item as profitable as each: those before it are in T of a set it is least of.
+        #: First item as profitable as each item; if that item is least in S, T(S) lies before it.
         self.first_equal = np.searchsorted(-self.profit, -self.profit, side="left")
         self.best: Ints = np.empty(0, dtype=np.int64)
         self.value = 0.0
@@ -131,7 +130,7 @@ class _Search:
         self.lp = _relaxation(small.knapsack)
 
     def run(self, k: int, duals: Floats | None, clock: Clock) -> str | None:
-        """Go through all sets by size; return the limit that stopped it, if one did."""
+        """Enumerate all sets by size; return the limit that stopped the run, if one did."""
         for size in range(min(k, len(self.profit)) + 1):
             for sets in _chunks(len(self.profit), size):
                 bounds = None if duals is None else self._bounds(sets, duals)
@@ -155,13 +154,13 @@ class _Search:
         if not sets.shape[1]:
             return np.array([base + rest[0]])
         first = self.first_equal[sets[:, -1]]
-        # Members as profitable as the least are in the rest too.
+        # The rest includes members as profitable as the least.
         counted = np.where(sets >= first[:, None], positive[sets], 0.0).sum(axis=1)
         bounds = base + reduced[sets].sum(axis=1) + rest[first] - counted
         return np.asarray(bounds + 1e-12 * (base + rest[0]))
 
     def _solve(self, members: Ints, clock: Clock) -> None:
-        """Solve LP(S), round it down, and keep it if it is the best."""
+        """Solve LP(S), round it down, and keep the result if it is the best."""
         items = len(self.profit)
         lower, upper = np.zeros(items), np.ones(items)
         if len(members):
@@ -169,12 +168,12 @@ class _Search:
         lower[members] = upper[members] = 1.0
         self.lp.change_column_bounds(np.arange(items), lower, upper)
         self.programs += 1
-        # The simplex method ends at a vertex, which the theorem needs.
+        # The theorem needs a vertex, where the simplex method ends.
         if self.lp.solve(clock.limits()) is not Status.OPTIMAL:
             return
         whole = np.flatnonzero(np.floor(self.lp.values + WHOLE) >= 1)
         if np.any(self.weight[whole].sum(axis=0) > self.capacity + self.tolerance):
-            # Of numbers of many digits so little may be missing in earnest.
+            # With numbers of many digits, so small a part may truly be missing.
             whole = np.flatnonzero(self.lp.values >= 1)
         if self.complete:
             whole = self._completed(whole)
@@ -195,7 +194,7 @@ class _Search:
 
 
 def _relaxation(knapsack: Knapsack) -> PersistentLp:
-    """Return the linear relaxation in HiGHS."""
+    """Return the linear relaxation as a HiGHS model."""
     lp = PersistentLp("max")
     rows, items = len(knapsack.capacity), knapsack.num_items
     lp.add_rows(np.full(rows, -INFINITY), knapsack.capacity, np.zeros(rows), [], [])
@@ -213,7 +212,7 @@ def _relaxation(knapsack: Knapsack) -> PersistentLp:
 
 
 def _chunks(items: int, size: int) -> Iterator[Ints]:
-    """Yield the sets of a size, many at a time, in lexicographic order; shape (sets, size)."""
+    """Yield the sets of a size in lexicographic order, many at a time; shape (sets, size)."""
     sets = combinations(range(items), size)
     while chunk := list(islice(sets, CHUNK)):
         yield np.array(chunk, dtype=np.int64).reshape(len(chunk), size)

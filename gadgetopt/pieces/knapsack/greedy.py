@@ -1,4 +1,4 @@
-"""Greed on single items: the plainest choice that fits."""
+"""Greedy choice of single items by density."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gadgetopt.pieces.knapsack.relaxation import shares
 
 
 def by_density(knapsack: Knapsack) -> Ints:
-    """Return the items that fit, taken by profit per part of the fullest row they fill."""
+    """Return the items that fit, taken in the order of profit per part of their fullest row."""
     share = shares(knapsack)
     with np.errstate(divide="ignore", invalid="ignore"):
         density = np.where(share > 0, knapsack.profit / share, np.inf)

@@ -1,8 +1,8 @@
 r"""A knapsack in whole numbers, so that sums of doubles are exact and bounds are proofs.
 
 Weights and capacities are multiplied by their decimal denominators. Profits and prices are
-multiplied by a common power of two: profits that are no whole numbers are rounded up, prices to
-the nearest. All sums that occur then are whole numbers below :math:`2^{53}`, which doubles hold
+multiplied by a common power of two: profits that are not whole are rounded up, prices to
+the nearest. All sums are then whole numbers below :math:`2^{53}`, which doubles hold
 exactly, and a bound computed from them is never below the true one.
 """
 
@@ -19,9 +19,9 @@ from gadgetopt.pieces.knapsack.problem import LARGEST_EXACT, Knapsack
 
 #: Largest power of ten by which decimals are made whole.
 LARGEST_DECIMAL = 10**6
-#: Sums at the scale of a knapsack stay below this, so that other prices have room up to 2^53.
+#: Sums at the scale of a knapsack stay below this; the rest up to 2^53 is room for other prices.
 ROOM = 2.0**46
-#: Relative improvement that counts where profits are no whole numbers.
+#: Least relative improvement if profits are not whole numbers.
 LEAST_IMPROVEMENT = 1e-10
 
 
@@ -35,15 +35,15 @@ class Integral:
         Profits times `scale`, rounded up.
     weight : ndarray of float, shape (items, rows)
     capacity : ndarray of float, shape (rows,)
-        Rounded down, and to what the heaviest items of all groups weigh where it is more.
+        Rounded down, and at most the weight of the heaviest items of all groups.
     scale : float
-        What `profit` and prices are multiplied by: a profit of 1 is this.
+        Factor of `profit` and prices: a profit of 1 becomes this.
     step : float
         A better choice is better by at least this, in the units of `profit`.
     row_scale : ndarray of float, shape (rows,)
-        What each row was multiplied by.
+        Factor of each row.
     whole_profits : bool
-        Whether profits are multiples of a decimal unit, so that `step` is exact.
+        True if profits are multiples of a decimal unit, so that `step` is exact.
     reach : ndarray of float, shape (rows,)
         No residual capacity is larger in absolute value.
     profit_reach : float
@@ -81,7 +81,7 @@ def integral(knapsack: Knapsack, duals: Floats) -> Integral:
             raise ModelRefused(f"weights of row {r} have more than six decimals")
         row_scale[r] = unit
     weight = np.rint(knapsack.weight * row_scale)
-    # A capacity of 0.3 is the decimal, whose product with 10 may come out a little below 3.
+    # A capacity of 0.3 means the decimal; its product with 10 may come out a little below 3.
     scaled = knapsack.capacity * row_scale
     near = np.rint(scaled)
     capacity = np.where(near / row_scale == knapsack.capacity, near, np.floor(scaled))
@@ -124,11 +124,11 @@ def _most_of_groups(knapsack: Knapsack, numbers: Floats) -> Floats:
 
 
 def decimal_unit(numbers: Floats) -> int | None:
-    """Return the least power of ten that makes decimals whole; None beyond a million."""
+    """Return the least power of ten that makes decimals whole; None if it exceeds a million."""
     unit = 1
     while unit <= LARGEST_DECIMAL:
         scaled = np.rint(numbers * unit)
-        # Division rounds correctly, so that this asks whether the decimal reads as the double.
+        # Division rounds correctly, so that this tests if the decimal reads as the double.
         if np.abs(scaled).max(initial=0.0) < LARGEST_EXACT and np.all(scaled / unit == numbers):
             return unit
         unit *= 10

@@ -1,4 +1,4 @@
-"""A first choice: the linear relaxation rounded down, filled up, and improved by exchanges."""
+"""Construction and local search: the relaxation rounded down, filled up, improved by exchanges."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.search.clock import Clock
 
-#: Exchanges looked at in pairs; those of the smallest reduced loss.
+#: Number of exchanges tried in pairs, those of the smallest reduced loss.
 EXCHANGES = 240
-#: Profit that an exchange has to gain, relative to the largest one.
+#: Least gain of an exchange, relative to the largest profit.
 LEAST_GAIN = 1e-12
 
 
@@ -26,7 +26,7 @@ def first_choice(knapsack: Knapsack, y: Floats, losses: Floats, clock: Clock) ->
     y : ndarray of float, shape (items,)
         A solution of the linear relaxation.
     losses : ndarray of float, shape (items,)
-        What the Lagrangian bound loses if an item is chosen, not negative.
+        Loss of the Lagrangian bound if an item is chosen; not negative.
     clock : Clock
     """
     item_of = _rounded(knapsack, y)
@@ -40,7 +40,7 @@ def first_choice(knapsack: Knapsack, y: Floats, losses: Floats, clock: Clock) ->
 
 
 def _rounded(knapsack: Knapsack, y: Floats) -> Ints:
-    """Return each group's item, or -1: whole ones only, or where one is needed the largest."""
+    """Return each group's item, or -1: whole items, or the largest part if an item is needed."""
     item_of = np.full(knapsack.num_groups, -1, dtype=np.int64)
     by_part = np.argsort(y, kind="stable")
     taken = by_part if knapsack.exactly_one else by_part[y[by_part] > 1 - 1e-6]
@@ -49,14 +49,14 @@ def _rounded(knapsack: Knapsack, y: Floats) -> Ints:
 
 
 def _exchanges(knapsack: Knapsack, item_of: Ints, items: Ints) -> tuple[Ints, Ints, Floats, Floats]:
-    """Return group, new item or -1, gain of profit and of weight of every exchange."""
+    """Return group, new item or -1, gain in profit and in weight of every exchange."""
     group, new = knapsack.owner[items], items
     if not knapsack.exactly_one:
         held = np.flatnonzero(item_of >= 0)
         group = np.concatenate([group, held])
         new = np.concatenate([new, np.full(len(held), -1, dtype=np.int64)])
     old = item_of[group]
-    # Index -1 reads the last row, which is nothing.
+    # Index -1 reads the last row, which stands for no item.
     profit = np.append(knapsack.profit[items], 0.0)
     weight = np.vstack([knapsack.weight[items], np.zeros(len(knapsack.capacity))])
     place = np.full(len(new), -1, dtype=np.int64)
@@ -71,12 +71,12 @@ def _exchanges(knapsack: Knapsack, item_of: Ints, items: Ints) -> tuple[Ints, In
 def _improve(
     knapsack: Knapsack, item_of: Ints, losses: Floats, slack: Floats, tolerance: Floats
 ) -> bool:
-    """Make the best exchange of one or two groups; say whether one gains."""
+    """Make the best exchange of one or two groups; return True if it gains."""
     items = np.argsort(losses, kind="stable")[:EXCHANGES]
     least = LEAST_GAIN * float(np.abs(knapsack.profit).max(initial=0.0))
     group, new, gain, load = _exchanges(knapsack, item_of, items)
     if len(group) > 2 * EXCHANGES:
-        # Of the items that could be given up, those in the core matter.
+        # Only items in the core are candidates to give up.
         loss = np.where(new >= 0, losses[new], np.abs(gain))
         some = np.argsort(loss, kind="stable")[: 2 * EXCHANGES]
         group, new, gain, load = group[some], new[some], gain[some], load[some]

@@ -1,4 +1,4 @@
-"""Knapsacks of large or small numbers for HiGHS, whose tolerances are absolute."""
+"""Scaling of large or small numbers for HiGHS, whose tolerances are absolute."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.knapsack.problem import Knapsack
 
-#: Rows and profits of larger sums than the first are divided down to the second.
+#: Rows and profits with a sum above the first are divided down to the second.
 LARGE_SUM, MODERATE_SUM = 2.0**30, 2.0**24
-#: Rows and profits of smaller sums are multiplied up to the same second.
+#: Rows and profits with a sum below this are multiplied up to the same second.
 SMALL_SUM = 2.0**-10
-#: Exponents of two that a double's factor may have.
+#: Largest exponent of two for the factor of a double.
 MOST_EXPONENT = 1000
 
 
 @dataclass(frozen=True)
 class Moderate:
-    """A knapsack divided by powers of two, which change no digit.
+    """A knapsack divided by powers of two, which keep all digits.
 
     Attributes
     ----------
@@ -34,12 +34,12 @@ class Moderate:
     row_divisors: Floats
 
     def duals(self, duals: Floats) -> Floats:
-        """Return prices of the rows as they were."""
+        """Return prices of the original rows."""
         return duals * self.profit_divisor / self.row_divisors
 
 
 def moderate(knapsack: Knapsack) -> Moderate:
-    """Return a knapsack whose profits, and weights that its capacities allow, sum moderately."""
+    """Scale a knapsack so that profits, and weights that its capacities allow, sum moderately."""
     most = np.minimum(np.abs(knapsack.capacity), knapsack.weight.sum(axis=0))
     rows = np.array([_divisor(float(x)) for x in most])
     unit = _divisor(float(np.abs(knapsack.profit).sum()))
@@ -55,7 +55,7 @@ def moderate(knapsack: Knapsack) -> Moderate:
 
 
 def _divisor(total: float) -> float:
-    """Return the power of two by which a sum becomes moderate; 1 where it is so, or nothing."""
+    """Return the power of two that makes a sum moderate; 1 for sums that are moderate or 0."""
     if total == 0 or SMALL_SUM <= total <= LARGE_SUM:
         return 1.0
     exponent = math.frexp(total)[1] - math.frexp(MODERATE_SUM)[1] + 1

@@ -1,4 +1,4 @@
-"""What the exact and approximate routes of this package hand back."""
+"""Result of the exact and approximate knapsack solvers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gadgetopt.numbers.tolerance import CLOSED_GAP
 
 @dataclass(frozen=True)
 class CoreResult:
-    """Items chosen, a bound on all choices, and what proves it.
+    """Items chosen, a bound on all choices, and its proof.
 
     Attributes
     ----------
@@ -23,15 +23,15 @@ class CoreResult:
     bound : float
         No choice has more profit; minus infinity if there is none at all.
     proof : str
-        How the bound was proved, and on whose word.
+        How the bound was proved, and who claims it.
     duals : ndarray of float, shape (rows,), or None
         Prices of the capacities whose Lagrangian bound is `lagrangian`.
     lagrangian : float
-        Bound of `duals`, rounded outward: it needs no solver's word.
+        Bound of `duals`, rounded outward: no solver has to be trusted.
     limit_hit : str or None
         "time_s" or "interrupted" if that stopped the run.
     notes : dict
-        Columns, cores, nodes and what else tells how the run went.
+        Columns, core, nodes and other figures of the run.
     """
 
     chosen: Ints | None
@@ -45,12 +45,12 @@ class CoreResult:
 
     @property
     def optimal(self) -> bool:
-        """Whether value and bound meet."""
+        """True if value and bound meet."""
         if self.chosen is None:
             return False
         return self.bound - self.value <= CLOSED_GAP * abs(self.value)
 
     @property
     def infeasible(self) -> bool:
-        """Whether it is proved that no choice fits."""
+        """True if it is proved that no choice fits."""
         return self.chosen is None and self.bound == -math.inf

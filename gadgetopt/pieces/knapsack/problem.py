@@ -1,4 +1,4 @@
-r"""The knapsack all parts of this package speak of.
+r"""The multi-dimensional, multiple-choice knapsack as arrays.
 
 Items c have profits :math:`\pi_c`, weights :math:`a^r_c \ge 0` and an owner, the group they are in:
 
@@ -22,13 +22,13 @@ from gadgetopt.numbers.arrays import Floats, Ints
 
 #: Doubles hold every whole number up to this one.
 LARGEST_EXACT = 2.0**53
-#: By how much a sum of decimals in doubles may exceed the capacity that it is, relative to it.
+#: Part of a capacity by which a sum of decimals equal to it may exceed it in doubles.
 SUM_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Knapsack:
-    """Items in arrays.
+    """A knapsack as arrays.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Knapsack:
         Group of each item, non-decreasing.
     capacity : ndarray of float, shape (rows,)
     exactly_one : bool
-        Whether every group must have an item chosen.
+        True if every group must have an item chosen.
     """
 
     profit: Floats
@@ -50,12 +50,12 @@ class Knapsack:
 
     @property
     def num_items(self) -> int:
-        """Items of all groups."""
+        """Number of items in all groups."""
         return len(self.profit)
 
     @cached_property
     def num_groups(self) -> int:
-        """Groups."""
+        """Number of groups."""
         return int(self.owner[-1]) + 1 if len(self.owner) else 0
 
     @cached_property
@@ -65,9 +65,9 @@ class Knapsack:
 
     @cached_property
     def sum_tolerance(self) -> Floats:
-        """By how much sums of weights may exceed the capacities by rounding, shape (rows,).
+        """Amount by which rounding may make sums of weights exceed capacities, shape (rows,).
 
-        Nothing in rows of whole numbers, whose sums doubles hold exactly.
+        0 in rows of whole numbers, whose sums are exact in doubles.
         """
         largest = np.abs(self.weight).max(axis=0, initial=0.0) * self.num_groups
         whole = (self.weight == np.rint(self.weight)).all(axis=0) & (largest < LARGEST_EXACT)

@@ -29,8 +29,8 @@ from gadgetopt.system.result import Limits, Status
 PRICING_TOLERANCE = 1e-10
 #: Relative agreement of bound and restricted relaxation at which column generation ends.
 AGREEMENT = 1e-10
-#: Columns from which on the first program goes to the interior-point method and its crossover: of
-#: 20,000 columns the primal simplex method takes ten seconds, of 100,000 minutes.
+#: From so many columns on, the interior-point method with crossover solves the first program: the
+#: primal simplex method takes ten seconds for 20,000 columns, minutes for 100,000.
 MANY_COLUMNS = 5_000
 
 
@@ -50,7 +50,7 @@ class Relaxation:
     y : ndarray of float, shape (items,)
         A basic solution: at most as many groups as there are rows are fractional.
     columns, rounds : int
-        Columns in the last restricted program, and how many of them were solved.
+        Columns in the last restricted program, and number of restricted programs solved.
     limit_hit : str or None
     """
 
@@ -64,20 +64,20 @@ class Relaxation:
 
     @property
     def infeasible(self) -> bool:
-        """Whether not even fractions of items fit."""
+        """True if not even fractions of items fit."""
         return self.bound == -math.inf
 
 
 def usable_items(knapsack: Knapsack) -> Bools:
-    """Say of each item whether it fits alone and may raise the profit, shape (items,)."""
+    """Return True for each item that fits alone and may raise the profit, shape (items,)."""
     fits = (knapsack.weight <= knapsack.capacity).all(axis=1)
     return np.asarray(fits if knapsack.exactly_one else fits & (knapsack.profit > 0))
 
 
 def best_of_groups(knapsack: Knapsack, worth: Floats) -> tuple[Ints, Floats]:
-    """Return groups that have items, and the largest worth of an item in each.
+    """Return the groups that have items, and the largest worth of an item in each.
 
-    With at most one item in a group the worth is never negative: nothing may be chosen.
+    If a group may be left out, its worth is never negative.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def reduced_profits(knapsack: Knapsack, duals: Floats) -> Floats:
 def lagrangian_bound(knapsack: Knapsack, duals: npt.ArrayLike) -> float:
     """Return the Lagrangian bound of prices, rounded outward: never below the true one.
 
-    Of exactly one item in each group, a group without items makes it minus infinity.
+    If each group must have an item, a group without items makes it minus infinity.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def linear_relaxation(knapsack: Knapsack, limits: Limits | None = None) -> Relax
     ----------
     knapsack : Knapsack
     limits : Limits, optional
-        `time_s` and `threads` are kept.
+        `time_s` and `threads` are respected.
     """
     small = moderate(knapsack)
     found = _column_generation(small.knapsack, limits or Limits())
@@ -169,7 +169,7 @@ def _column_generation(knapsack: Knapsack, limits: Limits) -> Relaxation:
         algorithm: Algorithm = "interior_point" if many else "choose"
         status = master.lp.solve(clock.limits(), algorithm)
         if status is Status.INFEASIBLE:
-            # Restricted to few items a choice from every group may not fit although others do.
+            # With few items, no choice from every group may fit although others do.
             if not master.add(np.flatnonzero(usable)):
                 return nothing
             continue
@@ -197,13 +197,13 @@ def _column_generation(knapsack: Knapsack, limits: Limits) -> Relaxation:
 
 
 class _Master:
-    """The restricted program: rows of the capacities, then one of each group that needs one."""
+    """The restricted master: rows of the capacities, then a row for each group that needs one."""
 
     def __init__(self, knapsack: Knapsack) -> None:
         self.knapsack = knapsack
         self.lp = PersistentLp("max")
         sizes = np.diff(knapsack.group_starts)
-        # A group of one item that need not be chosen is the item's own bound.
+        # For a group of one item that need not be chosen, the bound of the variable suffices.
         rowed = sizes > (0 if knapsack.exactly_one else 1)
         rows = len(knapsack.capacity)
         self.row_of_group = np.where(rowed, rows + np.cumsum(rowed) - 1, -1)
@@ -220,7 +220,7 @@ class _Master:
         self.known = np.zeros(knapsack.num_items, dtype=bool)
 
     def add(self, items: Ints) -> bool:
-        """Add the items that are not there yet; say whether there were any."""
+        """Add the items that are not there yet; return True if there were any."""
         new = items[~self.known[items]]
         if not len(new):
             return False
@@ -243,7 +243,7 @@ class _Master:
         return True
 
     def group_prices(self) -> Floats:
-        """Return the dual of each group's row, shape (groups,); that of a lone item's bound."""
+        """Return the dual of each group's row, or of a lone item's bound, shape (groups,)."""
         prices = np.zeros(self.knapsack.num_groups)
         rowed = self.row_of_group >= 0
         prices[rowed] = self.lp.row_duals[self.row_of_group[rowed]]
@@ -281,7 +281,7 @@ def _first_columns(knapsack: Knapsack, usable: Bools) -> Ints:
 
 
 def best_items(knapsack: Knapsack, worth: Floats, groups: Ints) -> Ints:
-    """Return the first item of the most worth of each of the groups, none of them empty."""
+    """Return the first item of largest worth in each of the groups, none of them empty."""
     starts = knapsack.group_starts
     filled = np.flatnonzero(np.diff(starts))
     if not len(groups):
@@ -310,7 +310,7 @@ def _has_empty_group(knapsack: Knapsack) -> bool:
 
 
 def _groups_served(knapsack: Knapsack, usable: Bools) -> bool:
-    """Say whether every group that must have an item has one that fits alone."""
+    """Return True if every group that must have an item has one that fits alone."""
     if not knapsack.exactly_one:
         return True
     return len(np.unique(knapsack.owner[usable])) == knapsack.num_groups

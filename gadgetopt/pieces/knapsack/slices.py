@@ -40,9 +40,9 @@ class Slice:
 def count_slices(knapsack: Knapsack, around: float, value: float, clock: Clock) -> list[Slice]:
     """Return the slices of single items, by their number, whose bound exceeds a value.
 
-    The bound is concave in the number of items, which is why the search ends on either side at the
-    first that does not exceed it. That no more items fit, not even parts of them, is re-proved from
-    the multipliers by which HiGHS shows it.
+    The bound is concave in the number of items, so that the search ends on either side at the first
+    number whose bound does not exceed it. If HiGHS shows that no more items fit, not even in part,
+    its multipliers are checked again.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def _count_slice(
         nothing_earned = replace(fixed, profit=np.zeros(knapsack.num_items))
         for multipliers in (ray, -ray):
             if lagrangian_bound(nothing_earned, _duals(multipliers, small)) < 0:
-                return None  # every choice costs more than the capacities are worth
+                return None  # every choice costs more than the prices of all capacities
     duals = np.zeros(rows + 2)
     return Slice(fixed, duals, lagrangian_bound(fixed, duals), count)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Linear programs solved per call.
 SAMPLES = 32
-#: Most seconds for each.
+#: Most seconds for each linear program.
 LP_S = 1.0
 
 
@@ -51,7 +51,7 @@ class TailLp:
             [],
             [],
         )
-        #: First column of each level, and at the end their number.
+        #: First column of each level, and finally the number of columns.
         self.starts = np.concatenate([[0], np.cumsum(sizes - 1)])
         for profit, weight, row in zip(levels.profit, levels.weight, row_of, strict=True):
             self._add(profit, weight, int(row))
@@ -81,8 +81,7 @@ class TailLp:
     def duals(self, depth: int, residual: Floats, clock: Clock) -> list[Floats]:
         """Return optimal prices, rounded to whole numbers, of the levels left at some nodes.
 
-        Prices that would leave the range of exact sums are left out, and nodes whose program is
-        infeasible.
+        Left out are prices beyond the range of exact sums, and nodes whose program is infeasible.
 
         Parameters
         ----------

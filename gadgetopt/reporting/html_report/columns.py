@@ -1,4 +1,4 @@
-"""Ratios against what is known of the instances: size, density and difficulty, and time."""
+"""Figures of ratios against size, features and time."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from gadgetopt.reporting.html_report.figure import (
 from gadgetopt.reporting.html_report.reading import Line, System
 from gadgetopt.reporting.html_report.style import Style
 
-#: The column that every run has.
+#: The column of the run's time, which every run has.
 TIME = "time of the run (s)"
 
 
 def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> Figure:
-    """Return the ratio of every run against a column of its instance, a variant per column.
+    """Return a figure of ratios against a column of the instance, one variant per column.
 
-    What tells instances apart comes first, then time, then what is the same for all instances.
+    Columns that vary come first, then time, then columns that are constant.
     """
     measured = [line for line in system.lines if line.low is not None and math.isfinite(line.low)]
     measured.sort(key=lambda line: -(line.low or 0))
@@ -64,7 +64,7 @@ def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[s
 
 
 def column_names(system: System) -> list[str]:
-    """Return the columns that some instance has, and time before those that are constant."""
+    """Return the names of all columns: varying ones, time, then constant ones."""
     names = dict.fromkeys(c for measured in system.instances.values() for c in measured.columns)
 
     def constant(name: str) -> bool:
@@ -117,8 +117,8 @@ def _cloud(
 def column_axis(values: Sequence[float]) -> dict[str, Any]:
     """Return an axis for a column.
 
-    It is logarithmic where positive values differ by two orders of magnitude, and has no labels
-    between integers that are close together.
+    It is logarithmic if positive values differ by two orders of magnitude. Integers in a narrow
+    range get no labels between them.
     """
     if values and max(values) - min(values) < 10 and all(x == int(x) for x in values):
         return {"dtick": 1}

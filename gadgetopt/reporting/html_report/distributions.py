@@ -1,4 +1,4 @@
-"""The ratios of every method, each run one mark, beside what the theorems promise."""
+"""Figure of the ratios of every method, one mark per run, with the promised ratios."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from gadgetopt.reporting.html_report.progress import median
 from gadgetopt.reporting.html_report.reading import Line, System
 from gadgetopt.reporting.html_report.style import Style
 
-#: Promises are shown up to this many times the largest ratio.
+#: Promised ratios are shown up to this multiple of the largest ratio.
 _FAR = 10
 
-#: Where marks lie within a method's row of height one; a row of one kind has it in the middle.
+#: Vertical position of marks in a method's row of height one; a single kind is centred.
 _CERTIFIED, _OPEN, _SPREAD = 0.0, -0.3, 0.09
 
 
 def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> Figure:
-    """Return the strip of ratios: a row per method, best median on top.
+    """Return a strip plot of ratios: one row per method, the best median on top.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str,
         traces += _promises(method, by_method[method], rows[method])
     measured = [v for t in traces if "text" not in t for v in [*t["x"], *_ends(t)]]
     promised = [x for t in traces if "hovertemplate" in t for x in t["x"]]
-    # A promise of a billion must not press all ratios into one line.
+    # A promised ratio of a billion must not squeeze all ratios into one line.
     end = _FAR * max(measured, default=1.0)
     shown = [*measured, *(x for x in promised if x <= end)]
     layout = {
@@ -67,8 +67,8 @@ def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str,
     caption = (
         "Filled marks are certified ratios, with a box from the lower to the upper quartile and "
         "the median in it. Hollow marks are not certified: the true ratio lies on the line to "
-        "their right, or anywhere to the right if an arrow ends it. Upright bars are what proven "
-        "theorems promise on the instances, crossed ones what is claimed only."
+        "their right, or anywhere to the right if the line ends in an arrow. Vertical bars are "
+        "ratios that proven theorems promise on the instances, crosses those of claimed theorems."
     )
     far = [x for x in promised if x > end]
     if far:
@@ -78,7 +78,7 @@ def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str,
     if infinite:
         caption += f" {infinite} runs of infinite ratio (an objective of 0) are not drawn."
     if len(system.lines) > MOST_POINTS:
-        caption += " Of many runs the worst and an even choice of the others are drawn."
+        caption += " Only the worst runs and an even selection of the others are drawn."
     return Figure("ratios", "Ratios", caption, [Variant("", traces, layout)])
 
 
@@ -153,7 +153,7 @@ def _marks(
 
 
 def _promises(method: str, lines: Sequence[Line], row: int) -> list[Trace]:
-    """Return upright bars at the ratios that theorems promise, each value once."""
+    """Return vertical bars at the promised ratios, each value once."""
     out = []
     for standing, symbol in (("proven", "line-ns-open"), ("claimed", "asterisk-open")):
         told: dict[float, list[str]] = {}

@@ -1,4 +1,4 @@
-"""What a figure is before the browser draws it: plain JSON that a test can read back."""
+"""Figures as plain JSON, which the browser draws and tests can read."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from gadgetopt.reporting.html_report.style import Style
 
-#: More points than this are not told apart on paper; the caption then says what is left out.
+#: Most points in a figure; the caption says if points are left out.
 MOST_POINTS = 3000
 
 Trace = dict[str, Any]
@@ -17,7 +17,7 @@ Trace = dict[str, Any]
 
 @dataclass(frozen=True)
 class Variant:
-    """One choice of what a figure shows."""
+    """A variant of a figure: its curves and axes."""
 
     label: str
     traces: Sequence[Trace]
@@ -26,12 +26,12 @@ class Variant:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure with its words; several variants are chosen from by a select.
+    """A figure with title and caption; the reader selects one of its variants.
 
     Attributes
     ----------
     choice : str
-        What the select chooses.
+        Label of the selection.
     """
 
     name: str
@@ -42,11 +42,11 @@ class Figure:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to draw."""
+        """True if there is nothing to draw."""
         return not any(variant.traces for variant in self.variants)
 
     def spec(self) -> dict[str, Any]:
-        """Return what the browser draws it from."""
+        """Return the JSON from which the browser draws the figure."""
         return {
             "variants": [
                 {**asdict(variant), "traces": [_plain(t) for t in variant.traces]}
@@ -56,7 +56,7 @@ class Figure:
 
 
 def lines(label: str, look: Style, x: Sequence[float], y: Sequence[float], **more: Any) -> Trace:
-    """Return a curve of a method that keeps its value until the next point."""
+    """Return a step curve of a method: each value holds until the next point."""
     return {
         "type": "scatter",
         "mode": "lines",
@@ -84,7 +84,7 @@ def points(label: str, look: Style, x: Sequence[float], y: Sequence[float], **mo
 
 
 def ratio_axis(values: Sequence[float]) -> dict[str, Any]:
-    """Return an axis for ratios: logarithmic where they differ by more than a factor of three."""
+    """Return an axis for ratios: logarithmic if they differ by more than a factor of three."""
     largest = max((v for v in values if math.isfinite(v)), default=1.0)
     if largest > 3:
         return log_axis(1.0, largest)
@@ -93,7 +93,7 @@ def ratio_axis(values: Sequence[float]) -> dict[str, Any]:
 
 
 def log_axis(least: float, largest: float) -> dict[str, Any]:
-    """Return a logarithmic axis with labels at 1, 2 and 5 times the powers of ten, as they fit."""
+    """Return a logarithmic axis with labels at 1, 2 and 5 times powers of ten, as space allows."""
     low, high = math.log10(least), math.log10(largest)
     room = 0.03 * (high - low) + 0.01
     steps = (1, 1.5, 2, 3, 5, 7) if high - low < 1 else (1, 2, 5) if high - low < 3 else (1,)
@@ -121,14 +121,14 @@ def share_axis(title: str) -> dict[str, Any]:
 
 
 def fair_share(points: int, methods: int) -> int:
-    """Return how many points each method may draw: all, as long as the figure holds them."""
+    """Return how many points each method may draw, so that the figure has room for all."""
     return points if points <= MOST_POINTS else max(1, MOST_POINTS // methods)
 
 
 def thinned(indices: Sequence[int], most: int = MOST_POINTS) -> list[int]:
-    """Return at most `most` of some indices, sorted by importance: the first, and some others.
+    """Thin out indices that are sorted by importance to at most `most`.
 
-    Half of those returned are the first ones, the others an even choice of the rest.
+    Half of the result are the most important ones, the others are evenly spread over the rest.
     """
     if len(indices) <= most:
         return list(indices)

@@ -1,4 +1,4 @@
-"""One HTML file with everything in it: words, tables, data, and the library that draws."""
+"""The report as one HTML file: text, tables, data and the drawing library."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from gadgetopt.reporting.html_report.style import Style, style
 from gadgetopt.runs.store import Store
 from gadgetopt.system.output import write_text
 
-#: The scripts, in the order in which they build on each other.
+#: The scripts, in order of dependence.
 _SCRIPTS = ("base.js", "figures.js", "run.js", "table.js")
 
 
@@ -41,7 +41,7 @@ def write_report(
     pictures_mb: float = 4.0,
     progress: Progress | None = None,
 ) -> dict[str, int]:
-    """Write a self-contained page about everything in a store.
+    """Write a self-contained page about all runs of a store.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ def write_report(
     title : str, optional
         Default: the name of the store.
     pictures : int
-        At most this many solutions are drawn; for others the page names the command that does.
+        Most solutions that are drawn; for others the page shows the command that draws them.
     pictures_mb : float
-        Drawing also stops when the pictures have this size in the page.
+        Drawing also stops when the pictures take this much space in the page.
     progress : callable, optional
         Called as `progress(drawn, at_most)` after each picture.
 
@@ -122,7 +122,7 @@ def page(systems: list[System], album: Album, *, store: str, title: str, at_work
 
 
 def figures(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> list[Figure]:
-    """Return a system's figures that have something to show."""
+    """Return a system's figures that are not empty."""
     makers: tuple[Callable[[], Figure], ...] = (
         lambda: distribution(system, looks, index),
         lambda: quality_profile(system, looks),

@@ -1,4 +1,4 @@
-"""Pictures of solutions, drawn beforehand for as many runs as a size budget holds."""
+"""Pictures of solutions, drawn for as many runs as fit into a size budget."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from gadgetopt.runs.store import Store
 from gadgetopt.system.declaration import Picture
 from gadgetopt.system.registry import problem
 
-#: Called with the number of pictures drawn so far and how many there will be at most.
+#: Called with the number of pictures drawn so far and the largest possible number.
 Progress = Callable[[int, int], None]
 
 
 @dataclass
 class Album:
-    """Packed pictures by their number, and which run each belongs to.
+    """Packed pictures, and the picture of each run.
 
     Attributes
     ----------
     of_run : dict
-        Number of the picture, by the run's key; equal solutions share one.
+        Number of the picture by the run's key; equal solutions share one.
     missing : dict
-        Why a run that should have a picture has none, by key.
+        Why a picture could not be drawn, by the run's key.
     """
 
     packed: list[str] = field(default_factory=list)
@@ -39,12 +39,12 @@ class Album:
 
     @property
     def characters(self) -> int:
-        """The size that the pictures have in the page."""
+        """Size of the pictures in the page."""
         return sum(len(text) for text in self.packed)
 
 
 def packed(value: object) -> str:
-    """Return JSON as gzip in base64, which the browser unpacks when it is needed."""
+    """Return JSON as gzip in base64, which the browser unpacks on demand."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
@@ -87,7 +87,7 @@ def draw(
 def ranked(lines: Sequence[Line]) -> list[Line]:
     """Return the runs with a solution, most informative first.
 
-    These are each method's worst ratio, then each one's second worst, and so on.
+    First each method's worst ratio, then each method's second worst, and so on.
     """
     by_method: defaultdict[tuple[str, str], list[Line]] = defaultdict(list)
     for line in lines:
@@ -101,7 +101,7 @@ def ranked(lines: Sequence[Line]) -> list[Line]:
 
 
 def picture_of(system: str) -> Picture | None:
-    """Return the picture that a system draws of its solutions first."""
+    """Return the first picture that a system declares for solutions."""
     return next((p for p in problem(system).pictures if p.of == "solution"), None)
 
 
@@ -115,7 +115,7 @@ def _add(album: Album, store: Store, line: Line) -> int | None:
     picture = picture_of(line.entry.result.problem)
     assert picture is not None
     template = plotly.io.templates.default
-    # The page has its own template; the library's takes most of the time and of the bytes.
+    # The page has its own template; plotly's would take most of the time and bytes.
     plotly.io.templates.default = None
     try:
         instance, solution = solved(store, line.key)
@@ -123,7 +123,7 @@ def _add(album: Album, store: Store, line: Line) -> int | None:
     except InputError as error:
         album.missing[line.key] = str(error)
         return None
-    except Exception as error:  # a picture that fails is missing, and nothing else is
+    except Exception as error:  # a picture that fails is left out, nothing else
         album.missing[line.key] = f"{picture.name}: {type(error).__name__}: {error}"
         return None
     finally:

@@ -1,8 +1,7 @@
 """Performance profiles after Dolan and More, of objectives and of times, and time to target.
 
-Every instance of the system weighs the same; a method's seeds share the weight of their instance. A
-run that is missing counts as not solved, so a curve that ends low may be one of a store that is
-still being filled.
+Every instance of the system has the same weight, which a method's seeds share. A missing run counts
+as not solved, so a curve may end low because the store is still being filled.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ from gadgetopt.reporting.html_report.reading import Line, System, number
 from gadgetopt.reporting.html_report.style import Style
 from gadgetopt.system.result import Status
 
-#: Shorter times are noise, and count as this.
+#: Shorter times are noise and are raised to this, in seconds.
 LEAST_S = 0.001
 
-#: How far from the best known objective a target is.
+#: Relative distances of the targets from the best known objective.
 TARGETS = (0.0, 0.01, 0.05, 0.1)
 
-#: Objectives are equal to the best known up to this.
+#: Relative tolerance for equality with the best known objective.
 _EQUAL = 1e-9
 
-#: A staircase of more steps is drawn with this many.
+#: Most steps that are drawn of a staircase.
 _MOST_STEPS = 800
 
 
@@ -58,9 +57,9 @@ def quality_profile(system: System, looks: Mapping[str, Style]) -> Figure:
             )
         )
     caption = (
-        "How often a method is within a factor. Further up is better; where a curve starts is how "
-        "often the method is as good as it gets. An instance on which a method was not run counts "
-        "as not solved by it, and in the second choice what is not proved as not reached."
+        "How often a method is within a factor. Higher is better; a curve starts at the share on "
+        "which the method is best. An instance on which a method was not run counts as not solved; "
+        "with the second choice, a factor counts only if it is proved."
     )
     return Figure("quality", "Objective: performance profile", caption, variants, "Factor of the")
 
@@ -85,8 +84,8 @@ def time_profile(system: System, looks: Mapping[str, Style]) -> Figure:
     }
     layout = {"xaxis": axis, "yaxis": share_axis("share of instances")}
     caption = (
-        "How often a method proves its own solution optimal, and how fast beside the fastest on "
-        f"the same instance. Times below {1000 * LEAST_S:g} ms count as that. Methods that prove "
+        "How often a method proves its own solution optimal, and its time relative to the fastest "
+        f"proof on the instance. Shorter times count as {1000 * LEAST_S:g} ms. Methods that prove "
         "nothing have no curve."
     )
     return Figure(
@@ -111,14 +110,14 @@ def time_to_target(system: System, looks: Mapping[str, Style]) -> Figure:
         layout = {"xaxis": axis, "yaxis": share_axis("share of instances")}
         variants.append(Variant(label, _drawn(curves, looks, LEAST_S, axis), layout))
     caption = (
-        "How soon a method has a solution as good as the target. Solutions on the way are the "
-        "method's own word; the one it ended with was re-evaluated."
+        "How soon a method has a solution as good as the target. Intermediate solutions are as the "
+        "method reported them; its final solution was re-evaluated."
     )
     return Figure("target", "Time to target", caption, variants, "Within")
 
 
 def best_objectives(system: System) -> dict[str, float]:
-    """Return the best objective known of every instance that has one."""
+    """Return the best known objective of every instance that has one."""
     out: dict[str, float] = {}
     for line in system.lines:
         objective = number(line.entry.result.objective)
@@ -159,7 +158,7 @@ def _proved_after(line: Line) -> float | None:
 def _staircases(
     system: System, looks: Mapping[str, Style], cost: Callable[[Line], float | None]
 ) -> list[tuple[str, list[float], list[float]]]:
-    """Return for every method that reaches anything the costs and the share reached by each."""
+    """Return, for every method with a success, the costs and the share reached at each cost."""
     universe = {line.instance for line in system.lines if line.entry.result.objective is not None}
     runs: defaultdict[tuple[str, str], int] = defaultdict(int)
     for line in system.lines:
@@ -196,9 +195,9 @@ def _drawn(
     start: float,
     axis: Mapping[str, Any],
 ) -> list[Trace]:
-    """Return the staircases as curves, to the right end of the axis, beyond the last of all steps.
+    """Return the staircases as curves that extend to the right end of the axis.
 
-    A curve that ended at its last step would look as if it never got there.
+    A curve that stopped at its last step would look as if the method had failed there.
     """
     out = []
     end = axis["range"][1]

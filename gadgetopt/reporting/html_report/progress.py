@@ -1,4 +1,4 @@
-"""How gaps close while methods run: the median over a method's runs at every moment."""
+"""Figure of gaps over time: the median over a method's runs at every moment."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from gadgetopt.system.result import Status
 #: A gap from a moment on.
 Curve = list[tuple[float, float]]
 
-#: Moments at which the median is taken, evenly spread on a logarithmic axis.
+#: Number of moments at which the median is taken, evenly spread on a logarithmic axis.
 _MOMENTS = 60
 
 
 def gap_over_time(system: System, looks: Mapping[str, Style]) -> Figure:
-    """Return the median gap of every method over time, by two readings of what a gap is."""
+    """Return the median gap of every method over time, for two definitions of the gap."""
     bounds, solvable = best_bounds(system), best_objectives(system)
     least = system.sense == "min"
     last = max((line.entry.result.time_s for line in system.lines), default=LEAST_S)
     moments = _moments(max(last, 2 * LEAST_S))
-    # Beside the curve of a run: what a method must have somewhere for its curve to say anything.
+    # Beside a run's curve: what a method needs in some run for its curve to be meaningful.
     readings: tuple[tuple[str, Callable[[Line], Curve], Callable[[Line], bool]], ...] = (
         (
             "best bound known",
@@ -66,15 +66,15 @@ def gap_over_time(system: System, looks: Mapping[str, Style]) -> Figure:
         if traces:
             variants.append(Variant(label, traces, layout))
     caption = (
-        "|objective - bound| / |objective| of the solution that a method has at a moment, median "
-        "over its runs without an error; 100% while there is none. From the traces that methods "
-        "keep, which are their own word; a run that is over keeps what it ended with."
+        "|objective - bound| / |objective| of a method's incumbent over time, median over its runs "
+        "without an error; 100% while there is no incumbent. Taken from the methods' own traces; a "
+        "finished run keeps its final gap."
     )
     return Figure("gap", "Gap over time", caption, variants, "Against the")
 
 
 def best_bounds(system: System) -> dict[str, float]:
-    """Return the best dual bound known of every instance that has one."""
+    """Return the best known dual bound of every instance that has one."""
     out: dict[str, float] = {}
     better = max if system.sense == "min" else min
     for line in system.lines:
@@ -85,14 +85,14 @@ def best_bounds(system: System) -> dict[str, float]:
 
 
 def gap(incumbent: float | None, bound: float | None) -> float:
-    """Return the relative gap between 0 and 1; 1 where one of the two is unknown."""
+    """Return the relative gap, between 0 and 1; 1 if either number is unknown."""
     if incumbent is None or bound is None or not math.isfinite(bound - incumbent):
         return 1.0
     return min(1.0, abs(incumbent - bound) / (abs(incumbent) or 1e-10))
 
 
 def median(values: Sequence[float]) -> float:
-    """Return the median; the mean of the two in the middle of an even number."""
+    """Return the median; of an even number of values the mean of the middle two."""
     ordered, half = sorted(values), len(values) // 2
     return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
@@ -112,8 +112,8 @@ def _bounds(line: Line) -> bool:
 def _gaps(line: Line, bound: float | None, least: bool) -> Curve:
     """Return the moments at which the gap changes, against a bound or against the run's own.
 
-    A method of several parts may begin a part with nothing in hand; what it had counts. What it
-    ended with was checked, and counts as it is.
+    A method of several parts may start a part without an incumbent; its earlier incumbent then
+    counts. The final event was checked and is used as it is.
     """
     events = sorted(line.events, key=lambda event: event[0])
     out: Curve = []
@@ -138,6 +138,6 @@ def _at(curve: Sequence[tuple[float, float]], time_s: float) -> float:
 
 
 def _moments(last: float) -> list[float]:
-    """Return moments up to the end of the longest run, which is one of them."""
+    """Return moments up to and including the end of the longest run."""
     step = math.log(last / LEAST_S) / (_MOMENTS - 1)
     return [*(LEAST_S * math.exp(step * k) for k in range(_MOMENTS - 1)), last]

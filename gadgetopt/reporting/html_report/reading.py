@@ -1,4 +1,4 @@
-"""What the report needs of a store: every run with its ratio, its trace and its instance."""
+"""Reading a store for the report: every run with its ratio, trace and instance."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Line:
     Attributes
     ----------
     label : str
-        The method, told apart by limits and version where a system's runs differ in them, and by
-        code where the method's own do.
+        The method, with limits and version if the system's runs differ in them, and with the code
+        if the method's runs do.
     rests_on : Voucher or None
         Who vouches for the bound from which the upper end of the ratio was computed.
     events : tuple
-        The trace; the last event is what the run ended with.
+        The trace; the last event is the final state of the run.
     solution_id : str or None
         Equal for equal solutions of the same instance.
     """
@@ -63,18 +63,18 @@ class Line:
 
     @property
     def high(self) -> float | None:
-        """The upper end of the ratio, None where nothing bounds it."""
+        """The upper end of the ratio, None if nothing bounds it."""
         return None if self.entry.ratio is None else number(self.entry.ratio.high)
 
     @property
     def certified(self) -> bool:
-        """Whether the ratio is known to tolerance."""
+        """True if the ratio is known to tolerance."""
         return self.entry.ratio is not None and self.entry.ratio.certified
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What is known of an instance beside its runs: numbers to plot ratios against."""
+    """Size and features of an instance, to plot ratios against."""
 
     name: str
     columns: Mapping[str, float] = field(default_factory=dict)
@@ -93,12 +93,12 @@ class System:
 
     @property
     def methods(self) -> list[str]:
-        """The labels of the methods, in the order in which they first ended."""
+        """The labels of the methods, in the order of their first runs."""
         return list(dict.fromkeys(line.label for line in self.lines))
 
 
 def read_systems(store: Store) -> list[System]:
-    """Return the runs of a store by system, without what a method refused to do."""
+    """Return the runs of a store by system, without refused runs."""
     with store.snapshot():
         runs = [run for run in store.runs(details=False) if not run.result.refused]
         extras = store.extras({run.key for run in runs})
@@ -146,7 +146,7 @@ def _line(run: StoredRun, entry: Entry, extras: RunExtras) -> Line:
 
 
 def number(x: Number | None) -> float | None:
-    """Return a number as a double; what is beyond doubles is infinite."""
+    """Return a number as a double; numbers beyond the range of doubles become infinite."""
     return None if x is None else as_double(x)
 
 
@@ -172,7 +172,7 @@ def solved(store: Store, key: str) -> tuple[Document, Any]:
 
 
 def find_key(store: Store, start: str) -> str:
-    """Return the key of the one run whose key begins so.
+    """Return the key of the only run whose key has this beginning.
 
     Raises
     ------
@@ -187,10 +187,10 @@ def find_key(store: Store, start: str) -> str:
 
 
 def _told_apart(lines: Sequence[Line]) -> list[Line]:
-    """Name limits, version and code beside the method where the runs differ in them."""
+    """Add limits, version and code to the labels of methods where runs differ in them."""
     told: dict[str, dict[str, str]] = {line.key: _conditions(line) for line in lines}
     values: defaultdict[str, set[str]] = defaultdict(set)
-    codes: defaultdict[str, set[str]] = defaultdict(set)  # by method: each may have its own
+    codes: defaultdict[str, set[str]] = defaultdict(set)  # per method, as each has its own code
     for line in lines:
         codes[line.label].add(_short_code(line.code))
         for name, value in told[line.key].items():
@@ -205,7 +205,7 @@ def _told_apart(lines: Sequence[Line]) -> list[Line]:
 
 
 def _short_code(code: str | None) -> str:
-    """Name the code of a run in a word that tells it from others."""
+    """Return a short word that identifies the code of a run."""
     return (
         "code unknown" if code is None else f"code {hashlib.sha256(code.encode()).hexdigest()[:8]}"
     )
@@ -223,7 +223,7 @@ def _conditions(line: Line) -> dict[str, str]:
 
 
 def _vouched(lines: Sequence[Line], sense: Sense) -> list[Line]:
-    """Say of each ratio who vouches for the bound that it rests on: the best of its instance."""
+    """Attach to each ratio who vouches for its dual bound, the best one of the instance."""
     strength = list(Voucher)
     best: dict[str, tuple[Number, Voucher]] = {}
     for line in lines:

@@ -1,13 +1,13 @@
-"""How a method looks in every figure of its system: colour, marker and dash, never colour alone."""
+"""The style of a method in all figures of its system: colour, marker and dash."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Okabe and Ito's colours that stand out on white and on black.
+#: Those of Okabe and Ito's colours that stand out on both white and black.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
-#: Plotly's names, with the same shapes as SVG paths around the origin for the legend.
+#: Plotly's marker names, with the same shapes as SVG paths for the legend.
 SYMBOLS = {
     "circle": "M4,0A4,4 0 1 1 -4,0A4,4 0 1 1 4,0Z",
     "square": "M-3.5,-3.5H3.5V3.5H-3.5Z",
@@ -19,13 +19,13 @@ SYMBOLS = {
     "star": "M0,-5L1.3,-1.6H5L2,0.6L3.1,4.2L0,2L-3.1,4.2L-2,0.6L-5,-1.6H-1.3Z",
 }
 
-#: Plotly's names, with SVG's dash arrays for the legend.
+#: Plotly's dash names, with SVG dash arrays for the legend.
 DASHES = {"solid": "", "dash": "8,4", "dot": "2,3", "dashdot": "8,3,2,3"}
 
 
 @dataclass(frozen=True)
 class Style:
-    """The look of one method."""
+    """The style of a method."""
 
     colour: str
     symbol: str
@@ -43,7 +43,7 @@ class Style:
 
 
 def style(i: int) -> Style:
-    """Return the look of the i-th method; the first 24 differ in colour and dash together."""
+    """Return the style of the i-th method; the first 24 pairs of colour and dash differ."""
     symbols, dashes = list(SYMBOLS), list(DASHES)
     return Style(
         COLOURS[i % len(COLOURS)],

@@ -1,4 +1,4 @@
-"""The words and tables at the head of the report and of each system."""
+"""Text and tables at the head of the report and of each system."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gadgetopt.reporting.html_report.reading import Line, System
 from gadgetopt.system.result import Status, Voucher
 from gadgetopt.trust.theorems import Verdict, proven_ratio, verdict
 
-#: A status is a sign and a word, so that colour is never needed to tell it.
+#: A status is a sign and a word, so that it never depends on colour.
 SIGNS = {
     "optimal": "✓",
     "feasible": "●",
@@ -27,7 +27,7 @@ SIGNS = {
 
 @dataclass(frozen=True)
 class MethodRow:
-    """What the table of methods says of one."""
+    """A row of the table of methods."""
 
     label: str
     kind: str
@@ -44,7 +44,7 @@ class MethodRow:
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence worth reading first; `alarm` where something is wrong."""
+    """A finding in one sentence; `alarm` if something is wrong."""
 
     text: str
     alarm: bool = False
@@ -52,7 +52,7 @@ class Finding:
 
 
 def states(lines: Sequence[Line]) -> list[tuple[str, str, int]]:
-    """Return sign, word and number of runs of every status that occurs."""
+    """Return sign, word and number of runs for every status that occurs."""
     counted = Counter(line.entry.result.state for line in lines)
     return [(sign, word, counted[word]) for word, sign in SIGNS.items() if counted[word]]
 
@@ -66,7 +66,7 @@ def method_rows(system: System) -> list[MethodRow]:
 
 
 def findings(system: System) -> list[Finding]:
-    """Return what stands out among a system's runs: refuted theorems, errors, worst ratios."""
+    """Return findings on a system's runs: refuted theorems, certified share, worst ratio."""
     out = []
     for line, theorem, standing, most in exceeded(system.lines):
         r = line.entry.result
@@ -84,7 +84,7 @@ def findings(system: System) -> list[Finding]:
         share = f"{len(closed)} of {len(rated)} ratios are certified"
         word = sum(line.rests_on is Voucher.SOLVER for line in closed)
         if word:
-            share += f", {word} of them on a solver's word alone"
+            share += f", {word} of them by a bound that only a solver claims"
         out.append(Finding(share))
     worst = worst_promised(system)
     if worst is not None:
@@ -101,7 +101,7 @@ def findings(system: System) -> list[Finding]:
 
 
 def worst_promised(system: System) -> Line | None:
-    """Return the run of the worst ratio among those for which a theorem is proven."""
+    """Return the run with the worst ratio among runs with a proven theorem."""
     promised = [
         line
         for line in system.lines
@@ -111,7 +111,7 @@ def worst_promised(system: System) -> Line | None:
 
 
 def errors(lines: Sequence[Line]) -> list[tuple[str, str, int, Line]]:
-    """Return method, reason, number of runs and the first run of every kind of error."""
+    """Return method, reason, number of runs and first run of every distinct error."""
     groups: dict[tuple[str, str], list[Line]] = {}
     for line in lines:
         if line.entry.result.status is Status.ERROR:
@@ -133,14 +133,14 @@ def exceeded(lines: Sequence[Line]) -> list[tuple[Line, str, str, str]]:
 
 
 def counted(count: int, noun: str) -> str:
-    """Write how many of something there are."""
+    """Return a count with its noun, in the plural where needed."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Write a ratio: one number where it is certified to three decimals, else both ends.
+    """Return a ratio as text: one number if it is certified to three decimals, else both ends.
 
-    Above an infinite lower end there is nothing.
+    An infinite lower end stands alone.
     """
     if low == math.inf:
         return _ratio(low)
@@ -174,7 +174,7 @@ def _method_row(method: str, lines: Sequence[Line]) -> MethodRow:
 
 
 def seconds(time_s: float) -> str:
-    """Write a time with as many digits as it is known by."""
+    """Return a time as text with a sensible number of digits."""
     if time_s < 0.1:
         return f"{1000 * time_s:.1f} ms"
     return f"{time_s:.2f} s" if time_s < 100 else f"{time_s:.0f} s"

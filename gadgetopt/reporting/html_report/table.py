@@ -1,4 +1,4 @@
-"""The runs as the page's own table holds them: one array per column, unpacked in the browser."""
+"""The table of runs in the page: one array per column, unpacked in the browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gadgetopt.trust.theorems import Verdict, proven_ratio, verdict
 #: Runs whose details are packed together.
 CHUNK = 50
 
-#: Points of a trace that the page keeps.
+#: Most points of a trace that the page keeps.
 _MOST_EVENTS = 100
 
 
@@ -26,7 +26,7 @@ def in_order(systems: Sequence[System]) -> list[Line]:
 
 
 def short_keys(lines: Sequence[Line]) -> list[str]:
-    """Return the beginnings of the keys that tell the runs apart, all of one length."""
+    """Return the shortest beginnings of the keys, all of one length, that are distinct."""
     length = 10
     while length < 64 and len({line.key[:length] for line in lines}) < len(lines):
         length += 2
@@ -34,7 +34,7 @@ def short_keys(lines: Sequence[Line]) -> list[str]:
 
 
 def columns(lines: Sequence[Line], album: Album) -> dict[str, list[Any]]:
-    """Return what the table shows, sorts and filters by."""
+    """Return the columns that the table shows, sorts and filters."""
     rows = []
     for key, line in zip(short_keys(lines), lines, strict=True):
         r = line.entry.result
@@ -67,7 +67,7 @@ def columns(lines: Sequence[Line], album: Album) -> dict[str, list[Any]]:
 
 
 def details(lines: Sequence[Line], album: Album) -> list[str]:
-    """Return what a look at a single run needs, packed by `CHUNK` runs."""
+    """Return the details of single runs, packed in chunks of `CHUNK` runs."""
     told = [_detail(line, album) for line in lines]
     return [packed(told[k : k + CHUNK]) for k in range(0, len(told), CHUNK)]
 
@@ -113,7 +113,7 @@ def _detail(line: Line, album: Album) -> dict[str, Any]:
 
 
 def _exceeded(line: Line) -> str | None:
-    """Return the standing of the theorem that a run exceeds; proven if one of several is."""
+    """Return the standing of the theorem that a run exceeds; "proven" if any of several is."""
     standings = {
         p.standing for p in line.entry.promises if verdict(p, line.entry.ratio) is Verdict.EXCEEDED
     }
@@ -121,7 +121,7 @@ def _exceeded(line: Line) -> str | None:
 
 
 def _kept(events: int) -> list[int]:
-    """Return which events of a trace the page keeps, the first and the last among them."""
+    """Return the indices of the events that the page keeps, including the first and the last."""
     return sorted({*thinned(range(events), _MOST_EVENTS), *range(max(0, events - 1), events)})
 
 
@@ -141,11 +141,11 @@ def _short(x: float | None) -> float | None:
 
 
 def _finite(x: Number | None) -> float | None:
-    """Return a number as JSON and a browser hold it, None where doubles do not reach."""
+    """Return a number for JSON, None if it is beyond the range of doubles."""
     near = number(x)
     return near if near is not None and math.isfinite(near) else None
 
 
 def _end(x: float | None) -> float | str | None:
-    """Return an end of a ratio; an infinite one is text, as JSON has no infinity."""
+    """Return an end of a ratio; infinity becomes text, as JSON cannot represent it."""
     return "∞" if x is not None and math.isinf(x) else x

@@ -1,8 +1,16 @@
-"""Thousands of runs that survive anything.
+"""Execution of runs: isolated from each other, on this machine or on a Dask cluster.
 
-The client (`client.py`, with Dask) hands each run to a *supervisor* (`supervisor.py`), the function
-that a Dask worker's thread executes. The supervisor has a *solver process* (`solver_process.py`) of
-its own do the solve and watches it from outside: whatever a method does to the process it runs in,
-it costs that one run. The commands `solve` and `verify` have their one run or check done in such a
-process too (`once.py`).
+The client hands each run to a supervisor, a function in a thread of a Dask worker. The supervisor
+has its own solver process, which does the run, and enforces the limits from outside: whatever a
+method does to its process, it costs that one run.
+
+client           sends runs to a Dask cluster and receives rows
+batch            the runs that a store lacks, and how their results are recorded
+supervisor       watches a solver process and stops it at a limit
+solver_process   does runs, one after another
+once             a single solve or check, for the commands `solve` and `verify`
+work             messages between client, supervisor and solver process
+finish           the row of a run, however it ended
+interrupts       Ctrl-C as a request to finish
+memory           the memory of this machine or container
 """

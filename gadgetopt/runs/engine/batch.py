@@ -1,4 +1,4 @@
-"""A grid and a store: which runs are missing, and what becomes of those that end."""
+"""A batch: the runs of a grid that a store lacks, and how their results are recorded."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from gadgetopt.runs.rows import Row
 from gadgetopt.runs.store import CLAIM_S, Call, Store
 from gadgetopt.system.files import Document
 
-#: Seconds between two looks at the runs that another client is working on.
+#: Seconds between two checks of the runs that another client is working on.
 _PATIENCE_S = 0.5
 
 
 class Batch:
-    """The runs of a grid that a store has not got.
+    """The runs of a grid that a store lacks.
 
     Attributes
     ----------
     total : int
-        Different runs of the grid; the same data may lie under several names.
+        Number of distinct runs of the grid; the same data may have several names.
     done : int
-        Those that the store holds.
+        Number of runs that the store holds.
     failed : int
-        Those of this session that ended in an error.
+        Number of runs of this session that ended in an error.
     taken : int
-        Those that were in the store before.
+        Number of runs that were in the store before.
     age_days : float or None
-        How many days ago the oldest of them ended, where the store says.
+        Age in days of the oldest of them, if known.
     of_other_code : int
-        Runs in the store that were made by other or unknown code, and are not taken for that.
+        Number of runs in the store that are not taken because other or unknown code made them.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Batch:
             codes[task.document.problem.name, task.spec] = task.code
         keys = list(found)
         self.total = len(keys)
-        # What was finished before; with `rerun`, what is finished in this session.
+        # Runs finished before; with `rerun`, runs finished in this session.
         self._finished, self.age_days = store.taken([] if rerun else keys, retry_errors)
         self.done = self.taken = len(self._finished)
         self.of_other_code = 0
@@ -64,7 +64,7 @@ class Batch:
             self.of_other_code = store.of_other_code(fingerprints, codes)
 
     def jobs(self) -> Iterator[tuple[Work, Document] | None]:
-        """Yield what is to be done; None while only another client's runs are left."""
+        """Yield the runs to do; yield None while only another client's runs are left."""
         seen: set[str] = set()
         others: deque[Task] = deque()
         for task in self.grid:
@@ -86,7 +86,7 @@ class Batch:
                 yield None
 
     def _mine(self, task: Task) -> bool:
-        """Say whether this client is to do a run, which another one may be doing or have done."""
+        """Return True if this client is to do a run that another one may be doing or have done."""
         claimed = self.store.claim(task.key)
         if self.rerun or not self.store.finished([task.key], self.retry_errors):
             return claimed
@@ -114,7 +114,7 @@ class Batch:
         )
 
     def record(self, work: Work, document: Document, outcome: Row | Failure) -> Row | None:
-        """Store what became of a run; None if it was interrupted with nothing to show."""
+        """Store the outcome of a run; return None if it was interrupted without a result."""
         if isinstance(outcome, Failure):
             if outcome.limit_hit == "interrupted":
                 return None
@@ -128,7 +128,7 @@ class Batch:
         return outcome
 
     def keep_claims(self) -> None:
-        """Tell other clients now and then that this one is alive."""
+        """Renew this client's claims from time to time."""
         if time.monotonic() > self._renewed + CLAIM_S / 4:
             self._renewed = time.monotonic()
             self.store.renew_claims()

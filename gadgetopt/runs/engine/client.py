@@ -1,8 +1,8 @@
-"""The client: runs go to a Dask cluster, a few at a time, and come back as rows.
+"""The client: sends runs to a Dask cluster, a few at a time, and receives rows.
 
-The local cluster has its scheduler and its worker threads in this process, which is up in a
-fraction of a second; what keeps runs apart are the solver processes. A cluster that somebody else
-started is used through the same calls.
+The local cluster has its scheduler and its worker threads in this process, and so starts in a
+fraction of a second; solver processes keep the runs apart. An existing cluster is used through the
+same calls.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from gadgetopt.system.files import Document, document_text
 
 logger = logging.getLogger(__name__)
 
-#: Runs on their way per thread of the cluster, and at least.
+#: Submitted runs per thread of the cluster, and in total at least.
 WINDOW_PER_THREAD, LEAST_WINDOW = 4, 8
 
-#: Seconds that the runs of a bundle should take together, and how many they are at most. Runs that
-#: take milliseconds travel in bundles: Dask needs some milliseconds for whatever it is given.
+#: Seconds that the runs of a bundle should take together, and the most runs in a bundle. Short runs
+#: travel in bundles because Dask needs some milliseconds per task.
 BUNDLE_S, BUNDLE_MOST = 0.2, 32
 
-#: Seconds between two looks at the cluster while nothing arrives.
+#: Seconds between two checks of the cluster while nothing arrives.
 TICK_S = 0.25
 
 #: Seconds between two counts of the cluster's threads.
@@ -51,17 +51,17 @@ COUNT_S = 5.0
 #: Seconds to wait for a scheduler's first answer.
 CONNECT_S = 10
 
-#: Whose log is silenced: what it says at length is said in a line of ours.
+#: Loggers that are silenced: a one-line message replaces their long ones.
 _TALKATIVE = ("distributed", "tornado", "asyncio")
 
 Job = tuple[Work, Document]
 
 
 def local_workers(threads: int) -> int:
-    """Return how many solves at a time this machine's cores allow."""
+    """Return how many solves this machine's cores allow at a time."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     with contextlib.suppress(ImportError):
-        from distributed.system import CPU_COUNT  # knows the quota of a container
+        from distributed.system import CPU_COUNT  # takes the quota of a container into account
 
         cores = min(cores or 1, CPU_COUNT)
     return max(1, (cores or 1) // threads)
@@ -69,26 +69,26 @@ def local_workers(threads: int) -> int:
 
 @dataclass
 class _Held:
-    """An instance on the cluster, and how many runs on their way need it."""
+    """An instance on the cluster, and the number of submitted runs that need it."""
 
     future: Any
     runs: int = 0
 
 
 class Engine:
-    """A cluster to which jobs are given as fast as it does them.
+    """A cluster that is given jobs as fast as it does them.
 
     Parameters
     ----------
     session : str
-        Names this comparison among those that share the cluster.
+        Identifies this comparison among those that share the cluster.
     scheduler : str or None
         Address of a Dask scheduler; None starts a cluster of `workers` threads in this process.
 
     Attributes
     ----------
     dashboard : str or None
-        Where Dask shows what it is doing.
+        Address of Dask's dashboard.
     """
 
     def __init__(self, session: str, scheduler: str | None, workers: int):
@@ -99,11 +99,11 @@ class Engine:
         self.threads = 0
         self.given = 0
         self.flying: dict[Any, list[Job]] = {}
-        self.back: deque[Job] = deque()  # taken from the grid and still to be given to the cluster
+        self.back: deque[Job] = deque()  # taken from the grid but not yet submitted
         self.expected_s: dict[tuple[str, str], float] = {}
         self.held: dict[str, _Held] = {}
         self._counted = -COUNT_S
-        self._without = 0  # counts in a row that found no threads
+        self._without = 0  # consecutive counts that found no threads
         self._closing = contextlib.ExitStack()
 
     # -- the cluster -------------------------------------------------------------------------------
@@ -134,8 +134,8 @@ class Engine:
             processes=False,
             n_workers=1,
             threads_per_worker=self.workers,
-            memory_limit=0,  # the supervisors see to the memory of what they supervise
-            dashboard_address="127.0.0.1:0",  # of no other machine's business
+            memory_limit=0,  # the supervisors enforce memory limits
+            dashboard_address="127.0.0.1:0",  # not reachable from other machines
             worker_dashboard_address="127.0.0.1:0",
             silence_logs=False,
         )
@@ -155,7 +155,7 @@ class Engine:
                 f"--scheduler: {self.scheduler}: cannot be reached: {reason}"
             ) from None
         self._closing.callback(_close, client)
-        with contextlib.suppress(Exception):  # only a convenience
+        with contextlib.suppress(Exception):  # merely a convenience
             if _draws() and "dashboard" in client.scheduler_info()["services"]:
                 self.dashboard = client.dashboard_link
         return client
@@ -174,7 +174,7 @@ class Engine:
 
     def _refuse_code(self, error: OtherCode) -> NoReturn:
         if self.scheduler is not None:
-            self._refuse(f"its workers have other code: {error.here}, expected {error.wanted}")
+            self._refuse(f"its workers run other code: {error.here}, expected {error.wanted}")
         raise error
 
     def _cancel(self) -> None:
@@ -189,13 +189,13 @@ class Engine:
     def results(
         self, jobs: Iterator[Job | None], tick: Callable[[], None]
     ) -> Iterator[tuple[Work, Document, Row | Failure]]:
-        """Yield what becomes of jobs, in the order in which they end.
+        """Yield the outcomes of jobs, in the order in which they end.
 
         Parameters
         ----------
         jobs : iterator
-            Asked for the next job when the cluster has room for it; None says that there is none
-            now, but will be.
+            Asked for the next job when the cluster has room for it; None means that there is none
+            yet.
         tick : callable
             Called several times a second.
 
@@ -204,7 +204,7 @@ class Engine:
         SchedulerLost
             If the scheduler goes away.
         InputError
-            If the workers cannot do the work of this client.
+            If the workers cannot do this client's runs.
         """
         more = True
         with polite_interrupt() as asked:
@@ -219,11 +219,11 @@ class Engine:
 
     @property
     def running(self) -> int:
-        """How many runs are being solved, as far as can be told from here."""
+        """Estimated number of runs being solved."""
         return min(self.threads, len(self.flying))
 
     def _fill(self, jobs: Iterator[Job | None]) -> bool:
-        """Give the cluster as much as it should have on its hands; say whether there is more."""
+        """Submit as many runs as the cluster should hold; return True if there are more."""
         if time.monotonic() > self._counted + COUNT_S:
             self._counted = time.monotonic()
             self._count_threads()
@@ -239,7 +239,7 @@ class Engine:
         return True
 
     def _bundle(self, jobs: Iterator[Job | None]) -> tuple[list[Job], bool]:
-        """Return the next runs that should travel together, and whether there may be more."""
+        """Return the next runs that should travel together, and True if there may be more."""
         bundle: list[Job] = []
         expected_s = 0.0
         while len(bundle) < BUNDLE_MOST:
@@ -250,7 +250,7 @@ class Engine:
             if job is None:
                 break
             work, _ = job
-            # What is not known may take long: it travels alone.
+            # A method of unknown duration may take long: it travels alone.
             expected_s += self.expected_s.get((work.problem, work.spec), BUNDLE_S)
             same = not bundle or work.fingerprint == bundle[0][0].fingerprint
             if bundle and (not same or expected_s > BUNDLE_S):
@@ -263,13 +263,13 @@ class Engine:
         with self._still_there():
             self.threads = sum(self.client.nthreads().values())
         self._without = self._without + 1 if self.threads == 0 and self.flying else 0
-        if self._without == 2:  # told once: a queue may take a night to start workers
+        if self._without == 2:  # warned once: a queue may take a night to start workers
             logger.warning("the scheduler at %s has no workers; waiting", self.scheduler)
 
     def _submit(self, bundle: list[Job]) -> None:
         work, document = bundle[0]
         self.given += 1
-        first_come = -self.given  # without it Dask takes runs in an order of its own
+        first_come = -self.given  # keeps Dask from reordering the runs
         with self._still_there():
             held = self.held.get(work.fingerprint)
             if held is None:
@@ -293,7 +293,7 @@ class Engine:
             del self.held[fingerprint]
 
     def _landed(self, patience_s: float) -> Iterator[tuple[Work, Document, Row | Failure]]:
-        """Yield the runs that have ended; wait some time for the first of them."""
+        """Yield the runs that have ended; wait a little for the first of them."""
         with contextlib.suppress(queue.Empty):
             while True:
                 future, result = self.arrived.queue.get(timeout=patience_s)
@@ -306,10 +306,10 @@ class Engine:
                     self._learn(work, outcome)
                     yield work, document, outcome
         if self.client.status != "running":
-            raise SchedulerLost(f"the scheduler at {self.scheduler} went away")
+            raise SchedulerLost(f"the scheduler at {self.scheduler} was lost")
 
     def _learn(self, work: Work, outcome: Row | Failure) -> None:
-        """Remember how long a method took; what ended badly is taken for long."""
+        """Remember how long a method took; a failed run counts as long."""
         taken_s = BUNDLE_S
         if not isinstance(outcome, Failure) and outcome["status"] != "error":
             taken_s = 0.001 + outcome["time_s"]
@@ -317,22 +317,22 @@ class Engine:
         self.expected_s[work.problem, work.spec] = max(taken_s, 0.8 * before + 0.2 * taken_s)
 
     def _outcomes(self, future: Any, result: Any, bundle: list[Job]) -> list[Row | Failure]:
-        """Return what became of the first runs of a bundle, of at least one."""
+        """Return the outcomes of the first runs of a bundle, at least one."""
         from distributed import KilledWorker
 
-        if isinstance(result, list):  # it is here, though the worker that had it may be gone
+        if isinstance(result, list):  # the result is here, though its worker may be gone
             rows: list[Row | Failure] = result
             return rows
         if future.status != "error":
-            raise SchedulerLost(f"the scheduler at {self.scheduler} went away")
+            raise SchedulerLost(f"the scheduler at {self.scheduler} was lost")
         error = result[1] if isinstance(result, tuple) else result
-        for work, _ in bundle:  # any of them may have been to blame: they are tried one by one
+        for work, _ in bundle:  # any of them may have been the cause: try them one by one
             self.expected_s[work.problem, work.spec] = BUNDLE_S
         if isinstance(error, KilledWorker):
             return (
                 []
                 if len(bundle) > 1
-                else [Failure(f"the workers that did it died: {' '.join(str(error).split())}")]
+                else [Failure(f"its workers died: {' '.join(str(error).split())}")]
             )
         if isinstance(error, OtherCode):
             self._refuse_code(error)
@@ -342,11 +342,11 @@ class Engine:
         return [] if len(bundle) > 1 else [Failure(reason)]
 
     def _farewell(self) -> Iterator[tuple[Work, Document, Row | Failure]]:
-        """Have the runs at work stop, and yield what they hand over."""
+        """Interrupt the current runs, and yield the results they return."""
         with self._still_there():
             self.client.run(interrupt, self.session, on_error="ignore")
         until = time.monotonic() + 2 * FAREWELL_S
-        with contextlib.suppress(KeyboardInterrupt):  # a second one: without waiting any longer
+        with contextlib.suppress(KeyboardInterrupt):  # a second Ctrl-C: do not wait any longer
             while self.flying and time.monotonic() < until:
                 yield from self._landed(TICK_S)
 
@@ -357,16 +357,16 @@ class Engine:
         except Exception as error:
             if self.client.status == "running" and not isinstance(error, OSError):
                 raise
-            raise SchedulerLost(f"the scheduler at {self.scheduler} went away") from None
+            raise SchedulerLost(f"the scheduler at {self.scheduler} was lost") from None
 
 
 def _draws() -> bool:
-    """Say whether Dask's dashboard has what it draws with."""
+    """Return True if the packages that Dask's dashboard needs are installed."""
     return importlib.util.find_spec("bokeh") is not None
 
 
 def _hold(document: str) -> str:
-    """Keep an instance on the cluster: it travels once to each worker that needs it."""
+    """Keep an instance on the cluster, so that it travels to each worker at most once."""
     return document
 
 
@@ -377,7 +377,7 @@ def _close(client: Any) -> None:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Keep Dask's own log off the terminal."""
+    """Keep Dask's log off the terminal."""
     import distributed  # noqa: F401  (it sets the levels of its loggers when it is imported)
 
     names = [n for n in logging.root.manager.loggerDict if n.split(".")[0] in _TALKATIVE]

@@ -1,4 +1,4 @@
-"""The row of a run, however it ended."""
+"""The row of a run, however the run ended."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gadgetopt.trust.theorems import promises
 
 
 def run_here(work: Work, document: Document) -> Row:
-    """Do a run in this very process and return its row."""
+    """Do a run in this process and return its row."""
     call = find_method(document.problem, work.spec)
     check_code(work, document.problem, call.method)
     warm_up(document.problem, call.method)
@@ -30,26 +30,26 @@ def run_here(work: Work, document: Document) -> Row:
 
 
 def check_code(work: Work, problem: Problem, method: Method) -> None:
-    """Raise OtherCode if this process has not the code that is to make a run."""
+    """Raise OtherCode if this process has loaded other code than the run asks for."""
     here = loaded_code(problem, method)
     if work.code is not None and work.code != here:
         raise OtherCode(work.code, here)
 
 
 def finished_row(work: Work, document: Document, call: MethodCall, made: Attempt) -> Row:
-    """Return the row of an attempt; one that cannot be written down is an error that says so."""
+    """Return the row of an attempt, or of an error if the result cannot be stored."""
     result = conclude(document, call, work.limits, work.seed, made)
     try:
         return _row(work, document, call, result)
     except Exception as error:
-        reason = result.reason or f"its result cannot be written down: {failure(error)}"
+        reason = result.reason or f"its result cannot be stored: {failure(error)}"
         bare = Attempt(MethodOutcome(), made.time_s, _printable(reason), made.refused)
         told = conclude(document, call, work.limits, work.seed, bare)
         return _row(work, document, call, told)
 
 
 def failed_row(work: Work, document: Document, failed: Failure) -> Row:
-    """Return the row of a run that its supervisor had to give up."""
+    """Return the row of a run that its supervisor gave up."""
     call = find_method(document.problem, work.spec)
     outcome = MethodOutcome(limit_hit=failed.limit_hit)
     made = Attempt(outcome, failed.time_s, _printable(failed.reason))

@@ -1,4 +1,4 @@
-"""Ctrl-C as a request: what is at work hands over what it has."""
+"""Ctrl-C as a request to finish: running work returns what it has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def polite_interrupt() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C into a flag, so that it cannot come between a result and its reader."""
+    """Turn the first Ctrl-C into a flag, so that no result is lost on its way."""
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield asked

@@ -1,4 +1,4 @@
-"""How much memory there is for a solve on this machine, found out without importing Dask."""
+"""The memory of this machine or container, determined without importing Dask."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 import psutil
 
-#: Where Linux says how much memory a container may take, by the version of its control groups.
+#: Files with a container's memory limit on Linux, for both versions of control groups.
 _CONTAINER_LIMITS = ("memory.max", "memory/memory.limit_in_bytes")
 
 
 def machine_memory_mb() -> float:
-    """Return the memory of this machine: of the container, where there is one."""
+    """Return the memory of this machine, or of the container if there is one."""
     sizes = [psutil.virtual_memory().total]
     for name in _CONTAINER_LIMITS:
         with contextlib.suppress(OSError, ValueError):  # no container, or "max"

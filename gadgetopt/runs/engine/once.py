@@ -1,7 +1,7 @@
-"""One solve or one check in a process that is watched: the commands `solve` and `verify`.
+"""A single solve or check in a supervised process, for the commands `solve` and `verify`.
 
-The process and the watch are those of a comparison, so limits hold here as they do there. The
-Python functions `gadgetopt.solve` and `gadgetopt.verify` work in the process that calls them.
+The process is supervised as in a comparison, so limits are enforced in the same way. The Python
+functions `gadgetopt.solve` and `gadgetopt.verify` work in the process that calls them.
 """
 
 from __future__ import annotations
@@ -31,33 +31,33 @@ if TYPE_CHECKING:
     from gadgetopt.system.files import Document
     from gadgetopt.system.methods import MethodCall
 
-#: Seconds that a method has to hand over its incumbent after Ctrl-C; a second one ends it at once.
+#: Seconds that a method has to return its incumbent after Ctrl-C; a second Ctrl-C ends it at once.
 FAREWELL_S = 60.0
 
 
 class Once:
-    """A process for one solve; it starts while its user reads the instance.
+    """A process for one solve; it starts while the caller reads the instance.
 
-    What it prints appears on standard error.
+    Its output appears on standard error.
 
     Parameters
     ----------
     threads : int
         Solver threads.
     log : bool
-        Whether the solver's log is printed.
+        True to print the solver's log.
     """
 
     def __init__(self, threads: int, *, log: bool = False):
         self.process = SolverProcess(threads, ["--log"] if log else [], echo=True)
 
     def solve(self, document: Document, call: MethodCall, limits: Limits, seed: int) -> StoredRun:
-        """Do a run; what exceeds a limit, or crashes, is an error that says so.
+        """Do a run; a run that exceeds a limit or crashes ends as an error with its reason.
 
         Raises
         ------
         KeyboardInterrupt
-            At a Ctrl-C before the method has begun, and at a second one.
+            At a Ctrl-C before the method has started, and at a second one.
         """
         from gadgetopt.runs.engine.finish import failed_row
         from gadgetopt.runs.rows import from_row
@@ -77,7 +77,7 @@ class Once:
             outcome = self._watched(work, document_text(document))
         finally:
             self.process.stop()
-        self.process.silent()  # what it has printed is on the terminal before what we print
+        self.process.silent()  # its output reaches the terminal before ours
         row = failed_row(work, document, outcome) if isinstance(outcome, Failure) else outcome
         return from_row(row)
 
@@ -100,10 +100,10 @@ class Once:
 
 
 def run_command(function: str, arguments: tuple[Any, ...], limits: Limits) -> int:
-    """Call a function that prints its answer and returns an exit code; print the answer here.
+    """Call a function that prints an answer and returns an exit code; print its answer here.
 
-    Whatever it does to its process, it ends within the limits, with a line that says why it was
-    ended and exit code 1.
+    Whatever it does to its process, it ends within the limits; if it has to be stopped, a line says
+    why and the exit code is 1.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def run_command(function: str, arguments: tuple[Any, ...], limits: Limits) -> in
     Raises
     ------
     InputError, ModelRefused
-        As the function does.
+        As raised by the function.
     """
     process = SolverProcess(limits.threads)
     watch = Watch(Call(function, arguments, limits), process, lambda: False, alone=True)

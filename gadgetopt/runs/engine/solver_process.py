@@ -1,15 +1,15 @@
-"""A process that solves, one run after another, for the supervisor that started it.
+"""The solver process: does one run after another for the supervisor that started it.
 
-Orders come in on what was its standard input, messages go out on what was its standard output:
-("begun",) when the method is about to run, ("ended",) when it is over, ("row", row) when its result
-is judged, ("failed", reason), or ("other code", code) if it has not the source code that the run is
-asked of. Nothing else can get into that channel: a method that prints, prints into the void; what
-it writes to standard error is its last words if it dies.
+Orders arrive on its original standard input, messages leave on its original standard output:
+("begun",) when the method starts, ("ended",) when it ends, ("row", row) when its result is judged,
+("failed", reason), or ("other code", code) if its source code differs from that of the run. Nothing
+else can enter this channel: the printed output of a method is discarded; the end of its standard
+error is reported if it dies.
 
     python -m gadgetopt.runs.engine.solver_process [--echo] [--log]
 
-With `--echo` what a method prints goes to standard error, with `--log` the solver's log does too. A
-call, of which one is made in a process, is answered by ("begun",) and ("answer", answer).
+With `--echo` a method's output goes to standard error, with `--log` the solver's log does too. A
+process answers a single call by ("begun",) and ("answer", answer).
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from gadgetopt.runs.rows import Row
     from gadgetopt.system.files import Document
 
-#: Seconds without an order after which the process ends; its supervisor starts another if need be.
+#: Seconds without an order after which the process ends; its supervisor then starts another.
 IDLE_S = 60.0
 
 
 class _Interrupts:
-    """Ctrl-C, sent by the supervisor, reaches a method while it runs and nothing else."""
+    """Passes the supervisor's Ctrl-C to a method while it runs, and to nothing else."""
 
     def __init__(self) -> None:
         self.wanted = False
@@ -50,7 +50,7 @@ class _Interrupts:
 
 
 def main() -> None:
-    """Solve until there is nothing left to solve or nobody left to solve it for."""
+    """Do runs until there are no more orders or the supervisor is gone."""
     orders_in, results_out = _channels(echo="--echo" in sys.argv)
     if "--log" in sys.argv:
         _print_solver_log()
@@ -65,11 +65,11 @@ def main() -> None:
         from gadgetopt.runs.engine.work import send
 
         if os.getpid() != me:
-            os._exit(0)  # a copy of this process that a method made and did not end
+            os._exit(0)  # a fork of this process that a method made and did not end
         try:
             send(results_out, message)
         except OSError:
-            os._exit(0)  # nobody is left to listen
+            os._exit(0)  # the supervisor is gone
 
     from gadgetopt.runs.engine.work import Call
 
@@ -90,7 +90,7 @@ def main() -> None:
         except MemoryError:
             instances.clear()
             say("failed", "ran out of memory")
-        except BaseException as error:  # told, so that the process need not die of it
+        except BaseException as error:  # reported, so that the process need not die
             from gadgetopt.errors import failure
 
             say("failed", failure(error))
@@ -123,7 +123,7 @@ def _solve(
 
 
 def _answer(call: Call, say: Callable[..., None]) -> Answer:
-    """Call a function and keep what it prints."""
+    """Call a function and capture its output."""
     import io
 
     from gadgetopt.errors import InputError, ModelRefused
@@ -150,7 +150,7 @@ def _print_solver_log() -> None:
 
 
 def _channels(*, echo: bool) -> tuple[BinaryIO, BinaryIO]:
-    """Return the pipes to the supervisor, out of the reach of a method that reads or prints."""
+    """Return the pipes to the supervisor, out of reach of methods that read or print."""
     orders_in, results_out = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
@@ -160,7 +160,7 @@ def _channels(*, echo: bool) -> tuple[BinaryIO, BinaryIO]:
 
 
 def _listen(orders_in: BinaryIO, orders: queue.SimpleQueue[Order | Call]) -> None:
-    """Take orders until the supervisor is gone; then this process has no business any more."""
+    """Take orders until the supervisor is gone, then end the process."""
     from gadgetopt.runs.engine.work import receive
 
     with contextlib.suppress(EOFError, OSError):
@@ -170,7 +170,7 @@ def _listen(orders_in: BinaryIO, orders: queue.SimpleQueue[Order | Call]) -> Non
 
 
 def _die_with_parent() -> None:
-    """Have Linux end this process with its supervisor, even while a solver holds Python's lock."""
+    """Have Linux end this process with its supervisor, even while a solver holds the GIL."""
     if not sys.platform.startswith("linux"):
         return
     import ctypes

@@ -1,7 +1,7 @@
-"""Watching a solve from outside: what a Dask worker's thread does with a run.
+"""The supervisor: a Dask worker's thread that enforces the limits of a run from outside.
 
 Each thread owns one solver process and keeps it for many runs. A run that takes too long or too
-much memory is stopped; a process that dies by itself is replaced, and its run is tried once more.
+much memory is stopped; a process that dies is replaced, and its run is tried once more.
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ from gadgetopt.runs.engine.work import (
 if TYPE_CHECKING:
     from gadgetopt.runs.rows import Row
 
-#: Seconds between two looks at a solver process.
+#: Seconds between two checks of a solver process.
 POLL_S = 0.05
 
-#: Seconds for importing a method and reading its instance, and for judging its result, beyond the
-#: time limit of the run itself.
+#: Seconds for importing a method and reading its instance, and for judging its result, in addition
+#: to the time limit of the run.
 MARGIN_S = 300.0
 
-#: Seconds a method has to hand over its incumbent when the whole comparison is interrupted.
+#: Seconds that a method has to return its incumbent when the whole comparison is interrupted.
 FAREWELL_S = 3.0
 
-#: Seconds after which no further run of a bundle is begun.
+#: Seconds after which no further run of a bundle is started.
 LONGEST_BUNDLE_S = 1.0
 
 #: Instances a solver process keeps.
 KEPT_INSTANCES = 8
 
-#: Share of the memory that solves may take together where no limit is given.
+#: Share of the memory that all solves may use together if no limit is given.
 MEMORY_SHARE = 0.9
 
 _threads = threading.local()
@@ -61,20 +61,19 @@ _interrupted: set[str] = set()
 
 
 def interrupt(session: str) -> None:
-    """End the runs of a comparison on this worker: those at work soon, the others at once."""
+    """End the runs of a comparison on this worker: current runs soon, waiting runs at once."""
     _interrupted.add(session)
 
 
 def versions() -> tuple[str, str]:
-    """Return what a worker must have in common with its clients."""
+    """Return the versions that a worker must share with its clients."""
     return VERSIONS
 
 
 def supervise_all(works: Sequence[Work], document: str) -> list[Row | Failure]:
-    """Have runs on one instance done, one after another.
+    """Do runs on one instance, one after another.
 
-    What takes longer than it was expected to is handed back unfinished: the result may be shorter
-    than `works`.
+    Runs that would start too late are returned undone: the result may be shorter than `works`.
     """
     out, until = [], time.monotonic() + LONGEST_BUNDLE_S
     for work in works:
@@ -85,7 +84,7 @@ def supervise_all(works: Sequence[Work], document: str) -> list[Row | Failure]:
 
 
 def supervise(work: Work, document: str) -> Row | Failure:
-    """Have a run done by the solver process of this thread; never fails, never hangs.
+    """Have this thread's solver process do a run; never fails and never hangs.
 
     Parameters
     ----------
@@ -113,7 +112,8 @@ def supervise(work: Work, document: str) -> Row | Failure:
         except OtherCode:
             if process.orders == 1:
                 raise
-            # It was loaded for an earlier run, and the code has changed since: a new one has it.
+            # The process was started for an earlier run, and the code has changed since: start a
+            # new one.
         except Crash as crash:
             crashes.append(str(crash))
         finally:
@@ -127,7 +127,7 @@ def supervise(work: Work, document: str) -> Row | Failure:
 
 
 class WrongVersions(InputError):
-    """A worker that runs another gadgetopt or another Python than its client."""
+    """A worker runs another version of gadgetopt or Python than its client."""
 
     def __init__(self, client: tuple[str, str], worker: tuple[str, str]):
         super().__init__(client, worker)
@@ -139,11 +139,11 @@ class WrongVersions(InputError):
 
 
 class Crash(Exception):
-    """The solver process died by itself; the message says of what."""
+    """The solver process died; the message says how."""
 
 
 class EndedIdle(Exception):
-    """The solver process had just gone for want of work."""
+    """The solver process had just ended because it was idle."""
 
 
 class Watch:
@@ -154,11 +154,11 @@ class Watch:
     work : Work or Call
     process : SolverProcess
     cancelled : callable
-        Says whether nobody waits for the run any more.
+        Returns True if nobody waits for the run any more.
     farewell_s : float
-        Seconds a method has to hand over its incumbent when its session is interrupted.
+        Seconds that a method has to return its incumbent when its session is interrupted.
     alone : bool
-        Whether the machine has no other solves to do: a share of its memory is that of one.
+        True if the machine has no other solves to do, so that this one may use all the memory.
     """
 
     def __init__(
@@ -178,18 +178,18 @@ class Watch:
         self.phase = "start"
         self.since = time.monotonic()
         self.elapsed = 0.0
-        self.asked: str | None = None  # the limit for which the method was asked to stop
-        self.spent = False  # whether the process should not be used for another run
+        self.asked: str | None = None  # the limit because of which the method was asked to stop
+        self.spent = False  # True if the process should not be used for another run
 
     @cached_property
     def limit_mb(self) -> float:
-        """Memory that the process may occupy."""
+        """Memory that the process may use."""
         if self.work.limits.memory_mb is not None:
             return self.work.limits.memory_mb
         return MEMORY_SHARE * machine_memory_mb() if self.alone else _share_mb()
 
     def run(self, document: str = "") -> Any:
-        """Give the process its work, a run with the text of its instance; return what it answers.
+        """Give the process its work, a run with the text of its instance; return the answer.
 
         Returns
         -------
@@ -227,15 +227,15 @@ class Watch:
                     raise OtherCode(self.work.code or "unknown", str(here))
 
     def _finish(self, row: Row) -> Row:
-        # A method that was interrupted may have left threads behind, one that took much memory may
-        # not have given it back: the next run shall not suffer from it.
+        # An interrupted method may have left threads behind, and a large one may not have freed its
+        # memory: the next run must not suffer from it.
         self.spent = self.asked is not None or self.process.memory_mb() > self.limit_mb / 2
         if self.asked == "time_s" and row["limit_hit"] == "interrupted":
             row["limit_hit"] = "time_s"
         return row
 
     def _look(self, seconds: float) -> Failure | None:
-        """Stop the process if it has gone too far; say why."""
+        """Stop the process if it has exceeded a limit; return the reason."""
         if not self.process.alive and self.process.silent():
             self.process.ended(self.phase)
         if self.process.memory_mb() > self.limit_mb:
@@ -251,7 +251,7 @@ class Watch:
         if self.phase != "solve":
             if seconds <= time_s + grace_s + MARGIN_S:
                 return None
-            what = {"start": "could not be started", "judge": "had no result that could be judged"}
+            what = {"start": "did not start", "judge": "had no judged result"}
             return Failure(f"{what[self.phase]} within {seconds:.0f} s")
         if seconds > time_s + grace_s and self._ask("time_s", grace_s, seconds):
             reason = f"ignored its time limit of {time_s:g} s; stopped after {seconds:.3g} s"
@@ -259,7 +259,7 @@ class Watch:
         return None
 
     def _ask(self, why: str, patience_s: float, seconds: float) -> bool:
-        """Ask the method to stop, once; say whether it has had its time to do so."""
+        """Ask the method to stop, once; return True if its time to do so is over."""
         if self.asked is None:
             self.asked = why
             self.until = seconds + patience_s
@@ -275,9 +275,9 @@ class SolverProcess:
     threads : int
         Solver threads.
     options : sequence of str
-        What it is told on its command line.
+        Options of its command line.
     echo : bool
-        Whether what it prints is printed here too, on standard error.
+        True to repeat its output here, on standard error.
     """
 
     def __init__(self, threads: int, options: Sequence[str] = (), *, echo: bool = False):
@@ -295,7 +295,7 @@ class SolverProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=_environment(threads),
-            start_new_session=True,  # Ctrl-C on the terminal is the client's business
+            start_new_session=True,  # Ctrl-C on the terminal is handled by the client
         )
         self.stop = weakref.finalize(self, _stop, self.popen)
         self.usage = psutil.Process(self.popen.pid)
@@ -311,11 +311,11 @@ class SolverProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether the process has not ended."""
+        """True if the process has not ended."""
         return self.popen.poll() is None
 
     def order(self, work: Work, document: str) -> None:
-        """Give the process a run, and the instance unless it has it."""
+        """Give the process a run, with the instance unless it already has it."""
         known = work.fingerprint in self.instances
         self.instances[work.fingerprint] = None
         self.instances.move_to_end(work.fingerprint)
@@ -329,11 +329,11 @@ class SolverProcess:
     def send(self, order: Order | Call) -> None:
         """Send the process an order."""
         assert self.popen.stdin is not None
-        with contextlib.suppress(OSError):  # it has ended: who waits for its messages finds out why
+        with contextlib.suppress(OSError):  # it has ended: waiting for its messages will show why
             send(self.popen.stdin, order)
 
     def message(self, wait_s: float) -> tuple[Any, ...] | None:
-        """Return what the process says within some time; None if it is silent."""
+        """Return the next message of the process within some time; None if there is none."""
         try:
             message: tuple[Any, ...] | None = self.messages.get(timeout=wait_s)
         except queue.Empty:
@@ -341,10 +341,10 @@ class SolverProcess:
         return message
 
     def memory_mb(self) -> float:
-        """Return the memory that the process occupies."""
+        """Return the memory that the process uses."""
         try:
             return float(self.usage.memory_info().rss) / 1e6
-        except psutil.Error:  # gone in this moment
+        except psutil.Error:  # has just ended
             return 0.0
 
     def interrupt(self) -> None:
@@ -353,13 +353,13 @@ class SolverProcess:
             self.popen.send_signal(signal.SIGINT)
 
     def silent(self) -> bool:
-        """Say whether a process that has ended had nothing more to say."""
+        """Return True if a process that has ended left no more messages."""
         for thread in self.listeners:
-            thread.join(timeout=1.0)  # a process that it left behind may keep the pipe open
+            thread.join(timeout=1.0)  # a process that it started may keep the pipe open
         return self.messages.empty()
 
     def ended(self, phase: str) -> NoReturn:
-        """Raise what the end of the process means."""
+        """Raise the exception that fits the end of the process."""
         code = self.popen.wait()
         if phase == "start" and code == 0 and self.orders > 1:
             raise EndedIdle
@@ -389,7 +389,7 @@ def _process(threads: int) -> SolverProcess:
 
 
 def _environment(threads: int) -> dict[str, str]:
-    """Return the environment of a solver process: what this one imports, it can import too."""
+    """Return the environment of a solver process, which can import whatever this one can."""
     out = dict(os.environ)
     out["PYTHONPATH"] = os.pathsep.join(path or os.getcwd() for path in sys.path)
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -398,7 +398,7 @@ def _environment(threads: int) -> dict[str, str]:
 
 
 def _stop(popen: subprocess.Popen[bytes]) -> None:
-    """End a solver process and whatever it has started, which may have outlived it."""
+    """End a solver process and all processes it has started, even those that outlive it."""
     if os.name == "posix":
         with contextlib.suppress(OSError):
             os.killpg(popen.pid, signal.SIGKILL)
@@ -431,7 +431,7 @@ def _overhear(popen: subprocess.Popen[bytes], last_words: deque[bytes], echo: bo
 
 
 def _cancelled() -> Callable[[], bool]:
-    """Return what says whether nobody waits for the run of this thread any more."""
+    """Return a function that is True once nobody waits for this thread's run any more."""
     from distributed import get_worker
 
     try:
@@ -448,7 +448,7 @@ def _cancelled() -> Callable[[], bool]:
 
 
 def _share_mb() -> float:
-    """Return the memory that one solve may take where no limit is given."""
+    """Return the memory that one solve may use if no limit is given."""
     from distributed import get_worker
     from distributed.system import MEMORY_LIMIT
 

@@ -1,4 +1,4 @@
-"""What travels between client, supervisor and solver process: plain data."""
+"""Messages between client, supervisor and solver process, as plain data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gadgetopt import __version__
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.system.result import Limits
 
-#: What client and workers must have in common: versions of gadgetopt and of Python.
+#: Versions of gadgetopt and Python, which client and workers must share.
 VERSIONS = (__version__, ".".join(platform.python_version_tuple()[:2]))
 
 _LENGTH = struct.Struct(">Q")
@@ -20,19 +20,19 @@ _LENGTH = struct.Struct(">Q")
 
 @dataclass(frozen=True)
 class Work:
-    """One run: which method on which instance, and how long to wait beyond its limits.
+    """One run: its method, instance and limits, and the grace period beyond them.
 
     Attributes
     ----------
     fingerprint : str
-        Names the instance, whose file's text travels apart from the runs on it.
+        Identifies the instance, whose file's text travels separately from its runs.
     session : str
-        Names the comparison, which may be interrupted as a whole.
+        Identifies the comparison, which may be interrupted as a whole.
     grace_s : float
-        Seconds after the time limit at which the method is interrupted, and again at which it is
+        Seconds after the time limit until the method is interrupted, and from then until it is
         stopped.
     code : str or None
-        What is to make the run, see `gadgetopt.runs.source_code`; None if it is not checked.
+        The code that is to make the run, see `gadgetopt.runs.source_code`; None to skip the check.
     """
 
     key: str
@@ -49,7 +49,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no row for a run, in words; the client makes one of it."""
+    """The reason why a run has no row; the client makes a row of it."""
 
     reason: str
     limit_hit: str | None = None
@@ -58,9 +58,9 @@ class Failure:
 
 @dataclass(frozen=True)
 class Order:
-    """A run as its supervisor gives it to a solver process.
+    """A run as sent by its supervisor to a solver process.
 
-    `document` is None if the process has the instance; `forget` names instances to be dropped.
+    `document` is None if the process has the instance; `forget` lists instances to drop.
     """
 
     work: Work
@@ -75,9 +75,9 @@ class Call:
     Attributes
     ----------
     session : str
-        Names no comparison.
+        Empty: a call belongs to no comparison.
     code : None
-        Of a call it is not checked.
+        None: the code of a call is not checked.
     """
 
     function: str
@@ -90,7 +90,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a call returned and printed, or with what words it turned its arguments down."""
+    """The exit code and output of a call, or the message with which it refused its arguments."""
 
     code: int
     printed: str
@@ -98,7 +98,7 @@ class Answer:
 
 
 def default_grace_s(time_s: float | None) -> float:
-    """Return the seconds a method may take beyond its time limit."""
+    """Return the seconds that a method may take beyond its time limit."""
     return max(5.0, 0.1 * (time_s or 0.0))
 
 

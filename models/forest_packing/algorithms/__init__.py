@@ -1,4 +1,11 @@
-"""The paper's algorithm, step by step."""
+"""The packing algorithm step by step, and the polynomial one for equal shares.
+
+- forest_packing: near-optimal packing by multiplicative weights, the paper's method as we read it.
+- multiplicative_weights: the packing scheme of Garg and Koenemann that it rests on.
+- schedule: roots, slices of the data and pipelined chunks of a packing.
+- equal_share, cable_trees: trees of equal rate in polynomial time; matroid union and bounds.
+- exact_plans, tree_plans: exact plans and certificates from floating-point trees and prices.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 

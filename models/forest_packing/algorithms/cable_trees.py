@@ -1,8 +1,8 @@
-r"""What the methods for few or equal trees on cables share: scope, tree union, bounds (F8a, F8b).
+r"""Trees on cables: scope, bounds and matroid union for few or equal trees.
 
-They are written for an overlapped allreduce on a symmetric network without switches. There each
-undirected spanning tree reduces towards its root and broadcasts away from it, and loads both
-directions of its cables once; any worker may be the root (T1).
+The methods of F8a and F8b are written for an overlapped allreduce on a symmetric network without
+switches. There each undirected spanning tree reduces towards its root and broadcasts away from it,
+and loads both directions of its cables once; any worker may be the root (T1).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EdgeTree = tuple[int, ...]
 
 
 def check_scope(instance: ForestPackingInstance, method: str) -> None:
-    """Refuse what is no overlapped allreduce on cables, or has a limit of depth.
+    """Refuse instances that are not an overlapped allreduce on cables, or that limit the depth.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def labelled(network: Network, found: Strength) -> tuple[tuple[int, ...], ...]:
 
 
 def disconnected(instance: ForestPackingInstance, found: Strength) -> MethodOutcome:
-    """Return the outcome for a network without spanning tree: rate 0."""
+    """Return the outcome for a network without a spanning tree: rate 0."""
     return plan_outcome(
         instance,
         [],
@@ -140,11 +140,11 @@ class TreeUnion:
         self.spare = [min(m, k) for m in multiplicity]
         #: Neighbours of every node in every forest, with the edge that leads there.
         self.near: list[list[dict[int, int]]] = [[{} for _ in range(num_nodes)] for _ in range(k)]
-        #: Every forest hung up (`_hang`), until it changes.
+        #: Every forest rooted (`_hang`), until it changes.
         self._hung: list[tuple[list[int], list[int], list[int], list[int]] | None] = [None] * k
 
     def fill(self, clock: Clock | None = None) -> bool:
-        """Grow the forests as far as possible; whether all of them span.
+        """Grow the forests as far as possible; return True if all of them span.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class TreeUnion:
             If time is up first.
         """
         size = 0
-        # Most edges go in without an exchange; what the others need is found by a search each.
+        # Most edges go in without an exchange; each of the others takes a search.
         for e in sorted(range(len(self.edges)), key=lambda e: -self.spare[e]):
             for i in range(self.k):
                 if self.spare[e] and self._path(e, i) is None:
@@ -240,7 +240,7 @@ class TreeUnion:
         return path
 
     def _hang(self, i: int) -> tuple[list[int], list[int], list[int], list[int]]:
-        """Hang each tree of forest i up at a node: part, depth, parent, edge to it by node."""
+        """Root each tree of forest i at a node: part, depth, parent, edge to it by node."""
         n, near = self.num_nodes, self.near[i]
         part, depth, parent, edge = [-1] * n, [0] * n, [-1] * n, [-1] * n
         for top in range(n):

@@ -1,6 +1,6 @@
-r"""Trees with equal shares of the data (F8a), in polynomial time.
+r"""Trees of equal rate in polynomial time, by bisection over the congestion.
 
-With K trees of equal rate the rate of a tree is 1/U, where the congestion
+Formulation F8a. With K trees of equal rate the rate of each is 1/U, where the congestion
 
 .. math:: U = \max_e n_e / c_e
 
@@ -16,8 +16,8 @@ cross between the parts of a partition P at least :math:`2 K (|P| - 1)` times, a
 of the cables hold :math:`2 \sum_{e \in P} \lfloor U c_e \rfloor` crossings.
 
 Fewer than K trees may do better than K, as K/U need not grow with K; but 2j trees do as well as j
-trees, each doubled. So the best of K/2 < j <= K is taken, of those j that give every root a whole
-number of trees where root shares are given.
+trees, each doubled. So the best j with K/2 < j <= K is taken. Where root shares are given, only
+those j count that give every root a whole number of trees.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from .cable_trees import (
     widest,
 )
 
-#: Without a tree budget the optimal rate p/q is reached by p trees; at most so many are looked for.
+#: Without a tree budget the optimal rate p/q is reached by p trees; at most so many are tried.
 MOST_TREES = 256
 
 
@@ -74,7 +74,7 @@ def candidates(capacities: tuple[int, ...], num_trees: int) -> list[Fraction]:
 
 
 def tree_counts(instance: ForestPackingInstance, tau: Fraction) -> list[int]:
-    """Return the numbers of trees j of which one is optimal, largest first.
+    """Return numbers of trees, largest first, one of which is optimal.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def equal_share_partition(
     Raises
     ------
     ModelRefused
-        If the instance is no overlapped allreduce on full-duplex cables with equal shares.
+        If the instance is not an overlapped allreduce on full-duplex cables with equal shares.
     """
     refuse_others(instance, "equal_share_partition")
     clock = Clock(limits)
@@ -136,7 +136,7 @@ def equal_share_partition(
     for j in tree_counts(instance, whole.value):
         values = candidates(capacities, j)
         low = bisect_left(values, j / whole.value)
-        # j copies of a widest tree always fit; a congestion that is not better is of no use.
+        # j copies of a widest tree always fit; only a smaller congestion is of use.
         high = bisect_left(values, Fraction(j, width))
         if best.rate:
             high = min(high, bisect_left(values, j / best.rate) - 1)
@@ -165,7 +165,7 @@ def equal_share_partition(
     )
     outcome.voucher = Voucher.VERIFIED
     if instance.tree_budget is None:
-        # More trees than were looked for may come closer to the tree-packing number.
+        # More trees than were tried may come closer to the tree-packing number.
         outcome.certificate = partition_certificate(network, whole)
         outcome.dual_bound = whole.value * unit
     return outcome
@@ -173,7 +173,7 @@ def equal_share_partition(
 
 @dataclass
 class _Found:
-    """Of a bisection: the first feasible candidate, what failed below it, the lowest still open."""
+    """State of a bisection: the first feasible candidate, and the lowest one still open."""
 
     first: int
     low: int
@@ -192,7 +192,7 @@ def _bisect(
 ) -> _Found:
     """Find the smallest of the candidates low..high with tau(floor(U c)) >= K, and K trees there.
 
-    The candidate after `high`, if there is one, is not of interest.
+    The candidate after `high`, if there is one, is ignored.
     """
     network = instance.network
     capacities = edge_capacities(network)
@@ -249,7 +249,7 @@ Solver = Callable[[int, Fraction, Limits], "Solved"]
 
 @dataclass
 class Solved:
-    """What a model says of exactly K equal trees.
+    """Outcome of a model of exactly K equal trees.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""From trees and prices in floating point to exact plans and proofs, on networks of any size.
+"""Exact plans and certificates from trees and prices in floating point, on networks of any size.
 
 Small networks have optimal rates and prices that are simple fractions, and reading them as such
 hits them exactly. On large ones fractions of different denominators would grow without end as they
@@ -44,7 +44,7 @@ _PRICE_BITS = 36
 #: Bits of the rates, as multiples of a unit, that are not simple fractions.
 _RATE_BITS = 44
 
-#: Part of the rate below which a pair only makes up for rounding.
+#: Part of the rate below which a pair only compensates for rounding.
 _SLIVER = Fraction(1, 10**9)
 
 
@@ -173,7 +173,7 @@ def _grid_certificate(
 
 
 def disconnection(network: Network) -> str | None:
-    """Say which worker no data of another one can reach; None if there is none."""
+    """Describe a worker that the data of another one cannot reach; None if there is none."""
     labels = network.labels
     heads: list[list[int]] = [[] for _ in range(network.num_nodes)]
     for u, v in network.arcs:

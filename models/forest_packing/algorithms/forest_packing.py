@@ -1,8 +1,8 @@
-r"""Near-optimal forest packing by multiplicative weights (A1), with a plan (A2) and its proof.
+r"""Near-optimal forest packing by multiplicative weights, with a plan and its certificate.
 
-Which approximation the paper uses is not known to us; this is the (reconstructed) one. It reserves
-rate for one cheapest tree after the other under prices that grow with the load, and every price
-vector on the way proves a bound, :math:`R^* \le \sum_i c_i y_i / \pi(y)`.
+Algorithm A1, with the schedule of A2. The paper's own approximation is not known to us; this one is
+reconstructed. It repeatedly reserves rate for a cheapest tree under prices that grow with the load.
+Every price vector on the way proves a bound, :math:`R^* \le \sum_i c_i y_i / \pi(y)`.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ def forest_packing(
 ) -> MethodOutcome:
     r"""Return trees of total rate :math:`R \ge (1-\varepsilon)^2 (1-\eta) R^*` (T4), and a bound.
 
+    Our reading of the paper's near-optimal packing (reconstructed): algorithm A1, then A2.
+
     Parameters
     ----------
     instance : ForestPackingInstance
@@ -74,27 +76,27 @@ def forest_packing(
     polish : bool, default True
         Take the best rates of the trees found (the LP (F1) on these columns, A2.1); congestion
         scaling only. On large networks the LP takes the trees of the largest rates, as many as are
-        needed not to lose rate: that leaves far fewer trees.
+        needed to keep the rate, which leaves far fewer trees.
     prune : float, default 1e-3
         :math:`\eta`: the trees of the smallest rates are dropped as long as they carry no more than
-        this part of the rate together (A2.1, where a tree is dropped for its own rate alone).
+        this part of the rate together (A2.1).
 
     Returns
     -------
     MethodOutcome
-        With a certificate of prices. The trace has the rate and the bound of the iterations that
-        closed the gap by two per cent of itself or more.
+        With a certificate of prices. The trace has the rate and the bound of each iteration that
+        reduced the gap by two per cent or more.
 
     Raises
     ------
     ValueError
-        If `eps` is not between 0 and 1, `prune` not in [0, 1), or `scaling` none of the two.
+        If `eps` is not between 0 and 1, `prune` not in [0, 1), or `scaling` neither of the two.
     ModelRefused
         If switches copy and sum for more than ten workers.
 
     Notes
     -----
-    :math:`O(\varepsilon^{-2} M \log M)` calls of PRICE for M rows.
+    :math:`O(\varepsilon^{-2} M \log M)` oracle calls for M rows.
     """
     _check_parameters(eps, prune, scaling)
     clock = Clock(limits)
@@ -160,7 +162,7 @@ def _check_parameters(eps: float, prune: float, scaling: str) -> None:
         raise ValueError(f"scaling: {scaling!r}, expected 'congestion' or 'theory'")
 
 
-# -- rates (A2.1) ------------------------------------------------------------------------------
+# -- best rates of the trees found -------------------------------------------------------------
 
 
 def _polished(

@@ -1,9 +1,9 @@
-r"""The packing scheme of Garg and Koenemann (A1) for any PRICE.
+r"""Fractional packing by multiplicative weights (Garg and Koenemann), for any pricing oracle.
 
-Prices start at :math:`y_i = \delta / c_i` and each step reserves, for a cheapest column, as much
-rate z as its tightest row takes, and raises the prices of the rows it loads by a factor
-:math:`1 + \varepsilon z n_i / c_i`. Only ratios of prices matter, and delta underflows for a small
-epsilon, so prices start at 1/c and the scheme ends when the logarithm of the capital
+Algorithm A1. Prices start at :math:`y_i = \delta / c_i` and each step reserves, for a cheapest
+column, as much rate z as its tightest row takes, and raises the prices of the rows it loads by a
+factor :math:`1 + \varepsilon z n_i / c_i`. Only ratios of prices matter, and delta underflows for a
+small epsilon, so prices start at 1/c and the scheme ends when the logarithm of the capital
 :math:`\sum_i c_i y_i` has grown by :math:`-\ln \delta`.
 """
 
@@ -88,7 +88,7 @@ def pack_columns(
     ----------
     oracle : Oracle
     limits : Limits
-        `time_s` ends the scheme early; what was found is returned.
+        `time_s` ends the scheme early; the packing so far is returned.
     eps : float
         Accuracy, 0 < eps < 1.
     target_gap : float or None
@@ -163,7 +163,7 @@ def _pack(
         found.rho = sum(float(relative_load[family].max()) for family in families)
         if capital.max() > _LARGE:
             scaled_down += len(families) * math.log(_LARGE)
-            # A price of 0 could not rise any more.
+            # A price of 0 could never rise again.
             y = np.maximum(y / _LARGE, _SMALL)
         gap = found.bound / found.rate - 1
         if gap <= traced_gap * (1 - _TRACE_STEP):

@@ -1,11 +1,11 @@
-r"""From a packing to a schedule: roots, slices, and chunks in a pipeline (A2).
+r"""Schedules of packings: roots, slices of the data, and chunks in a pipeline.
 
-Each tree serves a contiguous slice of the data in proportion to its rate, cut into m equal chunks.
-Worker v sends chunk j to its parent in period :math:`j + h^-(v)`, where h^- is its height in the
-in-tree (0 at leaves), and the arc (u, v) of the out-tree carries chunk j in period
+Algorithm A2. Each tree serves a contiguous slice of the data in proportion to its rate, cut into
+m equal chunks. Worker v sends chunk j to its parent in period :math:`j + h^-(v)`, where h^- is its
+height in the in-tree (0 at leaves), and the arc (u, v) of the out-tree carries chunk j in period
 :math:`j + H + d(u)`, where :math:`H = h^-(r)` and d is the depth (0 at the root). So a tree pair
-needs :math:`m + h_p - 1` periods, :math:`h_p = H + \max_v d(v)`, each of
-:math:`T^*/m + \alpha` seconds, and with :math:`h = \max_p h_p`
+needs :math:`m + h_p - 1` periods, :math:`h_p = H + \max_v d(v)`, each of :math:`T^*/m + \alpha`
+seconds, and with :math:`h = \max_p h_p`
 
 .. math:: T(m) = (m + h - 1)\Big(\frac{T^*}{m} + \alpha\Big), \qquad
           m^* = \sqrt{(h - 1) T^* / \alpha}.
@@ -45,7 +45,7 @@ class Phase:
     depth: int
 
 
-# -- roots (A2.2) ------------------------------------------------------------------------------
+# -- roots: step 2 -----------------------------------------------------------------------------
 
 
 def heights(routes: Sequence[Route]) -> dict[int, int]:
@@ -112,7 +112,7 @@ def rooted_pairs(
     Parameters
     ----------
     instance : ForestPackingInstance
-        Its stages say whether a tree reduces, broadcasts, or both.
+        Its stages determine if a tree reduces, broadcasts, or does both.
     trees : sequence of (routes, rate)
     shares : mapping of node to Fraction, or None
         Free shares: each tree's centre; of several the one with the smallest share so far, then
@@ -151,7 +151,7 @@ def _pair(
     return Pair(root, inward, None if "broadcast" in instance.stages else (), rate)
 
 
-# -- slices (A2.3) -----------------------------------------------------------------------------
+# -- slices: step 3 ----------------------------------------------------------------------------
 
 
 def slices(rates: Sequence[Fraction], elements: int) -> list[int]:
@@ -168,7 +168,7 @@ def slices(rates: Sequence[Fraction], elements: int) -> list[int]:
     return sizes
 
 
-# -- chunks and time (A2.4, A2.5) --------------------------------------------------------------
+# -- chunks and time: steps 4 and 5 ------------------------------------------------------------
 
 
 def depths(root: int, routes: Sequence[Route]) -> dict[int, int]:
@@ -181,7 +181,7 @@ def depths(root: int, routes: Sequence[Route]) -> dict[int, int]:
 
 
 def subtree_heights(root: int, routes: Sequence[Route]) -> dict[int, int]:
-    """Return h^- of each node of an in-tree: the longest way of data to it, 0 at leaves."""
+    """Return h^- of each node of an in-tree: the hops from the farthest leaf, 0 at leaves."""
     depth = depths(root, [route[::-1] for route in routes])
     height = dict.fromkeys(depth, 0)
     parent = {route[0]: route[-1] for route in routes}
@@ -234,7 +234,7 @@ def best_chunks(plan: Sequence[Phase], hop_latency_s: Number) -> int | None:
 def pipeline_notes(
     plan: Sequence[Phase], chunks: int | None, hop_latency_s: Number
 ) -> dict[str, object]:
-    """Return what a reader wants to know of the pipelines: h, T*, and T(m) if there are chunks."""
+    """Return the notes on the pipelines: h, T*, and T(m) if there are chunks."""
     notes: dict[str, object] = {
         "pipeline_depth_hops": [p.depth for p in plan],
         "fluid_time_s": sum(p.fluid_s for p in plan),
@@ -245,5 +245,5 @@ def pipeline_notes(
 
 
 def elements(instance: ForestPackingInstance, bytes_each: int = 4) -> int:
-    """Return how many whole elements (fp32 unless told) the model has."""
+    """Return the number of whole elements of the model (fp32 by default)."""
     return math.floor(decimal_rational(instance.model_size_gbyte) * 10**9 / bytes_each)

@@ -1,4 +1,4 @@
-"""From trees and rates in floating point to an exact plan, optimal without tolerance if it can be.
+"""Exact plans from trees and rates in floating point, provably optimal where rates are simple.
 
 An optimal vertex of a small network has rates that are simple fractions of the unit of capacity or
 of the optimal rate itself. If they add up to the proven bound and fit, the plan is optimal. Other
@@ -85,7 +85,7 @@ def _pairs(
 
 
 def _total(trees: Sequence[FoundTree], rates: Sequence[Fraction]) -> Fraction:
-    """Return the total rate of the stage that has less."""
+    """Return the smaller total rate of the two stages."""
     total: dict[Stage | None, Fraction] = {}
     for tree, x in zip(trees, rates, strict=True):
         total[tree.stage] = total.get(tree.stage, Fraction(0)) + x

@@ -1,4 +1,12 @@
-"""What the paper compares its algorithm with, and heuristics of ours."""
+"""Plans that forest packing is compared with, all written as tree pairs with rates.
+
+- rings_and_servers: rings, parameter servers, double binary tree, recursive halving and doubling.
+- ring_order: the best ring, by CP-SAT.
+- blueconnect: rings along the axes of a grid of workers.
+- trees: a widest spanning tree, and greedy peeling of widest trees.
+- forestcoll: ForestColl's allgather trees and its allreduce.
+- blink: trees from one GPU, reduced to a few.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -34,7 +42,7 @@ METHODS = (
     Method(
         "ring_bidirectional",
         kind="baseline",
-        summary="one ring, half of the data each way",
+        summary="one ring, half of the data in each direction",
         reference="ring, both ways",
         run=part("rings_and_servers:ring_bidirectional"),
         parameters={"order": ""},
@@ -42,21 +50,21 @@ METHODS = (
     Method(
         "ps_single",
         kind="baseline",
-        summary="one parameter server, the best",
+        summary="the best single parameter server",
         reference="PS",
         run=part("rings_and_servers:ps_single"),
     ),
     Method(
         "ps_multi",
         kind="baseline",
-        summary="every worker the server of an equal part",
+        summary="every worker is the parameter server of an equal part",
         reference="multi-PS",
         run=part("rings_and_servers:ps_multi"),
     ),
     Method(
         "ps_multi_opt",
         kind="baseline",
-        summary="every worker the server of the part that is best",
+        summary="every worker is a parameter server, with the best parts",
         reference="multi-PS, optimized",
         run=part("rings_and_servers:ps_multi_opt"),
     ),
@@ -85,21 +93,21 @@ METHODS = (
     Method(
         "single_tree",
         kind="baseline",
-        summary="one spanning tree of the widest narrowest link",
+        summary="one spanning tree whose narrowest link is widest",
         reference="single tree",
         run=part("trees:single_tree"),
     ),
     Method(
         "greedy_peel",
         kind="baseline",
-        summary="widest trees one after the other",
+        summary="widest spanning trees, peeled off one after the other",
         reference="greedy peeling",
         run=part("trees:greedy_peel"),
     ),
     Method(
         "blink",
         kind="baseline",
-        summary="trees from one GPU, thinned out to a few (reconstructed)",
+        summary="trees from one GPU, reduced to a few (reconstructed)",
         reference="Blink; A1, F8e",
         run=part("blink:blink"),
         parameters={"eps": 0.1, "eta": 0.05, "unit_trees": False, "selection_s": 5.0},

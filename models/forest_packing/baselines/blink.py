@@ -1,6 +1,6 @@
-r"""A baseline in the manner of Blink: trees from one GPU, thinned out to a few (reconstructed).
+r"""Trees from one GPU, reduced to a few, in the manner of Blink.
 
-1. The packing scheme (A1) collects spanning trees rooted at one worker: undirected trees that
+1. The packing scheme A1 collects spanning trees rooted at one worker: undirected trees that
    reduce towards it and broadcast away from it, or trees of the one stage that there is.
 2. The best rate :math:`\hat R` of these trees is a linear program.
 3. As few of them as reach :math:`(1 - \eta) \hat R` are kept (F8e), eta = 0.05.
@@ -49,6 +49,8 @@ def blink(
 ) -> MethodOutcome:
     r"""Pack trees from one worker and keep the fewest that reach :math:`(1-\eta)` of their rate.
 
+    A baseline in the manner of Blink (reconstructed).
+
     Parameters
     ----------
     instance : ForestPackingInstance
@@ -60,11 +62,12 @@ def blink(
     eta : float, default 0.05
         Part of the rate that may be lost (reconstructed).
     unit_trees : bool, default False
-        Whether rates have to be multiples of the unit of capacity, as Blink's are. Where no such
-        trees reach the target, rates are free.
+        If True, rates are multiples of the unit of capacity, as Blink's are. Where no such trees
+        reach the target, rates are free.
     selection_s : float, default 5
-        Seconds after which the selection takes what it has. If it has nothing, the trees of the
-        smallest rates are dropped, as long as they carry no more than `eta` of the rate together.
+        Seconds after which the selection stops with its best result. If there is none, the trees of
+        the smallest rates are dropped, as long as they carry no more than `eta` of the rate
+        together.
 
     Raises
     ------
@@ -90,7 +93,7 @@ def blink(
     master.add(packing.trees)
     status = master.solve(clock.limits())
     plan, rate = RatedTrees(packing.trees, np.array(packing.amounts) / packing.rho), packing.rate
-    # Stopped early, the LP may have less than the packing it is to improve.
+    # An LP that stops early may return a lower rate than the packing it started from.
     if status in (Status.OPTIMAL, Status.FEASIBLE) and master.rate > rate:
         plan, rate = RatedTrees(master.trees, master.rates), master.rate
     best = Fraction(rate)
@@ -110,7 +113,7 @@ def blink(
                 seed=seed,
             )
     if not chosen.pairs:
-        # No selection in time: the trees of the smallest rates go.
+        # No selection in time: drop the trees of the smallest rates.
         kept = exact_pairs(rooted, pruned(plan, eta), fill=True)
         chosen = Fewest(kept, 0, "time_s")
     return plan_outcome(
@@ -129,7 +132,7 @@ def blink(
 
 
 def _rooted(instance: ForestPackingInstance) -> ForestPackingInstance:
-    """Return the instance with one root, if its trees can be those of Blink."""
+    """Return the instance with one root; refuse instances that Blink's trees do not fit."""
     if len(required_shares(instance) or [0]) > 1:
         raise ModelRefused(f"blink: root_mode: {instance.root_mode!r}, expected free or one root")
     if instance.sequential:
@@ -146,7 +149,7 @@ def _rooted(instance: ForestPackingInstance) -> ForestPackingInstance:
 
 
 def _pair(instance: ForestPackingInstance, tree: FoundTree, root: int) -> Pair:
-    """Return a tree as the pair that it is from the root."""
+    """Return a tree as a pair rooted at the root."""
     away = directed_from(root, tree.route_tuples())
     inward = tuple(route[::-1] for route in away)
     rate = instance.network.unit

@@ -12,8 +12,8 @@ it left, and gathered back in the opposite order:
 with loads of the ring arcs of all of an axis' rings, on hop-shortest paths. As trees: every worker
 r is the root of 1/N of the data. On the way up a worker sends along its ring to the next one, on
 the first axis on which it differs from r; the tree from r is built of the same arcs the other way
-round. Axes take turns, so that links idle that the axis at work does not use: rates are slice/T and
-in general leave capacity.
+round. Axes take turns, so links that the active axis does not use are idle: rates are slice/T and
+in general leave capacity unused.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def blueconnect(
     Returns
     -------
     MethodOutcome
-        N pairs of equal rates; on a network that is not connected none. Notes tell the `factors`
-        and, in `phase_s`, what each axis takes in all stages together.
+        N pairs of equal rates; on a disconnected network none. The notes hold the
+        `factors` and, in `phase_s`, the time of each axis over all stages.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def blueconnect(
     ----------
     M. Cho, U. Finkler, M. Serrano, D. Kung, H. Hunter, "BlueConnect: Decomposing all-reduce for
     deep learning on heterogeneous network hierarchy", IBM Journal of Research and Development 63
-    (2019). The expression in trees is (reconstructed).
+    (2019). The expression as trees is (reconstructed).
     """
     n = instance.network.num_workers
     found = boxes(instance.network)
@@ -116,7 +116,7 @@ def boxes(network: Network) -> list[list[int]] | None:
 
 
 def _balanced(n: int) -> tuple[int, ...]:
-    """The two factors of n that differ least, the larger one first; n alone if it is prime."""
+    """Return the two factors of n that differ least, larger first; n alone if it is prime."""
     smaller = max(p for p in range(1, math.isqrt(n) + 1) if n % p == 0)
     return (n // smaller, smaller) if smaller > 1 else (n,)
 
@@ -124,7 +124,7 @@ def _balanced(n: int) -> tuple[int, ...]:
 def _along_axes(
     instance: ForestPackingInstance, ranks: Sequence[int], axes: Sequence[tuple[int, int]]
 ) -> MethodOutcome:
-    """The plan of rings along axes (size p_i, stride between neighbours) of workers by rank."""
+    """Return the plan of rings along axes (size p_i, stride of neighbours) of workers by rank."""
     network = instance.network
     n = network.num_workers
     routing = Routing(network)
@@ -146,11 +146,11 @@ def _along_axes(
     rate = 1 / (len(instance.stages) * sum(phase_s, Fraction(0)) * n)
 
     def up(root: int) -> tuple[Route, ...]:
-        """Each worker sends on the first axis on which it differs from the root."""
+        """Return the in-tree: workers send on the first axis on which they differ from the root."""
         return tuple(routes[_axis(axes, k, root)][k] for k in range(n) if k != root)
 
     def down(root: int) -> tuple[Route, ...]:
-        """Each worker receives on that axis, from the one before it."""
+        """Return the out-tree: workers receive on that axis, from the one before them."""
         on = [(k, _axis(axes, k, root)) for k in range(n) if k != root]
         return tuple(routes[i][_turned(k, axes[i], -1)] for k, i in on)
 
@@ -169,14 +169,14 @@ def _along_axes(
 
 
 def _turned(rank: int, axis: tuple[int, int], steps: int) -> int:
-    """The rank some steps further on its ring along an axis."""
+    """Return the rank some steps further on its ring along an axis."""
     size, stride = axis
     digit = rank // stride % size
     return rank + stride * ((digit + steps) % size - digit)
 
 
 def _axis(axes: Sequence[tuple[int, int]], rank: int, root: int) -> int:
-    """The first axis on which two ranks differ."""
+    """Return the first axis on which two ranks differ."""
     return next(
         i for i, (size, stride) in enumerate(axes) if (rank // stride - root // stride) % size
     )

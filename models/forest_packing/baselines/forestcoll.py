@@ -1,15 +1,15 @@
-r"""ForestColl's construction of optimal allgather trees, and the allreduce made of it (A6).
+r"""ForestColl: optimal allgather trees, and the allreduce made of them.
 
-With given root shares w_r (uniform: 1/N) a stage's rate R* is that of its tightest cut
-(`rooted_cuts`). Scaled by U so that the capacities :math:`U c_a` and the multiplicities
+Algorithm A6. With given root shares w_r (uniform: 1/N) a stage's rate R* is that of its tightest
+cut (`rooted_cuts`). Scaled by U so that the capacities :math:`U c_a` and the multiplicities
 :math:`m_r = U w_r R^*` are integers, the network loses its switches by edge splitting
-(`splitting`), and Edmonds' theorem gives m_r trees per root (`arborescence_packing`), each of rate
-1/U. Paths are put back in place of the arcs that were split off.
+(`edge_splitting`), and Edmonds' theorem gives m_r trees per root (`arborescence_packing`), each of
+rate 1/U. Paths are put back in place of the arcs that were split off.
 
 An allreduce is a reduce-scatter on reversed trees, then the allgather (A6.5):
 :math:`R = 1 / (1/R_{\rm reduce} + 1/R_{\rm broadcast})`, on symmetric networks :math:`N x^* / 2`
-with :math:`x^* = R^*/N`. The stages take turns or run side by side at that rate; what overlapping
-them could gain beyond is left alone.
+with :math:`x^* = R^*/N`. The stages take turns or run side by side at that rate; a further
+gain by overlapping them is not sought.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from ..packing import (
     fit,
     required_shares,
 )
-from ..subproblems.splitting import Ways, split_off_switches
+from ..subproblems.edge_splitting import Ways, split_off_switches
 
 Shares = Mapping[int, Fraction]
 
@@ -58,7 +58,7 @@ def forestcoll(
     *,
     trees_per_root: int = 0,
 ) -> MethodOutcome:
-    r"""Pack trees for given root shares, uniform where they are free (A6).
+    r"""Pack ForestColl's trees for given root shares, uniform where they are free (A6).
 
     Optimal for one stage with given shares on networks without switches, and with switches if
     capacities in and out of every node are equal. The plan of an allreduce has the rate of both
@@ -66,7 +66,7 @@ def forestcoll(
     best with uniform shares (T3).
 
     On other networks with switches the plan is feasible; splitting may then lose capacity
-    (reconstructed). NIC limits and half-duplex cables are not looked at when trees are built: the
+    (reconstructed). NIC limits and half-duplex cables are ignored when trees are built: the
     plan is scaled to keep them.
 
     Parameters
@@ -147,7 +147,7 @@ def build_trees(
     rate : Fraction
         Rate of the stage's tightest cut, in units of the network, positive.
     trees_per_root : int
-        As of `forestcoll`.
+        As in `forestcoll`.
 
     Raises
     ------
@@ -192,7 +192,7 @@ def _rescaled(
 ) -> tuple[int, list[int]]:
     """Return by how much to divide the units further, and the multiplicities that then fit.
 
-    It is for networks where splitting had to drop capacity. A factor of 0: no tree is left.
+    Needed where splitting had to drop capacity. A factor of 0 means that no tree is left.
     """
     room = _room(ways)
     workers = range(len(multiplicity))
@@ -219,7 +219,7 @@ def _smallest_scale(
     r"""Return the least U so that capacities :math:`\lfloor U c_a \rfloor` hold the trees (F8c).
 
     U is some j/c_a. It is at least :math:`\sum_r m_r / R^*`, and at most 1/min c_a more, as
-    rounding down then costs no arc more than what U has in addition.
+    rounding down then costs no arc more than the excess of U.
     """
     n = graph.num_nodes
     demand = sum(roots.values())
@@ -236,7 +236,7 @@ def _smallest_scale(
         return low
     high = low + Fraction(1, min(graph.capacity))
     sizes = sorted(set(graph.capacity))
-    # low does not hold, high does.
+    # low does not hold the trees, high does.
     while sum(math.floor(high * c) - math.floor(low * c) for c in sizes) > len(sizes) + 1:
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
@@ -264,7 +264,7 @@ def _common_scale(values: Iterable[Fraction]) -> Fraction:
 
 
 def _expanded(tree: Arborescence, ways: Ways) -> list[tuple[tuple[Route, ...], int]]:
-    """Put paths in place of the arcs of a batch of trees; take their units off the ways."""
+    """Put paths in place of the arcs of a batch of trees; subtract their units."""
     pieces: list[tuple[tuple[Route, ...], int]] = [((), tree.multiplicity)]
     for arc in tree.arcs:
         longer: list[tuple[tuple[Route, ...], int]] = []

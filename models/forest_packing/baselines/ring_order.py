@@ -42,9 +42,9 @@ def best_ring(
     Parameters
     ----------
     instance, limits, rng
-        NP-hard in general. When time runs out, the best ring so far.
+        NP-hard in general. When time runs out, the best ring so far is returned.
     bidirectional : bool, default False
-        Half of the data each way round.
+        If True, half of the data runs each way round.
 
     Raises
     ------

@@ -1,8 +1,9 @@
-r"""What a forest packing is compared with: rings, parameter servers, binary trees, halving.
+r"""Rings, parameter servers, the double binary tree, and recursive halving and doubling.
 
 Every baseline is written as tree pairs with rates, so that the same evaluator judges it. Transfers
-between workers are routed on hop-shortest paths (`routing`), over other workers where need be. Load
-below is what the routed transfers put on a row of the network, c its capacity; times are for D = 1:
+between workers are routed on hop-shortest paths (`routing`), over other workers where necessary.
+Below, load is that of the routed transfers on a row of the network, c its capacity; times are for D
+= 1:
 
 ================================= ===============================================================
 baseline                          time
@@ -15,9 +16,8 @@ baseline                          time
 `recursive_halving_doubling`      :math:`2 \sum_i 2^{-i} \max \mathrm{load}_i / c`
 ================================= ===============================================================
 
-A collective of one stage has that stage's part of the time. `tree_baselines` has the baselines
-that are single trees. How they route and order is reconstructed throughout, for the paper was not
-available.
+A collective of one stage has that stage's part of the time. Baselines of single trees are in
+`trees.py`. The paper was not available: routing and orders of all baselines are reconstructed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from ..subproblems.routing import Routing, fullest
 def ring(
     instance: ForestPackingInstance, limits: Limits, rng: np.random.Generator, *, order: str = ""
 ) -> MethodOutcome:
-    """Return the plan of one ring: every worker is the root of 1/N, data run one way round.
+    """Return the plan of one ring: every worker is the root of 1/N, data flow one way round.
 
     Parameters
     ----------
@@ -123,8 +123,8 @@ def ps_multi_opt(
 
     .. math:: \max \sum_r x_r, \quad \sum_r n_{ir} x_r \le c_i \ \text{for every row } i
 
-    with n_ir the load of the star in and out of r. Stages that take turns have rows each for
-    itself, with the capacity :math:`c_i s_g` in the time :math:`s_1 + s_2 = 1` that they share.
+    with n_ir the load of the star in and out of r. Stages that take turns each have their own
+    rows, with the capacity :math:`c_i s_g` in the time :math:`s_1 + s_2 = 1` that they share.
     """
     routing = Routing(instance.network)
     if not routing.connected:
@@ -177,21 +177,19 @@ def recursive_halving_doubling(
     """Return the plan of recursive halving and doubling: a binomial tree to every worker.
 
     In step i of the reduction worker v sends 1/2^i of the data to v xor N/2^i, and the broadcast
-    goes backwards. The steps come one after the other: their times add up, and the rate is that of
-    the whole, although the links are idle in between.
+    goes backwards. The steps run one after the other: their times add up, and the rate is that of
+    the whole, although links are idle in between.
 
     Raises
     ------
     ModelRefused
-        If the number of workers is no power of two, or the instance asks for other root shares
+        If the number of workers is not a power of two, or the instance asks for other root shares
         than 1/N.
     """
     network = instance.network
     n = network.num_workers
     if n & (n - 1):
-        raise ModelRefused(
-            f"recursive halving: {n} workers, expected a power of two, for they meet in pairs"
-        )
+        raise ModelRefused(f"recursive halving: {n} workers, expected a power of two")
     routing = Routing(network)
     if not routing.connected:
         return _unconnected(instance)
@@ -213,7 +211,7 @@ def recursive_halving_doubling(
     return plan_outcome(instance, pairs, notes={"steps": len(instance.stages) * len(steps)})
 
 
-# -- what they share -------------------------------------------------------------------------------
+# -- shared parts -------------------------------------------------------------------------------
 
 
 def staged(

@@ -1,8 +1,8 @@
-r"""Baselines of single trees: the widest spanning tree, and one after the other until none is left.
+r"""Single trees: a widest spanning tree, and greedy peeling of widest trees.
 
 The tree is undirected: data are reduced on it towards a root and broadcast away from it, so that
-each direction of each link is used once and any worker may be the root. A link's width is what is
-left of the smaller of its two directions.
+each direction of each link is used once and any worker may be the root. A link's width is
+the remaining capacity of the smaller of its two directions.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def single_tree(
     """Return the plan of one spanning tree whose narrowest link is widest: time D / B_1.
 
     Without switches a maximum spanning tree, the widest of all. With switches, where a tree may use
-    a link several times, workers are joined one by one over the path that is widest with what the
-    tree already has on it (reconstructed).
+    a link several times, workers are joined one by one over the path that is widest given the
+    load of the tree so far (reconstructed).
 
     Raises
     ------
@@ -60,9 +60,9 @@ def greedy_peel(
 ) -> MethodOutcome:
     """Return the plan of widest trees, each taken with all the rate it can have: D / sum of rates.
 
-    The next tree is found in what the ones before leave of the links, until that is disconnected.
+    The next tree is found in the capacity that the earlier ones leave, until that is disconnected.
     Every tree fills some row, so there are at most as many as rows. When time runs out, the trees
-    so far.
+    found so far are returned.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def _peeled(instance: ForestPackingInstance, limits: Limits, *, most: int | None
 
 
 def _cables_only(network: Network) -> bool:
-    """Whether there are no switches, and no rows but those of cables."""
+    """Return True if there are no switches, and no rows but those of cables."""
     return not network.switches and all(len(rows) == 1 for rows in network.rows_of)
 
 
@@ -128,7 +128,7 @@ class _CableTrees:
         self._trees = SpanningTrees(network.num_nodes, u, v)
 
     def __call__(self, left: Floats) -> _Tree:
-        """Return a widest tree in what is left of the rows' capacities; empty if there is none."""
+        """Return a widest tree in the remaining capacities of the rows; empty if there is none."""
         width = np.minimum(left[self._there], left[self._back])
         return [self._edges[e] for e in self._trees(np.where(width > 0, -width, np.inf))]
 
@@ -150,7 +150,7 @@ class _WidestPathTrees:
             self._cables[v].append((u, tuple(rows.items())))
 
     def __call__(self, left: Floats) -> _Tree:
-        """Return a wide tree in what is left of the rows' capacities; empty if there is none."""
+        """Return a wide tree in the remaining capacities of the rows; empty if there is none."""
         used: Counter[int] = Counter()
         inside = {0}
         tree: _Tree = []

@@ -1,4 +1,9 @@
-"""Relaxations, and what computes their certificates."""
+"""Combinatorial upper bounds on the rate, each with a certificate.
+
+- partition: the tree-packing number of symmetric networks and its tight partition.
+- subpartition: the best allgather with free root shares and its tight subpartition.
+- rooted_cuts: the tightest cut of a stage with given root shares.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -25,7 +30,7 @@ METHODS = (
         "min_cut",
         kind="relaxation",
         summary="broadcast from one root: the smallest cut",
-        reference="F6, row 1",
+        reference="F6",
         run=part("rooted_cuts:min_cut"),
         formulation="min_cut",
     ),

@@ -1,7 +1,7 @@
-r"""The tree-packing number of a symmetric network and the partition that proves it (A4).
+r"""The tree-packing number of a symmetric network and the partition that proves it.
 
-By the theorem of Tutte and Nash-Williams (T1) an allreduce with overlapping stages on a symmetric
-network without switches has the optimal rate
+Algorithm A4. By the theorem of Tutte and Nash-Williams (T1) an allreduce with overlapping stages on
+a symmetric network without switches has the optimal rate
 
 .. math:: \tau = \min_P \frac{\mathrm{cross}(P)}{|P| - 1} \tag{F6}
 
@@ -88,7 +88,7 @@ def partition(
 ) -> MethodOutcome:
     r"""Bound the rate by the capacity between the parts of the tightest partition (A4).
 
-    :math:`R^* = \tau` for an allreduce with full-duplex cables whether the roots are free or not
+    :math:`R^* = \tau` for an allreduce with full-duplex cables for free and for given roots
     (T1), and :math:`\tau / 2` with half-duplex cables. Other collectives get a valid bound.
 
     Raises
@@ -122,7 +122,7 @@ def partition(
 
 
 def capacity_matrix(network: Network) -> BigInts:
-    """Return the capacity from each node to each in units, shape (nodes, nodes)."""
+    """Return the capacity between every two nodes in units, shape (nodes, nodes)."""
     capacity = wide_integers(network.int_capacity)
     matrix = np.zeros((network.num_nodes, network.num_nodes), dtype=capacity.dtype)
     matrix[network.tails, network.heads] = capacity

@@ -1,6 +1,7 @@
-r"""The tightest single cut of a stage whose root shares are given (A6.1, F6 rows 1 and 2).
+r"""The tightest single cut of a stage whose root shares are given.
 
-Data rooted outside a set Q with a worker must enter it, so a broadcast at rate R needs
+Algorithm A6.1; closed forms F6 for one root and for uniform shares. Data rooted outside a set Q
+with a worker must enter it, so a broadcast at rate R needs
 
 .. math:: R\, (1 - w(Q)) \le c(\delta^-(Q)), \qquad Q \cap W \ne \emptyset.
 
@@ -8,8 +9,8 @@ The least ratio is found by Dinkelbach's method: a super-source feeds worker r w
 :math:`w_r R`; R can be reached if every worker can then receive a flow of R, and otherwise a
 minimum cut gives a smaller R. A reduce stage is a broadcast stage with every arc reversed.
 
-NIC limits are arcs too: what enters v passes an arc of capacity C_v^in, what leaves it one of
-C_v^out.
+NIC limits are arcs too: all flow into v passes an arc of capacity C_v^in, all flow out of v one of
+capacity C_v^out.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-r"""The best allgather with free shares, by Frank's theorem (A5).
+r"""The best allgather with free root shares, by Frank's theorem.
 
-On a network without switches the optimal rate of a broadcast stage whose root shares are free is
+Algorithm A5. On a network without switches the optimal rate of a broadcast stage whose root shares
+are free is
 
 .. math:: \min \frac{\sum_i c(\delta^-(Q_i))}{k - 1} \tag{F6}
 
-over families of :math:`k \ge 2` disjoint sets of workers. Workers may be in none of them: such a
-subpartition, not a partition, is what limits a star whose centre is a worker. A reduce-scatter is
+over families of :math:`k \ge 2` disjoint sets of workers. Workers may be in none of them: a star
+whose centre is a worker is limited by such a subpartition, not by a partition. A reduce-scatter is
 the same with every arc reversed.
 
 Dinkelbach's method: for a value :math:`\lambda` a family of least

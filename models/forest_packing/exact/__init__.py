@@ -1,4 +1,10 @@
-"""Methods that close gaps: decompositions, branch and bound, ladders, portfolios."""
+"""Methods that prove optimality.
+
+- column_generation: trees generated for the tree-pair LP; the default method.
+- cut_generation: cuts generated for the cut LP, then trees for its loads.
+- bounded_depth: column generation over tree pairs of bounded depth.
+- pair_budget: at most K tree pairs, by CP-SAT.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 

@@ -1,7 +1,7 @@
-r"""Trees of bounded depth (F8f): column generation with exact hop-constrained pricing.
+r"""Trees of bounded depth: column generation with exact hop-constrained pricing.
 
-Columns are pairs p of an in-tree and an out-tree whose heights, in logical hops, add up to at most
-H (a collective of one stage has one tree of height at most H):
+Formulation F8f. Columns are pairs p of an in-tree and an out-tree whose heights, in logical hops,
+add up to at most H (a collective of one stage has one tree of height at most H):
 
 .. math:: \max \sum_p x_p \quad \text{s.t.} \quad \sum_p n_i(p)\, x_p \le c_i \ \ (\text{rows } i),
           \quad \sum_{p \ni r} x_p = \omega_r \sum_p x_p \text{ where a share } \omega_r \text{ is
@@ -68,14 +68,14 @@ class PricedPair:
 
 
 class ShallowPairs:
-    """PRICE: the cheapest pairs of depth at most H under prices of the rows."""
+    """Pricing oracle: the cheapest pairs of depth at most H under prices of the rows."""
 
     def __init__(self, instance: ForestPackingInstance, depth: int):
         self.instance, self.network = instance, instance.network
         self.N = self.network.num_workers
         self.trees = ShallowTrees(self.N)
         self.closure = Closure(self.network)
-        # Both trees need a hop at least, and none more than N - 1.
+        # Both trees need at least one hop and at most N - 1.
         self.depth = depth
         self.height = min(self.N - 1, depth - len(instance.stages) + 1)
 
@@ -175,7 +175,7 @@ class _Master:
         self.shares = shares
 
     def add(self, pairs: Iterable[PricedPair]) -> int:
-        """Add columns that are not there yet; return how many."""
+        """Add the columns that are new; return how many."""
         new = 0
         for p in pairs:
             key = (p.root, p.reduce, p.broadcast)
@@ -207,7 +207,7 @@ class _Master:
 
 @dataclass
 class _Run:
-    """What column generation has found so far."""
+    """State of the column generation."""
 
     bound: float = math.inf
     prices: Floats | None = None
@@ -235,7 +235,7 @@ def bounded_depth(
     ------
     ModelRefused
         If the instance is not of this kind, its stages take turns, its switches copy and sum, or
-        it has too many workers.
+        there are too many workers.
     """
     depth = _check(instance)
     clock = Clock(limits)

@@ -1,8 +1,8 @@
-r"""Column generation on the tree-pair LP (F1, F5, F7.3): explicit optimal trees (A3).
+r"""Column generation on the tree-pair LP: explicit optimal trees.
 
-Columns are undirected trees where the network lets each be used in both directions (F5; over the
-closure of switches F7.3), else in-trees and out-trees (F1), each over cheapest paths through
-switches.
+Algorithm A3. Columns are undirected trees where the network lets each be used in both directions
+(F5; over the closure of switches F7.3), else in-trees and out-trees (F1), each over cheapest paths
+through switches.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.multiplicative_weights import pack_columns
 from ..algorithms.tree_plans import exact_plan
-from ..certificate import ForestPackingCertificate, Prices, certified_bound
+from ..certificate import ForestPackingCertificate, Prices, check_bound
 from ..instance import ForestPackingInstance
 from ..outcome import plan_outcome
 from ..packing import required_shares
@@ -109,11 +109,11 @@ def column_generation(
     Raises
     ------
     ModelRefused
-        If switches copy and sum, or a parameter is none of those above.
+        If switches copy and sum, or a parameter has another value.
     """
     if instance.in_network:
         raise ModelRefused(
-            "column_generation is of switches that only forward; where they copy and sum "
+            "column_generation assumes switches that only forward; where they copy and sum "
             "(in_network), pricing is a Steiner tree problem: use forest_packing"
         )
     if not 0 <= smoothing < 1:
@@ -138,7 +138,7 @@ def column_generation(
         )
         certificate = certificate or singletons_certificate(instance)
     with clock.phase("exact plan"):
-        bound = certified_bound(instance, certificate)
+        bound = check_bound(instance, certificate)
         pairs = exact_plan(instance, found.trees, found.rates, bound)
     return plan_outcome(
         instance,

@@ -1,9 +1,9 @@
-r"""Cut generation: the value of the cut LP (F3) with the cuts it needs, and trees for it (A3).
+r"""Cut generation: solve the cut LP with violated cuts only, then decompose its loads into trees.
 
-Begin with the cuts of single workers; solve; add the cuts that the solution violates; repeat. Every
-solution's duals prove an upper bound on the rate, and the last one's the optimum. The loads are
-then decomposed into trees (`support.py`); where undirected trees do (F5), these are generated with
-the rate known beforehand.
+Algorithm A3 on formulation F3. Begin with the cuts of single workers; solve; add the cuts that the
+solution violates; repeat. The duals of every solution prove an upper bound on the rate; those of
+the last one prove the optimum. The loads are then decomposed into trees (`load_decomposition.py`);
+where undirected trees suffice (F5), these are generated with the rate known beforehand.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from gadgetopt.system.result import (
 )
 
 from ..algorithms.tree_plans import exact_plan
-from ..certificate import certified_bound
+from ..certificate import check_bound
 from ..instance import ForestPackingInstance, Stage
 from ..outcome import plan_outcome
 from ..packing import Pair
 from ..subproblems.cut_lp import CutLp
+from ..subproblems.load_decomposition import pack_found_loads
 from ..subproblems.price_oracles import FoundTree, UndirectedOracle, make_oracle
 from ..subproblems.rational_duals import cut_certificate, singletons_certificate
 from ..subproblems.separation import Separator
-from ..subproblems.support import pack_found_loads
 from .column_generation import pack_trees
 
-#: A rate below this part of its scale is rounding of 0.
+#: A rate below this part of its scale is a rounding error of 0.
 NO_RATE = 1e-11
 
 
@@ -49,12 +49,12 @@ def cut_generation(
     ----------
     instance : ForestPackingInstance
     limits : Limits
-        When the time is up, the last solution's duals still give a bound, and what trees there are
-        a plan.
+        When the time is up, the last solution's duals still give a bound, and the trees found so
+        far a plan.
     rng : numpy.random.Generator
         Not used.
     trees : bool, default True
-        Whether to decompose the loads into trees; without them there is a bound and no plan.
+        If True, decompose the loads into trees; if False, return a bound and no plan.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def cut_generation(
     """
     if instance.in_network:
         raise ModelRefused(
-            "cut_generation is of switches that only forward; where they copy and sum "
+            "cut_generation assumes switches that only forward; where they copy and sum "
             "(in_network), its cuts without balances are only a relaxation"
         )
     clock = Clock(limits)
@@ -74,7 +74,7 @@ def cut_generation(
     with clock.phase("certificate"):
         certificate = cut_certificate(instance, lp.multipliers()) if lp.solved else None
         certificate = certificate or singletons_certificate(instance)
-        bound = certified_bound(instance, certificate)
+        bound = check_bound(instance, certificate)
     pairs: list[Pair] | None = None
     if trees:
         pairs = []
@@ -132,7 +132,7 @@ def _trees(
     clock = Clock(limits)
     packed = []
     for k, stage in enumerate(instance.stages):
-        # What is left is shared by the stages that are left.
+        # The remaining time is shared by the remaining stages.
         rest = clock.limits(part=1 / (len(instance.stages) - k))
         packed.append(pack_found_loads(instance, stage, lp.loads(stage), lp.root_rates, rest))
     return (

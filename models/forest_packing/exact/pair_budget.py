@@ -1,15 +1,15 @@
-r"""At most K tree pairs on any network without switches (F8d): CP-SAT with integer rates.
+r"""At most K tree pairs on any network without switches: CP-SAT with integer rates.
 
-Each pair k has a root literal at every worker, the same for its in-tree and its out-tree, an
-arborescence for every stage of the collective, and a rate x_k on a grid (`rate_grid`). Row i of the
-network carries
+Formulation F8d. Each pair k has a root literal at every worker, the same for its in-tree and its
+out-tree, an arborescence for every stage of the collective, and a rate x_k on a grid (`rate_grid`).
+Row i of the network carries
 
 .. math:: \sum_k \sum_{a \in i} (l^-_{ka} + l^+_{ka}) \le c_i, \qquad l_{ka} \ge x_k
           \text{ if } a \text{ is in the tree.}
 
 With one stage there is one tree a pair. A limit H of the depth bounds the sum of the heights, equal
-shares make all rates that are not 0 the same. Already whether an in- and an out-tree without a
-common arc exist is NP-complete, so this is for small networks.
+shares make all rates that are not 0 the same. It is NP-complete to decide if an
+in-tree and an out-tree without a common arc exist, so this is for small networks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ..certificate import certified_bound
+from ..certificate import check_bound
 from ..formulations.tree_budget_cp import grid_of, off_grid
 from ..instance import ForestPackingInstance, Stage
 from ..network import Network
@@ -95,7 +95,7 @@ class PairBudgetModel:
                 self.model.add(sum(heights) <= self.instance.max_depth)
 
     def rows_have_capacity(self) -> None:
-        """What the trees put on a row fits."""
+        """The load of every row is within its capacity."""
         loads: list[list[cp_model.IntVar]] = [[] for _ in self.network.rows]
         for (k, stage), literals in self.arcs.items():
             for arc, b in literals.items():
@@ -105,7 +105,7 @@ class PairBudgetModel:
                 for i in self.network.rows_of[a]:
                     loads[i].append(load)
         for i, row in enumerate(loads):
-            # Loads are no more than that anyway.
+            # Loads never exceed that.
             self.model.add(sum(row) <= min(self.row_steps[i], len(row) * self.most))
 
     def shares_are_equal(self) -> None:
@@ -149,7 +149,7 @@ def pair_budget_cp(
     limits : Limits
     rng : numpy.random.Generator
     granularity : float, optional
-        Step of the rates, GB/s. By default the coarsest that contains an optimum for sure, or a
+        Step of the rates, GB/s. By default the coarsest that surely contains an optimum, or a
         sixtieth of the unit of capacity where that is too fine.
 
     Raises
@@ -157,12 +157,12 @@ def pair_budget_cp(
     ModelRefused
         If the instance has no tree budget, several roots with given shares, stages that take
         turns, or linked switches; or if `granularity` is not positive, or too small
-        for the rates there are.
+        for the rates.
     """
     num_pairs = _check(instance)
     clock = Clock(limits)
     certificate = singletons_certificate(instance)
-    verified = certified_bound(instance, certificate)
+    verified = check_bound(instance, certificate)
     if not verified:
         return plan_outcome(instance, [], certificate=certificate)
     verified = min(verified, num_pairs * _widest(instance.network))
@@ -180,8 +180,15 @@ def pair_budget_cp(
     notes = {"step_gbyte_per_s": str(grid.step), "grid_contains_optimum": grid.exact}
     phases = {"build": built_s, **outcome.phases_s}
     if outcome.status is Status.INFEASIBLE:
-        # No pair at all: nothing connects the workers, or nothing so shallow does.
-        return plan_outcome(instance, [], dual_bound=Fraction(0), notes=notes, phases_s=phases)
+        # No pair at all: no tree connects the workers, or none that is so shallow.
+        return plan_outcome(
+            instance,
+            [],
+            dual_bound=Fraction(0),
+            notes=notes,
+            phases_s=phases,
+            versions=outcome.versions,
+        )
     bound = verified if outcome.bound is None else min(verified, grid.bound(int(outcome.bound)))
     pairs = [] if outcome.values is None else model.decode(outcome.values, grid.step)
     if granularity is None and not grid.exact:
@@ -191,9 +198,9 @@ def pair_budget_cp(
         pairs,
         dual_bound=bound,
         limit_hit=outcome.limit_hit,
-        trace=(),
         notes=notes,
         phases_s=phases,
+        versions=outcome.versions,
     )
 
 

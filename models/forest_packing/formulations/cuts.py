@@ -1,6 +1,6 @@
-r"""The cut LP with all its rows (F3): every set of nodes with a worker gets all the data.
+r"""The cut LP with all its rows: every set of nodes with a worker receives all the data.
 
-Sets and variables as in `flow.py`, without the flows: R, w, g, h.
+Formulation F3. Sets and variables as in `flow.py`, without the flows: R, w, g, h.
 
 .. math::
     \max\ & R \\
@@ -64,7 +64,7 @@ def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     m = declare("cuts", instance, network.num_nodes, network.arcs)
     add_capacities(m, instance, stage_loads(m, instance))
     add_balances(m, instance)
-    # A set of nodes is an integer whose bit v says whether it has node v. Workers are the first.
+    # A set of nodes is an integer; bit v is set if it has node v. Workers are the first nodes.
     workers = (1 << network.num_workers) - 1
     m.Q = pyo.Set(initialize=[q for q in range(1 << network.num_nodes) if q & workers])
 

@@ -1,4 +1,6 @@
-r"""Integer models of trees with equal shares (F8a), and their solution as methods.
+r"""Integer models of trees of equal rate, and the methods that solve them.
+
+Formulation F8a.
 
 Sets: trees k = 1..K; cables e with capacity c_e; arcs A, both directions of every cable; nodes V,
 all trees oriented away from node 0, which serves as any root does (T1).
@@ -49,7 +51,7 @@ from ..algorithms.equal_share import (
 from ..instance import ForestPackingInstance
 from ..subproblems.tree_literals import add_arborescence, both_ways
 
-#: A congestion that the solver's bound exceeds by less than this part is taken for it.
+#: A bound that exceeds a congestion by less than this part is taken to be that congestion.
 SLACK = Fraction(1, 10**6)
 
 
@@ -117,7 +119,7 @@ def add_trees(m: pyo.ConcreteModel, N: int) -> None:
 
 
 def used(m: pyo.ConcreteModel, k: int, edge: tuple[int, int]) -> Any:
-    """b_ke: whether tree k uses a cable in either direction."""
+    """Return b_ke: 1 if tree k uses a cable in either direction."""
     return sum(m.b[k, a] for a in (edge, edge[::-1]) if a in m.A)
 
 
@@ -150,8 +152,8 @@ def equal_share_milp(
     Raises
     ------
     ModelRefused
-        If the instance is no overlapped allreduce on full-duplex cables with equal shares, or the
-        least common multiple of the capacities is too large for CP-SAT.
+        If the instance is not an overlapped allreduce on full-duplex cables with equal shares, or
+        the least common multiple of the capacities is too large for CP-SAT.
     """
     refuse_others(instance, "equal_share_milp")
     seed = seed_of(rng)
@@ -178,12 +180,12 @@ def equal_share_cp(
 ) -> MethodOutcome:
     """Solve F8a as a native CP-SAT model, U chosen among its candidates.
 
-    Only plans better than those of the numbers of trees before are looked for.
+    Each number of trees is only searched for plans better than those found before.
 
     Raises
     ------
     ModelRefused
-        If the instance is no overlapped allreduce on full-duplex cables with equal shares.
+        If the instance is not an overlapped allreduce on full-duplex cables with equal shares.
     """
     refuse_others(instance, "equal_share_cp")
     seed = seed_of(rng)
@@ -245,7 +247,7 @@ def _solve_cp(
 
 
 def _rate_bound(c: tuple[int, ...], num_trees: int, lowest: Fraction | None) -> Fraction | None:
-    """Return the bound on the rate that a lower bound on the congestion gives, in units."""
+    """Return the bound on the rate from a lower bound on the congestion, in units."""
     if lowest is None or lowest <= 0:
         return None
     least = smallest_candidate(c, num_trees, lowest)

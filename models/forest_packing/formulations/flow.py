@@ -1,10 +1,12 @@
-r"""The compact flow LP (F2, with F4): loads, and for every worker a flow of all the data to it.
+r"""The compact flow LP: loads, and for every worker a flow of all the data to it.
+
+Formulations F2 and F4.
 
 Sets: workers W, switches S, nodes V, arcs A, rows with capacity c_i.
 
 Variables: R the rate; w_r the rate rooted at worker r; g_a, h_a the loads of broadcast and reduce;
-of each worker v the flows f^v_a and phi^v_a of what it receives and sends, and q^v_r, rho^v_r what
-of them is rooted at r. All in GB/s.
+for each worker v the flows f^v_a and phi^v_a that it receives and sends, and their parts q^v_r and
+rho^v_r that are rooted at r. All in GB/s.
 
 .. math::
     \max\ & R \\

@@ -1,10 +1,10 @@
-r"""What the load LPs (F2, F3, F7.2) share: loads of the arcs, capacities, switches, and decoding.
+r"""Common parts of the load LPs: loads of the arcs, capacities, switches, and decoding.
 
-The textbook form minimises t, the seconds a GB takes, over loads g_a, h_a in GB per GB of data and
-root shares w_r of total 1. Here all of these are multiplied by the rate R = 1/t: R is maximised,
-g_a, h_a and w_r are in GB/s, and the w_r add up to R. The optima correspond one to one, except that
-a network that cannot be synchronised has R = 0 instead of an infeasible LP, and that capacities
-stay apart from variables.
+Shared by F2, F3 and F7.2. The textbook form minimises t, the seconds a GB takes, over loads g_a,
+h_a in GB per GB of data and root shares w_r of total 1. Here all of these are multiplied by the
+rate R = 1/t: R is maximised, g_a, h_a and w_r are in GB/s, and the w_r add up to R. The optima
+correspond one to one, except that a network that cannot be synchronised has R = 0 instead of an
+infeasible LP, and that capacities stay apart from variables.
 
 .. math::
     \max\ & R \\
@@ -47,12 +47,12 @@ from ..packing import (
 #: Stages' load variables.
 LOAD: dict[Stage, str] = {"broadcast": "g", "reduce": "h"}
 
-#: An optimal rate below this part of the largest capacity is rounding of 0.
+#: An optimal rate below this part of the largest capacity is a rounding error of 0.
 NO_RATE = 1e-11
 
 
 def refuse_variants(instance: ForestPackingInstance) -> None:
-    """Refuse instances whose trees are not any trees of single copies.
+    """Refuse instances that restrict trees, or whose switches copy and sum.
 
     Raises
     ------
@@ -61,12 +61,12 @@ def refuse_variants(instance: ForestPackingInstance) -> None:
     """
     if instance.restricted:
         raise ModelRefused(
-            "this LP knows no restriction on the number, share or depth of trees: use tree_budget, "
+            "this LP cannot restrict the number, share or depth of trees: use tree_budget, "
             "equal_share or bounded_depth"
         )
     if instance.in_network:
         raise ModelRefused(
-            "this LP is of switches that only forward: use multicast for a bound where they copy "
+            "this LP assumes switches that only forward: use multicast for a bound if they copy "
             "and sum (in_network)"
         )
 
@@ -181,7 +181,7 @@ def root_rates(m: pyo.ConcreteModel) -> Floats:
 
 
 def is_zero(instance: ForestPackingInstance, rate: float) -> bool:
-    """Whether an optimal rate is 0 but for rounding."""
+    """Return True if an optimal rate is 0 up to rounding."""
     return rate <= NO_RATE * max(instance.network.capacity_float, default=0.0)
 
 
@@ -189,7 +189,7 @@ def decode_loads(
     instance: ForestPackingInstance, loads: Mapping[Stage, Floats], roots: Floats
 ) -> ForestPackingSolution:
     """Decompose loads of the network's arcs (GB/s, by stage) with given root rates into a plan."""
-    from ..subproblems.support import (
+    from ..subproblems.load_decomposition import (
         pack_loads,  # loads a solver, which building a model does not need
     )
 

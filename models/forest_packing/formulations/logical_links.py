@@ -1,10 +1,12 @@
-r"""The logical-link LP (F7.2): loads of pairs of workers, routed through switches.
+r"""The logical-link LP: loads between pairs of workers, routed through switches.
+
+Formulation F7.2.
 
 Sets: workers W, switches S, ordered pairs U of workers, arcs A, rows with capacity c_i.
 
 Variables: as in `flow.py` the rate R, root rates w_r, loads g_{uv}, h_{uv} and the flows of
 (4)-(6), all on the complete digraph of the workers, whose arcs uv in U are logical links; y^u_a and
-z^u_a what arc a carries of the broadcast and the reduce loads of the links out of worker u.
+z^u_a the parts of the broadcast and the reduce load of arc a on links out of worker u.
 
 .. math::
     \max\ & R \\
@@ -17,7 +19,7 @@ z^u_a what arc a carries of the broadcast and the reduce loads of the links out 
 and the same for z and h. A route thus runs through switches only, from u to v. In rates like
 `flow.py`: the textbook form times R = 1/t, with one common capacity of a logical link for both
 stages split into its two loads. Switches disappear from the packing, so no property of switches
-beside conservation is used: an independent check of (3).
+but conservation is used: an independent check of (3).
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-r"""Undirected spanning tree packing (F5): the allreduce of symmetric networks without switches.
+r"""Undirected spanning tree packing: the allreduce of symmetric networks without switches.
 
-Where every cable has the same capacity c_e in both directions, a tree used towards any root by the
-reduction and away from it by the broadcast takes its rate once of each direction. Hence the optimal
-rate is the fractional tree packing number tau of the undirected graph with capacities c_e, with any
-root shares (T1). In a half-duplex network c_e is shared by both directions: an allreduce needs it
-twice, in whatever order, a single stage once; u is that number, 1 with full duplex.
+Formulation F5. Where every cable has the same capacity c_e in both directions, a tree used towards
+any root by the reduction and away from it by the broadcast takes its rate once of each direction.
+Hence the optimal rate is the fractional tree packing number tau of the undirected graph with
+capacities c_e, with any root shares (T1). In a half-duplex network c_e is shared by both
+directions: an allreduce needs it twice, in whatever order, a single stage once; u is that number, 1
+with full duplex.
 
 `build_trees` has a variable x_T for every spanning tree T:
 
@@ -178,7 +179,7 @@ def decode_orientation(
     m: pyo.ConcreteModel, instance: ForestPackingInstance
 ) -> ForestPackingSolution:
     """Decompose g into arborescences and use them as undirected trees."""
-    from ..subproblems.support import (
+    from ..subproblems.load_decomposition import (
         pack_loads,  # loads a solver, which building a model does not need
     )
 

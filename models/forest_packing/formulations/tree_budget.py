@@ -1,4 +1,6 @@
-r"""At most K trees of any rates (F8b): the MILP.
+r"""At most K trees of any rates: the MILP.
+
+Formulation F8b.
 
 Sets: trees k = 1..K; cables e with capacity c_e in GB/s; arcs A, both directions of every cable;
 nodes V, all trees oriented away from node 0, which serves as any root does (T1).
@@ -20,7 +22,8 @@ the largest rate of a tree.
 Each tree reduces and broadcasts here. A plan may also use different trees for the two, and with
 K >= 2 that can be faster: on the complete graph of four nodes less an edge, with equal cables, two
 trees reach the capacity of one cable, two pairs of trees half as much again. So these models are a
-restriction of the problem, and what bounds the problem is (7); `pair_budget` has both trees free.
+restriction of the problem, and only (7) bounds the problem itself; in `pair_budget` both trees are
+free.
 """
 
 from __future__ import annotations
@@ -77,8 +80,8 @@ def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     Raises
     ------
     ModelRefused
-        If the instance has no tree budget or equal shares, given root shares, or is no overlapped
-        allreduce on full-duplex cables.
+        If the instance has no tree budget or equal shares, given root shares, or is not an
+        overlapped allreduce on full-duplex cables.
     """
     num_trees = refuse_others(instance, "tree_budget")
     network = instance.network

@@ -1,7 +1,8 @@
-r"""At most K trees of any rates (F8b), as a CP-SAT model with integer rates (`rate_grid`).
+r"""At most K trees of any rates: CP-SAT with integer rates.
 
-Trees are arc literals; x_1 >= ... >= x_K are the rates in steps. Instead of loads the model knows,
-for every capacity c that a cable has, which sets S of trees fit on it together:
+Formulation F8b on a grid of rates (`rate_grid`). Trees are arc literals; x_1 >= ... >= x_K are the
+rates in steps. Instead of loads the model knows, for every capacity c that a cable has, which sets
+S of trees fit on it together:
 
 .. math:: \mathrm{fits}_{cS} \Rightarrow \sum_{k \in S} x_k \le c,
           \qquad \bigwedge_{k \in S} b_{ke} \Rightarrow \mathrm{fits}_{c_e S}.
@@ -13,8 +14,8 @@ number of the i fastest trees on it is at most the number of j with
 .. math:: \sum_e \sum_{j \le i} \mathrm{fits}_{c_e \{i-j+1..i\}} \ge i (N - 1), \qquad
           \sum_{e \in \delta(v)} \sum_{j \le i} \mathrm{fits}_{c_e \{i-j+1..i\}} \ge i,
 
-which speak of the rates alone and are what proves most bounds (reconstructed). With many trees
-there are too many sets; then :math:`l_{ke} \ge x_k` if :math:`b_{ke}`, and
+which involve the rates alone and prove most bounds (reconstructed). With many trees there are too
+many sets; then :math:`l_{ke} \ge x_k` if :math:`b_{ke}`, and
 :math:`\sum_k l_{ke} \le c_e`.
 """
 
@@ -56,7 +57,7 @@ from ..subproblems.tree_literals import add_arborescence, both_ways
 from .tree_budget import rate_bound, refuse_others
 
 #: Sets of trees times capacities up to which the sets that fit are listed (measured: 16 nodes,
-#: capacities 1..20, K = 5 take 1 s with them, and 20 s do not do without).
+#: capacities 1..20, K = 5 are solved in 1 s with them, and not in 20 s without).
 MOST_SETS = 8_000
 
 
@@ -75,7 +76,7 @@ class TreeBudgetModel:
         network = instance.network
         self.edges, self.N, self.K = network.edges, network.num_nodes, num_trees
         most = grid.steps(rate_bound(instance, num_trees))
-        # A cable carries no more than all trees together.
+        # A cable never carries more than all trees together.
         self.capacity = [min(most, grid.steps(c * network.unit)) for c in edge_capacities(network)]
         self.width = grid.steps(widest(network) * network.unit)
         self.model = m = cp_model.CpModel()
@@ -156,7 +157,7 @@ class TreeBudgetModel:
         return [self._spanning(chosen) for chosen in cables], [value_of(values, x) for x in self.x]
 
     def _spanning(self, chosen: list[int]) -> EdgeTree:
-        """Drop cables that close a cycle: their literals may be true without need."""
+        """Drop cables that close a cycle: their literals may be true needlessly."""
         part = list(range(self.N))
         tree = []
         for e in chosen:
@@ -187,15 +188,15 @@ def tree_budget_cp(
     limits : Limits
     rng : numpy.random.Generator
     granularity : float, optional
-        Step of the rates, GB/s. By default the coarsest that contains an optimum for sure; from
+        Step of the rates, GB/s. By default the coarsest that surely contains an optimum; from
         seven trees on, a sixtieth of the unit of capacity.
 
     Raises
     ------
     ModelRefused
-        If the instance has no tree budget or equal shares, given root shares, or is no overlapped
-        allreduce on full-duplex cables; or if `granularity` is not positive, or too small
-        for the rates there are.
+        If the instance has no tree budget or equal shares, given root shares, or is not an
+        overlapped allreduce on full-duplex cables; or if `granularity` is not positive, or too
+        small for the rates.
     """
     num_trees = refuse_others(instance, "tree_budget_cp")
     clock = Clock(limits)
@@ -230,13 +231,14 @@ def tree_budget_cp(
             "grid_contains_optimum": grid.exact,
         },
         phases_s={"build": built_s, **outcome.phases_s},
+        versions=outcome.versions,
     )
     result.voucher = Voucher.VERIFIED
     return result
 
 
 def off_grid(instance: ForestPackingInstance, pairs: list[Pair], limits: Limits) -> list[Pair]:
-    """Return the pairs with the best rates, of which all are equal if shares have to be."""
+    """Return the pairs with their best rates, all equal if the instance has equal shares."""
     plans = [fit(instance, pairs)]
     if not instance.equal_share:
         plans.append(best_rates(instance, pairs, limits))

@@ -1,4 +1,6 @@
-r"""The tree-pair packing LP (F1): a column for every pair of an in-tree and an out-tree.
+r"""The tree-pair packing LP: a column for every pair of an in-tree and an out-tree.
+
+Formulation F1, our reading of the paper's core model (reconstructed).
 
 Sets: pairs p = (r, T^-, T^+) of spanning arborescences of the workers into and out of a common root
 r; rows i with capacity c_i. An arc of a tree is a path with only switches inside (F7.3), so that
@@ -76,7 +78,7 @@ def _pairs_by_root(instance: ForestPackingInstance) -> Iterator[int]:
 
 
 def all_pairs(instance: ForestPackingInstance) -> list[Pair]:
-    """Return all columns of F1, those of the required depth where the instance limits it."""
+    """Return all columns of F1 that keep the depth limit of the instance."""
     routes = switch_routes(instance.network)
     pairs = [
         Pair(r, in_tree, out_tree, instance.network.unit)
@@ -91,7 +93,7 @@ def all_pairs(instance: ForestPackingInstance) -> list[Pair]:
 
 
 def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
-    """Build F1 with all columns; with those of at most `max_depth` if the instance has one (F8f).
+    """Build F1 with all columns, or those no deeper than `max_depth` if it is given (F8f).
 
     Raises
     ------
@@ -100,7 +102,7 @@ def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
         restricted, or switches copy and sum.
     """
     refuse_variants(instance.model_copy(update={"max_depth": None}))
-    # On large networks one root is enough to say no.
+    # On large networks one root is enough to refuse.
     if any(columns > MAX_PAIRS for columns in accumulate(_pairs_by_root(instance))):
         raise ModelRefused(
             f"the network has more than {MAX_PAIRS} pairs of trees: use column_generation, which "
@@ -110,7 +112,7 @@ def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
 
 
 def build_restricted(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> pyo.ConcreteModel:
-    """Build F1 with the given columns. What rates they have does not matter."""
+    """Build F1 with the given columns; their rates are ignored."""
     network = instance.network
     shares = required_shares(instance)
     by_root: dict[int, list[int]] = {r: [] for r in range(network.num_workers)}

@@ -1,4 +1,8 @@
-"""Presets: random instances with the settings of the experiments."""
+"""Generators of instances.
+
+- presets: random overlays, hardware, data-centre fabrics and plain graphs, with contention.
+- topologies: the networks they are made of.
+"""
 
 from gadgetopt.system.declaration import Generator, Parts
 

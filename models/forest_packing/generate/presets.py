@@ -1,9 +1,9 @@
-"""Presets: the harness of random overlays, hardware and data-centre networks, and contention.
+"""Presets: random overlays, hardware and data-centre networks, with contention.
 
-The paper's settings were not available: the harness is reconstructed. Model sizes are those of
-fp32 gradients in GB. Every preset takes `contention`: other jobs leave each link a random part of
-its bandwidth, U[contention, 1]; 1 leaves all of it. What is drawn from a continuous distribution is
-rounded to 0.01 GB/s, which keeps exact rates small fractions.
+The paper's settings were not available: its random overlays are reconstructed. Model sizes are
+those of fp32 gradients in GB. Every preset takes `contention`: other jobs leave each link a random
+part of its bandwidth, U[contention, 1]; 1 leaves all of it. Continuous draws are rounded to 0.01
+GB/s, which keeps exact rates small fractions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MODEL_SIZE_GBYTE = {
     "gpt2_xl": 6.2,
 }
 
-#: What `hardware` knows; the second entry says whether there can be several boxes.
+#: Topologies of `hardware`; the second entry is True if there can be several boxes.
 HARDWARE: dict[str, tuple[Callable[..., Topology], bool]] = {
     "dgx1_v100": (topologies.dgx1_v100, False),
     "dgx1_p100": (topologies.dgx1_p100, False),
@@ -69,17 +69,17 @@ def paper(
     model: str = "bert_large",
     contention: float = 1.0,
 ) -> ForestPackingInstance:
-    """Return a complete overlay of random bandwidths: the harness (reconstructed).
+    """Return a complete overlay of random bandwidths: the paper's setting (reconstructed).
 
     Parameters
     ----------
     rng : numpy.random.Generator
     workers : int, default 8
-        The harness sweeps 4, 8, 16, 32 and 64.
+        4, 8, 16, 32 and 64 are the sweep (reconstructed).
     distribution : "uniform", "lognormal" or "two_level", default "uniform"
         U{1..100}, 20 exp(N(0, 1)), or 1 with probability 0.2 and else 20.
     symmetric : bool, default True
-        Whether both directions of a cable have the same bandwidth, or draw it independently.
+        True if both directions of a cable have the same bandwidth; else they are independent.
     model : str, default "bert_large"
         Of `MODEL_SIZE_GBYTE`.
     contention : float, default 1
@@ -108,8 +108,8 @@ def hardware(
         Of `HARDWARE`.
     boxes : int, default 1
     gpus : str, default ""
-        The GPUs of the job such as "0,1,4"; the others are dropped with their links, and nothing
-        takes their place: what is left is joined by NVLink and its switches only. Empty: all.
+        The GPUs of the job such as "0,1,4"; the others are dropped with their links without
+        replacement: the rest are joined by NVLink and its switches only. Empty: all.
     model : str, default "unit"
         Of `MODEL_SIZE_GBYTE`.
     contention : float, default 1
@@ -233,7 +233,7 @@ def clustered(
         Part of the pairs of clusters that have a cable, between random workers; a path joins the
         clusters in any case.
     symmetric : bool, default True
-        Whether both directions of a cable have the same bandwidth.
+        True if both directions of a cable have the same bandwidth.
     model, contention
         As in `paper`.
     """
@@ -282,7 +282,7 @@ def random_digraph(
     return _instance(network, rng, model, contention)
 
 
-# -- what they share -------------------------------------------------------------------------------
+# -- shared parts -------------------------------------------------------------------------------
 
 
 def contended(

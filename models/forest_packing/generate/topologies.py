@@ -1,7 +1,7 @@
 """Networks: servers with their GPU links, data-centre fabrics, and plain graphs.
 
 Bandwidths are in GB/s per direction. Hardware tables are those of public collective-communication
-tools (msccl-tools, TACCL, TE-CCL, ForestColl). Nodes are numbered through, workers first: GPU g of
+tools (msccl-tools, TACCL, TE-CCL, ForestColl). Nodes are numbered from 0, workers first: GPU g of
 box b is worker b * (GPUs per box) + g.
 """
 
@@ -58,17 +58,19 @@ class Topology:
         )
 
     def subset(self, gpus: Iterable[int]) -> Topology:
-        """Return what is left for a job on some GPUs: the other workers go, with their links.
+        """Return the network of a job on some GPUs: the other workers are dropped with their links.
 
         Raises
         ------
         ValueError
-            If a number is no GPU or given twice, or fewer than two are given.
+            If a number is not a GPU or given twice, or fewer than two are given.
         """
         kept = tuple(gpus)
         for w in kept:
             if w not in self.workers:
-                raise ValueError(f"gpus: {w} is no GPU, expected numbers up to {max(self.workers)}")
+                raise ValueError(
+                    f"gpus: {w} is not a GPU, expected numbers up to {max(self.workers)}"
+                )
             if kept.count(w) > 1:
                 raise ValueError(f"gpus: {w} is given twice")
         if len(kept) < 2:
@@ -129,9 +131,9 @@ def ndv2(boxes: int = 2, nic: float = 12.5) -> Topology:
 def dgx2(boxes: int = 1, nvlink: float = 150.0, nic: float = 12.5) -> Topology:
     """Return DGX-2 boxes: 16 GPUs around one NVSwitch each.
 
-    150 is nominal (six links of 25); TACCL and TE-CCL measured 125. Each odd GPU sends to the even
-    GPU before it of the other box; of more than two boxes, through one switch per pair of GPUs
-    (reconstructed).
+    Bandwidth 150 is nominal (six links of 25); TACCL and TE-CCL measured 125. Each odd GPU sends to
+    the even GPU before it of the other box; of more than two boxes, through one switch per pair of
+    GPUs (reconstructed).
     """
     _at_least("boxes", boxes, 1)
     n = 16 * boxes

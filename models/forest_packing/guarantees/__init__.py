@@ -1,4 +1,7 @@
-"""The theorems: promised ratios and their assumptions."""
+"""Theorems: guaranteed ratios and their assumptions.
+
+- ratios: the ratios as functions of the parameters, and the theorems behind them.
+"""
 
 from gadgetopt.system.declaration import Assumption, Guarantee, Parts
 
@@ -14,7 +17,7 @@ GUARANTEES = (
         ratio=part("ratios:packing_ratio"),
         assumptions=(
             Assumption(
-                "trees may be as many, as deep and of as different rates as one likes",
+                "the number, depth and rates of the trees are not restricted",
                 part("ratios:unrestricted"),
             ),
         ),

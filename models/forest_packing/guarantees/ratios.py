@@ -1,4 +1,4 @@
-r"""What is proven about rates and times of forest packing; the numbering T1... is our own.
+r"""Theorems on the rates and times of forest packing; the numbering T1 to T6 is our own.
 
 T4. With exact cheapest columns the rate of A1 in theory scaling is at least
 :math:`(1-\varepsilon)^2 R^*`. Derivation: each step multiplies the capital by at most
@@ -6,8 +6,8 @@ T4. With exact cheapest columns the rate of A1 in theory scaling is at least
 :math:`R^* / f \le \varepsilon / \ln(1/(M\delta))`; no row is loaded by more than
 :math:`\log_{1+\varepsilon}((1+\varepsilon)/\delta)` times its capacity; the choice of delta makes
 the product of the two at most :math:`(1-\varepsilon)^{-2}`. Congestion scaling divides by the
-largest relative load itself and is at least as good. It also may stop at a gap that its own bound
-proves, and pruning takes away a part eta of the rate at most.
+largest relative load itself and is at least as good. It may also stop at a gap that its own bound
+proves, and pruning removes at most a part eta of the rate.
 
 T1. In a symmetric network without switches :math:`R^* = \tau(G) = \min_P
 \mathrm{cross}(P)/(|P|-1)` over partitions into two or more parts, whatever the root shares.
@@ -39,10 +39,10 @@ EPS, TARGET_GAP, PRUNE = 0.1, 0.0, 1e-3
 
 
 def packing_ratio(instance: ForestPackingInstance, parameters: Mapping[str, Any]) -> Fraction:
-    """Return R*/R at most, of A1 with these parameters (T4): the larger of its two ends.
+    """Return the guaranteed R*/R of A1 with these parameters (T4).
 
-    The scheme ends by its theorem, with 1/(1-eps)^2, or at the target gap, with 1 + gap. Pruning
-    makes it 1/(1-eta) times as much.
+    The scheme ends by its theorem, with 1/(1-eps)^2, or at the target gap, with 1 + gap: the
+    larger of the two counts. Pruning multiplies it by 1/(1-eta).
     """
     eps = decimal_rational(parameters.get("eps", EPS))
     ratio = 1 / (1 - eps) ** 2
@@ -52,28 +52,28 @@ def packing_ratio(instance: ForestPackingInstance, parameters: Mapping[str, Any]
 
 
 def unrestricted(instance: ForestPackingInstance, parameters: Mapping[str, Any]) -> bool:
-    """Whether trees may be as many, as deep and of as different rates as one likes."""
+    """Return True if the number, depth and rates of the trees are not restricted."""
     return not instance.restricted
 
 
 def pipeline_factor(depth: int, chunks: int) -> Fraction:
-    """Return 1 + (h-1)/m, which T/T* does not exceed without latency (T5)."""
+    """Return 1 + (h-1)/m, the bound on T/T* without latency (T5)."""
     return 1 + Fraction(depth - 1, chunks)
 
 
 def deepest(num_workers: int) -> int:
-    """Return 2(N-1), the most hops of a tree pair (T5)."""
+    """Return 2(N-1), the largest depth of a tree pair in hops (T5)."""
     return 2 * (num_workers - 1)
 
 
 def chain_ratio(eps: Number, eta: Number, depth: int, chunks: int) -> Fraction:
-    """Return T/T* at most, of packing, pruning and pipeline together (T6, reconstructed)."""
+    """Return the bound on T/T* of packing, pruning and pipeline together (T6, reconstructed)."""
     packed = 1 / (1 - decimal_rational(eps)) ** 2
     return packed / (1 - decimal_rational(eta)) * pipeline_factor(depth, chunks)
 
 
 def crossing_bound(instance: ForestPackingInstance, parts: Sequence[Sequence[int]]) -> Fraction:
-    """Return the rate that a partition of the workers allows an overlapped allreduce (T2), GB/s.
+    """Return the bound of a partition on the rate of an overlapped allreduce (T2), GB/s.
 
     Parameters
     ----------

@@ -1,4 +1,7 @@
-"""Instances from real data."""
+"""Instances from real machines.
+
+- nvidia_topo: the matrix that `nvidia-smi topo -m` prints.
+"""
 
 from gadgetopt.system.declaration import Importer, Parts
 

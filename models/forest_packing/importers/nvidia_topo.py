@@ -1,11 +1,11 @@
-"""Instances from machines: the matrix that `nvidia-smi topo -m` prints.
+"""Instances from the topology matrix that `nvidia-smi topo -m` prints.
 
-A cell says how two GPUs are joined: NV# is a number of NVLinks, all else is a way through PCIe and
-the host. Two things the matrix leaves open are settled here (both reconstructed):
+A cell tells how two GPUs are joined: NV# is a number of NVLinks, anything else is a path through
+PCIe and the host. The matrix leaves two things open, which are settled here (both reconstructed):
 
 - Behind NVSwitches every pair of GPUs shows the same NV#, which is then the number of links of one
-  GPU to the switches, not to that other GPU. More links in a row than a GPU has (18) give it away.
-- PCIe bandwidth is shared in ways that the matrix does not tell. If it is to be used at all, every
+  GPU to the switches, not to that other GPU. A row with more links than a GPU has (18) reveals it.
+- PCIe bandwidth is shared in ways that the matrix does not show. If it is to be used at all, every
   GPU has one port of that bandwidth to one switch.
 """
 
@@ -48,7 +48,7 @@ class NvidiaTopoOptions(BaseModel):
     pcie_gbyte_per_s : float
         Bandwidth of a GPU's PCIe port; 0: no links through PCIe.
     nvswitch : "auto", "yes" or "no"
-        Whether the NVLinks lead to a switch; "auto" says so of rows of more than 18 links.
+        If the NVLinks lead to a switch; "auto": yes for rows of more than 18 links.
     model_size_gbyte : float
         D.
     """
@@ -63,7 +63,7 @@ class NvidiaTopoOptions(BaseModel):
 
 @dataclass(frozen=True)
 class Matrix:
-    """What a listing says.
+    """Contents of a listing.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Matrix:
 def nvidia_topo(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """Make one instance of each text printed by `nvidia-smi topo -m`; see `NvidiaTopoOptions`.
 
-    Workers have the numbers of their GPUs. Nothing is drawn.
+    Workers have the numbers of their GPUs. Nothing is random.
 
     Raises
     ------
@@ -131,13 +131,13 @@ def nvidia_topo(files: Sequence[Path], rng: np.random.Generator, **options: Any)
 
 
 def read_matrix(path: Path) -> Matrix:
-    """Read the matrix; lines and columns that are not of GPUs are passed over.
+    """Read the matrix; lines and columns that are not of GPUs are skipped.
 
     Raises
     ------
     InputError
         If the file cannot be read, or the matrix has no header, a row missing or twice, a cell that
-        means nothing, or two cells of a pair that disagree.
+        is not understood, or two cells of a pair that disagree.
     """
     text, sha256 = _text(path)
     header: list[str] = []
@@ -241,7 +241,7 @@ def _gpu(name: str) -> int:
 
 
 def _switched(path: Path, matrix: Matrix, settings: NvidiaTopoOptions) -> bool:
-    """Say whether the NVLinks lead to a switch."""
+    """Return True if the NVLinks lead to a switch."""
     in_row = dict.fromkeys(matrix.gpus, 0)
     for pair, links in matrix.nvlinks.items():
         for gpu in pair:

@@ -1,4 +1,10 @@
-"""Pictures of instances and solutions: one file each."""
+"""Pictures of instances and solutions.
+
+- trees: the trees of a plan, drawn into the links.
+- utilisation: how busy every link is.
+- study: accuracy against epsilon, and time against message size.
+- layout: positions of nodes and links.
+"""
 
 from gadgetopt.system.declaration import Parts, Picture
 

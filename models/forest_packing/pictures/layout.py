@@ -1,7 +1,7 @@
-"""Where the pictures put nodes and links: a layout that is always the same, in pixels.
+"""Layout of networks in pictures, the same every time: positions of nodes and links in pixels.
 
 Every link is a band on the right-hand side of the line from its source to its destination, as wide
-as its capacity. What runs over it are strips side by side inside the band, as wide as their rates.
+as its capacity. The trees on it are strips side by side inside the band, as wide as their rates.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Layout:
     per_gbyte_per_s : float
         Width of a band or strip.
     shared : bool
-        Whether both directions of a cable are in one band (half duplex).
+        True if both directions of a cable are in one band (half duplex).
     """
 
     position: Floats
@@ -57,7 +57,7 @@ class Layout:
         start, width : float
             From the inner edge of the band, GB/s.
         tip : bool, default True
-            Whether the strip ends in an arrow's tip.
+            True if the strip ends in an arrow's tip.
         """
         along, right, length = self._axes(u, v)
         inner = self._inner_edge(u, v, start)
@@ -129,7 +129,7 @@ def _placed(graph: Any, nodes: Sequence[int]) -> Floats:
 def _levelled(position: Floats) -> Floats:
     """Turn the longer axis to the horizontal, the first node to the left and the top.
 
-    What is as wide as high (a ring, a grid) stays as it is.
+    A layout that is as wide as high (a ring, a grid) is left alone.
     """
     centred = position - position.mean(axis=0)
     spread, axes = np.linalg.eigh(centred.T @ centred)

@@ -23,7 +23,7 @@ from ..algorithms.schedule import (
     chunked_time_s,
     phases,
 )
-from ..certificate import certified_bound
+from ..certificate import check_bound
 from ..instance import ForestPackingInstance, ForestPackingSolution
 from ..packing import Pair
 from ..subproblems.price_oracles import Oracle, make_oracle
@@ -44,12 +44,12 @@ _HOP_S = 1e-6
 #: Message sizes in GB: 1 KB to 10 GB.
 _SIZES = tuple(float(x) for x in np.logspace(-6, 1, 29))
 
-#: Methods by the names that readers of the picture know them by, each family in one colour.
+#: Names of the methods in the picture, and a colour for each family.
 _FAMILIES = (
     (
         BRIGHT[0],
         ("column_generation", "optimal packing"),
-        ("forest_packing", "packing of A1"),
+        ("forest_packing", "forest packing"),
         ("forestcoll", "ForestColl"),
         ("greedy_peel", "greedy trees"),
     ),
@@ -81,7 +81,7 @@ _DASHES = ("solid", "dash", "dot", "dashdot")
 
 @dataclass(frozen=True)
 class Accuracy:
-    """What A1 reaches with one epsilon: rates in both scalings, and the bound it proves, GB/s."""
+    """Results of the approximation with one epsilon: rates in both scalings and the bound, GB/s."""
 
     eps: float
     rate: float
@@ -112,7 +112,7 @@ class Contender:
 
 
 def accuracy(instance: ForestPackingInstance) -> go.Figure:
-    """Draw the rate of A1 and the bound it proves against epsilon, and the optimum if it is known.
+    """Draw the approximation's rate and bound against epsilon, and the optimum if it is known.
 
     Epsilon goes down to where the theorem allows 20,000 iterations.
 
@@ -122,7 +122,7 @@ def accuracy(instance: ForestPackingInstance) -> go.Figure:
         If the instance restricts its trees, or no tree spans the workers.
     """
     if instance.restricted:
-        raise InputError("accuracy: the packing knows no restriction of trees, expected none")
+        raise InputError("accuracy: the instance restricts its trees, expected no restriction")
     points = accuracies(instance)
     if not points or points[0].rate == 0:
         raise InputError("accuracy: expected a network on which every worker reaches every other")
@@ -141,9 +141,9 @@ def accuracy(instance: ForestPackingInstance) -> go.Figure:
     )
     congested, as_proved = [p.rate for p in points], [p.theory_rate for p in points]
     lines = [
-        ("bound that A1 proves", [p.bound for p in points], BRIGHT[5], "triangle-down", "solid"),
-        ("rate of A1, scaled by its congestion", congested, BRIGHT[0], "circle", "solid"),
-        ("rate of A1, scaled as in the proof", as_proved, BRIGHT[2], "square", "dot"),
+        ("proved bound", [p.bound for p in points], BRIGHT[5], "triangle-down", "solid"),
+        ("rate, scaled by its congestion", congested, BRIGHT[0], "circle", "solid"),
+        ("rate, scaled as in the proof", as_proved, BRIGHT[2], "square", "dot"),
     ]
     if optimum is not None:
         promise = [(1 - e) ** 2 * optimum for e in eps]
@@ -196,7 +196,7 @@ def accuracy(instance: ForestPackingInstance) -> go.Figure:
 def message_size(instance: ForestPackingInstance) -> go.Figure:
     """Draw the time of every method's plan against message size, with its best number of chunks.
 
-    Right of it the part of the best rate that a plan reaches. Methods that refuse the instance,
+    On the right: the part of the best rate that a plan reaches. Methods that refuse the instance,
     or find no plan in a few seconds, are left out.
 
     Raises
@@ -297,7 +297,7 @@ def message_size(instance: ForestPackingInstance) -> go.Figure:
 
 
 def accuracies(instance: ForestPackingInstance) -> list[Accuracy]:
-    """Return what A1 reaches with smaller and smaller epsilon."""
+    """Return the results of the approximation for smaller and smaller epsilon."""
     oracle = make_oracle(instance)
     points: list[Accuracy] = []
     for eps in _EPS:
@@ -306,7 +306,7 @@ def accuracies(instance: ForestPackingInstance) -> list[Accuracy]:
             break
         packing = pack_columns(oracle, _LIMITS, eps=eps, target_gap=None)
         theory = packing.total / packing.theory_scale
-        # Cut short, the scheme's own scaling promises nothing.
+        # If it stops early, the scheme's own scaling guarantees nothing.
         theory = float("nan") if packing.limit_hit else theory
         bound = _proved(instance, oracle, packing)
         points.append(Accuracy(eps, packing.rate, theory, bound, packing.iterations))
@@ -314,9 +314,9 @@ def accuracies(instance: ForestPackingInstance) -> list[Accuracy]:
 
 
 def _proved(instance: ForestPackingInstance, oracle: Oracle, packing: Packing) -> float:
-    """The exact bound of the best prices; that in floating point where none is proved."""
+    """Return the exact bound of the best prices, or the floating-point one if none is proved."""
     certificate = prove(instance, oracle, packing.prices) if packing.trees else None
-    bound = None if certificate is None else certified_bound(instance, certificate)
+    bound = None if certificate is None else check_bound(instance, certificate)
     return packing.bound if bound is None else float(bound)
 
 
@@ -334,7 +334,7 @@ def _optimum(result: Result) -> float | None:
 
 
 def _pipelines(instance: ForestPackingInstance, result: Result) -> tuple[Phase, ...] | None:
-    """The pipelines of a plan, for 1 GB; together they take as long as the plan."""
+    """Return the pipelines of a plan, for 1 GB; together they take as long as the plan."""
     if not isinstance(result.solution, ForestPackingSolution) or not result.objective:
         return None
     plan = phases(instance, _pairs(instance, result.solution))
@@ -343,7 +343,7 @@ def _pipelines(instance: ForestPackingInstance, result: Result) -> tuple[Phase, 
 
 
 def _pairs(instance: ForestPackingInstance, solution: ForestPackingSolution) -> list[Pair]:
-    """A plan in the network's node numbers."""
+    """Return a plan in the network's node numbers."""
     index = instance.network.index
 
     def routes(paths: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:

@@ -1,4 +1,4 @@
-"""A packing as a picture: the trees, laid into the links like lanes.
+"""Picture of a packing: the trees are drawn as lanes inside the links.
 
 Every direction of a link is a pale band as wide as its capacity, and every tree is a strip of its
 own colour, as wide as its rate, on the bands it uses: a band that is covered is full. Dark strips
@@ -37,7 +37,7 @@ from .layout import Layout, lay_out
 
 _BAND, _REST = "#efefef", "#606060"
 
-#: How much of the white the strips of the broadcast have.
+#: Part of white in the colour of the broadcast strips.
 _LIGHT = 0.5
 
 #: Width in pixels of the outline of a tree that is shown alone, which may be thin.
@@ -57,7 +57,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Strip:
-    """What some trees carry over an arc in one stage, GB/s, and where in the arc's band it begins.
+    """Load of some trees on an arc in one stage, GB/s, and its offset in the arc's band.
 
     `owner` is the position of the `Shown`.
     """
@@ -97,7 +97,7 @@ def trees(instance: ForestPackingInstance, solution: ForestPackingSolution) -> g
     return figure
 
 
-# -- what is drawn -----------------------------------------------------------------------------
+# -- loads and lanes -----------------------------------------------------------------------------
 
 
 def shown_trees(instance: ForestPackingInstance, solution: ForestPackingSolution) -> list[Shown]:
@@ -164,7 +164,7 @@ def _bands(instance: ForestPackingInstance, layout: Layout) -> go.Scatter:
 def _tree_traces(
     network: Network, layout: Layout, group: Shown, strips: Sequence[Strip]
 ) -> Iterator[go.Scatter]:
-    """The strips of a tree, those of each stage in one trace."""
+    """The strips of a tree, one trace for each stage."""
     colours: list[tuple[Stage, str]] = [
         ("reduce", group.colour),
         ("broadcast", lightened(group.colour)),
@@ -201,7 +201,7 @@ def _link_hover(
     shown: Sequence[Shown],
     strips: Sequence[Strip],
 ) -> go.Scatter:
-    """Invisible points that tell what is on a band."""
+    """Invisible points with the hover text of the bands."""
     network = instance.network
     on_arc: defaultdict[tuple[int, int], list[Strip]] = defaultdict(list)
     for strip in strips:
@@ -286,7 +286,7 @@ def _roots(network: Network, layout: Layout, shown: Sequence[Shown]) -> dict[int
 
 
 def _menu(shown: Sequence[Shown], owner: Sequence[int]) -> dict[str, Any]:
-    """A menu of one tree alone; `owner` of each trace, -1 of what is always to be seen."""
+    """A menu that shows one tree alone; `owner` of each trace, -1 if it is always visible."""
 
     def button(label: str, visible: list[bool], outline: float) -> dict[str, Any]:
         change = {"visible": visible, "line.width": [outline] * len(owner)}
@@ -354,7 +354,7 @@ def total_rate(solution: ForestPackingSolution) -> float:
 
 
 def written_rate(rate: Number) -> str:
-    """Write a rate in GB/s, short."""
+    """Return a rate in GB/s as a short text."""
     return f"{float(rate):.4g}"
 
 

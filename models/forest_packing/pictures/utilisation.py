@@ -1,4 +1,4 @@
-"""How full a plan makes every link: a heat map of small networks, bars of others."""
+"""Picture of link utilisation: a heat map for small networks, bars for others."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAPPED_NODES, _WRITTEN_NODES = 24, 10
 
 
 def utilisation(instance: ForestPackingInstance, solution: ForestPackingSolution) -> go.Figure:
-    """Draw what part of the time every link of a feasible plan is busy, by stage.
+    """Draw the part of the time that every link of a feasible plan is busy, by stage.
 
     Small networks are a heat map, source by destination; others, and those whose links share
     limits (half duplex, NICs), are bars.

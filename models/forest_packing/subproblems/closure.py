@@ -1,7 +1,8 @@
-"""Cheapest paths between workers that run through switches only (F7, closure columns).
+"""The closure of a network: cheapest paths between workers that run through switches only.
 
-A path that passes through another worker is two logical arcs and not one, so every worker is split
-into a source without in-arcs and a sink without out-arcs before shortest paths are taken.
+Columns of F7.3. A path that passes through another worker is two logical arcs and not one, so every
+worker is split into a source without in-arcs and a sink without out-arcs before shortest paths are
+taken.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from ..packing import Route
 class Closure:
     """Shortest switch-only paths of a network under prices of its arcs.
 
-    The paths from a worker are kept from one update to the next unless they can have changed:
-    a price of theirs rose, or any price fell.
+    The paths from a worker are kept from one update to the next unless they may have changed:
+    one of their prices rose, or any price fell.
     """
 
     def __init__(self, network: Network):
@@ -46,7 +47,7 @@ class Closure:
             np.int32
         )
         self._before = np.full((self._n, self._size), -1, dtype=np.int32)
-        # Whether the shortest-path tree of a worker runs over an arc.
+        # True if the shortest-path tree of a worker runs over an arc.
         self._used = np.zeros((self._n, len(network.arcs)), dtype=bool)
 
     def update(self, prices: Floats) -> Floats:
@@ -161,7 +162,7 @@ class ClosureTrees:
         Returns
         -------
         ndarray of int, shape (N - 1, L)
-            The nodes of each logical edge's path, filled up with -1; empty if no tree spans the
+            The nodes of each logical edge's path, padded with -1; empty if no tree spans the
             workers.
         """
         n, workers = self.network.num_nodes, self.network.num_workers
@@ -199,7 +200,7 @@ def _spanning_offers(workers: int, a: Ints, b: Ints, price: Floats) -> Ints:
 
 
 def _walk(nodes: Ints, before: Ints) -> Ints:
-    """Return the nodes on the way back from `nodes`, one row each, filled up with -1."""
+    """Return the nodes on the way back from `nodes`, one row each, padded with -1."""
     steps = [nodes]
     while (nodes >= 0).any():
         nodes = np.where(nodes >= 0, np.maximum(before[nodes], -1), -1)

@@ -1,13 +1,13 @@
-r"""The cut LP (F3) in HiGHS, with the cut rows that have been found so far.
+r"""The cut LP in HiGHS, with the cut rows that have been found so far.
 
-In the rate-scaled form of `loads.py`: :math:`\max R` with root rates :math:`w`, loads :math:`g, h`,
-capacities, balances (3), and the cuts
+Formulation F3, in the rate-scaled form of `loads.py`: :math:`\max R` with root rates :math:`w`,
+loads :math:`g, h`, capacities, balances (3), and the cuts
 
 .. math::
     g(\delta^-(Q)) + w(Q) \ge R, \qquad h(\delta^+(Q)) + w(Q) \ge R                 \tag{F3}
 
-More load than a cut needs does no harm, except at a switch, which must pass on what it gets. Most
-of the loads can therefore be eliminated; what is left are often the cut rows alone:
+More load than a cut needs does no harm, except at a switch, which must forward what it receives.
+Most of the loads can therefore be eliminated; often only the cut rows remain:
 
 - stages apart (one stage, or taking turns), rows of single arcs, every switch with as much
   capacity in as out: every arc is filled, :math:`g = c s_2`;
@@ -108,7 +108,7 @@ class CutLp:
     # -- the model -----------------------------------------------------------------------------
 
     def _add_rates(self) -> None:
-        """R in column 0; w_r where the shares are free, with (1)."""
+        """Add R as column 0; w_r where the shares are free, with (1)."""
         n = self.network.num_workers
         self.lp.add_columns([1], [0], [INFINITY])
         shares = required_shares(self.instance)
@@ -144,7 +144,7 @@ class CutLp:
     def _switches_balanced(self) -> bool:
         network = self.network
         if (self.capacity * self.scale < network.capacity_float * (1 - 1e-9)).any():
-            return False  # as clipped they may not be
+            return False  # clipping may have changed that
         into: dict[int, Fraction] = dict.fromkeys(network.switches, Fraction(0))
         for (u, v), c in zip(network.arcs, network.capacity, strict=True):
             if v in into:
@@ -154,11 +154,11 @@ class CutLp:
         return not any(into.values())
 
     def _add_shared_loads(self, apart: bool) -> None:
-        """Columns of loads that are not eliminated."""
+        """Add the columns of loads that are not eliminated."""
         network, m = self.network, len(self.capacity)
         n = network.num_workers
         full = network.only_arc_rows and not apart
-        # Whether the load of the other stage (of the other direction, if mirrored) is the rest.
+        # True if the other stage (the other direction, if mirrored) takes the rest of the capacity.
         self._rest = (network.tails < n) & (network.heads < n) & full
         everything = np.arange(m)
         own = np.ones(m, dtype=bool)
@@ -189,7 +189,7 @@ class CutLp:
         return load
 
     def _add_capacities(self, apart: bool) -> None:
-        """(2) for rows of which some arc is not shared completely; of each stage, if apart."""
+        """Add (2) for rows with an arc that is not shared completely; per stage, if apart."""
         columns: list[int] = []
         starts: list[int] = []
         values: list[float] = []
@@ -217,7 +217,7 @@ class CutLp:
             self.lp.add_rows(np.full(len(upper), -INFINITY), upper, starts, columns, values)
 
     def _add_balances(self) -> None:
-        """(3), of each stage by itself."""
+        """Add (3), for each stage by itself."""
         for stage in self.stages:
             load = self._loads[stage]
             for s in self.network.switches:
@@ -266,7 +266,7 @@ class CutLp:
     # -- solutions -----------------------------------------------------------------------------
 
     def solve(self, limits: Limits) -> Status:
-        """Solve with the cuts there are; the values are then those of the last optimum."""
+        """Solve with the present cuts; the values are then those of the last optimum."""
         first = self._x.size == 0 and self.lp.num_columns > MANY_COLUMNS
         status = self.lp.solve(limits, "interior_point" if first else "dual")
         if status is Status.OPTIMAL:
@@ -276,17 +276,17 @@ class CutLp:
 
     @property
     def limit_hit(self) -> str | None:
-        """What stopped the last solve, if anything did."""
+        """The limit that stopped the last solve, if one did."""
         return self.lp.limit_hit
 
     @property
     def num_cuts(self) -> int:
-        """Cut rows there are."""
+        """Number of cut rows."""
         return len(self._cuts)
 
     @property
     def solved(self) -> bool:
-        """Whether any solve came to its end."""
+        """True if any solve was completed."""
         return self._x.size > 0
 
     @property
@@ -301,7 +301,7 @@ class CutLp:
         return np.maximum(w, 0.0) * self.scale
 
     def loads(self, stage: Stage) -> Floats:
-        """Load of every arc in a stage, GB/s; all that a stage could have."""
+        """Load of every arc in a stage, GB/s; the most that the stage could carry."""
         return self._loads[stage].value(self._x) * self.scale
 
     def multipliers(self) -> Multipliers:
@@ -319,7 +319,7 @@ class CutLp:
 
 
 def _take_rest(load: Load, arcs: Ints, columns: Ints, capacity: Floats) -> None:
-    """Let the load of some arcs be what other columns leave of the capacity."""
+    """Set the load of some arcs to the capacity that other columns leave."""
     load.constant[arcs] = capacity[arcs]
     load.factor[arcs] = -1.0
     load.column[arcs] = columns

@@ -1,4 +1,4 @@
-"""All routes, arborescences and spanning trees of tiny networks, and how many there are.
+"""Enumeration and counting of routes, arborescences and spanning trees of tiny networks.
 
 For the formulations that have a column for each. Nothing here is needed to solve large instances.
 """
@@ -15,7 +15,7 @@ from ..packing import Route
 
 
 def switch_routes(network: Network) -> dict[tuple[int, int], list[Route]]:
-    """Return the simple paths from each worker to each other that have only switches inside (F7.3).
+    """Return the simple paths between workers that have only switches inside (F7.3).
 
     Pairs without one are left out. Without switches these are the arcs.
     """
@@ -99,7 +99,7 @@ def routings(
 
 
 def _reaches_all(tails: Sequence[Sequence[int]], root: int) -> bool:
-    """Whether every node is reached from the root."""
+    """Return True if every node is reached from the root."""
     reached = {root}
     grown = True
     while grown:

@@ -1,4 +1,4 @@
-"""Best rates of given tree pairs, exact: a vertex is the solution of a system of full rows."""
+"""Exact best rates of given tree pairs: an LP vertex as the solution of its full rows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def best_rates(
     instance : ForestPackingInstance
         Its stages do not take turns; the shares of its roots are free, or the pairs have one root.
     pairs : sequence of Pair
-        What rates they have does not matter, unless time runs out.
+        Their rates are ignored, unless time runs out.
     limits : Limits
     """
     if not pairs:
@@ -55,7 +55,7 @@ def best_rates(
     all_uses = [row_uses(instance, p) for p in pairs]
     # Together no faster than each alone, and at least as fast as the widest of them.
     scale = sum(float(min(rows[i].capacity / n for i, n in uses.items())) for uses in all_uses)
-    # No row carries more than that as often as a pair uses it; twice that never binds.
+    # No row carries more than that times the uses by a pair; twice that never binds.
     most = 2 * scale * max(n for uses in all_uses for n in uses.values())
     capacity = np.minimum(instance.network.row_capacity_float, most) / scale
     lp = PersistentLp("max")
@@ -71,7 +71,7 @@ def best_rates(
 def read_exactly(
     instance: ForestPackingInstance, pairs: Sequence[Pair], rates: Sequence[float]
 ) -> list[Pair]:
-    """Return the best plan of several readings of rates: as a vertex, simple fractions, as are."""
+    """Return the best plan of several readings of rates: a vertex, simple fractions, unchanged."""
     least = NEGLIGIBLE * max(rates, default=0.0)
     used = [replace(p, rate=Fraction(x)) for p, x in zip(pairs, rates, strict=True) if x > least]
     readings = read_rates([p.rate for p in used], instance.network.unit)
@@ -149,7 +149,7 @@ def fit_or_relieve(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> li
     """Fit pairs; if rows are overloaded, also with only the pairs on these rows slowed down.
 
     A row whose capacity is near the solver's tolerance may be overloaded by a multiple of it. All
-    rates would be divided by that, for the sake of pairs that carry next to nothing.
+    rates would be divided by that, because of pairs that carry next to nothing.
     """
     fitted = fit(instance, pairs)
     if instance.sequential or total_rate(fitted) >= total_rate(pairs) * (1 - OVERLOAD):

@@ -1,9 +1,11 @@
-r"""The fewest trees of a pool that reach a target rate (F8e).
+r"""The fewest trees of a pool that reach a target rate.
+
+Formulation F8e.
 
 Sets: pool of tree pairs j = 1..J; rows i with capacity c_i. n_ij: how often pair j uses row i.
 B_j = min_i c_i / n_ij is the largest rate of pair j alone.
 
-Variables: x_j rate of a pair, z_j whether it is used.
+Variables: x_j rate of a pair, z_j = 1 if it is used.
 
 .. math::
     \min\ & \sum_j z_j \\
@@ -67,7 +69,7 @@ def build(
     instance : ForestPackingInstance
         Its stages do not take turns.
     pairs : sequence of Pair
-        The pool; the rates in it do not matter.
+        The pool; its rates are ignored.
     target_rate : Fraction
         GB/s.
     step : Fraction, optional
@@ -151,7 +153,7 @@ def fewest_trees(
         GB/s.
     limits : Limits
     selection_s : float
-        Most seconds of it for the solver.
+        Most seconds of them for the solver.
     step : Fraction, optional
         GB/s of which the rates have to be multiples.
     backend : "highs" or "cpsat"

@@ -1,15 +1,17 @@
-r"""PRICE of A1: the cheapest column of the tree-pair LP (F1) under prices of its rows.
+r"""Pricing oracles: the cheapest column of the tree-pair LP under prices of its rows.
 
-Two kinds of columns are enough for every network and collective:
+They serve A1 and A3 on formulation F1. Two kinds of columns are enough for every network and
+collective:
 
-* *Undirected trees.* Where turning all arcs around maps rows on rows of the same capacity, an
+* *Undirected trees.* Where reversing all arcs maps rows to rows of the same capacity, an
   overlapped allreduce may use each tree in both directions, and any worker may be the root (T1,
   F5, F7.3). Rows that are each other's image carry the same load and are one row. Where every row
   contains the reverse of each of its arcs (half duplex), this holds for single stages too, and
   stages that take turns are as fast as overlapped ones, as they can take half of the time each.
-  PRICE is a minimum spanning tree, over the closure if there are switches.
-* *Rooted trees.* Else PRICE is, for each root, a cheapest in-tree and a cheapest out-tree; the best
-  root is taken where roots are free, and the average over the roots by their shares where not.
+  Pricing is a minimum spanning tree, over the closure if there are switches.
+* *Rooted trees.* Otherwise pricing finds, for each root, a cheapest in-tree and a cheapest
+  out-tree. Where roots are free the best root is taken, where not the average over the roots by
+  their shares.
 
 Stages that take turns have a family of rows each. The fractions of time s_1 + s_2 <= 1 that the
 stages get are packed by rows for every pair of a row i of the first and a row j of the second,
@@ -44,7 +46,7 @@ Nodes = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class FoundTree:
-    """A tree that PRICE returned.
+    """A tree that an oracle returned.
 
     Attributes
     ----------
@@ -55,7 +57,7 @@ class FoundTree:
     elements : ndarray of int32
         Arcs (of an undirected tree edges) it runs over, sorted, each as often as it is used.
     routes : ndarray of int32, shape (logical edges, L)
-        Nodes of each logical edge's path in the direction of the data, filled up with -1.
+        Nodes of each logical edge's path in the direction of the data, padded with -1.
     """
 
     stage: Stage | None
@@ -65,11 +67,11 @@ class FoundTree:
 
     @property
     def key(self) -> tuple[Stage | None, int, bytes]:
-        """What two trees with the same loads and root have in common."""
+        """Key that two trees share if and only if they have the same loads and root."""
         return self.stage, self.root, self.elements.tobytes()
 
     def route_tuples(self) -> tuple[Route, ...]:
-        """Return the routes without what fills them up."""
+        """Return the routes without their padding."""
         return tuple(tuple(v for v in row if v >= 0) for row in self.routes.tolist())
 
 
@@ -83,7 +85,7 @@ class Column:
 
 
 class Oracle(Protocol):
-    """PRICE for one instance.
+    """Pricing oracle of one instance.
 
     Attributes
     ----------
@@ -110,7 +112,7 @@ class Oracle(Protocol):
 
 
 def make_oracle(instance: ForestPackingInstance) -> Oracle:
-    """Return PRICE for an instance.
+    """Return the pricing oracle of an instance.
 
     Raises
     ------
@@ -128,7 +130,7 @@ def make_oracle(instance: ForestPackingInstance) -> Oracle:
 
 
 def _mirror(network: Network) -> list[int | None]:
-    """Return the row that each row becomes when all arcs turn around; None if it is no row."""
+    """Return the row that each row becomes when all arcs are reversed; None if some has none."""
     # Of several rows over the same arcs only the tightest matters, but each needs an image.
     known: dict[tuple[frozenset[int], object], list[int]] = {}
     for i, row in enumerate(network.rows):
@@ -145,13 +147,13 @@ def _mirror(network: Network) -> list[int | None]:
 
 
 class UndirectedOracle:
-    """PRICE by minimum spanning trees.
+    """Pricing by minimum spanning trees.
 
     Parameters
     ----------
     instance : ForestPackingInstance
     image : list of int
-        The row that each row becomes when all arcs turn around.
+        The row that each row becomes when all arcs are reversed.
     """
 
     def __init__(self, instance: ForestPackingInstance, image: list[int]):
@@ -209,13 +211,13 @@ class UndirectedOracle:
         return self._matrix @ np.bincount(tree.elements, minlength=len(self._edges)).astype(float)
 
     def row_prices(self, y: Floats) -> dict[Stage, Floats]:
-        """Share the price of rows that are one among them."""
+        """Divide the price of merged rows between them."""
         prices = (y / self._class_size)[self._class_of]
         return dict.fromkeys(self._stages, prices)
 
 
 class RootedOracle:
-    """PRICE by cheapest in- and out-trees of each root."""
+    """Pricing by cheapest in- and out-trees of each root."""
 
     def __init__(self, instance: ForestPackingInstance):
         network = instance.network
@@ -338,7 +340,7 @@ class _ClosureFinder:
 
 
 class _SteinerFinder:
-    """Steiner trees; in-trees are out-trees of the network turned around."""
+    """Steiner trees; in-trees are out-trees of the reversed network."""
 
     def __init__(self, network: Network, stage: Stage):
         self._reduce = stage == "reduce"

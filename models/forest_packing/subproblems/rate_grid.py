@@ -1,4 +1,4 @@
-r"""Rates on a grid, for models with integer rates, and what their bounds say off the grid.
+r"""Grids of rates for models with integer rates, and the bounds that hold off the grid.
 
 The best rates of K given trees are a vertex of :math:`\{x \ge 0: \sum_k n_{ik} x_k \le c_i\}`,
 so by Cramer's rule multiples of unit/d with a determinant d of at most K rows. If n is 0 or 1, d is
@@ -18,7 +18,7 @@ from gadgetopt.errors import ModelRefused
 
 #: Largest determinant of a 0/1 matrix of order 0, 1, 2, ...
 ZERO_ONE_DETERMINANT = (1, 1, 1, 2, 3, 5, 9, 32, 56, 144, 320)
-#: Finest grid that is chosen for the sake of exactness: steps a unit.
+#: Finest grid that is chosen to be exact, in steps a unit.
 MOST_STEPS = 5040
 #: Steps a unit where an exact grid would be finer than that.
 DEFAULT_STEPS = 60
@@ -45,7 +45,7 @@ class RateGrid:
     denominators : int or None
         Optimal rates are multiples of unit/d with d up to this; None if that is not known.
     exact : bool
-        Whether the grid contains an optimal plan.
+        True if the grid contains an optimal plan.
     """
 
     step: Fraction
@@ -59,7 +59,7 @@ class RateGrid:
         return math.floor(rate / self.step)
 
     def bound(self, steps: int) -> Fraction:
-        """Return the bound on all rates, GB/s, that a bound on those of the grid gives."""
+        """Return the bound on all rates, GB/s, from a bound on the rates of the grid."""
         if self.exact:
             return steps * self.step
         outward = (steps + self.num_trees) * self.step
@@ -87,7 +87,7 @@ def make_grid(
     num_trees : int
         K.
     most_uses : int or None
-        m, how often a column uses a row at most; None if that is not bounded.
+        m, the most uses of a row by a column; None if not bounded.
     granularity : Fraction, optional
         The step, GB/s.
     largest : Fraction, default 0

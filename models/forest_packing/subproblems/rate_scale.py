@@ -1,8 +1,8 @@
-r"""The scale of the linear programs: a bound on the rate, near it whatever the capacities are.
+r"""The scale of the linear programs: a bound that is near the rate for any capacities.
 
-At equal prices :math:`y_i = 1 / (M c_i)` of M rows the cheapest column costs 1/M of what it takes
-of the capacities in all, so that the bound U that these prices prove is at most M times the rate
-that this column alone has:
+At equal prices :math:`y_i = 1 / (M c_i)` of M rows the cheapest column costs 1/M of its
+total relative use of the capacities, so that the bound U that these prices prove is at most M times
+the rate that this column alone has:
 
 .. math:: R \le U = \frac{1}{\pi(y)} \le M R .
 
@@ -12,17 +12,17 @@ solver's tolerances if the bottleneck is a million times narrower.
 Capacities far beyond U are clipped. The trees of a stage need no more rate than R together, and
 each uses a row at most
 
-- N - 1 times over paths between workers: a simple path uses at most one arc of a row, be it an arc,
-  a cable, or what enters or leaves a node;
+- N - 1 times over paths between workers: a simple path uses at most one arc of a row, where a row
+  is an arc, a cable, or all arcs into or out of a node;
 - as often as the row has arcs where switches copy and sum, as a Steiner tree uses an arc once; rows
   that are each other's image are one, and cables have two arcs, so there are at most 4 M.
 
 Both stages together load a row by at most :math:`2 \max(N - 1, 4 M) U`. Twice that leaves every
 clipped row slack in some optimal solution, hence its price 0 in every dual one, so that the duals
-also are those of the network that is not clipped. Of stages that take turns each has a bound U_k
-on its rate when it is alone, and loads a row by at most its part of the time of that; clipping uses
+are also those of the network before clipping. Each of two stages that take turns has a bound U_k on
+its rate when it runs alone, and loads a row by at most its part of the time of that; clipping uses
 the largest U_k. Capacities too small to be a coefficient are 0: the plan loses no more than these,
-and bounds are proved with the capacities there are.
+and bounds are proved with the original capacities.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Certificates from duals in floating point: several roundings to rationals, the best one kept.
+"""Rational certificates from floating-point duals: the best of several roundings.
 
 An optimal dual vertex of a network with small integer capacities consists of simple fractions, once
 it is scaled so that its largest multiplier is 1. The right rounding then proves the optimum itself;
@@ -18,12 +18,12 @@ from ..certificate import (
     CutFamily,
     ForestPackingCertificate,
     Prices,
-    certified_bound,
+    check_bound,
 )
 from ..instance import ForestPackingInstance, Stage
 from .cut_lp import Multipliers
 
-#: Denominators at most of which the roundings are.
+#: Largest denominators of the roundings.
 DENOMINATORS = (1, 2, 6, 12, 60, 360, 2_000, 100_000, 10_000_000)
 #: Duals below this part of the largest one are rounding errors of 0.
 NEGLIGIBLE = 1e-9
@@ -35,7 +35,7 @@ def roundings(duals: Floats) -> Iterator[list[Fraction]]:
     if largest == 0:
         return
     scaled = np.where(np.abs(duals) > NEGLIGIBLE * largest, duals / largest, 0.0)
-    # Few values are different.
+    # There are few distinct values.
     distinct, position = np.unique(np.round(scaled, 12), return_inverse=True)
     last = None
     for denominator in DENOMINATORS:
@@ -114,7 +114,7 @@ def price_certificate(
 
 
 def singletons_certificate(instance: ForestPackingInstance) -> ForestPackingCertificate:
-    """Return the certificate of every worker alone: all the data enters it and leaves it."""
+    """Return the certificate of single workers: all the data enters and leaves each of them."""
     return ForestPackingCertificate(
         proof=CutFamily(
             cuts=tuple(
@@ -132,7 +132,7 @@ def best_certificate(
     """Return the certificate with the lowest bound, the first of equals; None if none proves."""
     best, lowest = None, None
     for certificate in certificates:
-        bound = certified_bound(instance, certificate)
+        bound = check_bound(instance, certificate)
         if bound is not None and (lowest is None or bound < lowest):
             best, lowest = certificate, bound
     return best

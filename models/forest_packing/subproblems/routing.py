@@ -1,4 +1,4 @@
-"""Where the transfers of the baselines run: hop-shortest paths, and the loads they make.
+"""Routing of the baselines' transfers: hop-shortest paths, and their loads.
 
 A baseline's logical transfer from u to v takes a path of fewest hops, at each node the next hop of
 smallest index. Unlike the arcs of optimal trees it may run through other workers, which then only
@@ -41,7 +41,7 @@ class Routing:
 
     @property
     def connected(self) -> bool:
-        """Whether every worker reaches every other one."""
+        """True if every worker reaches every other one."""
         n = self.network.num_workers
         return all(self._next[v, u] >= 0 for v in range(n) for u in range(n) if u != v)
 

@@ -1,12 +1,12 @@
-r"""Separation of cuts: node sets that get less than the rate (F3).
+r"""Separation of cuts: node sets that receive less than the rate.
 
-Broadcast loads g and root rates w carry the rate R to every worker if and only if
+Rows (F3). Broadcast loads g and root rates w carry the rate R to every worker if and only if
 
 .. math:: g(\delta^-(Q)) + w(Q) \ge R \qquad \forall Q,\ Q \cap W \ne \emptyset
 
 that is if the maximum flow from a super-source with arcs of capacity :math:`w_r` is R or more to
-every worker. Workers that were looked at join the source: a set that has one of them is known
-to be satisfied, so their arcs may as well be fed without limit. After the first few workers the
+every worker. Workers that have been checked join the source: a set with one of them is known
+to be satisfied, so their arcs may be fed without limit. After the first few workers the
 others need no maximum flow, as paths of two arcs from the source already carry enough.
 """
 
@@ -57,7 +57,7 @@ class Separator:
         -------
         list of ndarray of bool, shape (nodes,)
             The smallest and the largest of the worst sets of each worker that gets too little. A
-            set is left out if it has a worker that was looked at before.
+            set is left out if it has a worker that was checked before.
         """
         if rate <= 0:
             return []

@@ -1,7 +1,7 @@
-r"""Cheapest arborescences of at most a given height, by dynamic programming over sets (F8f).
+r"""Cheapest arborescences of at most a given height, by dynamic programming over sets.
 
-The problem is NP-hard; this is exact in :math:`O(3^N H)`. With the nodes in S reached and h levels
-left, the next level D is attached to the cheapest node reached,
+Pricing of F8f. The problem is NP-hard; this is exact in :math:`O(3^N H)`. With the nodes in S
+reached and h levels left, the next level D is attached to the cheapest node reached,
 
 .. math:: F_0(V) = 0, \qquad
           F_h(S) = \min_{D \subseteq V \setminus S} \Big( \sum_{v \in D} \min_{u \in S} c_{uv}
@@ -37,7 +37,7 @@ class ShallowTrees:
 
     @cached_property
     def _levels(self) -> tuple[Ints, Ints, Ints]:
-        """Every set S with every D outside it: where those of S start, D, and the union."""
+        """All pairs of a set S and a D outside it: first index of each S, all D, all unions."""
         starts, levels = [0], []
         for S in range(1, self.full + 1):
             outside = np.zeros(1, dtype=np.int64)

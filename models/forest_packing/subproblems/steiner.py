@@ -1,7 +1,8 @@
-"""Cheapest Steiner out-trees from every worker (Dreyfus and Wagner): PRICE of A1 in the network.
+"""Cheapest Steiner out-trees from every worker (Dreyfus and Wagner).
 
-Where switches copy and sum, a tree may branch in them, and a cheapest tree is a Steiner tree. The
-dynamic program over sets of workers takes O(3^N n), so it is for N <= 10.
+Pricing of A1 for aggregation in the network. Where switches copy and sum, a tree may branch in
+them, and a cheapest tree is a Steiner tree. The dynamic program over sets of workers takes O(3^N
+n), so it is for N <= 10.
 """
 
 from __future__ import annotations

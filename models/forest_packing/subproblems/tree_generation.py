@@ -1,4 +1,4 @@
-r"""Column generation of trees over the restricted master, from a warm start, with smoothing.
+r"""Column generation of trees, with a warm start and dual smoothing.
 
 Any prices y >= 0 of the rows prove the bound :math:`\sum_i c_i y_i / \pi(y)`, with
 :math:`\pi(y)` the price of the cheapest column. The best prices so far are the centre of smoothing:
@@ -45,7 +45,7 @@ class Start:
     prices : ndarray or None
         The best prices met, capital of each family 1.
     bound : float
-        What they prove, GB/s; 0 if no tree spans the workers.
+        The bound that they prove, GB/s; 0 if no tree spans the workers.
     """
 
     trees: list[FoundTree] = field(default_factory=list)
@@ -77,10 +77,10 @@ def balanced_start(oracle: Oracle, limits: Limits) -> Start:
     r"""Return trees of a greedy packing that keeps the rows' relative loads balanced.
 
     Each tree is a cheapest one under prices :math:`e^{3 (\ell_i - \max \ell)} / c_i`, with
-    :math:`\ell_i` the load over the capacity so far, and gets 0.3 of the room its tightest row has.
+    :math:`\ell_i` the load over the capacity so far, and gets 0.3 of the slack of its tightest row.
     Without switches this is Thorup's greedy tree packing, whose loads tend to the ideal ones: in
-    the limit every tree crosses the tight partition as seldom as it can, so that the trees are just
-    those of which an optimal packing is made.
+    the limit every tree crosses the tight partition as seldom as possible, and optimal packings are
+    made of such trees.
     """
     clock = Clock(Clock(limits).limits(part=0.5))
     capacity, families = oracle.capacity, oracle.families

@@ -1,4 +1,4 @@
-"""Spanning arborescences as literals of CP-SAT models (F8)."""
+"""Spanning arborescences as literals of CP-SAT models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""The restricted master of tree packing: the best rates of the trees found so far.
+r"""The restricted master LP of tree packing: the best rates of the trees found so far.
 
 Trees of different stages are columns of their own, coupled by the rate of their root, which is
 (F1) with in-trees and out-trees combined freely:
@@ -54,8 +54,8 @@ class TreeMaster:
         Stages of the collective that trees are rooted for.
     num_workers : int
     roots : "any", "free", or dict
-        Whether trees need not be coupled (they serve any root, or one stage's root rates are rows
-        of the oracle), the shares of roots are free, or given.
+        "any" if trees need no coupling (they serve any root, or one stage's root rates are rows of
+        the oracle), "free" if root shares are free, or the given shares.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class TreeMaster:
         return self._group_row[(None, -1) if self._any else (tree.stage, tree.root)]
 
     def add(self, trees: Iterable[FoundTree]) -> int:
-        """Add trees that are not there yet; return how many."""
+        """Add the trees that are new; return how many."""
         starts: list[int] = []
         rows, values = [np.empty(0, dtype=np.int64)], [np.empty(0)]
         entries = 0
@@ -147,7 +147,7 @@ class TreeMaster:
         return len(starts)
 
     def solve(self, limits: Limits) -> Status:
-        """Find the best rates; values are those of the last solve that had any."""
+        """Find the best rates; values are those of the last solve that found any."""
         first = self._x is None and len(self.capacity) > MANY_ROWS
         status = self._lp.solve(limits, "interior_point" if first else "choose")
         if status in (Status.OPTIMAL, Status.FEASIBLE):
@@ -159,7 +159,7 @@ class TreeMaster:
 
     @property
     def limit_hit(self) -> str | None:
-        """What stopped the last solve, if anything did."""
+        """The limit that stopped the last solve, if one did."""
         return self._lp.limit_hit
 
     @property
@@ -188,7 +188,7 @@ class TreeMaster:
         return out
 
     def improves(self, tree: FoundTree) -> bool:
-        """Whether the last duals price a tree below what its group pays for it."""
+        """Return True if the last duals price a tree below the dual value of its group."""
         y = np.maximum(self._duals[: len(self.capacity)], 0.0)
         worth = -float(self._duals[self._row_of(tree)])
         return float(self._oracle.load(tree) @ y) < worth - IMPROVEMENT * max(1.0, worth)

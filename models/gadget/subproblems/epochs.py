@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array, csr_array
 
+from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.knapsack.direct import Named
 
 from ..terms import JobTerms, Terms
@@ -34,8 +34,6 @@ from .hull import envelope, upper_hull
 if TYPE_CHECKING:
     from gadgetopt.solvers.standard_form import StandardForm
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 #: Totals this close below a whole number are that number.
 WHOLE = 1e-6

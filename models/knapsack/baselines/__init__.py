@@ -1,1 +1,18 @@
-"""What the paper compares its algorithm with, and heuristics of ours."""
+"""Baselines without a guarantee.
+
+- `greedy`: by density, or by exchanges within groups.
+"""
+
+from gadgetopt.system.declaration import Method, Parts
+
+part = Parts(__name__)
+
+METHODS = (
+    Method(
+        "greedy",
+        kind="baseline",
+        summary="by profit per part of the fullest row; exchanges within groups",
+        reference="greedy",
+        run=part("greedy:greedy"),
+    ),
+)

@@ -1,4 +1,4 @@
-"""Greedy choices, the least that an algorithm has to beat."""
+"""Greedy choice of items, the baseline of the other methods."""
 
 from __future__ import annotations
 
@@ -9,11 +9,31 @@ from gadgetopt.pieces.knapsack.greedy import by_density
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import shares
 from gadgetopt.search.clock import Clock
-from gadgetopt.system.result import Limits
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ..instance import KnapsackInstance
+from ..scaling import scaled
 
 
-def greedy(knapsack: Knapsack, limits: Limits) -> tuple[Ints | None, bool]:
-    """Return the items that greed chooses, and whether the time limit stopped it.
+def greedy(instance: KnapsackInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Return a greedy choice: by density, or by exchanges within groups; no guarantee.
+
+    Raises
+    ------
+    ModelRefused
+        If the numbers of the instance have too many digits.
+    """
+    whole = scaled(instance)
+    chosen, stopped = greedy_items(whole.knapsack, limits)
+    return MethodOutcome(
+        solution=None if chosen is None else whole.solution(instance, chosen),
+        claimed_objective=None if chosen is None else whole.profit(whole.knapsack.value(chosen)),
+        limit_hit="time_s" if stopped else None,
+    )
+
+
+def greedy_items(knapsack: Knapsack, limits: Limits) -> tuple[Ints | None, bool]:
+    """Return the items of the greedy choice, and True if the time limit stopped the search.
 
     Returns
     -------
@@ -28,7 +48,7 @@ def by_upgrades(knapsack: Knapsack, limits: Limits) -> tuple[Ints | None, bool]:
     """Start from nothing, or the lightest items, and exchange items while that gains.
 
     Of the exchanges within a group that fit, the one with the largest gain per capacity it takes is
-    made, those that take none first, by gain. Profit grows with every step, so this ends.
+    made; those that take none come first, by gain. Profit grows with every step, so this ends.
     """
     clock = Clock(limits)
     share = shares(knapsack)

@@ -1,4 +1,7 @@
-"""Relaxations, and what computes their certificates."""
+"""Upper bounds on the profit, each with a certificate.
+
+- `multipliers`: Lagrangian and surrogate relaxation at the duals of the linear relaxation
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 

@@ -1,8 +1,8 @@
-"""Bounds on the profit that anyone can re-check: Lagrangian and surrogate."""
+"""Lagrangian and surrogate bounds on the profit, certified by multipliers of the rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -16,11 +16,11 @@ from ..certificate import (
     MOST_CELLS,
     MOST_STEPS,
     KnapsackCertificate,
-    lagrangian_bound,
     surrogate_bound,
 )
 from ..instance import KnapsackInstance
-from ..scaling import ScaledKnapsack, scaled
+from ..outcome import lagrangian_certificate
+from ..scaling import scaled
 
 
 def lagrangian(
@@ -28,7 +28,7 @@ def lagrangian(
 ) -> MethodOutcome:
     """Return the Lagrangian bound at the duals of the linear relaxation, rounded down.
 
-    The duals are the certificate. At exactly optimal ones the bound is the relaxation's optimum.
+    The duals are the certificate. At exactly optimal duals the bound is the relaxation's optimum.
 
     Raises
     ------
@@ -45,37 +45,14 @@ def lagrangian(
     )
 
 
-def lagrangian_certificate(
-    instance: KnapsackInstance, whole: ScaledKnapsack, duals: Iterable[float]
-) -> KnapsackCertificate:
-    """Return the best certificate that duals of the scaled rows make, as they are or simplified.
-
-    An optimal vertex of whole numbers has duals of small denominators; hitting them exactly saves
-    the last digit of the bound.
-    """
-    floats = [max(0.0, float(y)) for y in duals]
-    candidates = (
-        [Fraction(y) for y in floats],
-        [Fraction(y).limit_denominator(LARGEST_DENOMINATOR) for y in floats],
-    )
-    multipliers = [_of_instance(whole, candidate) for candidate in candidates]
-    best = min(multipliers, key=lambda y: lagrangian_bound(instance, y) or 0)
-    return KnapsackCertificate(multipliers=best)
-
-
-def _of_instance(whole: ScaledKnapsack, duals: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    """Turn duals of the scaled rows into those of the instance's."""
-    return tuple(whole.unit * s * y for s, y in zip(whole.row_scales, duals, strict=True))
-
-
 def surrogate(
     instance: KnapsackInstance, limits: Limits, rng: np.random.Generator, *, cells: int = 200_000
 ) -> MethodOutcome:
     """Return the optimum of the knapsack whose one row is a weighted sum of all.
 
     The multipliers are the duals of the linear relaxation, scaled so that the row has the capacity
-    `cells`, before weights are rounded down to whole numbers. Fewer cells weaken the bound, never
-    its truth; there are as many as the steps that the check allows, if that is less.
+    `cells`, before weights are rounded down to whole numbers. Fewer cells weaken the bound, but
+    it stays true; the steps that the check allows limit their number.
 
     Raises
     ------
@@ -86,11 +63,11 @@ def surrogate(
     relaxation = linear_relaxation(whole.knapsack, limits)
     if relaxation.duals is None:
         return _without_duals(relaxation)
-    duals = _of_instance(whole, [Fraction(max(0.0, float(y))) for y in relaxation.duals])
+    duals = whole.multipliers([Fraction(max(0.0, float(y))) for y in relaxation.duals])
     worth = sum((y * c for y, c in zip(duals, instance.capacities, strict=True)), Fraction(0))
     cells = min(cells, MOST_STEPS // (2 * instance.num_items), MOST_CELLS // 2)
     scale = cells / worth if worth else Fraction(1)
-    # A multiplier is rounded per unit of its row, so that the size of the weights does not matter.
+    # A multiplier is rounded per unit of its row, so that the unit of the weights does not matter.
     units = (common_unit(row) for row in _weights_by_row(instance))
     certificate = KnapsackCertificate(
         multipliers=tuple(

@@ -1,4 +1,7 @@
-"""Methods that close gaps: decompositions, branch and bound, ladders, portfolios."""
+"""Exact methods.
+
+- `methods`: column generation and core, enumeration by the number of items, dynamic programming.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -31,21 +34,5 @@ METHODS = (
         reference="collinear case",
         run=part("methods:dynamic_program"),
         formulation="dynamic_program",
-    ),
-    Method(
-        "frieze_clarke",
-        kind="approximation",
-        summary="every set of k items, then the linear relaxation rounded down",
-        reference="Frieze and Clarke 1984",
-        run=part("methods:frieze_clarke"),
-        parameters={"k": 2, "complete": False, "enumeration": "pruned"},
-        choices={"enumeration": ("pruned", "literal")},
-    ),
-    Method(
-        "greedy",
-        kind="baseline",
-        summary="by profit per part of the fullest row; exchanges within groups",
-        reference="greedy",
-        run=part("methods:greedy"),
     ),
 )

@@ -1,4 +1,7 @@
-"""The models on paper: one file each, in Pyomo or as native CP-SAT models."""
+"""Models on paper.
+
+- `direct`: a binary variable for every item, and its linear relaxation
+"""
 
 from gadgetopt.system.declaration import Formulation, Parts
 
@@ -19,7 +22,7 @@ FORMULATIONS = (
         "lp_relaxation",
         model_class="LP",
         strength="relaxation",
-        summary="the same with parts of items",
+        summary="linear relaxation: fractions of items",
         equations="(K1)-(K3)",
         build=part("direct:build_relaxation"),
         decode=None,

@@ -11,8 +11,8 @@ i.
     & y_{ic} \in \{0, 1\}                                                     \tag{K4}
 
 `lp_relaxation` has :math:`0 \le y_{ic} \le 1` instead of (K4). An optimal basic solution of it has
-at most as many fractional groups as there are rows. A group of one item needs no (K3) but its own
-bound, unless it must be chosen.
+at most as many fractional groups as there are rows. For a group of one item, the bound of its
+variable replaces (K3), unless the item must be chosen.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def decode(m: pyo.ConcreteModel, instance: KnapsackInstance) -> KnapsackSolution
 def _row(instance: KnapsackInstance, r: int) -> tuple[list[list[float]], float]:
     """Return the weights of a row by group, and its capacity.
 
-    In whole numbers, which no solver's tolerance blurs, where doubles hold them.
+    Scaled to whole numbers if doubles hold these, so that solver tolerances do no harm.
     """
     whole = instance.whole
     if max(whole.capacities[r], *(w[r] for items in whole.items for _, w in items)) < 2**53:

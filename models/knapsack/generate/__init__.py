@@ -1,4 +1,7 @@
-"""Presets: random instances with the settings of the experiments."""
+"""Random instances.
+
+- `presets`: Chu and Beasley's, uncorrelated, multiple-choice, and the quickstart
+"""
 
 from gadgetopt.system.declaration import Generator, Parts
 
@@ -7,7 +10,7 @@ part = Parts(__name__)
 GENERATORS = (
     Generator(
         "quickstart",
-        summary="a small knapsack of the paper's kind",
+        summary="a small knapsack like those of `paper`",
         generate=part("presets:quickstart"),
         parameters={"items": 20, "rows": 3},
     ),

@@ -1,4 +1,4 @@
-"""Presets: Chu and Beasley's knapsacks, uncorrelated ones, and multiple-choice ones like Khan's."""
+"""Random instances: Chu and Beasley's knapsacks, uncorrelated ones, and multiple-choice."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from gadgetopt.numbers.arrays import Ints
 
 from ..instance import Item, KnapsackInstance
 
-#: Weights of Chu and Beasley's problems go up to this one.
+#: Largest weight in Chu and Beasley's problems.
 _LARGEST_WEIGHT = 1000
 
-#: Weights of Khan's problems lie in 0 to 9; there is room for 5 of every group.
+#: Weights of Khan's problems lie in 0 to 9; capacities are 5 for every group.
 _LARGEST_KHAN_WEIGHT, _KHAN_ROOM = 9, 5
 
 
 def quickstart(rng: np.random.Generator, *, items: int = 20, rows: int = 3) -> KnapsackInstance:
-    """Return a knapsack of the kind of `paper` that every exact method closes in no time."""
+    """Return a small knapsack like those of `paper`, which every exact method solves at once."""
     return paper(rng, items=items, rows=rows, tightness=0.5)
 
 
@@ -57,10 +57,10 @@ def multiple_choice(
 ) -> KnapsackInstance:
     """Return a multiple-choice knapsack like Khan's: exactly one item of each group.
 
-    Weights are drawn from 0 to 9, and every row has room for 5 from each group, as in his files. A
-    profit is the price of the weights, at a price of each row drawn from (0, 1), and up to a tenth
-    of the largest such price more (reconstructed). A choice drawn at random fits: capacities are
-    raised to it where they are less.
+    Weights are drawn from 0 to 9, and every capacity is 5 for each group, as in his files. A profit
+    is the price of the weights, at row prices drawn from (0, 1), plus up to a tenth of the largest
+    such price (reconstructed). A choice drawn at random fits: capacities are raised where they are
+    too small for it (reconstructed).
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def multiple_choice(
 
 
 def _single(profits: Ints, weights: Ints, tightness: float) -> KnapsackInstance:
-    """Return the knapsack of single items whose capacities are a part of the rows' sums."""
+    """Return the knapsack of single items whose capacities are a part of the sums of their rows."""
     if not 0 < tightness < 1:
         raise InputError(f"tightness: {tightness:g}, expected a number between 0 and 1")
     capacities = np.floor(tightness * weights.sum(axis=0)).astype(np.int64)

@@ -1,4 +1,7 @@
-"""The theorems: promised ratios and their assumptions."""
+"""The theorems: their ratios and assumptions.
+
+- `ratios`: Frieze and Clarke's theorem with its proof
+"""
 
 from gadgetopt.system.declaration import Assumption, Guarantee, Parts
 

@@ -1,4 +1,4 @@
-r"""What is known of the ratio of the algorithms: Frieze and Clarke's theorem.
+r"""Frieze and Clarke's theorem on the ratio of the optimum to the algorithm's profit.
 
 The algorithm fixes every set S of at most k items, leaves out the items more profitable than the
 least of S, and rounds a basic solution of the linear relaxation of the rest down. Its profit
@@ -12,8 +12,8 @@ relaxation of S, a basic solution has at most m fractional items, and each of th
 profitable as the average of S, :math:`\sigma / k`. Rounding down loses at most
 :math:`m \sigma / k \le m \tilde z / k`.
 
-With k = 0 nothing is promised, and with k at least the number of items the algorithm enumerates all
-choices, so the ratio is 1.
+With k = 0 the theorem promises nothing, and with k at least the number of items the algorithm
+enumerates all choices, so the ratio is 1.
 """
 
 from __future__ import annotations
@@ -36,5 +36,5 @@ def frieze_clarke_ratio(
 
 
 def single_items(instance: KnapsackInstance, _parameters: Mapping[str, Any]) -> bool:
-    """Whether every group is one item that may be left out."""
+    """Return True if every group is one item that may be left out."""
     return not instance.multiple_choice

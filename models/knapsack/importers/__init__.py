@@ -1,4 +1,9 @@
-"""Instances from real data."""
+"""Instances from public benchmark files.
+
+- `formats`: the importers
+- `reading`: the files of OR-Library and of Khan
+- `tokens`: numbers read word by word, with errors that name the line
+"""
 
 from gadgetopt.system.declaration import Importer, Parts
 

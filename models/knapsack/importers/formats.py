@@ -1,11 +1,11 @@
-"""Instances from the public benchmark files; `reading.py` has the formats.
+"""Importers of the public benchmark files; `reading.py` describes the formats.
 
 The files are OR-Library's (J. E. Beasley, "OR-Library: distributing test problems by electronic
 mail", Journal of the Operational Research Society 41, 1990) and those of S. Khan's multiple-choice
 knapsacks. They are not part of this project.
 
-What a file states of a problem's optimum goes into the origin of the instance's file, as
-`stated_optimum`, and is never used. In mknapcb1 to mknapcb9 it is the best value known to Chu and
+The optimum that a file states goes into the origin of the instance's file, as `stated_optimum`, and
+is never used. In mknapcb1 to mknapcb9 it is the best value known to Chu and
 Beasley, which for large problems is not the optimum.
 """
 
@@ -32,7 +32,7 @@ from .reading import (
 def orlib_mknap(
     files: Sequence[Path], rng: np.random.Generator, *, problems: str = ""
 ) -> ImportOutcome:
-    """Make instances of OR-Library's files mknap1, mknap2 and mknapcb1 to mknapcb9.
+    """Return the instances in OR-Library's files mknap1, mknap2 and mknapcb1 to mknapcb9.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def orlib_mknap(
 
 
 def mmkp(files: Sequence[Path], rng: np.random.Generator, *, problems: str = "") -> ImportOutcome:
-    """Make instances of Khan's files of multiple-choice knapsacks, one problem in each.
+    """Return the instances in Khan's files of multiple-choice knapsacks, one problem in each.
 
     Parameters and errors are those of `orlib_mknap`.
     """

@@ -1,14 +1,14 @@
-"""The public formats: OR-Library's two of multi-dimensional knapsacks, and Khan's of MMKP.
+"""Read the public formats: OR-Library's two of multi-dimensional knapsacks, and Khan's of MMKP.
 
 All are read word by word, because lines are broken anywhere.
 
 - mknap1, mknapcb1, ..., mknapcb9: the number of problems, and for each n, m, the best value known
   (0: unknown), n profits, m rows of n weights, m capacities.
-- mknap2: sections between lines of '+'. One that only says `problem NAME.DAT` is followed by one
-  with the data: m, n (in this order), n profits, m capacities, m rows, optimum. All other sections
-  are introduction and passed over, the example in it included.
+- mknap2: sections between lines of '+'. A section that only says `problem NAME.DAT` is
+  followed by one with the data: m, n (in this order), n profits, m capacities, m rows, optimum. All
+  other sections are introduction and skipped, including the example in it.
 - MMKP: n groups, l items in each, m rows; m capacities; for each group its number and l lines of
-  profit and weights. Text follows, with solutions and bounds of others.
+  profit and weights. Text follows, with published solutions and bounds.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class NamedKnapsack:
     name : str
     instance : KnapsackInstance
     stated : mapping
-        What the file says of it that is not data, such as its optimum. Never relied upon.
+        What the file says beyond the data, such as the optimum. Never relied upon.
     """
 
     name: str
@@ -58,7 +58,7 @@ class KnapsackFile:
 
 
 def read_orlib(path: Path) -> KnapsackFile:
-    """Read a file of multi-dimensional knapsacks of OR-Library; its content says which format.
+    """Read a file of multi-dimensional knapsacks from OR-Library, in either format.
 
     Problems of mknap2 have the names in the file, others that of the file and a number from 0, as
     in OR-Library's list of best values of mknapcb1 to mknapcb9.
@@ -77,7 +77,7 @@ def read_orlib(path: Path) -> KnapsackFile:
 
 
 def read_mmkp(path: Path) -> KnapsackFile:
-    """Read a multiple-choice knapsack of Khan's format; exactly one item of each group is chosen.
+    """Read a multiple-choice knapsack in Khan's format; exactly one item of each group is chosen.
 
     Raises
     ------

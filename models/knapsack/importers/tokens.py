@@ -1,4 +1,4 @@
-"""Reading a text of numbers word by word, with complaints that say where and what was expected."""
+"""Read a text of numbers word by word, with errors that say where and what was expected."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gadgetopt.errors import InputError
 
 _DECIMAL = re.compile(r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,2})?")
 
-#: More of anything than this is a misread file rather than a knapsack.
+#: A larger count means a misread file rather than a knapsack.
 _LARGEST_COUNT = 10**7
 
 
@@ -20,7 +20,7 @@ class Tokens:
     Parameters
     ----------
     source : str
-        Name of the file, which every complaint begins with.
+        Name of the file, with which every error begins.
     lines : sequence of (int, str)
         Lines with their numbers in the file.
     """
@@ -54,7 +54,7 @@ class Tokens:
         return value
 
     def numbers(self, count: int, what: str) -> tuple[Fraction, ...]:
-        """Read several numbers; complaints say which of them is meant.
+        """Read several numbers; errors say which of them is meant.
 
         Raises
         ------
@@ -74,7 +74,7 @@ class Tokens:
         Raises
         ------
         InputError
-            If the next word is none.
+            If the next word is not one.
         """
         value = self.number(what)
         if value.denominator != 1 or not 0 < value <= _LARGEST_COUNT:
@@ -83,17 +83,17 @@ class Tokens:
         return int(value)
 
     def unexpected(self, what: str) -> InputError:
-        """Return the complaint that the next word is not what was expected."""
+        """Return the error that the next word is not what was expected."""
         word, line = self.words[self.next]
         return InputError(f"{self.source}: line {line}: {word[:40]!r}, expected {what}")
 
     def expect_end(self, what: str) -> None:
-        """Complain if words are left.
+        """Refuse words after the end.
 
         Raises
         ------
         InputError
-            If there are any.
+            If there are such words.
         """
         if len(self):
             raise self.unexpected(f"the end after {what}")

@@ -1,4 +1,7 @@
-"""Pictures of instances and solutions: one file each."""
+"""Pictures, one file each.
+
+- `capacities`: what the chosen items take of every capacity
+"""
 
 from gadgetopt.system.declaration import Parts, Picture
 
@@ -6,6 +9,8 @@ part = Parts(__name__)
 
 PICTURES = (
     Picture(
-        "capacities", summary="what the items take of every capacity", draw=part("capacities:plot")
+        "capacities",
+        summary="what the chosen items take of every capacity",
+        draw=part("capacities:plot"),
     ),
 )

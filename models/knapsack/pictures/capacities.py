@@ -1,4 +1,4 @@
-"""A choice as a picture: a bar for every row, with the weights of the chosen items in it."""
+"""Picture of a choice: a bar for every row, with the weights of the chosen items in it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gadgetopt.reporting.figures import (
 from ..evaluate import evaluate
 from ..instance import KnapsackInstance, KnapsackSolution
 
-#: A weight is written on its part of a bar from this many percent of the capacity on.
+#: A part of a bar shows its weight from this many percent of the capacity on.
 _WRITTEN_PERCENT = 4
 
 

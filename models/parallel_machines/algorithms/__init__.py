@@ -1,4 +1,9 @@
-"""The approximation algorithms of the literature, step by step."""
+"""The approximation algorithms of the literature, step by step.
+
+- `graham`: list scheduling, and LPT.
+- `multifit`: first-fit decreasing with bisection of the capacity.
+- `differencing`: the largest differencing method.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -30,7 +35,7 @@ METHODS = (
     Method(
         name="differencing",
         kind="approximation",
-        summary="the two partial schedules of the largest differences are joined, again and again",
+        summary="joins the two partial schedules of the largest differences until one is left",
         reference="Karmarkar and Karp 1982",
         run=part("differencing:differencing"),
     ),

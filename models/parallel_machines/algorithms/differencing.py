@@ -13,7 +13,7 @@ from gadgetopt.system.result import Limits, MethodOutcome
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 from .graham import makespan_s
 
-#: Load of a machine and the jobs on it, as a tree of pairs: joining two takes constant time.
+#: Load of a machine, and its jobs as a tree of pairs, so that joining two takes constant time.
 Part = tuple[int, Any]
 
 

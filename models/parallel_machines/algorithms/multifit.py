@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from fractions import Fraction
 
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
@@ -45,7 +45,7 @@ def multifit(
 
     The capacity is bisected between :math:`\max(\sum_j p_j / m, \max_j p_j)` and
     :math:`\max(2 \sum_j p_j / m, \max_j p_j)` in rationals, as printed. Departure from the text:
-    what is returned has the makespan of the last packing that succeeded, which may be less than its
+    the makespan returned is that of the last packing that succeeded, which may be less than its
     capacity.
 
     References
@@ -54,7 +54,7 @@ def multifit(
     Scheduling", SIAM Journal on Computing 7 (1978) 1-17. M. Yue, "On the exact upper bound for the
     multifit processor scheduling algorithm", Annals of Operations Research 24 (1990) 233-259.
     """
-    begin = time.perf_counter()
+    clock = Clock(limits)
     limit_hit = None
     if steps < 0:
         raise ModelRefused(f"steps: {steps}, expected at least 0")
@@ -66,7 +66,7 @@ def multifit(
     for _ in range(steps):
         if int(low) == int(high):  # the capacities in between pack alike
             break
-        if limits.time_s is not None and time.perf_counter() - begin > limits.time_s:
+        if clock.expired:
             limit_hit = "time_s"
             break
         capacity = (low + high) / 2

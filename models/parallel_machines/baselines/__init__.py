@@ -1,4 +1,4 @@
-"""Heuristics of our own, without a guarantee."""
+"""Heuristics without a guarantee: `local_search` over pairs of machines."""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -8,7 +8,7 @@ METHODS = (
     Method(
         name="local_search",
         kind="heuristic",
-        summary="best of LPT, MULTIFIT and differencing; then pairs of machines balanced exactly",
+        summary="best of LPT, MULTIFIT and differencing; then balances pairs of machines",
         reference="this project",
         run=part("local_search:local_search"),
         parameters={"kicks": 2000},

@@ -1,12 +1,12 @@
-"""Local search: the jobs of two machines are divided anew, as evenly as they can be."""
+"""Local search: the jobs of two machines are divided again, as evenly as possible."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.differencing import difference
@@ -46,42 +46,31 @@ def local_search(
     kicks : int, default 2000
         Random exchanges without improvement before it gives up.
     """
-    begin = time.perf_counter()
+    clock = Clock(limits)
     bound = combinatorial_bound(instance)
-    over = deadline_check(begin, limits)
-    search = PairSearch(instance, first_schedule(instance, bound, over), rng)
-    search.run(bound, kicks, over)
+    search = PairSearch(instance, first_schedule(instance, bound, clock), rng)
+    search.run(bound, kicks, clock)
     return MethodOutcome(
         solution=ParallelMachinesSolution.of(search.jobs_of),
         claimed_objective=search.makespan_s,
-        limit_hit="time_s" if search.makespan_s > bound and over() else None,
+        limit_hit="time_s" if search.makespan_s > bound and clock.expired else None,
     )
 
 
-def deadline_check(begin: float, limits: Limits) -> Callable[[], bool]:
-    """Return a function that returns True once the time limit is over."""
-    if limits.time_s is None:
-        return lambda: False
-    deadline = begin + limits.time_s
-    return lambda: time.perf_counter() > deadline
-
-
-def first_schedule(
-    instance: ParallelMachinesInstance, bound: int, over: Callable[[], bool]
-) -> list[list[int]]:
+def first_schedule(instance: ParallelMachinesInstance, bound: int, clock: Clock) -> list[list[int]]:
     """Return the best schedule of LPT, differencing and first-fit decreasing with bisection.
 
-    The later ones are left out once the bound is met or time is over.
+    The later ones are left out once the bound is met or the time is up.
     """
     best = list_schedule(instance, instance.longest_first)
     best_s = makespan_s(instance, best)
-    if best_s > bound and not over():
+    if best_s > bound and not clock.expired:
         found = difference(instance.processing_s, instance.used_machines)
         best = min(best, found, key=lambda jobs_of: makespan_s(instance, jobs_of))
         best_s = makespan_s(instance, best)
     low = bound
     for _ in range(_FIRST_FIT_STEPS):
-        if low >= best_s or over():
+        if low >= best_s or clock.expired:
             break
         capacity_s = (low + best_s - 1) // 2
         packing = first_fit_decreasing(instance, capacity_s)
@@ -93,7 +82,7 @@ def first_schedule(
 
 
 class PairSearch:
-    """A schedule that gets better, pair by pair.
+    """A schedule that is improved pair by pair.
 
     Attributes
     ----------
@@ -119,14 +108,14 @@ class PairSearch:
         """The largest load."""
         return max(self.load_s)
 
-    def run(self, bound: int, kicks: int, over: Callable[[], bool]) -> None:
+    def run(self, bound: int, kicks: int, clock: Clock) -> None:
         """Improve until the bound is met, `kicks` exchanges in a row bring nothing, or time ends.
 
         The last exchanges leave the makespan as good as it was.
         """
         left = kicks
-        while self.makespan_s > bound and not over():
-            if self._improve(over):
+        while self.makespan_s > bound and not clock.expired:
+            if self._improve(clock):
                 left = kicks
             elif left > 0 and len(self.jobs_of) > 2:
                 left -= 1
@@ -134,12 +123,12 @@ class PairSearch:
             else:
                 break
 
-    def _improve(self, over: Callable[[], bool]) -> bool:
+    def _improve(self, clock: Clock) -> bool:
         """Relieve the most loaded machine by the first other one that can; True if one could."""
         top_s = self.makespan_s
         i = self.load_s.index(top_s)
         for k in sorted(range(len(self.load_s)), key=self.load_s.__getitem__):
-            if k == i or over():
+            if k == i or clock.expired:
                 continue
             pool = [*self.jobs_of[i], *self.jobs_of[k]]
             part = self._part(pool, (top_s + self.load_s[k]) // 2)
@@ -150,7 +139,7 @@ class PairSearch:
         return False
 
     def _kick(self) -> None:
-        """Divide the jobs of two machines anew, neither to become the most loaded."""
+        """Divide the jobs of two machines again so that neither becomes the most loaded."""
         top_s = self.makespan_s
         others = [i for i, load_s in enumerate(self.load_s) if load_s < top_s]
         if len(others) < 2:

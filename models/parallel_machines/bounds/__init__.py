@@ -1,4 +1,10 @@
-"""Lower bounds, each with a certificate that anyone can check again."""
+"""Lower bounds on the makespan, each with a certificate.
+
+- `combinatorial`: mean load, longest job, and k + 1 jobs on one machine.
+- `dual_feasible`: dual feasible functions refute capacities.
+- `pattern_bound`: the linear pattern program refutes capacities; `patterns` solves it by column
+  generation.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -8,7 +14,7 @@ METHODS = (
     Method(
         name="combinatorial",
         kind="relaxation",
-        summary="mean load, longest job, and k + 1 jobs on one machine, made attainable",
+        summary="mean load, longest job, and k + 1 jobs on one machine, raised to a sum of times",
         reference="Graham 1969; Dell'Amico and Martello 1995",
         run=part("combinatorial:combinatorial"),
         formulation="combinatorial",

@@ -27,7 +27,7 @@ MOST_SUMS = 10**9
 def combinatorial(
     instance: ParallelMachinesInstance, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
-    r"""Return the largest of the bounds that need nothing but counting.
+    r"""Return the largest of the counting bounds.
 
     .. math::
         OPT \ge \Big\lceil \frac1m \sum_j p_j \Big\rceil, \qquad
@@ -57,7 +57,7 @@ def combinatorial_certificate(instance: ParallelMachinesInstance) -> ParallelMac
 
 
 def is_raised(instance: ParallelMachinesInstance, bound: int) -> bool:
-    """Return True if a bound is no sum of processing times, as far as that is quick to find."""
+    """Return True if a bound is no sum of processing times; False also where that takes long."""
     if (bound + max(instance.processing_s)) * len(instance.processing_s) > MOST_SUMS:
         return False
     try:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..certificate import (
@@ -40,26 +40,22 @@ def dual_feasible(
     Clautiaux, A. Moukrim, "New reduction procedures and lower bounds for the two-dimensional bin
     packing problem with fixed orientation", Computers & Operations Research 34 (2007) 2223-2250.
     """
-    begin = time.perf_counter()
-
-    def over() -> bool:
-        return limits.time_s is not None and time.perf_counter() - begin > limits.time_s
-
-    bound, certificate = dual_feasible_bound(instance, over)
+    clock = Clock(limits)
+    bound, certificate = dual_feasible_bound(instance, clock)
     return MethodOutcome(
-        dual_bound=bound, certificate=certificate, limit_hit="time_s" if over() else None
+        dual_bound=bound, certificate=certificate, limit_hit="time_s" if clock.expired else None
     )
 
 
 def dual_feasible_bound(
-    instance: ParallelMachinesInstance, over: Callable[[], bool]
+    instance: ParallelMachinesInstance, clock: Clock
 ) -> tuple[int, ParallelMachinesCertificate]:
     """Return the best bound of counting and of dual feasible functions, with its certificate."""
     certificate = combinatorial_certificate(instance)
     low = combinatorial_bound(instance)
     high = instance.mean_load_s + max(instance.processing_s)  # no list schedule takes longer
     best = low
-    while low < high and not over():
+    while low < high and not clock.expired:
         capacity_s = (low + high) // 2
         proof = refutation(instance, capacity_s)
         if proof is None:

@@ -1,14 +1,13 @@
-"""The bound of the linear pattern program, with prices of the processing times for certificate."""
+"""The bound of the linear pattern program, certified by prices of the processing times."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..certificate import (
@@ -20,10 +19,10 @@ from ..certificate import (
 from ..instance import ParallelMachinesInstance
 from .combinatorial import is_raised
 from .dual_feasible import dual_feasible_bound
-from .patterns import Demand, Pattern, pack_in_parts
+from .patterns import Demand, Pattern, pack_fractionally
 
-#: What duals are multiplied by, one after the other, until rounded to whole numbers they prove
-#: something: simple fractions become prices that a person can check.
+#: Factors of the duals, tried in order until the duals, rounded to whole numbers, prove something:
+#: simple fractions become prices that a person can check.
 _SCALES = (60, 2520, 10**9)
 
 
@@ -34,21 +33,17 @@ def pattern_bound(
 
     It is found by bisection from the bound of dual feasible functions, each capacity by column
     generation. The duals at the largest capacity that is refuted are the certificate: prices under
-    which the jobs are worth more than m machines can hold, which whoever checks it computes anew.
+    which the jobs are worth more than m machines can hold. The check solves that knapsack again.
 
     Raises
     ------
     ModelRefused
         If the capacity is too large for the knapsack that finds patterns.
     """
-    begin = time.perf_counter()
-
-    def over() -> bool:
-        return limits.time_s is not None and time.perf_counter() - begin > limits.time_s
-
-    bound, certificate = dual_feasible_bound(instance, over)
+    clock = Clock(limits)
+    bound, certificate = dual_feasible_bound(instance, clock)
     high = instance.mean_load_s + max(instance.processing_s)
-    found = raise_bound(instance, (bound, certificate), high, over, limits)
+    found = raise_bound(instance, (bound, certificate), high, clock)
     return MethodOutcome(
         dual_bound=found.bound,
         certificate=found.certificate,
@@ -66,7 +61,7 @@ class Raised:
     bound, certificate
         A lower bound and its proof.
     closed : bool
-        Whether no larger capacity below the upper end is refuted; False if time ran out.
+        True if no larger capacity below the upper end is refuted; False if time ran out.
     pool : dict
         The patterns that were generated, with their loads.
     """
@@ -81,8 +76,7 @@ def raise_bound(
     instance: ParallelMachinesInstance,
     known: tuple[int, ParallelMachinesCertificate],
     high: int,
-    over: Callable[[], bool],
-    limits: Limits,
+    clock: Clock,
 ) -> Raised:
     """Raise a bound to the least capacity, up to `high`, that the linear program does not refute.
 
@@ -95,7 +89,7 @@ def raise_bound(
     while low < high:
         # Most bounds need not be raised at all, so the lowest capacity comes first.
         capacity_s = low if low == bound and certificate is known[1] else (low + high) // 2
-        packing = pack_in_parts(demand, capacity_s, pool, over, limits)
+        packing = pack_fractionally(demand, capacity_s, pool, clock)
         if packing.fits is None:
             return Raised(bound, certificate, False, pool)
         proof = (
@@ -119,7 +113,7 @@ def demand_of(instance: ParallelMachinesInstance) -> Demand:
 def priced(
     instance: ParallelMachinesInstance, prices: npt.NDArray[np.float64], capacity_s: int
 ) -> ParallelMachinesCertificate | None:
-    """Return the certificate that duals make in whole numbers; None if it proves nothing."""
+    """Return a certificate of the duals, rounded to whole numbers; None if it proves nothing."""
     largest = float(prices.max())
     if largest <= 0:
         return None

@@ -1,4 +1,4 @@
-r"""Column generation: whether machines of a capacity hold the jobs, if jobs can be had in parts.
+r"""Column generation for the linear pattern program at a capacity.
 
 The linear pattern program of a capacity C minimises the number of machines,
 
@@ -16,15 +16,16 @@ problems", Operations Research 38 (1990) 922-923.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
-from gadgetopt.system.result import Limits, Status
+from gadgetopt.system.result import Status
 
 from ..certificate import bundle_sizes
 
@@ -47,24 +48,24 @@ class Demand:
     machines: int
 
     def load_s(self, pattern: Pattern) -> int:
-        """Return what the jobs of a pattern take."""
+        """Return the load of a pattern."""
         return sum(a * d for a, d in zip(pattern, self.times_s, strict=True))
 
 
 @dataclass(frozen=True)
 class Packing:
-    """How column generation ended.
+    """Outcome of column generation.
 
     Attributes
     ----------
     fits : bool or None
-        True if the machines hold the jobs in parts, False if `prices` say that they do not; None if
-        time ran out.
+        True if the machines hold the jobs fractionally, False if `prices` prove that they do not;
+        None if time ran out.
     patterns : list of (Pattern, float)
-        Where it fits, the patterns used and how often.
+        If the jobs fit, the patterns used and how often.
     prices : ndarray
-        Where it does not, or where the optimum was asked for: duals under which no pattern is
-        worth more than 1.
+        If they do not fit, or if `to_optimum` was set: duals under which no pattern is worth more
+        than 1.
     """
 
     fits: bool | None
@@ -72,16 +73,15 @@ class Packing:
     prices: npt.NDArray[np.float64] | None = None
 
 
-def pack_in_parts(
+def pack_fractionally(
     demand: Demand,
     capacity_s: int,
     pool: dict[Pattern, int],
-    over: Callable[[], bool],
-    limits: Limits,
+    clock: Clock,
     *,
     to_optimum: bool = False,
 ) -> Packing:
-    """Find out whether machines of a capacity hold the jobs, if jobs can be had in parts.
+    """Pack the jobs into machines of a capacity fractionally, or prove that they do not fit.
 
     Parameters
     ----------
@@ -90,12 +90,10 @@ def pack_in_parts(
         At least the longest processing time.
     pool : dict
         Patterns known, with their loads; those that are found are added.
-    over : callable
-        Whether time is over.
-    limits : Limits
-        Of the linear programs.
+    clock : Clock
+        Its remaining time is the limit of the linear programs.
     to_optimum : bool, default False
-        Go on where it fits, until the duals are optimal.
+        Go on after the jobs fit, until the duals are optimal.
     """
     master = _Master(demand)
     for pattern in _first_patterns(demand, capacity_s):
@@ -105,8 +103,8 @@ def pack_in_parts(
         for pattern, load_s in pool.items()
         if load_s <= capacity_s and all(map(int.__le__, pattern, demand.counts))
     )
-    while not over():
-        if master.lp.solve(limits) is not Status.OPTIMAL:
+    while not clock.expired:
+        if master.lp.solve(clock.limits()) is not Status.OPTIMAL:
             break
         fits = master.lp.objective <= demand.machines + _TOLERANCE
         if fits and not to_optimum:

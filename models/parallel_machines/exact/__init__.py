@@ -1,4 +1,9 @@
-"""What closes the gap at any size: bounds and schedules that meet, capacity by capacity."""
+"""The exact method for any size: bound and schedule meet, capacity by capacity.
+
+- `bin_search`: the search.
+- `diving`: schedules from the linear pattern program, pattern by pattern.
+- `enumeration`: all patterns that a packing can have, by their reduced costs.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -8,7 +13,7 @@ METHODS = (
     Method(
         name="bin_search",
         kind="exact",
-        summary="bounds, local search, patterns; then packing, capacity by capacity",
+        summary="bounds, local search, patterns; then packings, capacity by capacity",
         reference="this project, after Dell'Amico and Martello 1995",
         run=part("bin_search:bin_search"),
         parameters={"packer": "highs", "kicks": 200},

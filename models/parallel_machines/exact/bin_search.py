@@ -1,27 +1,21 @@
-"""Exact search: a bound and a schedule that approach each other, capacity by capacity.
+"""Exact search: bound and schedule approach each other, capacity by capacity.
 
-A makespan of at most C is a packing into m machines of capacity C. What is cheap comes first, and
-most instances are closed by it.
+A schedule of makespan at most C is a packing into m machines of capacity C. Cheap steps come first,
+and most instances are closed by them.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from gadgetopt.errors import ModelRefused, SolverError
-from gadgetopt.solvers import solve_model
-from gadgetopt.system.result import (
-    Limits,
-    MethodOutcome,
-    Status,
-    TracePoint,
-)
+from gadgetopt.search.state import Search
+from gadgetopt.solvers import seed_of, solve_model
+from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..baselines.local_search import PairSearch, first_schedule
 from ..bounds.combinatorial import combinatorial_bound, combinatorial_certificate
@@ -36,7 +30,7 @@ from .enumeration import possible_patterns
 
 Packer = Literal["highs", "cpsat"]
 
-#: Dives at a capacity before an integer program decides whether it is enough.
+#: Dives at a capacity before an integer program decides it.
 DIVES = 6
 
 
@@ -57,19 +51,19 @@ def bin_search(
        find none, an integer program decides: over the patterns whose reduced costs allow them, or
        the arc-flow model if they are too many.
 
-    It ends when bound and schedule meet. The bound of 1 and 2 has a certificate; what an integer
-    program refutes is its solver's word.
+    It ends when bound and schedule meet. The bounds of steps 1 and 2 have certificates; a capacity
+    refuted by an integer program is claimed by its solver.
 
     Parameters
     ----------
     instance : ParallelMachinesInstance
     limits : Limits
     rng : numpy.random.Generator
-        Of the local search and the dives.
+        Used by the local search and the dives.
     packer : "highs" or "cpsat", default "highs"
-        What solves the integer programs.
+        Solver of the integer programs.
     kicks : int, default 200
-        Of the local search.
+        Random exchanges of the local search without improvement.
     """
     search = _Search(instance, limits, rng)
     search.bound_by_counting()
@@ -81,97 +75,80 @@ def bin_search(
     try:
         if not search.closed:
             search.bound_by_patterns()
-        while not search.closed and not search.over() and search.limit_hit is None:
+        while not search.over:
             if not search.dive():
                 search.decide(packer)
-    except ModelRefused as refusal:  # too large for patterns or arcs: what is known remains
+    except ModelRefused as refusal:  # too large for patterns or arcs: incumbent and bound remain
         search.notes["refused"] = str(refusal)
-    if search.over() and search.limit_hit is None:
-        search.limit_hit = "time_s"
-    return search.outcome()
+    return search.outcome(search.best, **search.notes)
 
 
-@dataclass
-class _Search:
-    """A lower bound and a schedule that approach each other.
+class _Search(Search[ParallelMachinesSolution]):
+    """The search state, and the steps of the search.
 
     Attributes
     ----------
-    bound, certificate
-        No makespan is less; the certificate proves it, unless a solver said it.
-    solution, makespan_s
-        The best schedule so far.
     pairs : PairSearch or None
-        The local search, once it has begun.
-    limit_hit : str or None
-        What stopped the search.
+        The local search, from its first run on.
+    pool : dict
+        The patterns generated so far, with their loads.
     """
 
-    instance: ParallelMachinesInstance
-    limits: Limits
-    rng: np.random.Generator
-    begin: float = field(default_factory=time.perf_counter)
-    bound: int = 0
-    certificate: ParallelMachinesCertificate | None = None
-    solution: ParallelMachinesSolution | None = None
-    makespan_s: int = 0
-    pairs: PairSearch | None = None
-    limit_hit: str | None = None
-    pool: dict[Pattern, int] = field(default_factory=dict)
-    trace: list[TracePoint] = field(default_factory=list)
-    phases_s: dict[str, float] = field(default_factory=dict)
-    notes: dict[str, str | int] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
+    def __init__(
+        self, instance: ParallelMachinesInstance, limits: Limits, rng: np.random.Generator
+    ):
+        super().__init__("min", limits, gap=0.0)
+        self.instance, self.rng = instance, rng
+        self.pairs: PairSearch | None = None
+        self.pool: dict[Pattern, int] = {}
+        self.notes: dict[str, str | int] = {}
 
     @property
-    def closed(self) -> bool:
-        return self.solution is not None and self.bound >= self.makespan_s
+    def makespan_s(self) -> int:
+        """The makespan of the incumbent."""
+        return int(self.value)
 
-    def left(self) -> Limits:
-        """Return the limits, less the time that has passed."""
-        if self.limits.time_s is None:
-            return self.limits
-        passed = time.perf_counter() - self.begin
-        return replace(self.limits, time_s=max(0.0, self.limits.time_s - passed))
-
-    def over(self) -> bool:
-        return self.left().time_s == 0
+    @property
+    def bound_s(self) -> int:
+        """The lower bound."""
+        return int(self.bound)
 
     def bound_by_counting(self) -> None:
         """Set the bound of counting."""
         with self.phase("counting"):
-            self.certificate = combinatorial_certificate(self.instance)
-            self.bound = combinatorial_bound(self.instance)
+            certificate = combinatorial_certificate(self.instance)
+            self.prove(combinatorial_bound(self.instance), certificate)
 
     def bound_by_functions(self) -> None:
         """Raise the bound by dual feasible functions."""
         with self.phase("functions"):
-            self.bound, self.certificate = dual_feasible_bound(self.instance, self.over)
+            self.prove(*dual_feasible_bound(self.instance, self.clock))
 
     def improve_pairs(self, kicks: int) -> None:
-        """Improve the schedule by the local search, which begins with the first schedules."""
+        """Improve the schedule by local search, the first time from the construction heuristics."""
         with self.phase("local search"):
             if self.pairs is None:
-                first = first_schedule(self.instance, self.bound, self.over)
+                first = first_schedule(self.instance, self.bound_s, self.clock)
                 self.pairs = PairSearch(self.instance, first, self.rng)
-            self.pairs.run(self.bound, kicks, self.over)
-            self.offer(ParallelMachinesSolution.of(self.pairs.jobs_of))
+            self.pairs.run(self.bound_s, kicks, self.clock)
+            self.consider(ParallelMachinesSolution.of(self.pairs.jobs_of))
 
     def bound_by_patterns(self) -> None:
         """Raise the bound by the linear pattern program."""
         with self.phase("pattern bound"):
-            assert self.certificate is not None, "counting always proves something"
-            known = self.bound, self.certificate
-            found = raise_bound(self.instance, known, self.makespan_s, self.over, self.left())
-            self.bound, self.certificate, self.pool = found.bound, found.certificate, found.pool
+            known = self.certificate
+            assert isinstance(known, ParallelMachinesCertificate), "counting proves something"
+            found = raise_bound(self.instance, (self.bound_s, known), self.makespan_s, self.clock)
+            self.prove(found.bound, found.certificate)
+            self.pool = found.pool
 
     def dive(self) -> bool:
         """Look for a schedule that meets the bound, else for better ones; True if one meets it."""
         with self.phase("dives"):
-            if self._dive_at(self.bound, DIVES):
+            if self._dive_at(self.bound_s, DIVES):
                 return True
-            low = self.bound  # a capacity at which dives fail
-            while self.makespan_s - low > 1 and not self.over():
+            low = self.bound_s  # a capacity at which dives fail
+            while self.makespan_s - low > 1 and not self.clock.expired:
                 capacity_s = (low + self.makespan_s) // 2
                 if not self._dive_at(capacity_s, 1):
                     low = capacity_s
@@ -181,11 +158,11 @@ class _Search:
         demand = demand_of(self.instance)
         for attempt in range(dives):
             rng = self.rng if attempt else None
-            found = dive(demand, capacity_s, self.pool, rng, self.over, self.left())
+            found = dive(demand, capacity_s, self.pool, rng, self.clock)
             if found is not None:
-                self.offer(schedule_of(self.instance, found))
+                self.consider(schedule_of(self.instance, found))
                 return True
-            if self.over():
+            if self.clock.expired:
                 break
         return False
 
@@ -193,66 +170,45 @@ class _Search:
         """Find a schedule that meets the bound, or raise the bound, by an integer program."""
         with self.phase("patterns possible"):
             demand = demand_of(self.instance)
-            possible = possible_patterns(demand, self.bound, self.pool, self.over, self.left())
-        if self.over():
+            possible = possible_patterns(demand, self.bound_s, self.pool, self.clock)
+        if self.clock.expired:
             return
         if possible is None:
             with self.phase("arc flow"):
-                self._decide_by(arc_flow.build_packing(self.instance, self.bound), arc_flow, packer)
+                model = arc_flow.build_packing(self.instance, self.bound_s)
+                self._decide_by(model, arc_flow, packer)
             return
         if not possible:
-            self.bound, self.certificate = self.bound + 1, None
+            self.prove(self.bound_s + 1)
             return
         with self.phase("patterns"):
             self.notes["patterns possible"] = len(possible)
             self._decide_by(patterns.build_packing(self.instance, possible), patterns, packer)
 
     def _decide_by(self, model: Any, formulation: Any, packer: Packer) -> None:
-        seed = int(self.rng.integers(2**31 - 1))
-        outcome = solve_model(model, packer, self.left(), seed=seed)
-        self.versions.update(outcome.versions)
-        if outcome.status is Status.ERROR:
-            raise SolverError(outcome.reason)
-        if outcome.status is Status.INFEASIBLE:
-            self.bound, self.certificate = self.bound + 1, None
-        elif outcome.values is not None:
-            self.offer(formulation.decode(model, self.instance))
-        elif outcome.limit_hit is not None:
-            self.limit_hit = outcome.limit_hit
+        solved = solve_model(model, packer, self.clock.limits(), seed=seed_of(self.rng))
+        self.versions.update(solved.versions)
+        if solved.status is Status.ERROR:
+            raise SolverError(solved.reason)
+        if solved.status is Status.INFEASIBLE:
+            self.prove(self.bound_s + 1)
+        elif solved.values is not None:
+            self.consider(formulation.decode(model, self.instance))
+        elif solved.limit_hit is not None:
+            self.limit_hit = solved.limit_hit
         else:
-            raise SolverError(f"{packer} ended with {outcome.status} and without a limit")
+            raise SolverError(f"{packer} ended with {solved.status} and without a limit")
 
-    def offer(self, solution: ParallelMachinesSolution) -> None:
-        """Take note of a schedule."""
+    def consider(self, solution: ParallelMachinesSolution) -> None:
+        """Keep a schedule if it is the best."""
         load_s = [0] * self.instance.used_machines
         for j, i in enumerate(solution.machine):
             load_s[i] += self.instance.processing_s[j]
-        if self.solution is None or max(load_s) < self.makespan_s:
-            self.solution, self.makespan_s = solution, max(load_s)
-
-    def outcome(self) -> MethodOutcome:
-        """Return what is known at the end."""
-        return MethodOutcome(
-            solution=self.solution,
-            claimed_objective=self.makespan_s,
-            dual_bound=self.bound,
-            certificate=self.certificate,
-            limit_hit=None if self.closed else self.limit_hit,
-            trace=tuple(self.trace),
-            phases_s=self.phases_s,
-            versions=self.versions,
-            notes=self.notes,
-        )
+        self.offer(max(load_s), solution)
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Time what is done in here, and record where it leaves bound and schedule."""
-        begin = time.perf_counter()
-        try:
+        """Time a phase, and note that it is the last one so far."""
+        self.notes["last phase"] = name
+        with self.clock.phase(name):
             yield
-        finally:
-            now = time.perf_counter()
-            self.phases_s[name] = self.phases_s.get(name, 0.0) + now - begin
-            known = None if self.solution is None else self.makespan_s
-            self.trace.append(TracePoint(now - self.begin, known, self.bound))
-            self.notes["last phase"] = name

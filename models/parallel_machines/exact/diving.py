@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from gadgetopt.system.result import Limits
+from gadgetopt.search.clock import Clock
 
-from ..bounds.patterns import Demand, Pattern, pack_in_parts
+from ..bounds.patterns import Demand, Pattern, pack_fractionally
 from ..formulations.makespan import jobs_by_time
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 
-#: In dives after the first, a pattern is drawn from so many of the largest shares.
+#: In dives after the first, a pattern is drawn from this many of the largest shares.
 _CHOICES = 4
 
 
@@ -22,22 +21,22 @@ def dive(
     capacity_s: int,
     pool: dict[Pattern, int],
     rng: np.random.Generator | None,
-    over: Callable[[], bool],
-    limits: Limits,
+    clock: Clock,
 ) -> list[Pattern] | None:
-    """Return a pattern for each machine that hold all jobs within a capacity, None if it fails.
+    """Return patterns, one for each machine, that hold all jobs; None if the dive fails.
 
-    Patterns that the linear program uses once or more are fixed as often, else the one of the
-    largest share; of several almost as large, one is drawn if there is an `rng`.
+    Patterns that the linear program uses at least once are fixed that many times. If there are
+    none, the pattern of the largest share is fixed, or with an `rng` one drawn from the largest
+    few.
     """
     fixed: list[Pattern] = []
     while any(demand.counts):
-        found = pack_in_parts(demand, capacity_s, pool, over, limits)
+        found = pack_fractionally(demand, capacity_s, pool, clock)
         if not found.fits:
             return None
         whole = [pattern for pattern, x in found.patterns for _ in range(int(x + 1e-6))]
         for pattern in whole or [_drawn(demand, found.patterns, rng)]:
-            # Jobs may be covered twice; a pattern takes what is left of them.
+            # Jobs may be covered twice; a pattern takes those that are left.
             taken = tuple(map(min, pattern, demand.counts))
             if not any(taken):
                 continue

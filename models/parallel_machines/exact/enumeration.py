@@ -1,25 +1,23 @@
-r"""All patterns that a packing can have, by their reduced costs.
+r"""Enumeration of the patterns that a packing can have, by their reduced costs.
 
 Let z be the optimum of the linear pattern program at a capacity and :math:`\pi` its duals. A
-packing into m machines has patterns P with :math:`\sum_P (1 - \pi a_P) = m - z`, none of them
-negative. So each has a reduced cost :math:`1 - \pi a_P \le m - z`, and few have. Nor may a machine
-be idle for longer than :math:`m C - \sum_j p_j`.
+packing into m machines has patterns P with :math:`\sum_P (1 - \pi a_P) = m - z`, where no term is
+negative. So each pattern has a reduced cost :math:`1 - \pi a_P \le m - z`, and only few patterns
+do. Nor may a machine be idle for longer than :math:`m C - \sum_j p_j`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from gadgetopt.system.result import Limits
+from gadgetopt.search.clock import Clock
 
-from ..bounds.patterns import MOST_ENTRIES, Demand, Pattern, pack_in_parts
+from ..bounds.patterns import MOST_ENTRIES, Demand, Pattern, pack_fractionally
 
 #: Patterns that are enumerated at most.
 MOST_PATTERNS = 50_000
 
-#: What is added to m - z: the duals are a solver's doubles.
+#: Margin added to m - z, as the duals are a solver's doubles.
 _MARGIN = 1e-6
 
 
@@ -27,8 +25,7 @@ def possible_patterns(
     demand: Demand,
     capacity_s: int,
     pool: dict[Pattern, int],
-    over: Callable[[], bool],
-    limits: Limits,
+    clock: Clock,
 ) -> list[Pattern] | None:
     """Return every pattern that a packing into the machines can have; None if too many or no time.
 
@@ -37,13 +34,13 @@ def possible_patterns(
     entries = (capacity_s + 1) * (len(demand.times_s) + 1)
     if entries > MOST_ENTRIES // 8:  # in doubles here
         return None
-    packing = pack_in_parts(demand, capacity_s, pool, over, limits, to_optimum=True)
+    packing = pack_fractionally(demand, capacity_s, pool, clock, to_optimum=True)
     if packing.prices is None:
         return None
     slack = demand.machines - float(packing.prices @ demand.counts) + _MARGIN
     if slack < 0:
         return []
-    cheap = _cheap_patterns(demand, packing.prices.tolist(), capacity_s, 1 - slack, over)
+    cheap = _cheap_patterns(demand, packing.prices.tolist(), capacity_s, 1 - slack, clock)
     if cheap is None:
         return None
     total_s = demand.load_s(demand.counts)
@@ -58,7 +55,7 @@ def _cheap_patterns(
     prices: list[float],
     capacity_s: int,
     least_worth: float,
-    over: Callable[[], bool],
+    clock: Clock,
 ) -> list[Pattern] | None:
     """Return the patterns worth at least so much, by depth-first search; None if too many."""
     most = _most_worth(demand, prices, capacity_s)
@@ -72,7 +69,7 @@ def _cheap_patterns(
             if len(found) > MOST_PATTERNS:
                 return None
             continue
-        if over():
+        if clock.expired:
             return None
         for a in range(min(demand.counts[t], room // demand.times_s[t]) + 1):
             room_after = room - a * demand.times_s[t]

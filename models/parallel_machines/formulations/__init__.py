@@ -1,4 +1,12 @@
-"""The problem as integer programs, from weak to strong, and as a constraint program."""
+"""The models on paper, from weak to strong, one file each.
+
+- `assignment`: a binary variable for every job and machine.
+- `ordered_assignment`: the same without symmetry.
+- `arc_flow`: machines as paths through loads.
+- `patterns`: an integer variable for every set of jobs that a machine can have.
+- `cp`: start times and a cumulative constraint, in CP-SAT.
+- `makespan`, `numbers`: the makespan in the last two integer programs, and the largest numbers.
+"""
 
 from gadgetopt.system.declaration import Formulation, Method, Parts
 
@@ -19,7 +27,7 @@ FORMULATIONS = (
         name="assignment_lp",
         model_class="LP",
         strength="relaxation",
-        summary="the same with parts of jobs: the mean load",
+        summary="its linear relaxation: the mean load",
         equations="(A1)-(A3)",
         build=part("assignment:build_relaxation"),
         decode=None,
@@ -29,7 +37,7 @@ FORMULATIONS = (
         name="ordered_assignment",
         model_class="ILP",
         strength="exact",
-        summary="machines ordered by their longest job, makespan at least what counting says",
+        summary="machines ordered by their longest job, makespan at least the combinatorial bound",
         equations="(A1)-(A4), (O1)-(O3)",
         build=part("ordered_assignment:build"),
         decode=part("ordered_assignment:decode"),
@@ -39,7 +47,7 @@ FORMULATIONS = (
         name="arc_flow",
         model_class="ILP",
         strength="exact",
-        summary="machines as paths through the moments at which jobs can start",
+        summary="machines as paths through the times at which jobs can start",
         equations="(F1)-(F6)",
         build=part("arc_flow:build"),
         decode=part("arc_flow:decode"),
@@ -49,7 +57,7 @@ FORMULATIONS = (
         name="arc_flow_lp",
         model_class="LP",
         strength="relaxation",
-        summary="the same with parts of paths",
+        summary="its linear relaxation: fractional paths",
         equations="(F1)-(F5)",
         build=part("arc_flow:build_relaxation"),
         decode=None,

@@ -1,4 +1,4 @@
-r"""The arc-flow model: a machine is a path through the moments at which its jobs start and end.
+r"""The arc-flow model: a machine is a path through the times at which its jobs start and end.
 
 Nodes :math:`V \subseteq \{0, \dots, U\}` are loads that some jobs sum to, U being LPT's makespan.
 An arc (u, u + d) is a job of processing time d that starts at u. Of the jobs of a machine the
@@ -103,7 +103,7 @@ def build_packing(instance: ParallelMachinesInstance, capacity_s: int) -> pyo.Co
 
 
 def build_relaxation(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
-    """Build (F1)-(F5) with parts of paths."""
+    """Build the linear relaxation of (F1)-(F6)."""
     return _model(instance, pyo.NonNegativeReals, pyo.UnitInterval)
 
 

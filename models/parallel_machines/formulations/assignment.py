@@ -30,7 +30,7 @@ def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
 
 
 def build_relaxation(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
-    """Build (A1)-(A3) with parts of jobs."""
+    """Build the linear relaxation of (A1)-(A4)."""
     return assignment_model(instance, pyo.UnitInterval, pyo.NonNegativeReals)
 
 

@@ -1,4 +1,4 @@
-r"""The constraint program: when each job starts, and no more than m of them at a time.
+r"""The constraint program: start times, and at most m jobs at a time.
 
 Variables: the start :math:`a_j` of each job and the makespan C. Jobs are intervals
 :math:`[a_j, a_j + p_j)`.
@@ -15,15 +15,14 @@ is free. (C3) orders equal jobs.
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 from ortools.sat.python import cp_model
 
-from gadgetopt.errors import ModelRefused, SolverError
+from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.tolerance import round_up
+from gadgetopt.search.clock import Clock
+from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
@@ -88,13 +87,13 @@ class CumulativeModel:
 
     def decode(self, values: npt.NDArray[np.float64]) -> ParallelMachinesSolution:
         """Give each job, in order of its start, a machine that is free."""
-        begin = [round(values[a.index]) for a in self.start]
+        start_s = [round(values[a.index]) for a in self.start]
         jobs_of: list[list[int]] = [[] for _ in range(self.instance.used_machines)]
         free_s = [0] * len(jobs_of)
-        for j in sorted(self.J, key=lambda j: (begin[j], j)):
+        for j in sorted(self.J, key=lambda j: (start_s[j], j)):
             i = min(range(len(jobs_of)), key=free_s.__getitem__)
             jobs_of[i].append(j)
-            free_s[i] = begin[j] + self.p[j]
+            free_s[i] = start_s[j] + self.p[j]
         return ParallelMachinesSolution.of(jobs_of)
 
 
@@ -110,25 +109,19 @@ def cp_cumulative(
     """
     if instance.total_s >= 2**53:
         raise ModelRefused(f"processing_s: {instance.total_s} s together have too many digits")
-    begin = time.perf_counter()
-    model = CumulativeModel(instance, list_schedule(instance, instance.longest_first))
-    model.machines_are_not_overbooked()
-    model.makespan_spans_jobs()
-    model.equal_jobs_are_ordered()
-    model.hint_known()
-    build_s = time.perf_counter() - begin
-    if limits.time_s is not None:
-        limits = replace(limits, time_s=max(0.0, limits.time_s - build_s))
-    outcome = solve_cp(model.model, limits, int(rng.integers(2**31 - 1)))
-    if outcome.status is Status.ERROR:
-        raise SolverError(outcome.reason)
-    return MethodOutcome(
-        solution=None if outcome.values is None else model.decode(outcome.values),
-        claimed_objective=outcome.objective,
-        dual_bound=None if outcome.bound is None else round_up(outcome.bound),
-        proved=Status.INFEASIBLE if outcome.status is Status.INFEASIBLE else None,
-        limit_hit=outcome.limit_hit,
-        trace=outcome.trace,
-        phases_s={"build": build_s, **outcome.phases_s},
-        versions=outcome.versions,
+    clock = Clock(limits)
+    with clock.phase("build"):
+        model = CumulativeModel(instance, list_schedule(instance, instance.longest_first))
+        model.machines_are_not_overbooked()
+        model.makespan_spans_jobs()
+        model.equal_jobs_are_ordered()
+        model.hint_known()
+    solved = solve_cp(model.model, clock.limits(), seed_of(rng))
+    return MethodOutcome.of(
+        solved,
+        None if solved.values is None else model.decode(solved.values),
+        bound_of=round_up,
+        phases_s=clock.phases_s,
+        claimed_objective=solved.objective,
+        proved=Status.INFEASIBLE if solved.status is Status.INFEASIBLE else None,
     )

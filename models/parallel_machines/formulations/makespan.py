@@ -1,4 +1,4 @@
-"""What the models over loads share: the makespan, and from processing times back to jobs."""
+"""Parts that arc flow and patterns share: the makespan, and decoding to jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large the numbers of a model may be."""
+"""Check that the numbers of a model fit into doubles."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
             return pyo.Constraint.Skip
         return m.x[i, order[j]] <= sum(m.x[i - 1, order[h]] for h in rank[i - 1 : j])
 
-    m.counted = pyo.Constraint(expr=bound <= m.C, doc="(O3): what counting says")
+    m.counted = pyo.Constraint(expr=bound <= m.C, doc="(O3): the combinatorial bound")
     return m
 
 

@@ -1,4 +1,4 @@
-"""Presets: random instances, and the worst cases of the theorems."""
+"""Presets: random instances, and the worst cases of Graham's theorems (`presets`)."""
 
 from gadgetopt.system.declaration import Generator, Parts
 

@@ -1,4 +1,4 @@
-"""The theorems: promised ratios and their assumptions."""
+"""The theorems: promised ratios and their assumptions (`ratios`)."""
 
 from gadgetopt.system.declaration import Guarantee, Parts
 

@@ -1,4 +1,4 @@
-r"""The theorems: how far from optimal list scheduling, LPT, MULTIFIT and differencing can end.
+r"""Proven ratios of list scheduling, LPT, MULTIFIT and differencing.
 
 With m machines the makespan is at most this many times the optimum:
 

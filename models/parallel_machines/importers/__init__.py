@@ -1,4 +1,4 @@
-"""Instances from real data."""
+"""Instances from tables of processing times (`jobs_csv`)."""
 
 from gadgetopt.system.declaration import Importer, Parts
 

@@ -1,4 +1,4 @@
-"""Pictures of schedules."""
+"""Pictures of schedules: the jobs of each machine (`loads`)."""
 
 from gadgetopt.system.declaration import Parts, Picture
 
@@ -7,7 +7,7 @@ part = Parts(__name__)
 PICTURES = (
     Picture(
         name="loads",
-        summary="the jobs of each machine, and the lower bound of counting as a line",
+        summary="the jobs of each machine, and the combinatorial lower bound as a line",
         draw=part("loads:draw"),
     ),
 )

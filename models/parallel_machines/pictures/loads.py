@@ -1,18 +1,14 @@
-"""A schedule as a picture: a bar for every machine, its jobs in it, longest first."""
+"""Loads of machines: a bar for every machine, of its jobs, longest first."""
 
 from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from gadgetopt.errors import InputError
+from gadgetopt.reporting.figures import BAR, INK, PALE, PALETTE, TEMPLATE
 
 from ..bounds.combinatorial import combinatorial_bound
 from ..evaluate import evaluate
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
-
-#: From Paul Tol's light scheme: told apart by colour-blind readers, and light enough to write on.
-PALETTE = ("#77aadd", "#ee8866", "#eedd88", "#ffaabb", "#99ddff", "#44bb99", "#bbcc33")
-_INK, _PALE = "#222222", "#ffffff"
 
 #: A processing time is written on its part of a bar from this part of the makespan on.
 _WRITTEN_SHARE = 0.03
@@ -24,17 +20,10 @@ MOST_MACHINES = 60
 def draw(instance: ParallelMachinesInstance, solution: ParallelMachinesSolution) -> go.Figure:
     """Draw the jobs of each machine and the lower bound that counting gives.
 
-    Machines are ordered by load. Jobs of one processing time have one colour.
-
-    Raises
-    ------
-    InputError
-        If the assignment is infeasible.
+    The assignment is feasible. Machines are ordered by load. Jobs of one processing time have one
+    colour.
     """
-    evaluation = evaluate(instance, solution)
-    for violation in evaluation.violations:
-        raise InputError(f"solution: {violation}, expected a feasible schedule to draw")
-    makespan_s = int(evaluation.objective or 0)
+    makespan_s = int(evaluate(instance, solution).objective or 0)
     jobs_of: dict[int, list[int]] = {}
     for j in instance.longest_first:
         jobs_of.setdefault(solution.machine[j], []).append(j)
@@ -51,27 +40,22 @@ def draw(instance: ParallelMachinesInstance, solution: ParallelMachinesSolution)
             start_s += times_s[j]
     figure = go.Figure(
         go.Bar(
-            orientation="h",
+            **BAR,
             y=rows,
             base=starts,
             x=[times_s[j] for j in jobs],
             marker={
                 "color": [colour[times_s[j]] for j in jobs],
-                "line": {"color": _PALE, "width": 1 if len(jobs) <= 400 else 0},
+                "line": {"color": PALE, "width": 1 if len(jobs) <= 400 else 0},
             },
             text=[
                 str(times_s[j]) if times_s[j] >= _WRITTEN_SHARE * makespan_s else "" for j in jobs
             ],
-            textposition="inside",
-            insidetextanchor="middle",
-            textangle=0,
-            textfont={"color": _INK},
             hovertext=[f"<b>job {j}</b><br>{times_s[j]} s" for j in jobs],
-            hoverinfo="text",
         )
     )
     bound_s = combinatorial_bound(instance)
-    figure.add_vline(x=bound_s, line={"color": _INK, "width": 2, "dash": "dash"})
+    figure.add_vline(x=bound_s, line={"color": INK, "width": 2, "dash": "dash"})
     more = "" if len(jobs_of) <= MOST_MACHINES else f"; the {MOST_MACHINES} fullest machines"
     figure.update_layout(
         title={
@@ -79,7 +63,7 @@ def draw(instance: ParallelMachinesInstance, solution: ParallelMachinesSolution)
             "subtitle": {"text": f"dashed: no schedule ends before {bound_s} s{more}"},
         },
         barmode="overlay",
-        template="plotly_white",
+        template=TEMPLATE,
         height=170 + max(120, 30 * len(order)),
         xaxis={"title": {"text": "time, s"}, "range": [0, 1.03 * makespan_s]},
         yaxis={

@@ -1,4 +1,8 @@
-"""The paper's algorithm, step by step."""
+"""The paper's algorithm, step by step.
+
+- `pd_ors`: PD-ORS, Algorithms 1-4.
+- `online`: the loop over arriving jobs, which OASiS uses too.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 

@@ -1,4 +1,4 @@
-"""What PD-ORS and OASiS share: jobs are taken one by one, for good, at the prices of the moment."""
+"""The online loop of PD-ORS and OASiS: each job is accepted or rejected at current prices."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FindPlans = Callable[[JobTerms, PriceTable, int], dict[int, Plan]]
 
 @dataclass(frozen=True)
 class OnlineRun:
-    """What came of a run.
+    """Outcome of an online run.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def best_plan(job: JobTerms, table: PriceTable, find_plans: FindPlans) -> tuple[
 
 
 def outcome(instance: PdOrsInstance, run: OnlineRun, notes: dict[str, object]) -> MethodOutcome:
-    """Return the decision of a run as what a method hands back."""
+    """Return the decision of a run as the outcome of a method."""
     terms = instance.terms
     schedules = tuple(None if plan is None else plan.slots for plan in run.plans)
     value = math.fsum(

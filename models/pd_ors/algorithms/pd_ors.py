@@ -1,8 +1,8 @@
-"""PD-ORS, online primal-dual scheduling of training jobs (Algorithms 1-4).
+"""PD-ORS, online primal-dual scheduling of training jobs.
 
-After M. Yu, J. Liu, C. Wu, B. Ji, E. S. Bentley, "Toward Efficient Online Scheduling for
-Distributed Machine Learning Systems", IEEE TNSE 9(4), 2022. The paper's text was not at hand:
-algorithms are (reconstructed: recalled) along those of OASiS.
+Algorithms 1-4, after M. Yu, J. Liu, C. Wu, B. Ji, E. S. Bentley, "Toward Efficient Online
+Scheduling for Distributed Machine Learning Systems", IEEE TNSE 9(4), 2022. The paper's text was not
+at hand: algorithms are (reconstructed: recalled) along those of OASiS.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def pd_ors(
     ----------
     instance : PdOrsInstance
     limits : Limits
-        `time_s` is looked at before each job; jobs after it are rejected.
+        `time_s` is checked before each job; jobs after it are rejected.
     rng : numpy.random.Generator
         Only a seed for roundings is drawn from it.
     slot_method : "auto", "exact_dp", "greedy", "milp" or "rounding", default "auto"
@@ -175,7 +175,7 @@ def pd_ors_run(
 
 
 def price_notes(limits_of_prices: PriceRange) -> dict[str, object]:
-    """Return what a run tells of its prices."""
+    """Return notes on the prices of a run."""
     return {
         "log_upper": [u if math.isfinite(u) else None for u in limits_of_prices.log_upper],
         "log_lower": limits_of_prices.log_lower,

@@ -1,4 +1,9 @@
-"""What the paper compares its algorithm with, and heuristics of ours."""
+"""The algorithms that the paper compares PD-ORS with.
+
+- `oasis`: OASiS, with separate machines for workers and for servers.
+- `fifo_drf`: first in, first out, and dominant resource fairness.
+- `dorm`: Dorm, a MILP at every arrival and completion.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -27,7 +32,7 @@ METHODS = (
     Method(
         "drf",
         kind="baseline",
-        summary="dominant resource fairness, anew in every slot",
+        summary="dominant resource fairness, recomputed in every slot",
         reference="baseline DRF",
         run=part("fifo_drf:drf"),
     ),

@@ -1,4 +1,4 @@
-r"""Dorm: utilisation under limits on unfairness and on changes, anew at every event (baseline).
+r"""Dorm: most utilisation within limits on unfairness and on changes, at every event.
 
 P. Sun, Y. Wen, N. B. D. Ta, S. Yan, "Towards Distributed Machine Learning in Shared Clusters: A
 Dynamically-Partitioned Approach", IEEE SMARTCOMP 2017 (details reconstructed: recalled). Whenever a
@@ -61,21 +61,21 @@ def dorm(
     r"""Return the schedule of Dorm.
 
     Between events jobs keep what they hold. Where (D5) leaves no solution it is left out. The
-    solver starts from running jobs as they are and fair shares of what is left for the new ones;
-    where it has nothing in time, this is what they get (all reconstructed).
+    solver starts from running jobs as they are and fair shares of the free capacity for the new
+    ones; where it finds nothing in time, this start is used (all reconstructed).
 
     Parameters
     ----------
     instance : PdOrsInstance
     limits : Limits
-        `time_s` ends the simulation; what is not done by then is rejected.
+        `time_s` ends the simulation; unfinished jobs are then rejected.
     rng : numpy.random.Generator
         Draws the solver's seed.
     unfairness, changes : float
         theta_1 and theta_2.
     event_time_s : float
-        Limit of the solver for each MILP. What is found by then depends on the machine this runs
-        on; `events_stopped` in the notes counts how often it was not enough.
+        Limit of the solver for each MILP. The result depends on the speed of the machine;
+        `events_stopped` in the notes counts how often it was not enough.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def build(
     unfairness, changes : float
         theta_1 and theta_2.
     fair : bool
-        Whether (D5) is there.
+        True if (D5) is in the model.
     """
     terms = instance.terms
     jobs, C = terms.jobs, terms.capacity.tolist()
@@ -256,7 +256,7 @@ def _add_fairness(
 
 
 def _dominant(job: JobTerms, total: np.ndarray) -> int | None:
-    """Return the resource of which gamma workers and a server take the largest share."""
+    """Return the resource with the largest share taken by gamma workers and a server."""
     bundle = float(job.gamma) * job.alpha + job.beta
     share = np.where(total > 0, bundle / np.maximum(total, 1), 0.0)
     return int(share.argmax()) if share.any() else None
@@ -271,7 +271,7 @@ def _allocation(
     clock: Clock,
     seed: int,
 ) -> tuple[Held, bool]:
-    """Return what the active jobs hold after an event, and whether the solver came to its end."""
+    """Return the units of the active jobs after an event, and True if the solver finished."""
     for fair in (True, False):
         m = build(instance, active, held, unfairness=unfairness, changes=changes, fair=fair)
         solved = solve_model(m, "highs", clock.limits(), seed, warm_start=True)
@@ -283,7 +283,7 @@ def _allocation(
 
 
 def _start(instance: PdOrsInstance, active: Sequence[int], held: Mapping[int, Counts]) -> Held:
-    """Return what running jobs hold, and fair shares of what is left for the others."""
+    """Return the units of running jobs, and fair shares of the free capacity for the others."""
     new = [i for i in active if i not in held]
     return {**held, **fair_shares(instance, new, held)}
 

@@ -1,7 +1,7 @@
-r"""What the paper compares PD-ORS with: first in, first out (FIFO), and fair shares (DRF).
+r"""First in, first out (FIFO) and dominant resource fairness (DRF).
 
-As OASiS describes them; what is left open is (reconstructed). Neither looks at utilities, nor at
-whether a job can complete in time, nor has a guarantee. Workers and servers go to machines in turn,
+As the OASiS paper describes them; details that it leaves open are (reconstructed). Neither
+considers utilities or the horizon, nor has a guarantee. Workers and servers go to machines in turn,
 a pointer moving on to the next machine with room for each unit, workers before servers; so jobs are
 mostly spread, and train at the external speed. Where jobs are not to be spread, whole jobs go to
 machines in turn (reconstructed).
@@ -40,7 +40,7 @@ class Cluster:
     Attributes
     ----------
     room : array of int, shape (machines, resources)
-        What is left, in units.
+        Free capacity, in units.
     """
 
     def __init__(self, room: Ints, pointer: int = 0):
@@ -115,7 +115,7 @@ class Course:
 
     @property
     def complete(self) -> bool:
-        """Whether the work is done."""
+        """True if the work is done."""
         return self.done >= self.job.work
 
     def train(self, slot: int, held: Counts) -> None:
@@ -146,7 +146,7 @@ def fifo(
     ----------
     instance : PdOrsInstance
     limits : Limits
-        `time_s` is looked at in every slot; what is not done by then is rejected.
+        `time_s` is checked in every slot; unfinished jobs are then rejected.
     rng : numpy.random.Generator
         Draws each job's number of workers between the two bounds, capped by F_i.
     fewest_workers, most_workers : int
@@ -192,7 +192,7 @@ def fifo(
 
 
 def drf(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    r"""Return the schedule of dominant resource fairness (DRF), anew in every slot.
+    r"""Return the schedule of dominant resource fairness (DRF), recomputed in every slot.
 
     Each slot is filled from nothing: one more worker, and a server whenever it needs one, to the
     job with the least dominant share :math:`\max_r (\\alpha^r n + \\beta^r s) / \sum_h C_h^r`,
@@ -202,7 +202,7 @@ def drf(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> Me
     ----------
     instance : PdOrsInstance
     limits : Limits
-        `time_s` is looked at in every slot; what is not done by then is rejected.
+        `time_s` is checked in every slot; unfinished jobs are then rejected.
     rng : numpy.random.Generator
         Not used.
     """
@@ -223,7 +223,7 @@ def drf(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> Me
 def fair_shares(
     instance: PdOrsInstance, active: Sequence[int], running: Mapping[int, Counts] | None = None
 ) -> dict[int, Counts]:
-    """Return what DRF gives the active jobs, of each that gets something.
+    """Return the workers and servers that DRF gives the active jobs.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def fair_shares(
     active : sequence of int
         In order of arrival.
     running : mapping, optional
-        What other jobs hold, and keep; nothing by default.
+        Units that other jobs hold and keep; none by default.
 
     Returns
     -------
@@ -256,7 +256,7 @@ def fair_shares(
         wanted = n + 1 + int(more[0])
         extra = int(job.servers[wanted] - job.servers[n])
         mine = held.get(i, Counts())
-        # A job for which there is no room now has none later in the slot either.
+        # A job without room now has none later in the slot either.
         if not cluster.add(job, mine, wanted - n, extra):
             continue
         held[i], workers[i] = mine, wanted

@@ -1,4 +1,4 @@
-r"""OASiS, the predecessor of PD-ORS: machines for workers and machines for servers (baseline).
+r"""OASiS, the predecessor of PD-ORS: separate machines for workers and for servers.
 
 Y. Bao, Y. Peng, C. Wu, Z. Li, "Online Job Scheduling in Distributed Machine Learning Clusters",
 IEEE INFOCOM 2018. The first half of the machines, rounded down, hosts only workers, the rest only
@@ -59,7 +59,7 @@ def oasis(
     ----------
     instance : PdOrsInstance
     limits : Limits
-        `time_s` is looked at before each job; jobs after it are rejected.
+        `time_s` is checked before each job; jobs after it are rejected.
     rng : numpy.random.Generator
         Not used.
     progress, quanta

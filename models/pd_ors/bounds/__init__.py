@@ -1,4 +1,9 @@
-"""Relaxations, and what computes their certificates."""
+"""Upper bounds on the total utility, each with prices as its certificate.
+
+- `prices`: the methods, from the cheapest to the linear relaxation of the schedule columns.
+- `column_generation`, `restricted_master`, `class_pricing`: that relaxation by column generation.
+- `branching_constraints`, `forced_plans`: what branch-and-price adds to its master and its pricing.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -8,7 +13,7 @@ METHODS = (
     Method(
         "alone",
         kind="relaxation",
-        summary="every job as if it had the cluster for itself",
+        summary="every job as if it had the cluster to itself",
         reference="alone bound (reconstructed)",
         run=part("prices:alone"),
         formulation="alone",

@@ -1,4 +1,4 @@
-r"""Pricing of schedules where machines of equal capacity have equal prices.
+r"""Pricing of schedules by class of machines: equal capacities have equal prices.
 
 Machines of a class may be permuted in every slot by itself, and the average of all permutations of
 a solution of the linear relaxation of (10) is a solution of the same value. So the relaxation needs
@@ -29,8 +29,8 @@ from ..subproblems.slot_tables import (
     internal_table,
 )
 from ..terms import JobTerms
-from .ruled_plans import ruled_plans
-from .rules import Rule
+from .branching_constraints import BranchingConstraint
+from .forced_plans import forced_plans
 
 #: The program over machines is run where it takes about this many steps or fewer.
 MOST_STEPS = 300_000
@@ -62,12 +62,12 @@ class Classes:
 class JobPricing:
     """Cheapest plans of one job at prices of classes, slots and resources.
 
-    Placements of its plans name classes in the place of machines.
+    The placements of its plans name classes instead of machines.
 
     Parameters
     ----------
     job : JobTerms
-        That can complete within the horizon.
+        A job that can complete within the horizon.
     """
 
     def __init__(self, job: JobTerms):
@@ -86,7 +86,7 @@ class JobPricing:
         self._most_workers = self._of_classes(job.most_workers_on)
         self._most_servers = self._of_classes(job.most_servers_on)
         needed = job.external_needed
-        #: Whether progress is counted exactly; otherwise in quanta, rounded down.
+        #: True if progress is counted exactly; otherwise in quanta, rounded down.
         self.exact = len(needed) * (int(needed[0]) + 1) <= MOST_LATTICE
         self._scales: dict[int, Scale] = {}
 
@@ -97,7 +97,7 @@ class JobPricing:
         *,
         allow: Allow | None = None,
         forced: list[bool] | None = None,
-        surcharges: Sequence[tuple[Rule, float]] = (),
+        surcharges: Sequence[tuple[BranchingConstraint, float]] = (),
     ) -> dict[int, Plan]:
         """Return the cheapest plan for every completion slot.
 
@@ -108,9 +108,9 @@ class JobPricing:
         quanta : int
             Parts of the work, where progress is not counted exactly.
         allow, forced
-            As in `ruled_plans`.
-        surcharges : sequence of (Rule, float)
-            What meeting rules costs besides.
+            As in `forced_plans`.
+        surcharges : sequence of (BranchingConstraint, float)
+            Extra cost of meeting a constraint.
         """
         job = self.job
         worker, server = price @ job.alpha, price @ job.beta
@@ -121,12 +121,12 @@ class JobPricing:
             if key not in alike:
                 alike[key] = self._table(worker[t - 1], server[t - 1])
             tables.append(alike[key])
-        for rule, charge in surcharges:
-            k = rule.slot - job.arrival
-            tables[k] = _charged(tables[k], rule, charge)
+        for constraint, charge in surcharges:
+            k = constraint.slot - job.arrival
+            tables[k] = _charged(tables[k], constraint, charge)
         scale = self._scale(quanta)
         if allow is not None and forced is not None and any(forced):
-            return ruled_plans(job, tables, scale, allow, forced)
+            return forced_plans(job, tables, scale, allow, forced)
         return plans(job, tables, scale, allow=allow)
 
     def _scale(self, quanta: int) -> Scale:
@@ -157,12 +157,12 @@ class JobPricing:
         return SlotTable(internal, external, machine, job.servers, fill.placements)
 
 
-def _charged(table: SlotTable, rule: Rule, charge: float) -> SlotTable:
+def _charged(table: SlotTable, constraint: BranchingConstraint, charge: float) -> SlotTable:
     n = np.arange(len(table.internal))
     return replace(
         table,
-        internal=table.internal + charge * rule.met_by(True, n),
-        external=table.external + charge * rule.met_by(False, n),
+        internal=table.internal + charge * constraint.met_by(True, n),
+        external=table.external + charge * constraint.met_by(False, n),
     )
 
 

@@ -1,4 +1,4 @@
-r"""Column generation on the schedule columns (10): the linear relaxation, and its certificate.
+r"""Column generation for the linear relaxation of the schedule columns (10), and its certificate.
 
 A round solves the restricted master and prices every job by the kernel at its duals, with full
 capacities; the best schedule for every completion slot is added if it has a positive reduced cost.
@@ -6,9 +6,9 @@ Any prices p bound the optimum by
 
 .. math:: D(p) = \sum_i \max(0, \text{payoff}_i(p)) + \sum_{t,h,r} C_h^r p_h^r[t],
 
-and the best prices met make the certificate, which is checked by other means (`certificate.py`).
-Where a job's work is counted in quanta, schedules of the relaxation cost a little more than they
-must, and D(p) as computed here is an estimate; the check's is a bound.
+and the best prices found make the certificate; its check is independent (`certificate.py`).
+Where a job's work is counted in quanta, schedules cost a little more than they must, and D(p) as
+computed here is an estimate; the one that the check computes is a bound.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from gadgetopt.system.result import Limits, Status, TracePoint
 
 from ..instance import PdOrsInstance
 from ..subproblems.kernel import Allow, Plan
+from .branching_constraints import BranchingConstraint
 from .class_pricing import JobPricing
 from .restricted_master import RestrictedMaster
-from .rules import Rule
 
 #: Reduced costs, relative to the utility of all jobs, up to which a column is not worth adding.
 NEGLIGIBLE_GAIN = 1e-10
@@ -38,16 +38,16 @@ AGREEMENT = 1e-10
 
 @dataclass(frozen=True)
 class Restriction:
-    """What schedules of a job a node of branch-and-price allows.
+    """The schedules of a job that a node of branch-and-price allows.
 
     Attributes
     ----------
     first, last : int
-        Slots between which it completes; what is done before counts as done in the first.
+        Slots between which it completes; an earlier completion counts as one in the first.
     accepted : bool
-        Whether it has to be.
+        True if the job has to be accepted.
     allow, forced
-        As in `ruled_plans`.
+        As in `forced_plans`.
     """
 
     first: int
@@ -69,9 +69,9 @@ class Generated:
     value : float
         Of the restricted master.
     bound : float
-        Least D(p) met.
+        Least D(p) found.
     price : array, shape (slots, classes, resources)
-        Where that was.
+        The prices of that bound.
     """
 
     status: Status
@@ -113,11 +113,11 @@ def generate(
     quanta : sequence of int
         Parts of the work where it is not counted exactly, coarse ones first.
     restrictions : dict, optional
-        By number of a job.
+        By index of the job.
     start : array, shape (slots, classes, resources), optional
         Prices at which the first columns are made.
     cutoff : float
-        A bound no greater than this ends it.
+        Generation stops once the bound is no greater than this.
     """
     clock = Clock(limits)
     first = master.price if start is None else start
@@ -166,10 +166,10 @@ def generate(
 
 @dataclass(frozen=True)
 class _Duals:
-    """Prices of capacities by class, and what cuts charge."""
+    """Prices of capacities by class, and surcharges of cuts."""
 
     price: Floats
-    surcharges: dict[int, list[tuple[Rule, float]]] = field(default_factory=dict)
+    surcharges: dict[int, list[tuple[BranchingConstraint, float]]] = field(default_factory=dict)
     cut_worth: float = 0.0
 
     @classmethod
@@ -178,7 +178,7 @@ class _Duals:
 
 
 def _reduced(master: RestrictedMaster, plan: Plan, completion: int) -> float:
-    """Return what a plan made for the master's prices would gain."""
+    """Return the reduced cost of a plan made for the master's prices."""
     return float(plan.job.utility[completion] - plan.cost - master.payoff[plan.job.index])
 
 
@@ -206,7 +206,7 @@ def _price(
         )
         best = -math.inf
         for slot, plan in plans.items():
-            # What is done before the first slot allowed counts as done in it.
+            # A completion before the first slot allowed counts as one in it.
             completion = max(slot, limit.first)
             if completion <= limit.last and job.job.utility[completion] > 0:
                 best = max(best, float(job.job.utility[completion] - plan.cost))

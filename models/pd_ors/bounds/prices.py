@@ -1,4 +1,4 @@
-r"""Upper bounds on the total utility, cheapest first; each hands back prices that prove it.
+r"""Upper bounds on the total utility, each proved by prices; the cheapest to compute first.
 
 `alone`: every job has the cluster to itself. `volume_knapsack`: jobs are items that take the least
 worker-slots there are in any schedule, and all slots and machines are one knapsack. `price_bound`:
@@ -23,7 +23,7 @@ from ..algorithms.pd_ors import pd_ors_run
 from ..certificate import certificate_of
 from ..instance import PdOrsInstance
 from ..least_costs import least_costs
-from ..subproblems.obstacles import obstacles
+from ..subproblems.infeasibility import jobs_without_utility
 from ..subproblems.prices import Upper, price_range
 from ..subproblems.slot_methods import SlotOptions
 from ..terms import JobTerms
@@ -37,12 +37,12 @@ GRID = 16
 def alone(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     r"""Return :math:`\sum_i u_i(\lceil W_i / P_i \rceil - 1)`: the bound of prices zero.
 
-    P_i is the most progress of a slot in the empty cluster. The notes say of each job that can earn
-    nothing why that is so.
+    P_i is the most progress of a slot in the empty cluster. The notes give the reason for each job
+    that can earn nothing.
     """
     return MethodOutcome(
         certificate=certificate_of(instance, _uniform(instance, 0.0)),
-        notes={f"job {i}": reason for i, reason in obstacles(instance).items()},
+        notes={f"job {i}": reason for i, reason in jobs_without_utility(instance).items()},
     )
 
 
@@ -62,7 +62,7 @@ def volume_knapsack(
     Parameters
     ----------
     integral : bool, default False
-        Whether jobs are not split. This bound is the solver's word.
+        True if jobs are not split; the bound is then claimed by the solver.
     """
     jobs = [job for job in instance.terms.jobs if _alone_utility(job) > 0]
     if not jobs:
@@ -112,8 +112,7 @@ def price_bound(
         D(s) = \sum_i \max\big\{0, \max_\pi (u_\pi - s \, \text{cost}_p(\pi))\big\}
                + s \sum_{t,h,r} C_h^r p_h^r[t]
 
-    is convex and consists of as many straight pieces as schedules matter; what these cost at s = 1
-    is found once.
+    is convex and piecewise linear; the costs of schedules at s = 1 are computed once.
 
     Parameters
     ----------
@@ -156,7 +155,7 @@ class _Tangent:
     slope: float
 
     def meets(self, other: _Tangent) -> float:
-        """Return where it crosses a line of another slope."""
+        """Return the s at which it crosses a line of another slope."""
         return (other.value - self.value) / (self.slope - other.slope)
 
 
@@ -215,9 +214,9 @@ def column_lp(
     ----------
     quanta, finest : int
         Parts of a job's work where it is too large to be counted exactly, at first and in the end.
-        The certificate is checked apart from them.
+        The check of the certificate does not depend on them.
     warm_start : bool
-        Whether the first columns are made at the prices of `price_bound`, else at none.
+        True if the first columns are generated at the prices of `price_bound`, not at zero.
     """
     clock = Clock(limits)
     master = RestrictedMaster(instance)

@@ -1,13 +1,13 @@
-r"""Restricted master of the schedule columns (10), with one capacity row for a class of machines.
+r"""Restricted master over schedule columns (10), with one capacity row for each class of machines.
 
 .. math::
     \max \sum_\pi u_\pi x_\pi, \qquad \sum_\pi \frac{a^\pi_{tcr}}{|c|\, C_c^r} x_\pi \le 1, \qquad
     \sum_{\pi \in \Pi_i} x_\pi \le 1, \qquad x \ge 0,
 
 with :math:`a^\pi_{tcr}` what the schedule takes of resource r on machines of class c in slot t. In
-nodes of branch-and-price a job may have to be accepted; it then has a column of the penalty
-beside its schedules, so that the program stays feasible. Cuts say that of a set A of rules, each of
-another job, which cannot hold in a slot all at once, no more than |A| - 1 do.
+nodes of branch-and-price a job may have to be accepted; it then has a penalty column beside its
+schedules, so that the program stays feasible. A cut concerns a set A of branching constraints, each
+of another job, that cannot all hold in a slot: at most |A| - 1 of them do.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from gadgetopt.system.result import Limits, Status
 
 from ..instance import PdOrsInstance
 from ..subproblems.kernel import Plan, Use
+from .branching_constraints import BranchingConstraint
 from .class_pricing import Classes
-from .rules import Rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class Column:
         Slot by which it is done, and for which it has its utility.
     utility : float
     uses : tuple of Use
-        What it does in each of its slots, without the machines.
+        Its workers and mode in each of its slots, without the machines.
     """
 
     job: int
@@ -49,7 +49,7 @@ class Column:
     uses: tuple[Use, ...]
 
     def use(self, slot: int) -> Use | None:
-        """Return what it does in a slot."""
+        """Return its use of a slot; None if it does not run there."""
         return next((use for use in self.uses if use.slot == slot), None)
 
 
@@ -91,13 +91,13 @@ class RestrictedMaster:
         )
         self.columns: list[Column] = []
         self._known: set[tuple[object, ...]] = set()
-        self._cuts: list[tuple[Rule, ...]] = []
+        self._cuts: list[tuple[BranchingConstraint, ...]] = []
         self.price: Floats = np.zeros(self.shape)
         self.payoff: Floats = np.zeros(self._jobs)
         self._charges: Floats = np.zeros(0)
 
-    def add_cuts(self, cuts: Sequence[tuple[Rule, ...]]) -> None:
-        """Add rows for sets of rules of which not all can hold."""
+    def add_cuts(self, cuts: Sequence[tuple[BranchingConstraint, ...]]) -> None:
+        """Add rows for sets of constraints that cannot all hold."""
         starts: list[int] = []
         index: list[int] = []
         for cut in cuts:
@@ -110,18 +110,18 @@ class RestrictedMaster:
         self._cuts += cuts
 
     @property
-    def surcharges(self) -> dict[int, list[tuple[Rule, float]]]:
-        """What each job is charged for meeting rules of cuts, after a solve."""
-        out: dict[int, list[tuple[Rule, float]]] = {}
+    def surcharges(self) -> dict[int, list[tuple[BranchingConstraint, float]]]:
+        """Charges of each job for meeting constraints of cuts, after a solve."""
+        out: dict[int, list[tuple[BranchingConstraint, float]]] = {}
         for cut, charge in zip(self._cuts, self._charges.tolist(), strict=True):
             if charge > 0:
-                for rule in cut:
-                    out.setdefault(rule.job, []).append((rule, charge))
+                for constraint in cut:
+                    out.setdefault(constraint.job, []).append((constraint, charge))
         return out
 
     @property
     def cut_worth(self) -> float:
-        """What the cuts allow at these charges."""
+        """The right sides of the cuts times their charges."""
         pairs = zip(self._cuts, self._charges.tolist(), strict=True)
         return sum(charge * (len(cut) - 1) for cut, charge in pairs)
 
@@ -193,7 +193,7 @@ class RestrictedMaster:
         return self.lp.values[self._jobs :]
 
     def worth(self, price: Floats) -> float:
-        """Return what all machines cost at prices of classes."""
+        """Return the cost of the capacity of all machines at prices by class."""
         return float((price * self._capacity).sum())
 
     def restrict(self, allowed: Sequence[bool], accepted: Sequence[bool]) -> None:
@@ -215,6 +215,9 @@ class RestrictedMaster:
             self.lp.change_column_bounds(at, np.zeros(len(at)), upper)
 
 
-def _meets(column: Column, cut: Sequence[Rule]) -> bool:
-    """Return whether a schedule meets the rule of its job; a cut has one of a job at most."""
-    return any(rule.job == column.job and rule.met(column.use(rule.slot)) for rule in cut)
+def _meets(column: Column, cut: Sequence[BranchingConstraint]) -> bool:
+    """Return True if a schedule meets its job's constraint; a cut has at most one of each job."""
+    return any(
+        constraint.job == column.job and constraint.met(column.use(constraint.slot))
+        for constraint in cut
+    )

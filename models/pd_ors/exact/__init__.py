@@ -1,4 +1,11 @@
-"""Methods that close gaps: decompositions, branch and bound, ladders, portfolios."""
+"""Exact methods, and the heuristic that they share.
+
+- `portfolio`: the default method, `branch_and_price` and then `branch_and_check`.
+- `branch_and_price`, `branching`: schedule columns in a tree.
+- `branch_and_check`: a master without machines (`aggregated_mip`), schedules that meet its
+  deadlines (`deadline_schedules`), and packings of their slots (`slot_checks`, `slot_repair`).
+- `priced_search`: ruin and recreate at the prices of the column relaxation.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -8,7 +15,7 @@ METHODS = (
     Method(
         "portfolio",
         kind="exact",
-        summary="branch-and-price where the cluster is small, branch and check else and after it",
+        summary="branch-and-price where the cluster is small, then or otherwise branch and check",
         reference="schedule columns and aggregated relaxation (reconstructed)",
         run=part("portfolio:portfolio"),
         formulation="aggregated",
@@ -37,7 +44,7 @@ METHODS = (
         "priced_search",
         kind="heuristic",
         summary="jobs placed at the prices of the column relaxation, some taken out and "
-        "placed anew",
+        "placed again",
         reference="ruin and recreate (reconstructed)",
         run=part("priced_search:priced_search"),
         parameters={"rounds": 300},

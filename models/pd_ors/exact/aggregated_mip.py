@@ -1,4 +1,4 @@
-r"""The aggregated model in HiGHS, again and again, with rows that are learnt on the way.
+r"""The aggregated model with rows that the search learns, solved by HiGHS.
 
 Three kinds of rows are added to `aggregated`:
 
@@ -8,8 +8,8 @@ Three kinds of rows are added to `aggregated`:
 - a set of jobs does not meet its deadlines: :math:`\sum_{i \in A} \sum_{t \le d_i} y_{it} \le
   |A| - 1`. As a later deadline asks for less, all earlier ones go with it.
 
-What is asked of the model: the most utility, or, with completion slots given, the lowest peak of
-what is used of a slot (smoothing), so that slots pack.
+The objective is the most utility or, with completion slots given, the lowest peak use of a slot
+(smoothing), so that slots pack.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Deadlines = Mapping[int, int]
 #: What a row is: coefficients by column, lower and upper limit.
 #: Below this use of the fullest slot there is nothing to gain from a lower one.
 LOW_PEAK = 0.85
-#: A peak may be above 1, as it counts without what is reserved.
+#: A peak may be above 1, as it is relative to the capacity without the reserve.
 HIGHEST_PEAK = 2.0
 
 #: Kinds of variables that are integer: of these names only, the others may be fractions.
@@ -100,7 +100,7 @@ class AggregatedMip:
     ) -> SolverOutcome:
         """Maximise the utility with only some kinds of variables integer: a relaxation.
 
-        With a part of every slot in reserve it is none, and its solutions are easier to pack.
+        With a reserve in every slot it is no relaxation, but its solutions are easier to pack.
         """
         rows = self._learnt()
         rows += [(self._no_good(deadlines), -np.inf, len(deadlines) - 1.0)
@@ -142,7 +142,7 @@ class AggregatedMip:
         modes : array, optional
             Values of a solution whose z and q are kept.
         smooth : bool
-            Whether the peak matters; else any solution will do.
+            True to minimise the peak; otherwise any solution will do.
         """
         learnt = self._learnt()
         form = self._with(learnt, whole)
@@ -162,7 +162,7 @@ class AggregatedMip:
         return self._solve(form, limits, seed)
 
     def learn(self, t: int, cut: Cut | None, conflict: tuple[Item, ...] | None) -> None:
-        """Take over what was learnt from a slot."""
+        """Add the cut or conflict of a slot."""
         if cut is not None and cut.has_blocks:
             self.block_cuts.setdefault(cut, set()).add(t)
         elif cut is not None and cut not in self.cuts:
@@ -171,7 +171,7 @@ class AggregatedMip:
             self.conflicts.setdefault(conflict, set()).add(t)
 
     def speaks_against(self, t: int, items: tuple[Item, ...]) -> bool:
-        """Say whether something known rules the items out, and see to it in this slot."""
+        """Return True if a known row rules the items out; that row is then active in this slot."""
         terms = self.instance.terms
         found = False
         for cut, slots in self.block_cuts.items():
@@ -186,12 +186,12 @@ class AggregatedMip:
 
     @property
     def learnt(self) -> int:
-        """How much is known: cuts and conflicts, and slots in which they are seen to."""
+        """Number of cuts and conflicts, and of slots in which they are active."""
         seen = [*self.block_cuts.values(), *self.conflicts.values()]
         return len(self.cuts) + sum(map(len, seen))
 
     def deadlines(self, values: Floats) -> dict[int, int]:
-        """Read y."""
+        """Read the completion slots, y."""
         return {i: t for (i, t), j in self._columns["y"].items() if values[j] > 0.5}
 
     def deadlines_of(self, decision: PdOrsSolution) -> dict[int, int]:
@@ -208,7 +208,7 @@ class AggregatedMip:
         return sum(float(self.jobs[i].utility[t]) for i, t in deadlines.items())
 
     def items(self, values: Floats) -> dict[int, tuple[Item, ...]]:
-        """Read what runs in every slot, workers rounded up."""
+        """Read the items of every slot, workers rounded up."""
         running: dict[int, list[Item]] = {}
         for name, inside in (("wI", True), ("wE", False)):
             for (i, t), j in self._columns[name].items():

@@ -1,20 +1,20 @@
-r"""Branch and check: utility from slots without machines, machines checked slot by slot.
+r"""Branch and check: a master without machines, and machines checked slot by slot.
 
-Utility depends on completion slots alone, and machines matter to single slots alone. Hence three
-levels, each of which tells the one above what it got wrong (reconstructed):
+Utility depends on completion slots alone, and machines matter within single slots alone. Hence
+three levels, each of which returns cuts to the one above (reconstructed):
 
 1. *Master.* `aggregated` with integer completion slots, the rest fractional: the bound, and
    deadlines of the jobs to accept. It closes in seconds where all integer variables take minutes.
-2. *Schedule.* With these deadlines, modes and then workers in integers, with the lowest peak of
-   what is used of a slot (smoothing: utility does not change, packing becomes easier). If there is
-   none, a minimal set of jobs whose deadlines cannot be met together goes to the master; as
-   earlier deadlines are harder, all of those go with it.
+2. *Schedule.* With these deadlines, modes and then workers in integers, at the lowest peak use of a
+   slot (smoothing: utility does not change, packing becomes easier). If there is none, a minimal
+   set of jobs whose deadlines cannot be met together is cut off in the master, and with it all
+   earlier deadlines of these jobs.
 3. *Slots.* Each packs onto machines (`slot_checks`), or yields a cut, which is valid in every slot:
-   from patterns of one machine (`machine_patterns`), else a minimal conflict. Slots of which
-   nothing is known within their time are given some reserve in the next schedule.
+   from patterns of one machine (`machine_patterns`), else a minimal conflict. Slots that stay
+   undecided within their time get some reserve in the next schedule.
 
-Deadlines of which nothing is known within their time are passed over, and the bound keeps what the
-master promised when it chose them. Once nothing else is left they are looked at again, for longer.
+Deadlines that stay undecided within their time are postponed, and the bound keeps the value that
+the master gave them. Once nothing else is left they are tried again, for longer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ..certificate import PdOrsCertificate, certificate_of, check_bound
 from ..formulations.aggregated import useful_jobs
 from ..instance import PdOrsInstance, PdOrsSolution
 from ..subproblems.decoding import solution
-from ..subproblems.placing import Placing
+from ..subproblems.job_placement import Placing
 from .aggregated_mip import (
     COMPLETIONS,
     MODES,
@@ -77,7 +77,7 @@ def branch_and_check(
     limits: Limits,
     rng: np.random.Generator,
 ) -> MethodOutcome:
-    """Return an optimum, or the best decision found and a bound."""
+    """Return an optimal decision, or the best one found and a bound."""
     if not useful_jobs(instance):
         nothing = alone(instance, limits, rng)
         nothing.solution = solution(instance, {})
@@ -88,7 +88,7 @@ def branch_and_check(
 
 
 class _Search:
-    """What is known so far."""
+    """Search state: incumbent, bound, and the deadlines that are undecided."""
 
     def __init__(self, instance: PdOrsInstance, limits: Limits, rng: np.random.Generator):
         self._instance, self._rng = instance, rng
@@ -102,13 +102,13 @@ class _Search:
         self._schedules = DeadlineSchedules(instance, self._mip, self._now, self._seed)
         self._certificate: PdOrsCertificate | None = None
         self._certified = np.inf
-        #: Deadlines that were passed over, and what any of them or earlier ones may be worth.
+        #: Postponed deadlines, and an upper bound on the utility of each and of earlier ones.
         self._passed: list[Deadlines] = []
         self._passed_over = 0.0
         self._prove_s = PROVE_S
         self._promised = float(self._now.bound)
         self._master_closed = False
-        #: Nothing better is left in the master, but perhaps in what was passed over.
+        #: True if nothing better is left in the master, but perhaps among postponed deadlines.
         self._exhausted = False
         self._too_little, self._next_reserve, self._enough = 0.0, FIRST_RESERVE, 0.0
         self._last_master_s = 0.0
@@ -147,7 +147,7 @@ class _Search:
             self._reserve()
 
     def _place_at_prices(self) -> None:
-        """Take the bound of the column relaxation, and what is found by placing at its prices."""
+        """Take the bound of the column relaxation, and place jobs at its prices."""
         with self._clock.phase("prices"):
             prices = relaxation_prices(self._instance, self._clock.limits(part=PRICES_PART))
             self._certificate = certificate_of(self._instance, prices.price)
@@ -168,14 +168,14 @@ class _Search:
             self._offer(search.best.decision())
 
     def _pass_over(self, deadlines: Deadlines) -> None:
-        """Leave these deadlines, and all earlier ones, which may be worth what was promised."""
+        """Postpone these and all earlier deadlines; the bound keeps the master's value."""
         self._passed_over = max(self._passed_over, min(self._promised, self._certified))
         self._passed.append(deadlines)
         self._mip.no_goods.append(dict(deadlines))
         self._counts["passed_over"] += 1
 
     def _look_again(self) -> bool:
-        """Take back what was passed over, for more time; say whether there is any."""
+        """Try the postponed deadlines again, for longer; return True if there are any."""
         if not self._passed or self._now.over:
             return False
         self._mip.no_goods = [known for known in self._mip.no_goods if known not in self._passed]
@@ -184,7 +184,7 @@ class _Search:
         return True
 
     def _online(self) -> None:
-        """Take the best of what PD-ORS decides at several ranges of prices."""
+        """Take the best decision of PD-ORS at several ranges of prices."""
         with self._clock.phase("online"):
             for span in PRICE_SPANS:
                 limits = self._clock.limits(ONLINE_PART, ONLINE_S)
@@ -208,9 +208,9 @@ class _Search:
                 self._too_little = between
 
     def _reserved(self, reserve: float) -> bool:
-        """Look for a decision that leaves a part of every slot free, as that is easier to pack.
+        """Look for a decision that leaves a part of every slot free, which is easier to pack.
 
-        The answer is no only if there may be a better one that needs more reserve.
+        Return False only if there may be a better one that needs more reserve.
         """
         with self._clock.phase("reserved"):
             outcome = self._mip.most_utility(
@@ -234,7 +234,7 @@ class _Search:
         return self._mip.deadlines_of(self._best())
 
     def outcome(self) -> MethodOutcome:
-        """Return what was found."""
+        """Return the outcome of the search."""
         return self._now.outcome(
             self._best(),
             **self._counts,
@@ -246,7 +246,7 @@ class _Search:
         )
 
     def _master(self, level: Sequence[str], part: float) -> Deadlines | None:
-        """Return deadlines of the most utility that nothing known speaks against."""
+        """Return deadlines of the most utility that no known row rules out."""
         if self._exhausted:
             return None
         # Where the modes are integer, the row helps to prove; else it hinders HiGHS's heuristics.

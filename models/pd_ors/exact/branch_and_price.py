@@ -1,11 +1,12 @@
-"""Branch-and-price on the schedule columns (10), for small instances (reconstructed).
+"""Branch-and-price on the schedule columns (10), for small instances.
 
-The master has one row for all machines of a class in a slot, so that machines of equal capacity
-make no symmetric nodes. Whether what the jobs do in a slot fits on its machines is asked at every
-node, of the schedule that has the most of each job. What does not fit makes a conflict, a few jobs
-with so many workers each, inside one machine or wherever; as capacities are those of every slot, it
-is cut off in all slots in which the relaxation violates it. Duals of cuts are charged for options
-of a slot, so that pricing stays what it is (`rules.py`, `branching.py`).
+Reconstructed. The master has one row for all machines of a class in a slot, so that machines of
+equal capacity make no symmetric nodes. At every node the schedule of the largest share of each job
+is packed onto the machines, slot by slot. Items that do not fit make a conflict: a few jobs, each
+with a number of workers, inside one machine or spread. As capacities are the same in every slot, it
+is cut off in all slots in which the relaxation violates it. Duals of cuts are surcharges on options
+of a slot, so that the structure of the pricing problem is kept (`branching_constraints.py`,
+`branching.py`).
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..algorithms.pd_ors import pd_ors
+from ..bounds.branching_constraints import BranchingConstraint
 from ..bounds.class_pricing import JobPricing
 from ..bounds.column_generation import generate, pricings
 from ..bounds.prices import first_prices
 from ..bounds.restricted_master import Column, RestrictedMaster
-from ..bounds.rules import Rule
 from ..certificate import certificate_of, check_bound
 from ..instance import PdOrsInstance, PdOrsSolution, SlotPlan
 from ..subproblems.decoding import slot_plan
-from ..subproblems.placing import Placing
+from ..subproblems.job_placement import Placing
 from ..subproblems.slot_methods import SlotOptions
 from ..subproblems.slot_packing import Item, Packing, pack
 from .branching import (
     Node,
     by_completion,
-    by_rule,
+    by_constraint,
     root,
 )
 
@@ -48,7 +49,7 @@ Schedule = tuple[SlotPlan, ...]
 #: Price spans of the runs of PD-ORS that the search starts from; None is that of the instance.
 FIRST_SPANS = (None, 6.0, 10.0)
 
-#: How much more of the rules of a cut must hold than may, for it to be added.
+#: Least violation of a cut that is added.
 VIOLATION = 1e-4
 
 #: Nodes after which jobs are again placed one by one at the node's prices.
@@ -67,9 +68,9 @@ def branch_and_price(
     ----------
     instance : PdOrsInstance
     limits : Limits
-        `time_s` is looked at before each job that is priced.
+        `time_s` is checked before each job that is priced.
     rng : numpy.random.Generator
-        For the runs of PD-ORS that it starts from.
+        For the first runs of PD-ORS.
 
     Raises
     ------
@@ -100,19 +101,19 @@ class _Search:
         self._numbers = itertools.count()
         self._nodes = 0
         self._packed: dict[tuple[Item, ...], Packing] = {}
-        #: Bounds of the node at hand and of nodes that could not be decided.
+        #: Bounds of the current node and of nodes that could not be decided.
         self._at_hand = self._undecided = -math.inf
         self._root_price: Floats = np.zeros(self._master.shape)
 
     def start(self, rng: np.random.Generator) -> None:
-        """Take the best of a few online runs for a start."""
+        """Take the best of a few online runs as the first incumbent."""
         for span in FIRST_SPANS:
             run = pd_ors(self._instance, self._clock.limits(), rng, log_price_span=span)
             if isinstance(run.solution, PdOrsSolution):
                 self._offer(list(run.solution.schedules))
 
     def run(self) -> None:
-        """Go through the nodes, those of the highest bound first."""
+        """Explore the nodes, best bound first."""
         start = first_prices(self._instance, self._clock.limits(), self._master)
         self._push(root(len(self._instance.jobs), self._instance.horizon_slots))
         while self._open and -self._open[0][0] > self._enough:
@@ -130,18 +131,18 @@ class _Search:
 
     @property
     def _enough(self) -> float:
-        """A bound no greater than this closes a node."""
+        """The bound at which a node is closed."""
         value = float(self._now.value)
         return value + CLOSED_GAP * value / 2
 
     @property
     def bound(self) -> float:
-        """What is known of all decisions."""
+        """Bound on all decisions."""
         left = max((-negative for negative, _, _ in self._open), default=-math.inf)
         return max(left, self._at_hand, self._undecided, float(self._now.value))
 
     def outcome(self) -> MethodOutcome:
-        """Return the incumbent, and a bound with the certificate of the root where that is it."""
+        """Return incumbent and bound, with the certificate if the bound is the root's."""
         price = self._root_price[:, self._master.classes.of_machine]
         certificate = certificate_of(self._instance, price)
         rooted = check_bound(self._instance, certificate)
@@ -189,19 +190,19 @@ class _Search:
             self._place_one_by_one(columns, shares)
         if node.bound <= self._enough:
             return []
-        children = by_completion(node, columns, shares) or by_rule(node, columns, shares)
+        children = by_completion(node, columns, shares) or by_constraint(node, columns, shares)
         if children is None:
-            # What every job does is decided and fits: the incumbent is as good, but for parts of
-            # jobs that were taken for none of them.
+            # The schedule of every job is decided and fits: the incumbent is as good, but for
+            # fractions of jobs that were rounded to none.
             if node.bound > self._enough:
                 self._undecided = max(self._undecided, node.bound)
             return []
         return children
 
     def _cut(self, shares: Floats) -> bool:
-        """Add cuts that the shares violate, from what most of each job does in each slot.
+        """Add cuts that the shares violate, from the largest share of each job in each slot.
 
-        Where all of it fits, it is a decision.
+        If all of it fits, it is a decision.
         """
         columns = self._master.columns
         parts = np.zeros(len(self._instance.jobs))
@@ -212,7 +213,7 @@ class _Search:
             if i not in most or shares[c] > shares[most[i]]:
                 most[i] = c
         chosen = [columns[c] for i, c in most.items() if parts[i] > 0.5]
-        cuts: list[tuple[Rule, ...]] = []
+        cuts: list[tuple[BranchingConstraint, ...]] = []
         schedules: list[list[SlotPlan]] = [[] for _ in self._instance.jobs]
         fits = True
         for t in range(1, self._instance.horizon_slots + 1):
@@ -262,28 +263,32 @@ class _Search:
                 kept = fewer
         return kept
 
-    def _violated(self, conflict: Sequence[Item], shares: Floats) -> list[tuple[Rule, ...]]:
+    def _violated(
+        self, conflict: Sequence[Item], shares: Floats
+    ) -> list[tuple[BranchingConstraint, ...]]:
         """Return the cuts of a conflict, which is one in every slot, that the shares violate."""
         columns = self._master.columns
         some = np.flatnonzero(shares > 0).tolist()
         first = max(self._instance.jobs[item.job].arrival_slot for item in conflict)
         cuts = []
         for t in range(first, self._instance.horizon_slots + 1):
-            rules = tuple(Rule(item.job, t, item.workers, item.inside) for item in conflict)
+            constraints = tuple(
+                BranchingConstraint(item.job, t, item.workers, item.inside) for item in conflict
+            )
             met = sum(
                 shares[c]
                 for c in some
-                for rule in rules
-                if rule.job == columns[c].job and rule.met(columns[c].use(t))
+                for constraint in constraints
+                if constraint.job == columns[c].job and constraint.met(columns[c].use(t))
             )
-            if met > len(rules) - 1 + VIOLATION:
-                cuts.append(rules)
+            if met > len(constraints) - 1 + VIOLATION:
+                cuts.append(constraints)
         return cuts
 
     def _place_one_by_one(self, columns: Sequence[Column], shares: Floats) -> None:
-        """Give jobs, those of most share first, the best plan at the node's prices in what is left.
+        """Give jobs, the largest shares first, their best plan in the free capacity at node prices.
 
-        Jobs that are not worth their price come after the others, for what is left then.
+        Jobs that are not worth their price come after the others.
         """
         instance = self._instance
         price = self._master.price[:, self._master.classes.of_machine]

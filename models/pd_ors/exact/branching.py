@@ -1,18 +1,19 @@
-r"""Branching on the schedule columns (10) that leaves pricing what it is (reconstructed).
+r"""Branching on the schedule columns (10) that keeps the structure of the pricing problem.
 
-A node says for every job in which slots it may complete and whether it has to be accepted, and for
-some (job, slot) whether a rule holds: "at least k workers", or "at least k workers inside one
-machine". Rules filter the options of a slot. Branching is, in this order,
+Reconstructed. A node fixes for every job the slots in which it may complete and if it has to be
+accepted, and for some pairs (job, slot) that a constraint holds or does not: "at least k workers",
+or "at least k workers inside one machine". Constraints filter the options of a slot. Branching is,
+in this order,
 
-(a) on a job's completion until slot t, where a part of the job completes until then;
-(b) on a rule, where a part of the job meets it.
+(a) on the completion of a job by slot t, where a fraction of the job completes by then;
+(b) on a constraint, where a fraction of the job meets it.
 
-Bounds on the workers of each machine are not branched on: between machines of equal capacity they
-leave no difference. Where all jobs have one completion and do one thing in every slot, it is
-decided whether that fits on the machines (`branch_and_price.py`).
+Numbers of workers on a machine are not branched on: machines of equal capacity are alike. Where all
+jobs have one completion slot and one option in every slot, the packing onto the machines decides
+the node (`branch_and_price.py`).
 
-A schedule that is done before the first slot in which its job may complete counts as done in that
-slot, so that nothing has to be slow to be in a node.
+A schedule that ends before the first slot in which its job may complete counts as ending in that
+slot, so that a node excludes no schedule for being fast.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
 
+from ..bounds.branching_constraints import BranchingConstraint
 from ..bounds.column_generation import Restriction
 from ..bounds.restricted_master import Column
-from ..bounds.rules import Rule
 from ..terms import JobTerms
 
 #: Closeness to an integer within which a part of a job is none or all of it.
@@ -35,7 +36,7 @@ INTEGRAL = 1e-6
 
 @dataclass(frozen=True)
 class Node:
-    """What is decided.
+    """A node of the tree: the decisions that are fixed.
 
     Attributes
     ----------
@@ -44,16 +45,16 @@ class Node:
     first, last : tuple of int
         Slots between which each job may complete.
     accepted : frozenset of int
-        Jobs that have to be.
-    rules : tuple of (Rule, bool)
-        And whether they hold.
+        Jobs that have to be accepted.
+    constraints : tuple of (BranchingConstraint, bool)
+        Each with True if it holds.
     """
 
     bound: float
     first: tuple[int, ...]
     last: tuple[int, ...]
     accepted: frozenset[int] = frozenset()
-    rules: tuple[tuple[Rule, bool], ...] = field(default=())
+    constraints: tuple[tuple[BranchingConstraint, bool], ...] = field(default=())
 
     def completing(self, job: int, first: int, last: int, accepted: bool) -> Node:
         """Return the node in which a job completes between two slots, or is rejected."""
@@ -64,35 +65,39 @@ class Node:
             accepted=self.accepted | {job} if accepted else self.accepted,
         )
 
-    def ruled(self, rule: Rule, holds: bool) -> Node:
-        """Return the node in which a rule holds or does not; a job that is to meet one is taken."""
-        accepted = self.accepted | {rule.job} if holds else self.accepted
-        return replace(self, rules=(*self.rules, (rule, holds)), accepted=accepted)
+    def constrained(self, constraint: BranchingConstraint, holds: bool) -> Node:
+        """Return the node in which a constraint holds or not; if it holds, its job is accepted."""
+        accepted = self.accepted | {constraint.job} if holds else self.accepted
+        return replace(
+            self, constraints=(*self.constraints, (constraint, holds)), accepted=accepted
+        )
 
     def allows(self, column: Column) -> bool:
-        """Return whether a schedule is in the node."""
+        """Return True if a schedule is in the node."""
         i = column.job
         return self.first[i] <= column.completion <= self.last[i] and all(
-            rule.met(column.use(rule.slot)) == holds for rule, holds in self.rules if rule.job == i
+            constraint.met(column.use(constraint.slot)) == holds
+            for constraint, holds in self.constraints
+            if constraint.job == i
         )
 
     def restrictions(self, jobs: Iterable[JobTerms]) -> dict[int, Restriction]:
-        """Return what the pricing of each job has to respect."""
+        """Return the restrictions on the pricing of each job."""
         return {job.index: self._restriction(job) for job in jobs}
 
     def _restriction(self, job: JobTerms) -> Restriction:
         i = job.index
-        by_slot: dict[int, list[tuple[Rule, bool]]] = {}
-        for rule, holds in self.rules:
-            if rule.job == i:
-                by_slot.setdefault(rule.slot, []).append((rule, holds))
+        by_slot: dict[int, list[tuple[BranchingConstraint, bool]]] = {}
+        for constraint, holds in self.constraints:
+            if constraint.job == i:
+                by_slot.setdefault(constraint.slot, []).append((constraint, holds))
         if not by_slot:
             return Restriction(self.first[i], self.last[i], i in self.accepted)
 
         def allow(slot: int, internal: bool, workers: Ints) -> Bools:
             out = np.ones(len(workers), dtype=np.bool_)
-            for rule, holds in by_slot.get(slot, ()):
-                out &= rule.met_by(internal, workers) == holds
+            for constraint, holds in by_slot.get(slot, ()):
+                out &= constraint.met_by(internal, workers) == holds
             return out
 
         slots = range(job.arrival, job.instance.horizon_slots + 1)
@@ -105,7 +110,7 @@ def _with(values: tuple[int, ...], at: int, value: int) -> tuple[int, ...]:
 
 
 def root(jobs: int, horizon: int) -> Node:
-    """Return the node in which nothing is decided."""
+    """Return the root, in which nothing is fixed."""
     return Node(float("inf"), (1,) * jobs, (horizon,) * jobs)
 
 
@@ -132,23 +137,23 @@ def by_completion(node: Node, columns: Sequence[Column], shares: Floats) -> list
     ]
 
 
-def by_rule(node: Node, columns: Sequence[Column], shares: Floats) -> list[Node] | None:
-    """Branch on a rule (b): the one nearest to a half; None if all jobs do one thing in a slot."""
+def by_constraint(node: Node, columns: Sequence[Column], shares: Floats) -> list[Node] | None:
+    """Branch on a constraint (b): the share nearest to a half; None if all shares are integer."""
     best, chosen = INTEGRAL, None
     for i, mine in _of_jobs(columns, shares).items():
-        rules = {
-            Rule(i, use.slot, use.workers, internal)
+        constraints = {
+            BranchingConstraint(i, use.slot, use.workers, internal)
             for c in mine
             for use in columns[c].uses
             for internal in ((False, True) if use.internal else (False,))
         }
-        for rule in sorted(rules, key=lambda r: (r.slot, r.workers, r.internal)):
-            part = sum(shares[c] for c in mine if rule.met(columns[c].use(rule.slot)))
+        for constraint in sorted(constraints, key=lambda r: (r.slot, r.workers, r.internal)):
+            part = sum(shares[c] for c in mine if constraint.met(columns[c].use(constraint.slot)))
             if min(part, 1 - part) > best:
-                best, chosen = min(part, 1 - part), rule
+                best, chosen = min(part, 1 - part), constraint
     if chosen is None:
         return None
-    return [node.ruled(chosen, True), node.ruled(chosen, False)]
+    return [node.constrained(chosen, True), node.constrained(chosen, False)]
 
 
 def _of_jobs(columns: Sequence[Column], shares: Floats) -> dict[int, list[int]]:

@@ -1,8 +1,9 @@
-"""Schedules that meet given deadlines on given machines, or why there are none (reconstructed).
+"""Schedules that meet given deadlines on the machines, or a proof that there are none.
 
-The two lower levels of `branch_and_check`. Modes and workers in integers without machines come from
-`AggregatedMip`, slots are packed by `SlotChecks`, and what a slot says against a schedule goes back
-into the program. Decisions found by the way, for fewer jobs, are offered to the search.
+Reconstructed. The two lower levels of `branch_and_check`. Modes and workers in integers without
+machines come from `AggregatedMip`, slots are packed by `SlotChecks`, and the cut or conflict of a
+slot goes back into the program. Decisions for fewer jobs that are found on the way are offered to
+the search.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ Decisions = Search[PdOrsSolution]
 
 @dataclass
 class Verdict:
-    """Whether deadlines can be met: a solution, or the level whose relaxation refutes them."""
+    """Verdict on deadlines: a solution, or the level whose relaxation refutes them."""
 
     solution: PdOrsSolution | None = None
     refuted_by: Sequence[str] | None = None
@@ -66,9 +67,9 @@ class DeadlineSchedules:
     Parameters
     ----------
     mip
-        Takes the cuts and conflicts that slots teach.
+        The model to which the cuts and conflicts of slots are added.
     search
-        Whose incumbent is the best decision; gives the time.
+        The search state: the incumbent is the best decision; its clock gives the time.
     seed
         HiGHS's.
 
@@ -90,7 +91,7 @@ class DeadlineSchedules:
     def find(self, deadlines: Deadlines, attempts: int, prove_s: float = 0.0) -> Verdict:
         """Look for a schedule that meets the deadlines and fits onto the machines.
 
-        If none is found, so many seconds go into whether the learnt rows rule all of them out.
+        If none is found, these seconds go into a proof that the learnt rows rule all of them out.
         """
         mip, seed = self._mip, self._seed
         mip.reserve.clear()
@@ -148,7 +149,7 @@ class DeadlineSchedules:
         return None
 
     def _packed(self, items: Mapping[int, Items]) -> tuple[PdOrsSolution | None, bool]:
-        """Pack every slot; if some do not, say whether the next try will be another one."""
+        """Pack every slot; if some do not, tell if the next try will be another one."""
         packed: dict[int, Packed] = {}
         learnt = False
         for t, running in items.items():

@@ -1,4 +1,4 @@
-"""The exact methods one after the other: what is small is priced and branched, the rest checked."""
+"""Portfolio of the exact methods: branch-and-price where an instance is small, branch and check."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PRICE_PART = 0.6
 
 
 def portfolio(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return an optimum, or the best decision and the least bound of both methods.
+    """Return an optimal decision, or the best decision and the least bound of both methods.
 
     Branch-and-price goes first where the cluster is small and work is counted exactly; contended
     instances of that size are closed by it only. Branch and check has the time that is left

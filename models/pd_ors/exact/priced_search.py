@@ -1,10 +1,10 @@
-r"""Decisions from prices: jobs placed one by one, and again, in what is left (reconstructed).
+r"""Ruin and recreate: jobs placed one by one at the prices of the column relaxation.
 
-At the prices of the linear relaxation of (10) a job's best schedule avoids the slots and resources
-that others need more. Jobs are placed in turn, each with its best schedule for the room that is
-left; then, ruin and recreate, some of them are taken out and placed anew, in another order and at
-prices scaled up or down: a job that pays less attention to prices completes earlier and takes more
-from those after it.
+Reconstructed. At the prices of the linear relaxation of (10) a job's best schedule avoids the slots
+and resources that others need more. Jobs are placed in turn, each with its best schedule in the
+capacity that is left. Then some of them are taken out and placed again, in another order and at
+prices scaled up or down: at lower prices a job completes earlier and leaves less for those after
+it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..bounds.prices import first_prices
 from ..bounds.restricted_master import RestrictedMaster
 from ..certificate import certificate_of
 from ..instance import PdOrsInstance
-from ..subproblems.placing import QUANTA, Placing
+from ..subproblems.job_placement import QUANTA, Placing
 from ..subproblems.slot_packing import Item
 from ..terms import JobTerms
 from .slot_checks import SlotChecks
@@ -35,7 +35,7 @@ FIRST_SCALES = (0.5, 1.0)
 #: Range of the scales in ruin and recreate, and how much the order of jobs varies.
 LEAST_SCALE, GREATEST_SCALE = 0.2, 1.3
 NOISE = 0.5
-#: Jobs taken out: at most this part of all, and at least so many.
+#: Jobs taken out: at most this part of all, and at least this many.
 REMOVED_PART, FEWEST_REMOVED = 0.3, 2
 #: Relative loss that is accepted at first; it falls to nothing.
 ACCEPTED_LOSS = 0.01
@@ -49,16 +49,16 @@ RESERVE = 0.01
 
 @dataclass(frozen=True)
 class Prices:
-    """What column generation leaves.
+    """Result of column generation.
 
     Attributes
     ----------
     price : array, shape (slots, machines, resources)
         Per unit.
     payoff : array, shape (jobs,)
-        What each job would earn at these prices.
+        Payoff of each job at these prices.
     earned : array, shape (jobs,)
-        What it earns in the relaxation.
+        Utility of each job in the relaxation.
     bound : float
         As computed by column generation; the certificate's is the one to rely on.
     master : RestrictedMaster
@@ -89,7 +89,7 @@ def relaxation_prices(instance: PdOrsInstance, limits: Limits) -> Prices:
 def chosen(instance: PdOrsInstance, prices: Prices, limits: Limits) -> Placing:
     """Return a placing from an integer choice of the columns, some capacity kept in reserve.
 
-    Columns know classes of machines only; where a slot does not pack, jobs are placed anew.
+    Columns know classes of machines only; where a slot does not pack, jobs are placed again.
     """
     clock = Clock(limits)
     of_choice = replace(clock.limits(CHOICE_PART, MOST_CHOICE_S), rel_gap=CHOICE_GAP)
@@ -125,19 +125,19 @@ class PricedSearch:
     trace: list[TracePoint] = field(default_factory=list)
 
     def run(self, limits: Limits, rounds: int, enough: float = math.inf) -> bool:
-        """Search for so many rounds, or until a value; say whether it was stopped by the time."""
+        """Search for a number of rounds, or until a value; return True if the time stopped it."""
         clock = Clock(limits)
         jobs = {j.index: j for j in self.instance.terms.jobs if _can_earn(j)}
 
         def kept(placing: Placing) -> bool:
-            """Keep the best; say whether to go on."""
+            """Keep the best; return True if the search goes on."""
             if self.best is None or placing.value > self.best.value:
                 self.best = placing.copy()
                 self.trace.append(TracePoint(clock.elapsed_s, placing.value, None))
             return self.best.value < enough
 
         def recreate(placing: Placing, order: Sequence[int], scale: float) -> bool:
-            """Place what is not, first what is worth its price; say whether there was time."""
+            """Place the jobs left out, first those worth their price; True if there was time."""
             price = scale * self.prices.price
             for least in (0.0, -math.inf):
                 for i in order:
@@ -147,7 +147,7 @@ class PricedSearch:
                         placing.place(jobs[i], price, least)
             return True
 
-        # In what order jobs are placed: by either, with some noise. What has nothing of it comes
+        # Order in which jobs are placed: by either value, with some noise. Jobs of value 0 come
         # late, but not always last.
         worths = [w + 0.1 * float(w.mean()) for w in (self.prices.payoff, self.prices.earned)]
         current = self.best
@@ -208,7 +208,7 @@ def priced_search(
     ----------
     instance : PdOrsInstance
     limits : Limits
-        `time_s` is looked at before each job that is priced or placed.
+        `time_s` is checked before each job that is priced or placed.
     rng : numpy.random.Generator
     rounds : int, default 300
         Of ruin and recreate.

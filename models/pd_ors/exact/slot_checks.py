@@ -1,7 +1,7 @@
-"""Deciding slots one by one, cheapest first, and what is learnt where one does not fit.
+"""Checks of slots: a packing of a slot's items, or the cut or conflict that rules them out.
 
-Machines of different slots have nothing to do with each other and capacities do not depend on the
-slot, so what is known of a set of items holds in every slot (reconstructed).
+Slots share no machines and capacities do not depend on the slot, so a verdict on a set of items
+holds in every slot (reconstructed).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CONFLICT_S = 0.5
 
 @dataclass(frozen=True)
 class SlotVerdict:
-    """Whether a slot's items fit, and if not, what rules them out: a cut or a conflict."""
+    """Verdict on a slot's items: a packing, or the cut or conflict that rules them out."""
 
     packing: Packing
     cut: Cut | None = None
@@ -60,7 +60,7 @@ class SlotChecks:
     _pool: Pool = field(default_factory=dict)
 
     def check(self, items: Items) -> SlotVerdict:
-        """Decide whether the items fit."""
+        """Pack the items, or prove that they do not fit."""
         if items not in self._known:
             verdict = self._decide(items)
             if verdict.packing.fits is None:

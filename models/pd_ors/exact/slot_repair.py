@@ -1,4 +1,4 @@
-"""From slots of which some do not pack to a decision: what is in the way is placed elsewhere."""
+"""Repair of slots that do not pack: jobs in the way are placed elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gadgetopt.search.clock import Clock
 
 from ..instance import PdOrsInstance, SlotPlan
 from ..subproblems.decoding import Counts, slot_plan
-from ..subproblems.placing import Placing
+from ..subproblems.job_placement import Placing
 from ..subproblems.slot_packing import Item, fill_machines
 
 Items = tuple[Item, ...]
@@ -26,15 +26,15 @@ def repaired(
 ) -> Placing:
     """Return a placing of the jobs, without those that keep slots from being packed.
 
-    Those, and all that were not asked for, are placed in what is left.
+    Those, and all jobs not named, are placed in the capacity that is left.
 
     Parameters
     ----------
     instance : PdOrsInstance
     items : dict of slot to Items
-        What completes every job named, if it all packs.
+        Items that complete every job named, if they all pack.
     packed : dict of slot to Packed
-        The slots of which that is known.
+        Slots with a known packing.
     price : array, shape (slots, machines, resources)
         Per unit, at which the others are placed.
     clock : Clock
@@ -66,7 +66,7 @@ def schedules(
     packed: Mapping[int, Packed],
     without: set[int],
 ) -> dict[int, list[SlotPlan]]:
-    """Return the schedules of all jobs in packed slots but some."""
+    """Return the schedules of all jobs but some in packed slots."""
     out: dict[int, list[SlotPlan]] = {}
     for t in sorted(items):
         for item in items[t]:

@@ -1,7 +1,8 @@
-r"""The relaxation without machines: every slot is one large machine (reconstructed).
+r"""The aggregated relaxation without machines: every slot is one large machine.
 
-Sets: jobs I that can earn anything, machines H, slots t, resources r; T_i the slots from a_i to the
-last in which job i can earn, D_i its completion slots worth telling apart (`completions`).
+Reconstructed. Sets: jobs I that can earn anything, machines H, slots t, resources r; T_i the slots
+from a_i to the last in which job i can earn, D_i its completion slots worth telling apart
+(`completions`).
 
 Parameters: :math:`\sigma_i`, W_i, alpha, beta, gamma, C; M_i the most workers on one machine;
 :math:`\bar n_i` the most that fit into the cluster by volume; P_i the most progress in a slot.
@@ -28,8 +29,8 @@ P_i each. In S3, N_i(k, v) is the least number of worker-slots that make progres
 completion costs more worker-slots than a late one. That is stronger than the same row with
 :math:`\lceil W_i / \sigma_i \rceil` throughout.
 
-Whether a slot's workers fit onto the machines one by one is not asked, so the optimum bounds that
-of the problem from above.
+The workers of a slot need not fit onto its single machines, so the optimum is an upper bound on
+that of the problem.
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
         return range(jobs[i].arrival, t + 1)
 
     def due(i: int, t: int) -> list[tuple[int, int, Fraction]]:
-        """Per completion slot t': slots there are by t, and what has to be done in them."""
+        """Number of slots by t, and the work due in them, by completion slot t'."""
         job = jobs[i]
         return [
             (d, min(t, d) - job.arrival + 1, job.work - max(0, d - t) * P[i])

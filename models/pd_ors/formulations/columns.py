@@ -1,7 +1,8 @@
-r"""The reformulation R-DMLRS with all columns: choose a schedule for every job, if any.
+r"""The schedule columns: choose at most one schedule for every job.
 
-A schedule :math:`\pi \in \Pi_i` says workers and servers of job i on every machine in every slot
-and meets all that concerns the job alone: (3), (4), (6), (8), (9). With its completion slot
+It is the reformulation over schedules, R-DMLRS. A schedule :math:`\pi \in \Pi_i` gives the workers
+and servers of job i on every machine in every slot and meets all constraints on the job alone: (3),
+(4), (6), (8), (9). With its completion slot
 :math:`\tilde t_\pi`,
 
 .. math::
@@ -116,7 +117,7 @@ def _servers_beside(job: JobTerms, h: int) -> list[int]:
 
 
 def _spreads(beside: list[list[int]], h: int, workers: int, servers: int) -> Iterator[Counts]:
-    """Yield the ways to put so many workers and servers on machines h, h + 1, ..."""
+    """Yield the ways to put given numbers of workers and servers on machines h, h + 1, ..."""
     if not workers and not servers:
         yield {}
         return

@@ -1,7 +1,7 @@
-r"""The whole horizon as a time-indexed mixed-integer program with locality (reconstructed).
+r"""The whole horizon as a time-indexed mixed-integer program with locality.
 
-Sets: jobs i that can complete while they are worth something, machines h, resources r, slots t from
-a_i to the last completion slot of D_i (`aggregated.completions`).
+Reconstructed. Sets: jobs i that can complete while they are worth something, machines h, resources
+r, slots t from a_i to the last completion slot of D_i (`aggregated.completions`).
 
 Parameters: :math:`\sigma_i \ge 1`, what a worker-slot inside one machine counts; W_i the work,
 gamma, alpha, beta, C; M_ih the most workers on machine h with their servers;
@@ -37,7 +37,7 @@ not increase. `build_plain` is this. `build` has (21) and more replaced by
 * S4: :math:`s^I_{iht} \ge z_{iht}` and :math:`\sum_h s^E_{iht} \ge q_{it}`.
 
 Its linear relaxation is much stronger. Ordering equal machines makes HiGHS slower and is left out.
-W_i stands in rows as the middle between what suffices and what does not (`JobTerms.work_level`).
+W_i stands in rows as the middle between sufficient and insufficient work (`JobTerms.work_level`).
 Internal blocks are left out where they gain nothing over spread ones.
 """
 
@@ -132,7 +132,7 @@ def _counts(m: pyo.ConcreteModel, i: int, t: int) -> dict[int, tuple[int, int]]:
 def internal_machines(job: JobTerms) -> dict[int, int]:
     """Return M_ih of the machines in which a job gains from running, which may be none."""
     if job.sigma == 1 and job.most_external:
-        return {}  # whatever runs inside one machine is a spread job as well
+        return {}  # a job inside one machine is then a spread job as well
     return {h: n for h, n in enumerate(job.most_internal.tolist()) if n}
 
 
@@ -146,7 +146,7 @@ def _last(job: JobTerms) -> int:
 
 
 def refuse_too_many(triples: int) -> None:
-    """Refuse a model of so many triples of job, machine and slot.
+    """Refuse a model of too many triples of job, machine and slot.
 
     Raises
     ------

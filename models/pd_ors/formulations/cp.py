@@ -1,6 +1,6 @@
-r"""The whole horizon in CP-SAT (reconstructed): the model of `compact.py` in whole numbers.
+r"""The whole horizon as a CP-SAT model: that of `compact.py` in whole numbers.
 
-The work condition :math:`\sigma A + B \ge W` of integers A, B is a condition
+Reconstructed. The work condition :math:`\sigma A + B \ge W` of integers A, B is a condition
 :math:`a A + b B \ge c` of small whole numbers (`whole_work`), so that nothing is rounded there. S1
 to S4 of `compact.py` are in it, with a, b, c for :math:`\sigma`, 1, W.
 
@@ -250,7 +250,7 @@ class HorizonModel:
     # -- the solution ------------------------------------------------------------------------
 
     def decode(self, values: np.ndarray) -> PdOrsSolution:
-        """Return the decision that an incumbent says."""
+        """Return the decision of an incumbent."""
         plans = {}
         for job in self.jobs:
             i = job.index

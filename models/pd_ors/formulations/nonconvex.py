@@ -1,9 +1,10 @@
-r"""The problem DMLRS as it stands: a non-convex MINLP for a global solver, for tiny instances.
+r"""The problem as it stands: a non-convex MINLP for a global solver, for tiny instances.
 
-Sets: jobs i, machines h, slots t from a_i on, resources r. Binaries: x_i accepts; W_iht and P_iht,
-machine h has workers or servers of the job; y_it its last slot with workers is t. Integers: w_iht
-workers, s_iht servers. Continuous: N_it samples trained in slot t, times :math:`\kappa_i^{ext}`;
-c_it time of communication per sample and worker, divided by :math:`\kappa_i^{ext}`.
+It is the problem DMLRS, (1)-(9). Sets: jobs i, machines h, slots t from a_i on, resources r.
+Binaries: x_i accepts; W_iht and P_iht, machine h has workers or servers of the job; y_it its last
+slot with workers is t. Integers: w_iht workers, s_iht servers. Continuous: N_it samples trained in
+slot t, times :math:`\kappa_i^{ext}`; c_it time of communication per sample and worker, divided by
+:math:`\kappa_i^{ext}`.
 
 .. math::
     \max\ & \sum_i x_i\, u_i(\tilde t_i - a_i)                                  \tag{2} \\
@@ -30,7 +31,7 @@ every pair,
 and (2), (7) are :math:`\sum_{i,t} u_i(t - a_i) y_{it}`, :math:`\sum_t y_{it} = x_i`,
 :math:`y_{it} \le \sum_h w_{iht}` and :math:`\sum_h w_{iht} \le F_i \sum_{t' \ge t} y_{it'}`.
 Inequalities suffice, as more communication or fewer samples are never wanted. W_i stands in (3) as
-the middle between what suffices and what does not (`JobTerms.work_level`). Jobs that cannot
+the middle between sufficient and insufficient work (`JobTerms.work_level`). Jobs that cannot
 complete in time are left out.
 """
 
@@ -109,7 +110,7 @@ def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
     def workers(i: int, t: int) -> Any:
         return sum(m.w[i, h, t] for h in m.H)
 
-    @m.Constraint(m.IT, doc="(1): what is trained in a slot")
+    @m.Constraint(m.IT, doc="(1): samples trained in a slot")
     def speed(m: Any, i: int, t: int) -> Any:
         tau = jobs[i].job.sample_time_slots / float(jobs[i].kappa_external)
         return m.N[i, t] * (tau + m.c[i, t]) <= workers(i, t)

@@ -1,4 +1,4 @@
-"""Presets: random instances with the settings of the experiments."""
+"""Presets: the paper's settings, a small contended cluster, instances to enumerate (`presets`)."""
 
 from gadgetopt.system.declaration import Generator, Parts
 

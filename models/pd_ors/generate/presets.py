@@ -1,6 +1,6 @@
 r"""Presets: the settings of the paper's experiments, small contended clusters, and tiny instances.
 
-The paper's text was not at hand when this was written. Epochs, gradients, demands, the external
+The paper's text was not available when this was written. Epochs, gradients, demands, the external
 bandwidth, the utilities and their mix are those of OASiS and SMD; the other ranges of `paper` are
 (reconstructed: recalled), and what follows is our own choice (reconstructed):
 
@@ -145,7 +145,7 @@ def paper_job(
 
 
 def paper_machines(machines: int, capacity_workers: float) -> tuple[Machine, ...]:
-    """Return equal machines that hold so many mean workers, in whole units."""
+    """Return equal machines that hold a number of mean workers, in whole units."""
     capacity = tuple(float(math.floor(capacity_workers * x)) for x in MEAN_WORKER)
     return (Machine(capacity=capacity),) * machines
 
@@ -344,7 +344,7 @@ def _arrival_slots(
 
 
 def _demands(rng: np.random.Generator) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Draw what a worker and a server take: GPUs, vCPUs, GB of memory and of storage."""
+    """Draw the demands of a worker and a server: GPUs, vCPUs, GB of memory and of storage."""
     cpu, memory, storage = (
         rng.integers(low, high + 1, size=2).tolist() for low, high in ((1, 10), (2, 32), (5, 10))
     )

@@ -1,4 +1,4 @@
-"""The theorems: promised ratios and their assumptions."""
+"""The theorems: claimed and proven ratios with their assumptions (`ratios`)."""
 
 from gadgetopt.system.declaration import Assumption, Guarantee, Parts
 

@@ -1,4 +1,4 @@
-r"""What is known of the ratio of PD-ORS's utility to the optimum.
+r"""Competitive ratios of PD-ORS: claimed, corrected and proven.
 
 Ratios are OPT/ALG; :math:`k_r = \ln(U^r / L)`.
 
@@ -38,7 +38,7 @@ Ratios are OPT/ALG; :math:`k_r = \ln(U^r / L)`.
       \qquad \text{if } \kappa D_0 < V.
 
   *Proof.* Take :math:`\kappa` times the final prices and the payoffs of the accepted jobs as dual
-  variables. A schedule of i that fits into what is left when i arrives costs at least
+  variables. A schedule of i that fits into the capacity left when i arrives costs at least
   :math:`u_i - \lambda_i` at the prices of that moment, which are no more than the final ones. One
   that does not fit wants an amount :math:`d > C - \rho` of some r on some machine and slot, with
   :math:`\check d_{ir} \le d \le d_{ihr}` (of optimal schedules those without idle servers suffice).
@@ -130,7 +130,7 @@ class SmallDemands:
     Attributes
     ----------
     log_kappa : float
-        ln kappa: by how much prices are raised so that they block what does not fit.
+        ln kappa, the factor by which prices are raised so that they block what does not fit.
     log_step : float
         ln a: what the largest steps cost.
     log_start : float
@@ -282,7 +282,7 @@ def _cost_ratio(job: JobTerms, solution: PdOrsSolution, price: Floats, room: Int
 
 
 def exact_kernel(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
-    """Whether every cheapest schedule is the cheapest there is."""
+    """Return True if every schedule chosen is a cheapest one."""
     return _exact_slots(instance, parameters) and _exact_progress(instance, parameters)
 
 
@@ -295,7 +295,7 @@ def _exact_slots(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool
         return False
     terms = instance.terms
     nothing = np.zeros(len(terms.capacity))
-    # What is left is less than the empty machines, and so are the steps.
+    # Free capacities are less than those of empty machines, and so are the steps.
     full = Room(nothing, nothing, terms.capacity)
     return all(exact_steps(job, full) <= AUTO_STEPS for job in terms.jobs)
 
@@ -310,16 +310,16 @@ def _exact_progress(instance: PdOrsInstance, parameters: Mapping[str, Any]) -> b
 
 
 def rounds(_instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
-    """Whether slots are solved by the paper's randomised rounding."""
+    """Return True if slots are solved by the paper's randomised rounding."""
     return bool(parameters["slot_method"] == "rounding")
 
 
 def lemma_factor(
     instance: PdOrsInstance, parameters: Mapping[str, Any], delta: float = DELTA
 ) -> bool:
-    """Whether G is the lemma's: proven to pack, or to cover, every number of workers of every job.
+    """Return True if G is the lemma's, to pack or to cover, for all jobs and worker counts.
 
-    Of the empty cluster: in less room the packing factor is smaller still.
+    This is for the empty cluster: with less room the packing factor is smaller still.
     """
     factor = float(parameters["factor"])
     regime: Regime = "packing" if factor <= 1 else "covering"
@@ -334,5 +334,5 @@ def lemma_factor(
 
 
 def lower_price_of_the_paper(_instance: PdOrsInstance, parameters: Mapping[str, Any]) -> bool:
-    """Whether L is the paper's, for which an empty cluster costs half of any optimum at most."""
+    """Return True if L is the paper's: an empty cluster then costs half of an optimum at most."""
     return parameters["constants"] == "instance" and parameters["log_price_span"] is None

@@ -1,4 +1,4 @@
-"""Instances from real data."""
+"""Instances from logs of arrivals (`arrivals`)."""
 
 from gadgetopt.system.declaration import Importer, Parts
 

@@ -74,9 +74,9 @@ def arrivals_csv(
     count : int, default 1
         Number of instances; each draws its own jobs.
     horizon_slots, slot_s : int, float
-        Arrivals are taken from a window of so many slots of so many seconds.
+        Arrivals are taken from a window of this many slots of this many seconds.
     start_s : float, optional
-        Begin of the window on the log's clock; by default the first arrival.
+        Start of the window on the log's clock; by default the first arrival.
     machines, work_scale, capacity_workers, largest_batch, bandwidth_ratio
         Of the preset `paper`.
 

@@ -1,4 +1,10 @@
-"""Pictures of instances and solutions: one file each."""
+"""Pictures of decisions.
+
+- `schedule`: Gantt chart of jobs over slots.
+- `use`: used part of the cluster, arrivals and completions by slot.
+- `prices`: heat map of prices by machine and slot.
+- `payoffs`: utility, cost and payoff of every job.
+"""
 
 from gadgetopt.system.declaration import Parts, Picture
 

@@ -1,4 +1,4 @@
-"""What every job is worth, costs and is left with at the prices of its arrival."""
+"""Waterfall of utility, cost and payoff of every job at the prices of its arrival."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SPAN = 10.0
 
 @dataclass(frozen=True)
 class Payoff:
-    """What a job is worth and costs at the prices of its arrival.
+    """Utility and cost of a job at the prices of its arrival.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Payoff:
 
 
 def waterfall(instance: PdOrsInstance, solution: PdOrsSolution) -> go.Figure:
-    """Draw what every job is worth, what it costs at the prices of its arrival, and what is left.
+    """Draw the utility, the cost at the prices of its arrival, and the payoff of every job.
 
     A job that is not accepted is shown with its best schedule at that moment, if it had one; the
     external case of a slot is filled greedily for it.
@@ -112,7 +112,7 @@ def _add_jobs(figure: go.Figure, row: int, found: list[Payoff]) -> None:
         **hover,
         **shown,
     )
-    # A job that costs a multiple of what any is worth would flatten all others.
+    # A job whose cost is a multiple of the largest utility would flatten all others.
     top = max([p.utility for p in found], default=1.0)
     figure.update_yaxes(range=[max(min([*left, 0.0]) * 1.05, -2 * top), 1.05 * top], row=row)
 

@@ -1,4 +1,4 @@
-"""What PD-ORS asks for: the price of every resource by machine and slot, as jobs come."""
+"""Heat map of PD-ORS's prices of every resource by machine and slot, as jobs arrive."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..instance import PdOrsInstance, PdOrsSolution
 from ..subproblems.prices import PriceTable, price_range, replay
 from .schedule import FEW_TICKS
 
-#: Of machines beyond this many, so many evenly spread ones are drawn.
+#: Most machines drawn; of more, this many evenly spread ones.
 _DRAWN_MACHINES = 200
 
 
@@ -24,7 +24,7 @@ def heat_map(
 
     Prices are those that the accepted jobs of any feasible decision would have led to, taken in
     order of arrival, with U and L as in `prices.price_range`. A slider goes through the slots of
-    arrivals; what is shown first is the end.
+    arrivals; the last one is shown first.
     """
     moments = _moments(instance, solution, log_price_span)
     shown = np.linspace(

@@ -1,4 +1,4 @@
-"""A decision as a picture: one row per job, its slots coloured by mode and number of workers.
+"""Gantt chart of a decision: one row per job, its slots coloured by mode and number of workers.
 
 Blue slots are inside one machine, at the internal speed, orange ones spread over machines; the more
 workers, the darker. A triangle is an arrival, grey where the job is not accepted.
@@ -59,7 +59,7 @@ class Bar:
         One of `MODES`.
     workers : int
     hover : str
-        What is where in the first of them.
+        Placements in the first of them.
     """
 
     job: int

@@ -1,4 +1,4 @@
-"""What the cluster does over time: how full it is, and what becomes of the jobs that arrive."""
+"""Use of the cluster over time: used part of each resource, arrivals, acceptances, completions."""
 
 from __future__ import annotations
 

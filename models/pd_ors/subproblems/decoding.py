@@ -1,4 +1,4 @@
-"""From the workers and servers of a model to the slots of a solution."""
+"""Decoding of workers and servers of a model into slot plans of a solution."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Counts = Mapping[int, tuple[int, int]]
 
 
 def slot_plan(job: JobTerms, slot: int, counts: Counts) -> SlotPlan | None:
-    """Return what a job has in a slot, without servers beyond need; None without a worker.
+    """Return the plan of a job in a slot, without surplus servers; None without a worker.
 
-    Solvers leave servers that nobody needs. They are taken first from machines without workers,
-    so that they do not make a job external.
+    Solvers may leave surplus servers. They are removed from machines without workers first, so that
+    they do not make a job external.
     """
     n = sum(w for w, _ in counts.values())
     if not n:

@@ -1,10 +1,11 @@
-r"""Algorithm 4 for many machines: external slot tables by a greedy rule (reconstructed).
+r"""External slot tables by a greedy rule, for many machines.
 
-Whole bundles of :math:`\lfloor\gamma\rfloor` workers and a server go to the machines where a bundle
-is cheapest, then the servers and last the workers that are left over, one type at a time, to the
+Reconstructed; it takes the place of Algorithm 4 where exact tables would take too long. Whole
+bundles of :math:`\lfloor\gamma\rfloor` workers and a server go to the machines where a bundle is
+cheapest, then the servers and last the workers that are left over, one type at a time, to the
 machines where they are cheapest. All numbers of workers are placed at once, and only the machines
 that any of them reaches are looked at, which are about as many as F workers fill however many there
-are; of the others nothing is computed but what they hold and cost.
+are; of the others only free capacity and cost are computed.
 """
 
 from __future__ import annotations
@@ -126,10 +127,10 @@ def _reached(
     servers: int,
     workers: int,
 ) -> Ints:
-    """Return the machines that the greedy rule reaches; no other could change what it does.
+    """Return the machines that the greedy rule reaches; no other changes its result.
 
-    Bundles take the cheapest machines in turn. What is left over finds room at the latest on
-    machines that nothing else is on yet.
+    Bundles take the cheapest machines in turn. Single units find room at the latest on
+    machines that hold nothing else.
     """
     free = np.ones(len(slot.room), dtype=np.bool_)
     for cost, fit, wanted in (

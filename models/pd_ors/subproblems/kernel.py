@@ -1,6 +1,7 @@
-r"""The kernel of PD-ORS: one job's cheapest schedule for every completion slot, at given prices.
+r"""The kernel: one job's cheapest schedule for every completion slot, at given prices.
 
-It serves the online algorithm, with the room that is left, and column generation, with all of it.
+It is the pricing problem of column generation, with full capacities, and of the online algorithm,
+with the capacities that are left.
 """
 
 from __future__ import annotations
@@ -32,16 +33,16 @@ from .slot_tables import Room, SlotTable
 
 Progress = Literal["auto", "exact", "quantised", "samples"]
 
-#: Progress is exact if there are at most so many pairs of internal and external worker-slots.
+#: Progress is exact if there are at most this many pairs of internal and external worker-slots.
 AUTO_PAIRS = 1_000_000
 
-#: Of a slot, a mode (internal or not) and numbers of workers, which of them are allowed.
+#: Mask of the numbers of workers that are allowed in a slot and a mode (internal or not).
 Allow = Callable[[int, bool, Ints], Bools]
 
 
 @dataclass(frozen=True)
 class Use:
-    """What a plan does in one slot: so many workers, all on one machine or not."""
+    """The part of a plan in one slot: a number of workers, all on one machine or spread."""
 
     slot: int
     internal: bool
@@ -50,7 +51,7 @@ class Use:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a plan takes, one entry for each slot and machine with something on it.
+    """Units that a plan takes, one entry for each slot and machine with something on it.
 
     Attributes
     ----------
@@ -101,12 +102,12 @@ class Plan:
 
     @cached_property
     def usage(self) -> Usage:
-        """What it takes of which machine in which slot."""
+        """Units that it takes, by machine and slot."""
         return usage_of(self.job, self.slots)
 
 
 def usage_of(job: JobTerms, schedule: Sequence[SlotPlan]) -> Usage:
-    """Return what a schedule takes of which machine in which slot."""
+    """Return the units that a schedule takes, by machine and slot."""
     entries = [
         (plan.slot, place.machine, place.workers, place.servers)
         for plan in schedule
@@ -172,7 +173,7 @@ def best_plans(
         return {}
     options = options or SlotOptions(slot_method)
     slots = range(job.arrival, (last_slot or job.instance.horizon_slots) + 1)
-    # Roundings are drawn anew in every slot, and bounds may differ.
+    # Roundings are drawn again in every slot, and bounds may differ.
     share = options.method != "rounding" and least_workers is None and most_workers is None
     known: dict[object, SlotTable] = {}
     tables: list[SlotTable] = []

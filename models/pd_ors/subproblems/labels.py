@@ -1,6 +1,7 @@
-r"""Algorithms 2 and 3: the cheapest way to spread a job's work over slots (after PD-ORS).
+r"""Label setting: the cheapest way to spread a job's work over slots.
 
-Slots interact through the total of their progress only, so that with the least cost
+Algorithms 2 and 3, after PD-ORS. Slots interact through the total of their progress only, so that
+with the least cost
 :math:`\theta(t, v)` of progress v in slot t
 
 .. math::
@@ -15,7 +16,7 @@ differs between the variants is the unit in which progress is counted, always a 
   (reconstructed);
 * `quantised_scale`: Q quanta are the work, progress is rounded down to quanta: plans stay feasible
   and may cost more (reconstructed);
-* `sample_scale`: samples, of which the work has E K, as the recursion is printed.
+* `sample_scale`: samples, E K for the whole work, as the recursion is printed.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ MOST_STEPS = 100_000_000
 
 @dataclass(frozen=True)
 class Scale:
-    """What n workers bring in a slot, in whole units, and how many units the work is.
+    """Progress of n workers in a slot, in whole units, and the units of the work.
 
     Attributes
     ----------
@@ -97,7 +98,7 @@ def same_order(x: Fraction, most: int) -> Fraction:
 
 
 def quantised_scale(job: JobTerms, quanta: int) -> Scale:
-    """Return units of which the work has `quanta`; progress is rounded down (reconstructed)."""
+    """Return units that divide the work into `quanta`; progress is rounded down (reconstructed)."""
     if quanta < 1:
         raise ValueError(f"quanta: {quanta} is not a positive integer")
     external = quanta / job.work
@@ -138,7 +139,7 @@ def _floors(step: Fraction, batch: int, most: int) -> Ints:
 
 @dataclass(frozen=True)
 class Front:
-    """What a job may do in a slot: more progress only at more cost.
+    """The undominated options of a job in a slot: more progress only at more cost.
 
     Attributes
     ----------
@@ -147,7 +148,7 @@ class Front:
     cost : array of float, shape (options,)
         Increasing.
     internal : array of bool, shape (options,)
-        Whether all sits on one machine.
+        True if all workers and servers are on one machine.
     workers : array of int, shape (options,)
     """
 
@@ -224,9 +225,10 @@ def cheapest_chains(
 
 
 class _Links:
-    """Options taken one after the other: what was taken last, and the link before.
+    """Chains of options: the last option taken, and the link before it.
 
-    Slots without an option leave no link, so that a chain costs what it has, not the horizon.
+    Slots without an option leave no link, so that memory grows with the options taken, not with the
+    horizon.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-r"""Packing a slot by patterns of one machine, and what patterns say that volume does not.
+r"""Packing a slot by machine patterns, and cuts from their duals.
 
 A pattern is a filling of one machine: how many workers and servers of each job. With P_c the
 patterns of a machine of kind c, of which there are H_c, and n the workers and servers asked for,
@@ -7,10 +7,10 @@ patterns of a machine of kind c, of which there are H_c, and n the workers and s
     \max\ \phi \quad \text{s.t.} \quad \sum_{c,\, p \in P_c} \lambda_{c p}\, p \ge \phi\, n, \quad
     \sum_p \lambda_{c p} \le H_c
 
-is solved by generating patterns: with duals :math:`\pi, \mu` a pattern is priced by the knapsack
-:math:`\max \pi p` over the fillings of a machine. If phi < 1 the items do not fit, and more than
-that: :math:`\pi n \le \sum_c H_c \max_{p \in P_c} \pi p` holds for all that fits into any slot.
-If phi >= 1, integer numbers of the patterns at hand often pack the slot where CP-SAT, which sees
+is solved by column generation: with duals :math:`\pi, \mu` a pattern is priced by the knapsack
+:math:`\max \pi p` over the fillings of a machine. If phi < 1 the items do not fit, and the cut
+:math:`\pi n \le \sum_c H_c \max_{p \in P_c} \pi p` holds for everything that fits into any slot.
+If phi >= 1, integer numbers of the known patterns often pack the slot where CP-SAT, which sees
 every machine by itself, does not get there (Gilmore and Gomory's columns; reconstructed).
 """
 
@@ -57,12 +57,13 @@ SIMPLE_WEIGHTS = 120
 
 @dataclass(frozen=True)
 class Cut:
-    """A linear inequality that all that fits onto the machines of a slot satisfies.
+    """A linear inequality that is satisfied by everything that fits onto the machines of a slot.
 
     Attributes
     ----------
     weights : tuple of ((job, kind), int)
-        Of a worker or a server of a job, wherever it is, or of a block of at least so many workers.
+        Of a worker or a server of a job, wherever it is, or of a block with at least this many
+        workers.
     limit : int
     """
 
@@ -71,11 +72,11 @@ class Cut:
 
     @property
     def has_blocks(self) -> bool:
-        """Whether it speaks of blocks, and not only of workers and servers."""
+        """True if it has weights of blocks, and not only of workers and servers."""
         return any(kind > 0 for (_, kind), _ in self.weights)
 
     def is_violated(self, terms: Terms, items: Sequence[Item]) -> bool:
-        """Say whether the items violate it."""
+        """Return True if the items violate it."""
         running = {item.job: item for item in items}
         total = 0
         for (job, kind), weight in self.weights:
@@ -93,7 +94,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class PatternOutcome:
-    """What patterns say of a slot's items.
+    """Outcome of packing a slot's items by patterns.
 
     Attributes
     ----------
@@ -112,7 +113,7 @@ class PatternOutcome:
 
 @dataclass(frozen=True)
 class _Units:
-    """What is asked for, by kind (job, WORKER, SERVER or the workers of a block).
+    """Units to pack, by kind (job, WORKER, SERVER or the workers of a block).
 
     `most` is what could be asked for in any slot: what holds for fillings within `asked` says
     nothing of a slot that asks for more of one kind and less of another.
@@ -143,7 +144,7 @@ class _Units:
         return cls(tuple(kinds), np.array(demand), np.array(asked), np.array(most))
 
 
-#: Patterns found so far, by the room of a machine: a filling by (job, kind).
+#: Patterns found so far, by the capacity of a machine: a filling by (job, kind).
 Pool = dict[tuple[int, ...], set[tuple[tuple[tuple[int, int], int], ...]]]
 
 
@@ -168,7 +169,7 @@ def pack_by_patterns(
     pool : dict, optional
         Patterns of earlier slots to start from; new ones are added to it.
     choose : bool
-        Whether to look for integer numbers of the patterns; it is of no use if there are none.
+        True to look for integer numbers of the patterns; False where none are needed.
     """
     pool = {} if pool is None else pool
     clock = Clock(limits)
@@ -207,7 +208,7 @@ def _packed(
 def _counts(
     terms: Terms, items: Sequence[Item], search: _PatternSearch, found: Ints
 ) -> dict[int, Counts]:
-    """Workers and servers by job and machine of what is on every machine by kind."""
+    """Workers and servers by job and machine, from the units on every machine by kind."""
     counts: dict[int, dict[int, tuple[int, int]]] = {item.job: {} for item in items}
     for (job, kind), column in zip(search.units.kinds, found.T, strict=True):
         for h in np.flatnonzero(column).tolist():
@@ -286,13 +287,13 @@ class _PatternSearch:
 
     @property
     def fits(self) -> bool:
-        """Whether fractions of patterns hold all that is asked for."""
+        """True if fractional numbers of patterns hold all items."""
         return self.share >= 1.0 - 1e-9
 
     def refutation(self) -> tuple[bool, Cut | None]:
-        """Say whether the duals, in whole numbers, prove that the items do not fit.
+        """Return True if the duals, in whole numbers, prove that the items do not fit.
 
-        With the inequality that holds in every slot, if that is violated too.
+        With the inequality that holds in every slot, if the items violate it.
         """
         impossible = False
         if not self.weights.any():
@@ -323,8 +324,8 @@ class _PatternSearch:
         """Return a filling of every machine that has all units, shape (machines, kinds), or None.
 
         The linear program's numbers are rounded down, and the heuristic fills the few machines that
-        are left. Else integer numbers of the patterns at hand; what is missing is minimised and has
-        to be nothing. Else CP-SAT fills the machines that are left after rounding.
+        are left. Else integer numbers of the known patterns; the number of missing units is
+        minimised and has to be 0. Else CP-SAT fills the machines that are left after rounding.
         """
         shares = np.array(self._lp.values[1:])
         for scale in (1.0, max(1.0, self.share)):
@@ -374,7 +375,7 @@ class _PatternSearch:
             rows,
             values,
         )
-        # What is missing has to be nothing: nothing else is of use, and more than nothing is 1.
+        # Only 0 missing units are of use, and any more are at least 1.
         exactly = replace(limits, rel_gap=0.0)
         x = lp.solve_in_integers(exactly, objective_target=0.5)
         if x is None or x[N:].any():
@@ -383,7 +384,7 @@ class _PatternSearch:
         return out if (out.sum(axis=0) == self.units.asked).all() else None
 
     def _placed(self, numbers: Ints) -> tuple[Ints, list[int]]:
-        """Fill machines with so many of each pattern, surplus left out; and those still empty."""
+        """Fill machines with these numbers of patterns, without surplus, and the empty ones."""
         left = self.units.asked.copy()
         out = np.zeros((len(self._room), len(left)), dtype=np.int64)
         free = [np.flatnonzero(self._kind_of == c).tolist() for c in range(len(self._number))]

@@ -1,6 +1,7 @@
-r"""Exponential prices of resources that are promised to jobs (after PD-ORS; form of OASiS (22)).
+r"""Exponential prices of resources by the part that is promised to jobs.
 
-With :math:`\rho_h^r[t]` of the capacity promised, resource r of machine h costs in slot t
+After PD-ORS, in the form of equation (22) of the OASiS paper. With :math:`\rho_h^r[t]` of the
+capacity promised, resource r of machine h costs in slot t
 
 .. math::
     p_h^r[t] = L \left(\frac{U^r}{L}\right)^{\rho_h^r[t] / C_h^r}, \qquad
@@ -47,7 +48,7 @@ class PriceRange:
     Attributes
     ----------
     log_upper : tuple of float
-        ln U^r, per measure of each resource; minus infinity of what nobody demands.
+        ln U^r, per measure of each resource; minus infinity where there is no demand.
     log_lower : float
         ln L, per measure of any resource.
     log_mu : float or None
@@ -78,7 +79,7 @@ def chosen_range(
     log_price_span: float | None,
     normalise_resources: bool,
 ) -> PriceRange:
-    """Return U^r and L as the parameters of PD-ORS ask for; see `pd_ors.pd_ors`.
+    """Return U^r and L for the parameters of PD-ORS; see `pd_ors.pd_ors`.
 
     Raises
     ------
@@ -126,8 +127,8 @@ def price_range(
     ----------
     instance : PdOrsInstance
     upper : "min" or "sum", default "min"
-        What u_i is divided by in U^r: the less of what a worker and a server take of the resource,
-        if they take any, as OASiS has it; or the sum, as recalled. Only with "min" does an
+        The divisor of u_i in U^r: the lesser positive demand of a worker and a server for the
+        resource, as OASiS has it; or the sum, as recalled. Only with "min" does an
         exhausted resource cost every worker and every server as much as any job is worth.
     log_price_span : float, optional
         k of :math:`L = e^{-k} \min_r U^r` instead of L above (reconstructed). With time-critical
@@ -158,7 +159,7 @@ def price_range(
 
 
 def _less(job: JobTerms) -> Ints:
-    """Return the less of what a worker and a server take, of those that take any."""
+    """Return the lesser positive demand of a worker and a server."""
     one = (job.alpha == 0) | (job.beta == 0)
     return np.where(one, job.alpha + job.beta, np.minimum(job.alpha, job.beta))
 
@@ -180,9 +181,9 @@ def family_range(
     ----------
     terms : Terms
     least : list of array of int, shape (resources,)
-        Of every job, what its utility is divided by in U^r; not where 0.
+        The divisor of every job's utility in U^r; none where 0.
     demand : list of array of int, shape (resources,)
-        Of every job, what is summed over resources in L and mu.
+        The demand of every job that is summed over resources in L and mu.
     capacity : array of int, shape (machines, resources)
         Of the machines that these prices are for.
     fastest : "internal" or "external"
@@ -218,7 +219,7 @@ def family_range(
 def log_steps(span: Floats, z: Floats) -> Floats:
     """Return ln of k (e^z - 1) / z, which is k at z = 0; minus infinity at k = 0.
 
-    A step z of the logarithm of a price raises it by z (e^z - 1) / z times what it was.
+    A step z of the logarithm of a price raises it by z (e^z - 1) / z times its value.
     """
     with np.errstate(divide="ignore"):
         log_span = np.log(span)
@@ -229,7 +230,7 @@ def log_steps(span: Floats, z: Floats) -> Floats:
 
 
 def given_range(instance: PdOrsInstance, upper: float, lower: float) -> PriceRange:
-    """Return a range of which U, the same for all resources, and L are given, per amount of 1."""
+    """Return the range of given U, the same for all resources, and L, per amount of 1."""
     if not 0 < lower <= upper:
         raise ValueError(f"lower, upper: {lower}, {upper}, expected 0 < lower <= upper")
     resources = len(instance.resources)
@@ -243,7 +244,7 @@ def _measures(terms: Terms) -> tuple[float, ...]:
 
 
 def _work_slots(job: JobTerms, mode: Mode = "external", workers: int = 1) -> int:
-    """Return the slots that so many workers need, rounded up."""
+    """Return the slots that a number of workers needs, rounded up."""
     kappa = job.kappa_internal if mode == "internal" else job.kappa_external
     return math.ceil(job.job.epochs * job.job.samples * kappa / workers)
 
@@ -256,16 +257,16 @@ def _last_log_utility(job: JobTerms) -> float:
 
 
 class PriceTable:
-    """What is promised of every machine in every slot, and what the rest costs.
+    """Promised amounts of every machine in every slot, and the prices of the rest.
 
-    Only what an accepted job takes is computed anew.
+    Prices are updated only where an accepted job takes something.
 
     Attributes
     ----------
     price : array of float, shape (slots, machines, resources)
         Per unit; slot t is at t - 1.
     room : array of int, shape (slots, machines, resources)
-        What is left, in units.
+        Free capacity, in units.
     alike : array of int, shape (slots,)
         Slots with the same number have the same prices and room.
     """

@@ -1,4 +1,7 @@
-"""Algorithm 4: which way the external case of a slot table is computed (after PD-ORS)."""
+"""Slot tables by any of the methods for their external case.
+
+Algorithm 4, after PD-ORS.
+"""
 
 from __future__ import annotations
 

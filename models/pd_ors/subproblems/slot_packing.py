@@ -1,12 +1,12 @@
-r"""Whether jobs of given modes and worker counts fit onto the machines of a slot (reconstructed).
+r"""Packing jobs of given modes and numbers of workers onto the machines of a slot.
 
-In a slot, job i either sits on one machine with n workers and all its servers (a block), or has n
-workers and :math:`\lceil n / \gamma_i \rceil` servers wherever there is room (units). That is
-vector bin packing with many equal items. `pack` tries, in this order, a count of volume, a
-constructive heuristic, and CP-SAT, which decides it.
+Reconstructed. In a slot, job i either sits on one machine with n workers and all its servers (a
+block), or has n workers and :math:`\lceil n / \gamma_i \rceil` servers wherever there is room
+(units). That is vector bin packing with many equal items. `pack` tries, in this order, a count of
+volume, a constructive heuristic, and CP-SAT, which decides it.
 
 The constructive heuristic fills one machine after the other with the unit whose demand points most
-along what is left of the machine, resources weighted by how scarce they are in the whole slot
+along the free capacity of the machine, resources weighted by how scarce they are in the whole slot
 (dot-product rule of vector bin packing); blocks come first, the largest first, each where it leaves
 least room.
 """
@@ -30,13 +30,13 @@ from .decoding import Counts
 
 @dataclass(frozen=True, order=True)
 class Item:
-    """What a job has in a slot.
+    """The workers and the mode of a job in a slot.
 
     Attributes
     ----------
     job : int
     inside : bool
-        Whether it sits on one machine.
+        True if it is on one machine.
     workers : int
         n; there are as many servers as n workers need.
     """
@@ -46,14 +46,14 @@ class Item:
     workers: int
 
     def covers(self, other: Item) -> bool:
-        """Say whether where this does fit, the other would fit in its place."""
+        """Return True if the other item fits wherever this one does."""
         inside = self.inside or not other.inside
         return self.job == other.job and inside and self.workers >= other.workers
 
 
 @dataclass(frozen=True)
 class Packing:
-    """Whether items fit, and how.
+    """Outcome of packing items.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ IMPOSSIBLE = Packing(False, {})
 def pack(
     terms: Terms, items: Sequence[Item], limits: Limits, seed: int = 0, exact: bool = True
 ) -> Packing:
-    """Decide whether the items fit onto the machines of a slot.
+    """Pack the items onto the machines of a slot, or prove that they do not fit.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def pack(
         Of the exact search.
     seed : int
     exact : bool
-        Whether CP-SAT decides what the heuristic leaves open.
+        True if CP-SAT decides where the heuristic fails.
     """
     if not fits_by_volume(terms, items):
         return IMPOSSIBLE
@@ -96,7 +96,7 @@ def pack(
 
 
 def fits_by_volume(terms: Terms, items: Sequence[Item]) -> bool:
-    """Say whether all machines together have room, and one of them for every block."""
+    """Return True if all machines together have room, and some machine for each block."""
     total = np.zeros(terms.capacity.shape[1], dtype=np.int64)
     for item in items:
         job = terms.jobs[item.job]
@@ -114,7 +114,7 @@ Placed = dict[int, dict[int, tuple[int, int]]]
 def place_blocks(terms: Terms, items: Sequence[Item]) -> tuple[Placed, Ints] | None:
     """Place the blocks among the items, the largest first, each where it leaves least room.
 
-    Returns what is placed, with an empty entry for other items, and the room that is left; None if
+    Returns the placements, with an empty entry for other items, and the free capacity; None if
     a block finds no room.
     """
     room = terms.capacity.copy()

@@ -1,7 +1,7 @@
-r"""One job in one slot, spread over machines: a mixed packing and covering program.
+r"""The program of one slot: one job spread over machines, mixed packing and covering.
 
-For a job with n workers and :math:`m = \lceil n / \gamma \rceil` servers, prices p and what is
-left of every machine, with :math:`c^w_h = \sum_r p_h^r \alpha^r` and
+For a job with n workers and :math:`m = \lceil n / \gamma \rceil` servers, prices p and the free
+capacity of every machine, with :math:`c^w_h = \sum_r p_h^r \alpha^r` and
 :math:`c^s_h = \sum_r p_h^r \beta^r`:
 
 .. math::
@@ -16,8 +16,8 @@ left of every machine, with :math:`c^w_h = \sum_r p_h^r \alpha^r` and
 (reconstructed): since costs are not negative, some optimum has n workers.
 
 Prices grow exponentially with the load, so that the dearest machine may cost 10^40 times the
-cheapest, where tolerances are relative to the dearest coefficient. Hence nothing that costs more
-alone than a plan already found is let in again, until the optimum is of the order of the dearest
+cheapest, where tolerances are relative to the dearest coefficient. Hence units that cost more
+alone than a plan already found are excluded, until the optimum is of the order of the dearest
 coefficient (reconstructed).
 """
 
@@ -66,7 +66,7 @@ class SlotOptimum:
 
 @dataclass(frozen=True)
 class SlotCosts:
-    """Cost of a worker and of a server on every machine, and the most that are let on it."""
+    """Cost of a worker and of a server on every machine, and the most allowed on it."""
 
     worker: Floats
     server: Floats
@@ -75,7 +75,7 @@ class SlotCosts:
 
     @property
     def dearest(self) -> float:
-        """Largest cost of something that is let in; 0 if that is nothing."""
+        """Largest cost of a unit that is not excluded; 0 if there is none."""
         return max(
             float(self.worker[self.most_workers > 0].max(initial=0.0)),
             float(self.server[self.most_servers > 0].max(initial=0.0)),
@@ -95,9 +95,9 @@ def slot_costs(
     price : array of float, shape (machines, resources)
         Utility per unit.
     room : array of int, shape (machines, resources)
-        What is left, in units.
+        Free capacity, in units.
     limit : float
-        Workers and servers that cost more than this are not let in.
+        Workers and servers that cost more than this are excluded.
     """
     worker, server = price @ job.alpha, price @ job.beta
     return SlotCosts(
@@ -148,7 +148,7 @@ def build_slot(
     )
     m.batch = pyo.Constraint(expr=sum(m.w[h] for h in m.H) <= job.batch, doc="(16)")
 
-    @m.Constraint(m.H, m.R, doc="(17): what is left of the machine")
+    @m.Constraint(m.H, m.R, doc="(17): free capacity of the machine")
     def capacity(m: Any, h: int, r: int) -> Any:
         if not alpha[r] and not beta[r]:
             return pyo.Constraint.Skip
@@ -181,7 +181,7 @@ def solve_slot(
     price : array of float, shape (machines, resources)
         Utility per unit.
     room : array of int, shape (machines, resources)
-        What is left, in units.
+        Free capacity, in units.
     backend : "highs" or "cpsat"
         The Pyomo model, or the same in CP-SAT with costs rounded to `COST_BITS` bits.
     limits : Limits, optional
@@ -214,7 +214,7 @@ def solve_slot(
 
 
 def _without_surplus(count: Ints, wanted: int, cost: Floats) -> Ints:
-    """Take away what exceeds the number wanted, from the dearest machines."""
+    """Remove units in excess of the number wanted, from the dearest machines."""
     out, surplus = count.copy(), int(count.sum()) - wanted
     for h in np.argsort(-cost, kind="stable"):
         taken = min(surplus, int(out[h]))
@@ -258,7 +258,7 @@ def _cpsat(
                 model.add(alpha * w[h] + beta * s[h] <= left)
     c_w = [round(c / unit * scale) for c in costs.worker.tolist()]
     c_s = [round(c / unit * scale) for c in costs.server.tolist()]
-    # What is not let in may cost anything, and its cost might not fit into 64 bits.
+    # Excluded units may have any cost, which might not fit into 64 bits.
     model.minimize(
         sum(c * x for c, x, k in zip(c_w, w, costs.most_workers.tolist(), strict=True) if k)
         + sum(c * x for c, x, k in zip(c_s, s, costs.most_servers.tolist(), strict=True) if k)

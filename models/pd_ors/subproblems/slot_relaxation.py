@@ -1,7 +1,8 @@
-r"""The linear relaxation of the program of one slot, which Algorithm 4 rounds (after PD-ORS).
+r"""The linear relaxation of the program of one slot.
 
-(13)-(17) of `slot_program` without integrality, with a worker or server fixed to 0 on machines
-where not one of them fits: that keeps the width of the packing rows at 1 and more.
+Algorithm 4, after PD-ORS, rounds its optimum. It is (13)-(17) of `slot_program` without
+integrality, with a worker or server fixed to 0 on machines where not one of them fits: that keeps
+the width of the packing rows at 1 and more.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from ..terms import JobTerms
 
 #: Closeness to an integer within which a number of the linear optimum is that integer.
 INTEGRAL = 1e-7
-#: What costs less than this part of the whole optimum is free, what costs more than 1 / RESOLUTION
-#: times the optimum for one is out of the question.
+#: Units that cost less than this part of the optimum are free; those that cost more than
+#: 1 / RESOLUTION times the optimum are left out.
 RESOLUTION = 1e-7
 
 
@@ -44,7 +45,7 @@ class SlotPoint:
 
     @property
     def integral(self) -> bool:
-        """Whether all numbers are whole."""
+        """True if all numbers are integers."""
         return bool((self.workers % 1 == 0).all() and (self.servers % 1 == 0).all())
 
 
@@ -60,7 +61,7 @@ class SlotLp:
     worker_cost, server_cost : array of float, shape (machines,)
         c^w_h and c^s_h.
     room : array of int, shape (machines, resources)
-        What is left, in units.
+        Free capacity, in units.
     clock : Clock, optional
         Of the run.
     """
@@ -173,7 +174,7 @@ class SlotLp:
         return lp
 
     def _add_capacity(self, lp: PersistentLp, workers: Ints, servers: Ints) -> None:
-        """Add the rows (17) that can bind, each divided by what is left."""
+        """Add the rows (17) that can bind, each divided by its right side."""
         job = self._job
         column = np.full(2 * self._machines, -1)
         column[self._columns] = np.arange(len(self._columns))
@@ -191,7 +192,7 @@ class SlotLp:
                         (column[h], int(job.alpha[r])),
                         (column[self._machines + h], int(job.beta[r])),
                     )
-                    # What is so small cannot make the row bind; attempts are tested exactly.
+                    # Smaller coefficients cannot make the row bind; attempts are tested exactly.
                     if at >= 0 and demand > 1e-9 * left[r]
                 ]
                 if entries:

@@ -1,11 +1,12 @@
-r"""Algorithm 4's external case: randomised rounding of the program of one slot (after PD-ORS).
+r"""Randomised rounding of the program of one slot.
 
-The linear relaxation of (13)-(17) with a worker or server fixed to 0 on machines where not one of
-them fits, its optimum :math:`\bar x` scaled to :math:`G \bar x` and rounded at most S times, each
-number on its own; an attempt is accepted if it has at least n workers and at most F, servers for
-the workers it has, and fits. An optimum that is integral is taken as it is. What the printed
-algorithm does when no attempt is accepted is to give up the number n; deterministic fall-backs, the
-choice of the best instead of the first attempt, and taking surplus away are (reconstructed).
+The external case of Algorithm 4, after PD-ORS. The linear relaxation of (13)-(17) with a worker or
+server fixed to 0 on machines where not one of them fits, its optimum :math:`\bar x` scaled to
+:math:`G \bar x` and rounded at most S times, each number on its own; an attempt is accepted if it
+has at least n workers and at most F, servers for the workers it has, and fits. An optimum that is
+integral is taken as it is. What the printed algorithm does when no attempt is accepted is to give
+up the number n; deterministic fall-backs, the choice of the best instead of the first attempt, and
+taking surplus away are (reconstructed).
 
 Scaled by :math:`G_\delta` of the rounding lemma (`gadgetopt.pieces.bicriteria`) attempts are next
 to never accepted: below 1 they lack workers, above 1 they overload machines. And for some programs
@@ -41,7 +42,7 @@ Origin = Literal["integral", "rounded", "fallback", "none"]
 
 @dataclass(frozen=True)
 class SlotRounding:
-    """What Algorithm 4 has for n workers in a slot.
+    """Result of Algorithm 4 for n workers in a slot.
 
     Attributes
     ----------
@@ -112,7 +113,7 @@ def slot_rounding(
     seed_key: Sequence[int],
     lp: SlotLp | None = None,
 ) -> SlotRounding:
-    """Return what Algorithm 4 finds for n workers spread over machines in one slot.
+    """Return the result of Algorithm 4 for n workers spread over machines in one slot.
 
     Parameters
     ----------
@@ -122,7 +123,7 @@ def slot_rounding(
     worker_cost, server_cost : array of float, shape (machines,)
         c^w_h and c^s_h.
     room : array of int, shape (machines, resources)
-        What is left, in units.
+        Free capacity, in units.
     factor : float
         G, positive; 1 is best in practice, see `slot_factor` for the lemma's.
     attempts : int
@@ -130,7 +131,7 @@ def slot_rounding(
     keep : "first" or "best"
         Which accepted attempt.
     trim : bool
-        Whether to take surplus workers and servers away, the dearest first.
+        True to take surplus workers and servers away, the dearest first.
     fallback : "none", "greedy" or "exact_dp"
         What to do if no attempt is accepted.
     seed_key : sequence of int
@@ -204,10 +205,10 @@ def slot_rounding(
 def acceptable(
     job: JobTerms, n: int, workers: Ints, servers: Ints, room: Ints, trim: bool
 ) -> Bools:
-    """Say of attempts, shape (attempts, machines), which are accepted, shape (attempts,).
+    """Return a mask of the accepted attempts, shape (attempts,), of shape (attempts, machines).
 
-    At an exact ratio only what is trimmed to n workers and their servers has it, or what happens
-    to have it.
+    At an exact ratio only attempts that are trimmed to n workers and their servers have it, or
+    have it by chance.
     """
     w, s = workers.sum(axis=1), servers.sum(axis=1)
     load = workers[:, :, None] * job.alpha + servers[:, :, None] * job.beta
@@ -221,7 +222,7 @@ def acceptable(
 
 
 def trimmed(count: Ints, wanted: int, cost: Floats) -> Ints:
-    """Return numbers per machine without what exceeds `wanted` in all, the dearest taken away."""
+    """Return numbers per machine that sum to `wanted` at most, the dearest units removed."""
     out, surplus = count.copy(), int(count.sum()) - wanted
     for h in np.argsort(-cost, kind="stable").tolist():
         taken = min(surplus, int(out[h]))

@@ -1,8 +1,9 @@
-r"""Algorithm 4, slot tables: the least cost of n workers in one slot, for every n (after PD-ORS).
+r"""Slot tables: the least cost of n workers in one slot, for every n.
 
-*Internal*: n workers and :math:`\lceil n / \gamma \rceil` servers on one machine. *External*: the
-mixed packing and covering program (13)-(18) over machines, solved for all n at once by a dynamic
-program over machines (here, reconstructed), or one n at a time by the other methods.
+Algorithm 4, after PD-ORS. *Internal*: n workers and :math:`\lceil n / \gamma \rceil` servers on one
+machine. *External*: the mixed packing and covering program (13)-(18) over machines, solved for all
+n at once by a dynamic program over machines (here, reconstructed), or one n at a time by the other
+methods.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from ..terms import JobTerms
 
 Placements = tuple[Placement, ...]
 
-#: A machine program of at most so many entries keeps them all, to read plans from.
+#: A machine program of at most this many entries keeps them all, to read plans from.
 KEPT_ENTRIES = 2**18
 
 
@@ -59,7 +60,7 @@ class SlotTable:
 
 @dataclass(frozen=True, eq=False)
 class Room:
-    """What one slot has for one job.
+    """Prices and free capacities of one slot for one job.
 
     Attributes
     ----------

@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
 
@@ -137,14 +137,14 @@ class _Jobs:
         self.lower_bound = energetic_bound(instance)
 
 
-def _priorities(jobs: _Jobs, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+def _priorities(jobs: _Jobs, rng: np.random.Generator) -> Floats:
     if rng.random() < 0.5:
         eta = rng.choice(_NOISE)
         return jobs.duration * (1 + rng.uniform(-eta, eta, len(jobs.duration)))
     return jobs.duration * jobs.gpus ** rng.uniform(*_EXPONENT)
 
 
-def _pass(jobs: _Jobs, priority: npt.NDArray[np.float64], target: int | None) -> Schedule:
+def _pass(jobs: _Jobs, priority: Floats, target: int | None) -> Schedule:
     """Place all jobs by descending priority, those larger than every server first."""
     order = np.lexsort((-priority, ~jobs.oversize)).tolist()
     free = _FreeTimes(jobs.capacities)
@@ -175,7 +175,7 @@ def _pass(jobs: _Jobs, priority: npt.NDArray[np.float64], target: int | None) ->
 class _FreeTimes:
     """When the GPUs of each server come free: `times[i, s]` ascending in i, infinite beyond O_s."""
 
-    def __init__(self, capacities: npt.NDArray[np.int64]):
+    def __init__(self, capacities: Ints):
         rows = np.arange(capacities.max())[:, None]
         self.times = np.where(rows < capacities, 0.0, math.inf)
 
@@ -228,7 +228,7 @@ def _whole_servers(jobs: _Jobs, free: _FreeTimes, j: int) -> dict[int, int]:
     return counts
 
 
-def _filled(servers: list[int], capacities: npt.NDArray[np.int64], size: int) -> dict[int, int]:
+def _filled(servers: list[int], capacities: Ints, size: int) -> dict[int, int]:
     """Fill servers in order until the job has its GPUs."""
     counts: dict[int, int] = {}
     for s in servers:

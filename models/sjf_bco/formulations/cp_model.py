@@ -30,10 +30,9 @@ from collections import defaultdict
 from fractions import Fraction
 from itertools import pairwise
 
-import numpy as np
-import numpy.typing as npt
 from ortools.sat.python import cp_model
 
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
 
 from ..instance import SjfBcoInstance, SjfBcoSolution
@@ -290,7 +289,7 @@ class ScheduleModel:
                 if (j, s) in self.network:
                     self.model.add_hint(self.network[j, s], s in placement and len(placement) > 1)
 
-    def decode(self, values: npt.NDArray[np.float64]) -> SjfBcoSolution:
+    def decode(self, values: Floats) -> SjfBcoSolution:
         """Read starts and placements from values per variable index."""
         counts = [{s: round(values[self.y[j, s].index]) for s in self.S} for j in self.J]
         return SjfBcoSolution(

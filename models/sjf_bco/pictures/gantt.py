@@ -292,6 +292,8 @@ def _hover(instance: SjfBcoInstance, solution: SjfBcoSolution, table: pd.DataFra
 
 
 def _check(instance: SjfBcoInstance, solution: SjfBcoSolution) -> None:
+    # Not the guard that pictures share: a schedule that only ends too late has its GPUs all the
+    # same, and who asks why it ends too late wants to see it.
     for violation in evaluate(instance, solution).violations:
         if violation.constraint != "horizon":
             raise InputError(f"solution: {violation}, expected a feasible schedule to draw")

@@ -1,4 +1,11 @@
-"""The paper's algorithm, step by step."""
+"""The paper's algorithms.
+
+- `smd`: the whole of SMD; Algorithm 3 and a greedy choice on best pairs
+- `grid_search`: Algorithm 1, a grid over the values of the ratios of one job
+- `rounding`: Algorithm 2, randomised rounding for one job
+- `outer`: admission of jobs, by Algorithm 3, exactly or greedily
+- `theorem_values`: what the theorems come to on an instance
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 

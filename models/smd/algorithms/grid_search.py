@@ -1,16 +1,17 @@
-r"""Algorithm 1: the continuous problem of one job by a grid over the values of its ratios.
+r"""Algorithm 1: a grid over the values of the ratios solves the continuous problem of one job.
 
 All ratios but the one of the widest range, J*, are bounded by grid values
 :math:`\nu_j \in Q_j = \{l_j (1 + \epsilon)^n\}`, and the least value of that one is found by a
-linear program. The sum of the bounds and that value is :math:`\Psi(\nu)`, TR(19)-(22).
+linear program. The sum of the bounds and that value is :math:`\Psi(\nu)`, equations (19)-(22) of
+the technical report (TR, arXiv 2105.13855).
 
-The printed grid ends at the last power not above the greatest value phi_j, and may miss the
-optimum or be without a feasible point; the repaired grid, the default, appends phi_j
+The printed grid ends at the last power not above the greatest value phi_j. It may miss the optimum
+or have no feasible point; the repaired grid, the default, appends phi_j
 (reconstructed). With it :math:`\Psi \le (1 + \epsilon)\min_\Omega \zeta`.
 
-Linear programs, as printed, are one of two routes. The other (reconstructed) uses that all ratios
-are monomials: a bound on 1/w or on 1/p fixes how small w or p may be, and the other number follows.
-Where w is fixed (sync), Psi falls with the bound on theta_2 p down to
+There are two routes: the linear programs, as printed, and closed forms (reconstructed), because all
+ratios are monomials: a bound on 1/w or on 1/p fixes how small w or p may be, and the other number
+follows. Where w is fixed (sync), Psi falls with the bound on theta_2 p down to
 :math:`\min\{\sqrt{\theta_2 \theta_4 w}, \theta_2 P(w)\}` and rises beyond, so that the two grid
 values around it are all that have to be looked at: O(sum |Q_j|) instead of O(prod |Q_j|).
 """
@@ -49,19 +50,19 @@ Grid = Literal["repaired", "as_printed"]
 Objective = Literal["upper", "actual"]
 Route = Literal["fast", "lp"]
 
-#: Linear programs of one job that are solved rather than refused.
+#: Most linear programs of one job; more are refused.
 MOST_PROGRAMS = 10**4
 
-#: Grid values of one ratio that are listed rather than refused.
+#: Most grid values of one ratio; more are refused.
 MOST_VALUES = 10**7
 
-#: Relative rounding error within which a value meets a grid value.
+#: Relative rounding error up to which a value equals a grid value.
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class GridOptimum:
-    """What the grid search finds.
+    """Result of the grid search.
 
     Attributes
     ----------
@@ -102,7 +103,7 @@ class RatioGrid:
 
 @dataclass(frozen=True)
 class SearchGrid:
-    """The ratios of the grid with their grids, and the one left out of it, J*."""
+    """The ratios with their grids, and the ratio left out of the grid, J*."""
 
     bounded: tuple[Ratio, ...]
     grids: tuple[RatioGrid, ...]
@@ -181,9 +182,9 @@ def grid_search(
     most_programs: int = MOST_PROGRAMS,
     clock: Clock | None = None,
 ) -> GridOptimum | None:
-    r"""Return a point of a completion time within (1 + eps) of the continuous optimum: Algorithm 1.
+    r"""Return a point whose completion time is within (1 + eps) of the continuous optimum.
 
-    The promise holds for the repaired grid; the printed one may even return nothing.
+    This is Algorithm 1. The ratio holds for the repaired grid; the printed one may find no point.
 
     Parameters
     ----------
@@ -192,14 +193,14 @@ def grid_search(
         epsilon_1, 0.01 in the paper's runs.
     grid : "repaired" or "as_printed"
     objective : "upper" or "actual"
-        Whether grid points are compared by Psi, as in the paper, or by the completion time of
-        their points (reconstructed), which is never worse.
+        Compare grid points by Psi, as in the paper, or by the completion time of their points
+        (reconstructed), which is never worse.
     route : "fast" or "lp"
         The exact equivalent in closed forms (reconstructed), or the linear programs of the paper.
     most_programs : int
-        Linear programs beyond which the route "lp" refuses.
+        The route "lp" refuses more linear programs than this.
     clock : Clock, optional
-        Of the run; for the route "lp".
+        Clock of the run; for the route "lp".
 
     Returns
     -------
@@ -216,7 +217,7 @@ def grid_search(
     if largest_p(job) == 0:
         return None
     if not ratios(job):
-        # Nothing but a constant: one pair is as good as another.
+        # The time is a constant: all pairs are equally good.
         constant = float(job.completion_time.constant)
         return GridOptimum(Point(1.0, 1.0, constant), constant, 0)
     if route == "lp":
@@ -269,14 +270,14 @@ def _by_programs(
 
 
 def _candidates(job: Job) -> Callable[[Job, SearchGrid], tuple[Floats, Floats, Floats]]:
-    """Return what lists the grid points worth looking at for jobs like this one."""
+    """Return the function that lists the useful grid points of jobs like this one."""
     if job.sgd_mode == "async":
         return _async
     return _sync if job.completion_time.w_over_p > 0 else _sync_without_transfers
 
 
 def _least_w(job: Job, Q: dict[str, Floats]) -> tuple[Floats, Floats]:
-    """Least w that every bound on 1/w allows, and the bounds; 1 and nothing without that ratio."""
+    """Return the least w for each bound on 1/w, and the bounds; (1, nothing) without that ratio."""
     if "1/w" not in Q:
         return np.ones(1), np.zeros(1)
     w = job.completion_time.one_over_w / Q["1/w"]
@@ -304,7 +305,7 @@ def _sync(job: Job, search: SearchGrid) -> tuple[Floats, Floats, Floats]:
 
 
 def _sync_without_transfers(job: Job, search: SearchGrid) -> tuple[Floats, Floats, Floats]:
-    """The same where all transfers overlap, eta_3 = 0: one server is best, whatever w is."""
+    """The same if all transfers overlap, eta_3 = 0: one server is best, whatever w is."""
     tau, Q, most_w = job.completion_time, search.values(), largest_real_w(job, 1.0)
     if "1/w" in Q:
         w, psi = _least_w(job, Q)
@@ -340,7 +341,7 @@ def _async(job: Job, search: SearchGrid) -> tuple[Floats, Floats, Floats]:
 
 
 def _least_bound(grid: Floats, value: Floats) -> Floats:
-    """The smallest grid value that is not below each value; infinite where there is none."""
+    """Return the smallest grid value not below each value; infinite if there is none."""
     return np.append(grid, np.inf)[np.searchsorted(grid * (1 + ROUNDING), value)]
 
 

@@ -1,7 +1,7 @@
-"""Which jobs to admit once each has its pair of workers and servers: the outer knapsack.
+"""Admission of jobs, each with its pair of workers and servers: the outer knapsack.
 
-The paper solves it by Algorithm 3 and does not say how its baselines admit jobs. Here every policy
-has the same choice: exactly, by Algorithm 3, or greedily.
+The paper uses Algorithm 3 and does not say how its baselines admit jobs. Here every policy offers
+the same choice: exactly, by Algorithm 3, or greedily.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ Outer = Literal["exact", "frieze_clarke", "greedy_density"]
 def choose_pairs(
     instance: SmdInstance, limits: Limits, policy: Callable[[int, Job], Pair | None]
 ) -> tuple[list[Pair | None], bool]:
-    """Return the pair that a policy gives each job; after the time limit, none.
+    """Return the pair that a policy gives each job; None for jobs after the time limit.
 
-    A policy that runs out of time itself raises `TimeoutError`.
+    A policy that runs out of time raises `TimeoutError`.
 
     Returns
     -------
     pairs : list of Pair or None
     complete : bool
-        Whether all jobs were served in time.
+        True if all jobs were served in time.
     """
     clock = Clock(limits)
     pairs: list[Pair | None] = []
@@ -75,7 +75,7 @@ def admit(
     outer : "exact", "frieze_clarke" or "greedy_density"
         Best of all; Algorithm 3; by utility over the largest share of a capacity (reconstructed).
     k, complete
-        Of Algorithm 3: size of the sets enumerated, and whether jobs that still fit are added
+        Parameters of Algorithm 3: size of the sets enumerated, and True to add jobs that still fit
         (reconstructed).
     """
     clock = Clock(limits)
@@ -140,7 +140,7 @@ def serve(
 
 
 def exactly(knapsack: Knapsack, limits: Limits, rng: np.random.Generator) -> CoreResult:
-    """Solve a knapsack: by dynamic programming if it has one row in disguise, else by its core."""
+    """Solve a knapsack exactly: dynamic programming if its rows reduce to one, else its core."""
     if knapsack.num_groups == knapsack.num_items and collinear(knapsack) is not None:
         with contextlib.suppress(ModelRefused):  # a row too long for a table
             return solve_collinear(knapsack)

@@ -1,10 +1,10 @@
-r"""Algorithm 2: whole numbers of workers and servers from a point of the continuous problem.
+r"""Algorithm 2: randomised rounding of a point to whole numbers of workers and servers.
 
 Random: the point is shrunk by M and rounded F times, each coordinate on its own; the best rounding
-that fits is kept. Printed, the loop repeats "if infeasible or cnt < F", which may never end and
-would return the last sample; exactly F independent attempts are what the proof of Theorem 6 uses.
-The printed probability of rounding down takes x for M x. What to do when no attempt fits is left
-open: `fallback` "none" gives the job nothing, "floor" rounds down (reconstructed).
+that fits is kept. The printed loop repeats "if infeasible or cnt < F"; it may never end, and
+would return the last sample. The proof of Theorem 6 uses exactly F independent attempts.
+The printed probability of rounding down takes x for M x. The paper leaves open what to do when no
+attempt fits: `fallback` "none" gives the job nothing, "floor" rounds down (reconstructed).
 
 With certainty (reconstructed): roundings that fit are within :math:`4 / M` of the point's
 completion time, and the point rounded down is feasible and within 2.
@@ -41,16 +41,16 @@ INTEGRAL = 1e-9
 
 @dataclass(frozen=True)
 class Rounding:
-    """What Algorithm 2 returns.
+    """Result of Algorithm 2.
 
     Attributes
     ----------
     pair : Pair or None
         None if no attempt fits and there is no fallback.
     failed_attempts : int
-        Attempts that did not fit, or had a zero that was rejected.
+        Attempts that did not fit, or were rejected because of a zero.
     fell_back : bool
-        Whether no attempt fits and the point was rounded down instead.
+        True if no attempt fits and the point was rounded down instead.
     """
 
     pair: Pair | None
@@ -59,12 +59,12 @@ class Rounding:
 
 
 def job_width(job: Job) -> float:
-    """Return W_b of a job: the most of it that fits of the scarcest, by worker or server alone."""
+    """Return W_b of a job: the least ratio of a limit to the demand of a worker or a server."""
     return packing_width(np.transpose([job.worker_demand, job.ps_demand]), job.reservation_limit)
 
 
 def job_shrink(job: Job, delta: float) -> float:
-    """Return M_delta of a job, TR(28), with one row for every resource.
+    """Return M_delta of a job, equation (28) of the technical report (TR), one row per resource.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def rounded(
     attempts : int
         F. The paper gives none.
     zero : "clip" or "reject"
-        Whether a number that is rounded to 0 becomes 1, or the attempt fails.
+        A number rounded to 0 becomes 1, or the attempt fails.
     fallback : "floor" or "none"
         What to do when no attempt fits.
 
@@ -122,13 +122,13 @@ def rounded(
     M = shrink if delta is None else job_shrink(job, delta)
 
     def feasible(candidates: Ints) -> Bools:
-        # Of two coordinates there are at most four roundings.
+        # Two coordinates have at most four roundings.
         chosen = [(w, p) for w, p in candidates.tolist()]
         fitting = {pair for pair in set(chosen) if fits(job, *pair)}
         return np.array([pair in fitting for pair in chosen], dtype=bool)
 
     def cost(candidates: Ints) -> Floats:
-        # A zero of an attempt that is rejected anyway does not come here.
+        # Attempts rejected for a zero do not come here.
         tau: Floats = job.completion_time.at(candidates[:, 0], candidates[:, 1])
         return tau
 

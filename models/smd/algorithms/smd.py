@@ -2,7 +2,8 @@
 
 M. Yu, C. Wu, B. Ji, J. Liu, "A Sum-of-Ratios Multi-Dimensional-Knapsack Decomposition for DNN
 Resource Scheduling", INFOCOM 2021. The parts are in `grid_search.py` (Algorithm 1), `rounding.py`
-(Algorithm 2) and `gadgetopt.pieces.knapsack.frieze_clarke` (Algorithm 3).
+(Algorithm 2) and `gadgetopt.pieces.knapsack.frieze_clarke` (Algorithm 3). TR(n) is equation (n) of
+the technical report, arXiv 2105.13855.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ from .theorem_values import what_theorems_say
 
 HowRounded = Literal["random", "floor", "corners"]
 
-#: Jobs up to which the notes compare the utilities found with the best ones.
+#: Up to so many jobs, the notes compare the utilities found with the best ones.
 MOST_COMPARED = 10_000
 
 
 @dataclass
 class InnerCounts:
-    """What happened to the jobs: the paper's linear programs, roundings that did not fit."""
+    """Counts over all jobs: the paper's linear programs, roundings that did not fit."""
 
     programs: int = 0
     failed_attempts: int = 0
@@ -104,17 +105,17 @@ def smd(
     attempts : int, default 20
         F; the paper gives none.
     zero : "clip" or "reject", default "clip"
-        What becomes of a number rounded to 0.
+        A number rounded to 0 becomes 1, or the attempt fails.
     fallback : "floor" or "none", default "floor"
-        What becomes of a job whose roundings all fail: rounded down, or nothing, as in the paper.
+        A job whose roundings all fail is rounded down, or gets nothing, as in the paper.
     outer : "frieze_clarke", "exact" or "greedy_density", default "frieze_clarke"
         How jobs are admitted.
     k : int, default 2
         Size of the sets that Algorithm 3 enumerates.
     eps_outer : float, optional
-        epsilon_2; where given, k is what it means. The paper's 0.01 means all 2^I sets.
+        epsilon_2; if given, k follows from it. The paper's 0.01 means all 2^I sets.
     complete : bool, default False
-        Whether jobs that still fit are added (reconstructed).
+        True to add jobs that still fit (reconstructed).
 
     Raises
     ------
@@ -221,7 +222,7 @@ def algorithm_3(
 def greedy(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     """Return the best pairs, admitted by utility over the largest share of a capacity.
 
-    For very many jobs: O(P) a job, with P its most servers, and a sort (reconstructed).
+    For very many jobs (reconstructed): takes O(P) per job, with at most P servers, and a sort.
     """
     return serve(
         instance,

@@ -1,4 +1,4 @@
-"""What the theorems say of an instance and the parameters of a run; `guarantees` states them."""
+"""Values of the theorems for an instance and the parameters of a run; `guarantees` states them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def theorem_3_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> Num
 
 
 def theorem_5_factor(shrink: float, delta: float) -> float:
-    """Return (24 / M + 4) / delta, what a rounding costs with probability 1 - delta."""
+    """Return (24 / M + 4) / delta, the factor that rounding costs with probability 1 - delta."""
     return (24 / shrink + 4) / delta
 
 
@@ -76,9 +76,9 @@ def theorem_9_counts(instance: SmdInstance, parameters: Mapping[str, Any]) -> di
 
 
 def rounding_log_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
-    """Return the logarithm of the ratio that B1 or B2 gives, by the rounding that is used.
+    """Return the logarithm of the per-job rounding ratio (B1 or B2 of `guarantees.ratios`).
 
-    None for k = 0, or if some job's utility may become negligible.
+    None for k = 0, or if the utility of some job may become negligible.
     """
     log_ratio = _outer_log_ratio(instance, parameters)
     if log_ratio is None:
@@ -106,7 +106,7 @@ def rounding_factor(job: Job, parameters: Mapping[str, Any]) -> float:
 def what_theorems_say(
     instance: SmdInstance, parameters: Mapping[str, Any]
 ) -> dict[str, float | int | None]:
-    """Return what a run of SMD tells of its theorems: logarithms of ratios, counts, probability."""
+    """Return notes on the theorems for a run of SMD: logarithms of ratios, counts, probability."""
     told: dict[str, float | int | None] = {
         f"theorem_9_{what}": count for what, count in theorem_9_counts(instance, parameters).items()
     }
@@ -133,6 +133,6 @@ def _best_times(instance: SmdInstance) -> Iterator[tuple[Job, float]]:
 def _outer_log_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
     if parameters["outer"] == "exact":
         return 0.0
-    # Jobs may lose their utility to rounding, so that fewer sets are enumerated, never more.
+    # Rounding may leave jobs without utility; then fewer sets are enumerated, never more.
     ratio = theorem_3_ratio(instance, parameters)
     return None if ratio is None else math.log(ratio)

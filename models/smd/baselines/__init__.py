@@ -1,4 +1,7 @@
-"""What the paper compares its algorithm with, and heuristics of ours."""
+"""Baselines of the paper.
+
+- `policies`: equal servers and workers (ESW), its best number, and Optimus
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -19,7 +22,7 @@ METHODS = (
     Method(
         "esw_best",
         kind="baseline",
-        summary="as many workers as servers, in the best number",
+        summary="as many workers as servers, the best number of both",
         reference="baseline ESW (reconstructed)",
         run=part("policies:esw_best"),
         parameters=admission,

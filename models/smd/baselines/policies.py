@@ -1,8 +1,8 @@
-"""What the paper compares SMD with: equal servers and workers (ESW), and Optimus.
+"""Baselines of the paper: equal servers and workers (ESW), and Optimus.
 
-The paper gives each one sentence; numbers, stop rules and the admission of jobs are reconstructed.
-None has a guarantee. M. Yu, C. Wu, B. Ji, J. Liu, "A Sum-of-Ratios Multi-Dimensional-Knapsack
-Decomposition for DNN Resource Scheduling", INFOCOM 2021.
+The paper describes each in one sentence; numbers, stop rules and the admission of jobs are
+reconstructed. None has a guarantee. M. Yu, C. Wu, B. Ji, J. Liu, "A Sum-of-Ratios
+Multi-Dimensional-Knapsack Decomposition for DNN Resource Scheduling", INFOCOM 2021.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def esw(
     k: int = 2,
     complete: bool = False,
 ) -> MethodOutcome:
-    """Return the decision of equal servers and workers: as many of each as fit the reservation.
+    """Return the decision of ESW: as many workers as servers, as many as fit the reservation.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def esw_best(
     k: int = 2,
     complete: bool = False,
 ) -> MethodOutcome:
-    """Return the decision of equal servers and workers in the best number (reconstructed).
+    """Return the decision of equal servers and workers, with the best number (reconstructed).
 
     Parameters are those of `esw`.
     """
@@ -74,8 +74,8 @@ def optimus(
     Parameters
     ----------
     stop : "fill" or "stop", default "fill"
-        Go on until nothing fits, which the plotted gap speaks for, or until no step shortens the
-        time (both reconstructed).
+        Go on until nothing fits, which the gap in the paper's plots suggests, or until no step
+        shortens the time (both reconstructed).
     outer, k, complete
         As in `outer.admit`.
     """
@@ -104,7 +104,7 @@ def most_equal(job: Job) -> Pair | None:
 
 
 def best_equal(job: Job) -> Pair | None:
-    """Return the pair of equal numbers of the least time, the smallest of equally good ones."""
+    """Return the pair of equal numbers with the least time, the smallest of equally good ones."""
     most = largest_equal(job)
     if not most:
         return None

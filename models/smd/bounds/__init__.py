@@ -1,4 +1,7 @@
-"""Relaxations, and what computes their certificates."""
+"""Upper bounds on the total utility, all without integer programming.
+
+- `prices`: Lagrangian bound and sum of utilities, certified by prices; the continuous relaxation.
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -16,7 +19,7 @@ METHODS = (
     Method(
         "utility_sum",
         kind="relaxation",
-        summary="the best utilities of all jobs together",
+        summary="sum of the best utilities of all jobs",
         reference="sum of utilities (reconstructed)",
         run=part("prices:utility_sum"),
         formulation="utility_sum",

@@ -1,8 +1,8 @@
-r"""Bounds on the total utility.
+r"""Upper bounds on the total utility, most of them certified by prices of the resources.
 
-`lagrangian` and `utility_sum` are certified by prices (`certificate.py`). `continuous` needs no
-search over integers at all: it takes for every job the utility of the geometric program's optimum
-(F7) and solves the linear relaxation of the knapsack (all reconstructed).
+`lagrangian` and `utility_sum` are certified by prices (`certificate.py`). `continuous`
+searches no integers: it takes the utility of every job's optimum over the reals, a geometric
+program, and solves the linear relaxation of the knapsack (all reconstructed).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.system.result import Limits, MethodOutcome
@@ -23,15 +24,15 @@ from ..subproblems.inner import continuous as relaxed_pair
 
 
 def columns_of(instance: SmdInstance) -> Columns:
-    """Return the knapsack whose optimum is the instance's: F3 or F4."""
+    """Return the knapsack of best pairs or, if use is charged, of all pairs."""
     return collapsed(instance) if instance.charging == "reserved" else all_columns(instance)
 
 
 def lagrangian(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the Lagrangian bound at the duals of the linear relaxation of F3 or F4.
+    """Return the Lagrangian bound at the duals of the linear relaxation of the knapsack.
 
     It is the relaxation's optimum, up to rounding. A basic solution of the relaxation has at most
-    as many fractional jobs as there are resources, so that the bound is tight where many are
+    as many fractional jobs as there are resources, so that the bound is tight when many jobs are
     admitted. The duals are the certificate.
     """
     columns = columns_of(instance)
@@ -48,22 +49,22 @@ def lagrangian(instance: SmdInstance, limits: Limits, rng: np.random.Generator) 
     )
 
 
-def price_certificate(columns: Columns, duals: np.typing.NDArray[np.float64]) -> SmdCertificate:
-    """Return the certificate that duals of the rows make."""
+def price_certificate(columns: Columns, duals: Floats) -> SmdCertificate:
+    """Return the certificate of some duals of the rows."""
     pairs = zip(duals.tolist(), columns.row_scale, strict=True)
     return SmdCertificate(prices=tuple(Fraction(max(0.0, y)) * s for y, s in pairs))
 
 
 def utility_sum(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the sum of all jobs' best utilities: the Lagrangian bound where nothing costs."""
+    """Return the sum of all jobs' best utilities: the Lagrangian bound at prices of zero."""
     free = (Fraction(0),) * len(instance.capacity)
     return MethodOutcome(certificate=SmdCertificate(prices=free))
 
 
 def continuous(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the linear relaxation with utilities of the geometric program, no integer searched.
+    """Return the linear relaxation with the utilities of the geometric programs.
 
-    A job is charged its reservation; where what it uses is charged, one worker and one server.
+    A job is charged its reservation, or one worker and one server if only use is charged.
     """
     points = [relaxed_pair(job) for job in instance.jobs]
     kept = [i for i, point in enumerate(points) if point is not None]

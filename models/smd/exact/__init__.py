@@ -1,4 +1,7 @@
-"""Methods that close gaps: decompositions, branch and bound, ladders, portfolios."""
+"""Exact methods.
+
+- `optimum`: dynamic programming, column generation with a core, and CP-SAT
+"""
 
 from gadgetopt.system.declaration import Method, Parts
 

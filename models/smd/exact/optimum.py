@@ -1,9 +1,11 @@
-r"""The optimum: by the collapsed knapsack (F3) or, where what is used is charged, by columns (F4).
+r"""Exact methods: the knapsack of best pairs or, if use is charged, of all pairs.
 
-`exact`, declared as `cg_core`, takes what is fastest: dynamic programming where all reservations
-are multiples of one bundle, else column generation with a core of small reduced costs. `cpsat` is
-CP-SAT with utilities rounded down to multiples of 1/S: with I jobs of some use and the bound B on
-the rounded total, :math:`OPT \le B + I / S` (reconstructed).
+The knapsacks are F3 and F4 of the page.
+
+`exact`, declared as `cg_core`, takes the fastest route: dynamic programming if all reservations are
+multiples of one bundle, else column generation with a core of small reduced costs. `cpsat` is
+CP-SAT with utilities rounded down to multiples of 1/S: with I jobs that have utility and the bound
+B on the rounded total, :math:`OPT \le B + I / S` (reconstructed).
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> Me
     )
     if "dynamic program" in found.proof:
         outcome.formulation = "dynamic_program"
-    elif "core" in found.notes:  # then HiGHS had the last word, else the enumeration
+    elif "core" in found.notes:  # HiGHS proved the bound, otherwise the enumeration
         outcome.formulation = "core"
     if found.duals is not None:
         certificate = price_certificate(columns, found.duals)
@@ -77,7 +79,8 @@ def cpsat(
 ) -> MethodOutcome:
     """Solve F3 or F4 by CP-SAT with utilities rounded down to multiples of 1/scale.
 
-    Where the largest utility is no ordinary number, 1 is the power of two of `cost_unit` in that.
+    If the largest utility is very large or small, utilities are counted in the power of two that
+    `cost_unit` gives.
 
     Raises
     ------
@@ -111,7 +114,7 @@ def cpsat(
 
 
 def _nothing(instance: SmdInstance, columns: Columns) -> MethodOutcome:
-    """No job is of any use, as the bound of no prices says."""
+    """Return the empty decision: the bound at prices of zero shows that no job has utility."""
     outcome = MethodOutcome(columns.solution(instance, []), 0.0)
     outcome.certificate = price_certificate(columns, np.zeros(len(instance.capacity)))
     return outcome

@@ -1,4 +1,10 @@
-"""The models on paper: one file each, in Pyomo or as native CP-SAT models."""
+"""Models on paper, one file each.
+
+- `nonconvex`: the paper's program as printed
+- `columns`: a binary variable for every pair of every job
+- `collapsed`: the knapsack of jobs with their best pairs
+- `inner_milp`, `inner_cp`, `inner_gp`: one job, as MILP, as CP-SAT table, over the reals
+"""
 
 from gadgetopt.system.declaration import Formulation, Parts
 

@@ -1,4 +1,6 @@
-r"""The problem as the paper states it is a multi-dimensional knapsack (F3).
+r"""The multi-dimensional knapsack of jobs, each with its best pair.
+
+F3 of the page, equivalent to the problem as the paper states it.
 
 **Proposition (reconstructed).** Let
 :math:`u_i = \max_{(w,p) \in \mathcal F_i} \mu_i(\tau_i(w, p))`, and 0 if no pair fits the
@@ -14,7 +16,7 @@ each admitted job chooses its pair by itself; since :math:`\mu_i` falls with tim
 one of least time. Charging what is used instead of what is reserved couples the two, and the
 proposition fails.
 
-The paper means the released remainder of a reservation to be of use to others; its (2) does not.
+The paper says that other jobs can use the released rest of a reservation; its (2) rules that out.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from .columns import Columns, chosen_columns, with_moderate_rows
 
 
 def collapsed(instance: SmdInstance) -> Columns:
-    """Return the knapsack of the jobs, each with its pair of the least completion time.
+    """Return the knapsack of jobs, each with its pair of least completion time.
 
     Raises
     ------
@@ -44,7 +46,7 @@ def collapsed(instance: SmdInstance) -> Columns:
 
 
 def build(instance: SmdInstance) -> pyo.ConcreteModel:
-    """Build F3.
+    """Build the knapsack of jobs.
 
     Raises
     ------

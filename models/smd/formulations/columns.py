@@ -1,17 +1,19 @@
-r"""Columns: a choice of one pair of workers and servers for every admitted job (F2, F4).
+r"""A binary variable (column) for every pair of workers and servers of every job.
+
+F2 of the page; F4 if use is charged (reconstructed).
 
 Sets: jobs i, pairs :math:`\mathcal F_i = \{(w, p) \in \mathbb Z_{\ge 1}^2 : O_i w + G_i p \le
 v_i\}`, resources r. Parameters: :math:`\pi_{iwp} = \mu_i(\tau_i(w, p))`, and what a column is
-charged, :math:`a^r_{iwp} = v^r_i` (charging "reserved": F2) or :math:`O^r_i w + G^r_i p` ("used":
-F4, reconstructed). Variables: :math:`y_{iwp} = 1` if job i runs with w workers and p servers.
+charged, :math:`a^r_{iwp} = v^r_i` (charging "reserved") or :math:`O^r_i w + G^r_i p` (charging
+"used"). Variables: :math:`y_{iwp} = 1` if job i runs with w workers and p servers.
 
 .. math::
     \max\ & \sum_{i,w,p} \pi_{iwp}\, y_{iwp}                                    \tag{1} \\
     & \sum_{i,w,p} a^r_{iwp}\, y_{iwp} \le C^r \quad \forall r                  \tag{2} \\
     & \sum_{w,p} y_{iwp} \le 1 \quad \forall i, \qquad y_{iwp} \in \{0, 1\}
 
-Constraint (3) is in the pairs. With charging "reserved" all columns of a job weigh the same, so
-that only its best one matters: see `collapsed.py`. Columns of no utility are left out.
+The pairs satisfy constraint (3). With charging "reserved" all columns of a job weigh the same, so
+that only its best one matters: see `collapsed.py`. Columns without utility are left out.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ class Columns:
     row_scale : tuple of Fraction, one for every resource
         What the rows were multiplied by.
     exact : bool
-        Whether that made whole numbers of all amounts, so that none was rounded.
+        True if all amounts became whole numbers, so that none was rounded.
     """
 
     knapsack: Knapsack
@@ -60,7 +62,7 @@ class Columns:
     exact: bool
 
     def fits(self, instance: SmdInstance, chosen: npt.ArrayLike) -> bool:
-        """Say whether a choice that fits the rows, which may be rounded down, does so in truth."""
+        """Return True if a choice that fits the rows, which may be rounded down, truly fits."""
         if self.exact:
             return True
         used = [Fraction(0)] * len(instance.capacity)
@@ -70,12 +72,12 @@ class Columns:
         return all(u <= decimal_rational(C) for u, C in zip(used, instance.capacity, strict=True))
 
     def rounded_up(self, instance: SmdInstance) -> Knapsack:
-        """Return the knapsack with rows rounded up: whatever fits it fits in truth."""
+        """Return the knapsack with rows rounded up: whatever fits it truly fits."""
         rows = charged_rows(instance, self.job, self.w, self.p, up=True)
         return replace(self.knapsack, weight=rows.weight, capacity=rows.capacity)
 
     def solution(self, instance: SmdInstance, chosen: npt.ArrayLike) -> SmdSolution:
-        """Return the decision in which the jobs of the chosen items run as these say."""
+        """Return the decision that runs the jobs of the chosen items with their pairs."""
         given = [Allocation(admit=False)] * len(instance.jobs)
         for c in np.asarray(chosen, dtype=np.int64).tolist():
             given[int(self.job[c])] = Allocation(
@@ -85,7 +87,7 @@ class Columns:
 
 
 def all_columns(instance: SmdInstance) -> Columns:
-    """Return a column for every pair of every job that fits its reservation and is of use."""
+    """Return a column for every pair of every job that fits the reservation and has utility."""
     found = []
     for i, of in enumerate(instance.jobs):
         table = pairs(of)
@@ -97,7 +99,7 @@ def all_columns(instance: SmdInstance) -> Columns:
 
 
 def chosen_columns(instance: SmdInstance, chosen: Sequence[Pair | None]) -> Columns:
-    """Return one column for every job: its chosen pair; none if that is missing or of no use."""
+    """Return the column of every job's chosen pair; none if there is no pair or no utility."""
     kept = [
         (i, pair, job.utility.at(pair.tau_s))
         for i, (job, pair) in enumerate(zip(instance.jobs, chosen, strict=True))
@@ -140,17 +142,17 @@ def _charged(instance: SmdInstance, job: int, w: int, p: int) -> list[Fraction]:
 
 
 def charged_rows(instance: SmdInstance, job: Ints, w: Ints, p: Ints, *, up: bool = False) -> Rows:
-    """Return what pairs are charged of each resource, the capacities, and what rows were scaled by.
+    """Return what pairs are charged of each resource, the capacities, and the rows' scales.
 
-    All are whole numbers. Amounts of so many digits that doubles would not hold them so are rounded
-    down, by less than 1e-12 of the largest of their row: no pair that fits is lost.
+    All are whole numbers. Amounts of too many digits for doubles are rounded down, by less than
+    1e-12 of the largest of their row: no pair that fits is lost.
 
     Parameters
     ----------
     job, w, p : ndarray of int, shape (items,)
         Numbers of jobs, workers and servers.
     up : bool
-        Round up instead: no pair that does not fit is let in.
+        True to round up instead: no pair that does not fit is admitted.
     """
     jobs = instance.jobs
     rows, capacity, scales, all_exact = [], [], [], True
@@ -192,12 +194,12 @@ def _whole(amounts: Sequence[float], scale: Fraction, up: bool) -> Floats:
 
 
 def with_moderate_rows(knapsack: Knapsack) -> Knapsack:
-    """Return a knapsack whose rows no solver's tolerance blurs; profits stay what they are."""
+    """Scale rows to a size at which solver tolerances do no harm; profits stay the same."""
     return replace(moderate(knapsack).knapsack, profit=knapsack.profit)
 
 
 def build(instance: SmdInstance) -> pyo.ConcreteModel:
-    """Build (1), (2) over all columns; charged as the instance says: F2 or F4."""
+    """Build (1), (2) over all columns; charged as the instance says."""
     columns = all_columns(instance)
     knapsack = with_moderate_rows(columns.knapsack)
     resources = instance.resources

@@ -1,4 +1,6 @@
-r"""The problem of one job as a table in CP-SAT (F6, reconstructed): a cross-check, no way to solve.
+r"""The problem of one job as a table constraint in CP-SAT.
+
+F6 of the page (reconstructed): a cross-check; enumeration is faster.
 
 Variables: w, p, and the time T in units of 1/S seconds. Every pair that fits is a row of the table.
 
@@ -23,7 +25,7 @@ from gadgetopt.system.result import Limits
 from ..instance import Job
 from ..subproblems.inner import InnerOutcome, Pair, pairs
 
-#: Pairs for which a table is made.
+#: Most pairs in a table.
 LARGEST_TABLE = 10**5
 
 #: Bits of the largest time.
@@ -39,7 +41,7 @@ def time_scale(longest_s: float) -> float:
 
 
 def solve_table(job: Job, limits: Limits | None = None, seed: int = 0) -> InnerOutcome:
-    """Solve F6 with CP-SAT.
+    """Solve the table model of a job with CP-SAT.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-r"""The relaxation of the problem of one job as a geometric program (F7, reconstructed).
+r"""The problem of one job over the reals: a geometric program.
+
+F7 of the page (reconstructed).
 
 Sets: resources r; monomials t of the completion time, with coefficients :math:`\theta_t > 0` and
 exponents :math:`(i_t, j_t)` of w and p. Variables: :math:`a = \ln w`, :math:`b = \ln p`.
@@ -8,8 +10,8 @@ exponents :math:`(i_t, j_t)` of w and p. Variables: :math:`a = \ln w`, :math:`b 
     (1)\quad & O^r e^a + G^r e^b \le v^r \\
     (2)\quad & a, b \ge 0
 
-Every term is convex in (a, b), so that any local optimum is the optimum: what the paper calls
-NP-complete and searches by a grid. `continuous` of `inner.py` solves it in closed form and one
+Every term is convex in (a, b), so that any local optimum is the optimum; the paper calls the
+problem NP-complete and searches a grid. `continuous` of `inner.py` solves it in closed form and one
 golden section; this model is its readable statement.
 """
 
@@ -44,7 +46,7 @@ EXPONENTS = {
 
 
 def build(job: Job) -> pyo.ConcreteModel:
-    """Build F7 of a job.
+    """Build the geometric program of a job.
 
     Raises
     ------

@@ -1,4 +1,6 @@
-r"""The problem of one job as mixed-integer linear programs (F5, reconstructed).
+r"""The problem of one job as a mixed-integer linear program.
+
+F5 of the page (reconstructed).
 
 Synchronous, unary in the number of servers. Sets: k = 1..P servers; n = 1..W(1) - 1 secants.
 Variables: sigma_k there are k servers; w workers; q_k = w sigma_k; y = 1/w.
@@ -27,8 +29,8 @@ q_k = p alpha_k, y = 1/p, with P(k) the most servers beside k workers.
     (4)\quad & n (n + 1)\, y + p \ge 2 n + 1, \qquad y \ge 1 \text{ if } P = 1 \\
     (5)\quad & O^r \sum_k k \alpha_k + G^r p \le v^r
 
-(1)-(4) are the same but for names, and built by one function, with sigma for alpha and n for w and
-p: the unary number and the other one.
+Except for names, (1)-(4) are the same in both. One function builds them, with sigma for alpha (the
+unary number) and n for w or p (the other one).
 """
 
 from __future__ import annotations
@@ -53,12 +55,12 @@ from ..subproblems.inner import (
     packing_rows,
 )
 
-#: Unary variables and secants for which a model is built.
+#: Most unary variables and secants in a model.
 LARGEST = 20_000
 
 
 def build(job: Job) -> pyo.ConcreteModel:
-    """Build F5 of a job.
+    """Build the mixed-integer linear program of a job.
 
     Raises
     ------
@@ -80,7 +82,7 @@ def decode(model: pyo.ConcreteModel, job: Job) -> Pair:
 
 
 def solve_inner(job: Job, limits: Limits | None = None, seed: int = 0) -> InnerOutcome:
-    """Solve F5 with HiGHS; parameters as `build`, whose refusals it passes on."""
+    """Solve the program of a job with HiGHS; parameters and refusals are those of `build`."""
     model = build(job)
     outcome = solve_model(model, "highs", limits, seed)
     pair = decode(model, job) if outcome.values is not None else None
@@ -89,7 +91,7 @@ def solve_inner(job: Job, limits: Limits | None = None, seed: int = 0) -> InnerO
 
 
 def _sync(job: Job) -> pyo.ConcreteModel:
-    """The unary number is that of servers, the whole one that of workers."""
+    """Build the model that is unary in the servers."""
     tau = job.completion_time
     P = largest_p(job)
     m = _unary("inner problem, synchronous", most_workers(job, np.arange(1, P + 1)).tolist())
@@ -108,7 +110,7 @@ def _sync(job: Job) -> pyo.ConcreteModel:
 
 
 def _async(job: Job) -> pyo.ConcreteModel:
-    """The unary number is that of workers, the whole one that of servers."""
+    """Build the model that is unary in the workers."""
     tau = job.completion_time
     W = largest_w(job, 1)
     m = _unary("inner problem, asynchronous", most_servers(job, np.arange(1, W + 1)).tolist())

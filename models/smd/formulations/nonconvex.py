@@ -1,4 +1,6 @@
-r"""The paper's program as it stands (F1): a non-convex MINLP for a global solver.
+r"""The paper's program as printed: a non-convex MINLP for a global solver.
+
+F1 of the page. TR(n) is equation (n) of the technical report (arXiv 2105.13855).
 
 Sets: jobs i, resources r. Binaries: x_i admits. Integers: w_i workers, p_i servers, at least 1.
 With the completion times of TR(14) and TR(17),
@@ -9,10 +11,10 @@ With the completion times of TR(14) and TR(17),
     & \sum_i v^r_i x_i \le C^r \quad \forall r                                  \tag{2} \\
     & (O^r_i w_i + G^r_i p_i)\, x_i \le v^r_i \quad \forall i, r                \tag{3}
 
-With charging "used" the sum in (2) is of :math:`(O^r_i w_i + G^r_i p_i) x_i` (F4, reconstructed).
-Ratios, sigmoids and products of variables are left as printed. Workers and servers have the bounds
-that (3) gives an admitted job. A utility below 1e-9 of its gamma_1 counts as none, as everywhere:
-pairs that have no more are left out, and jobs without others,
+With charging "used" the sum in (2) is of :math:`(O^r_i w_i + G^r_i p_i) x_i` (F4 of the page,
+reconstructed). Ratios, sigmoids and products of variables are left as printed. Workers and servers
+have the bounds that (3) gives an admitted job. A utility below 1e-9 of its gamma_1 counts as 0, as
+everywhere: such pairs are left out, and jobs that have no others,
 
 .. math::
     \tau_i(w_i, p_i) \le unit_i \Big(\gamma_{3i} + \frac{1}{\gamma_{2i}}

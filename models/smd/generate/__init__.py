@@ -1,4 +1,7 @@
-"""Presets: random instances with the settings of the experiments."""
+"""Random instances.
+
+- `presets`: the paper's ranges, independent limits, planted optima, and the quickstart
+"""
 
 from gadgetopt.system.declaration import Generator, Parts
 
@@ -7,7 +10,7 @@ part = Parts(__name__)
 GENERATORS = (
     Generator(
         "quickstart",
-        summary="a few planted jobs, of which about half find room",
+        summary="a few planted jobs, about half of which fit",
         generate=part("presets:quickstart"),
         parameters={"jobs": 6, "charging": "reserved"},
     ),
@@ -27,7 +30,7 @@ GENERATORS = (
     ),
     Generator(
         "independent_limits",
-        summary="the same, every resource reserved by itself: a knapsack of four rows",
+        summary="the paper's ranges with independent limits of resources: a knapsack of four rows",
         generate=part("presets:independent_limits"),
         parameters={
             "jobs": 50,

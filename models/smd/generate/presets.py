@@ -1,11 +1,11 @@
-r"""Presets: the paper's ranges, the same with independent limits, and planted interior optima.
+r"""Random instances: the paper's ranges, independent limits, and planted interior optima.
 
-Demands, limits and timing are drawn from the ranges of the paper's experiments. What these leave
-open is chosen here (reconstructed): numbers of iterations, samples, layers, instances and all
-demands are drawn as integers, the rest as reals; the virtual instance is the smallest of its family
-that holds any worker or server, c4.8xlarge, with GPUs and local storage that the family lacks; the
-utility reads time in hours (async) or days (sync), without which most jobs could not reach half of
-their gamma_1.
+Demands, limits and timing are drawn from the ranges of the paper's experiments. What the paper
+leaves open is chosen here (reconstructed): numbers of iterations, samples, layers, instances and
+all demands are drawn as integers, the rest as reals; the virtual instance is the smallest of its
+family that holds any worker or server, c4.8xlarge, with GPUs and local storage that the family
+lacks; the utility reads time in hours (async) or days (sync), without which most jobs could not
+reach half of their gamma_1.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ SgdMode = Literal["sync", "async"]
 Resources = tuple[float, ...]
 
 #: GPUs, vCPUs, GB of memory, GB of storage.
-#: One unit of a cluster, as the paper has it.
+#: One unit of a cluster in the paper.
 CLUSTER_UNIT: Resources = (600.0, 3400.0, 1400.0, 1200.0)
-#: vCPUs and memory are the vendor's, GPUs and storage (reconstructed).
+#: The vendor's vCPUs and memory; GPUs and storage are reconstructed.
 INSTANCE_TYPES: dict[str, Resources] = {
     "c4.8xlarge": (8.0, 36.0, 60.0, 40.0),
     "c4.4xlarge": (4.0, 16.0, 30.0, 20.0),
@@ -102,7 +102,7 @@ def independent_limits(
     instance_type: str = "c4.8xlarge",
     charging: Literal["reserved", "used"] = "reserved",
 ) -> SmdInstance:
-    """Return an instance whose jobs choose the limit of every resource by itself (reconstructed).
+    """Return an instance whose jobs limit every resource independently (reconstructed).
 
     A knapsack of four rows. Other parameters are those of `paper`.
 
@@ -135,10 +135,11 @@ def planted(
 ) -> SmdInstance:
     r"""Return an instance whose best pairs lie inside the reservations (reconstructed).
 
-    Demands and limits are the paper's. A synchronous job has a point (w, p) inside its reservation
-    drawn, and :math:`\theta_4 = \beta_2 p^2 / w, \theta_5 = w^2 (\beta_1 + \theta_4 / p)`, so that
-    both derivatives of its time vanish there. Utilities fall around the job's own best time.
-    Parameters are those of `paper`; the seconds are arbitrary.
+    Demands and limits are the paper's. A point (w, p) inside its reservation is drawn for a
+    synchronous job, and
+    :math:`\theta_4 = \beta_2 p^2 / w, \theta_5 = w^2 (\beta_1 + \theta_4 / p)`, so that both
+    derivatives of its time vanish there. Utilities fall around the job's own best time. Parameters
+    are those of `paper`; the seconds are arbitrary.
     """
     bundle = _instance_type(instance_type)
     made = _planted_jobs(rng, jobs, sgd_mode, bundle, _MOST_INSTANCES)
@@ -156,7 +157,7 @@ def quickstart(
     jobs: int = 6,
     charging: Literal["reserved", "used"] = "reserved",
 ) -> SmdInstance:
-    """Return a small planted instance in which about half of the jobs find room."""
+    """Return a small planted instance in which about half of the jobs fit."""
     made = _planted_jobs(rng, jobs, "mixed", INSTANCE_TYPES["c4.8xlarge"], 5)
     return SmdInstance(capacity=_part(made, 0.5), charging=charging, jobs=tuple(made))
 
@@ -324,5 +325,5 @@ def _planted_async(rng: np.random.Generator, job: Job) -> dict[str, Any]:
 
 
 def _volume_mb(transfer_s: float, job: Job) -> float:
-    """Return the volume that takes this long over one server's bandwidth."""
+    """Return the volume whose transfer over one server's bandwidth takes this long."""
     return transfer_s * 1000 * job.ps_bandwidth_gbps / 8

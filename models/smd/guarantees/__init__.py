@@ -1,4 +1,7 @@
-"""The theorems: promised ratios and their assumptions."""
+"""The theorems: their ratios and assumptions.
+
+- `ratios`: statements with proofs, and the assumptions as predicates
+"""
 
 from gadgetopt.system.declaration import Assumption, Guarantee, Parts
 
@@ -21,7 +24,7 @@ GUARANTEES = (
     Guarantee(
         "Theorem 6",
         statement="OPT / ALG <= max mu(tau*) / min mu(tau* (1 + eps) (24 / M + 4) / delta) "
-        "(k + R) / k with probability; vacuous, as a sigmoid 28 times too late is nothing",
+        "(k + R) / k with probability; vacuous, as a sigmoid 28 times too late is practically 0",
         reference="Theorem 6",
         standing="claimed",
         methods=("smd",),
@@ -33,10 +36,10 @@ GUARANTEES = (
         ),
     ),
     Guarantee(
-        "B1, B2",
+        "Rounding, job by job",
         statement="OPT / ALG <= (k + R) / k max_i mu_i(tau*) / mu_i(kappa (1 + eps) tau*), "
         "with kappa 4 / M or, rounding down, 2",
-        reference="instance-wise ratio (reconstructed)",
+        reference="B1, B2 (reconstructed)",
         standing="proven",
         methods=("smd",),
         ratio=part("ratios:rounding_ratio"),

@@ -1,7 +1,7 @@
-r"""What is known of the ratio of SMD's utility to the optimum.
+r"""Theorems on the ratio of the optimum to SMD's utility.
 
 Ratios are OPT/ALG. With k the size of the sets that Algorithm 3 enumerates and R the number of
-resources (1 if all reservations are multiples of one bundle, which makes one row of all):
+resources (1 if all reservations are multiples of one bundle, because all rows are then one):
 
 - **Theorem 3**, instance form: on given utilities Algorithm 3 has at most :math:`\frac{k + R}{k}`;
   :math:`\epsilon_2` means :math:`k = \lceil R (1 - \epsilon_2) / \epsilon_2 \rceil`.
@@ -46,17 +46,17 @@ from typing import Any
 from ..algorithms.theorem_values import rounding_log_ratio, theorem_6_log_ratio
 from ..instance import SmdInstance
 
-#: Ratios with logarithms beyond this are no doubles.
+#: Ratios whose logarithms exceed this are no doubles.
 _LARGEST_LOG = 700.0
 
 
 def theorem_6_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
-    """Return Theorem 6's ratio; None where it is no finite double, which is the rule."""
+    """Return the ratio of Theorem 6; None if it is no finite double, which is the rule."""
     return _from_log(theorem_6_log_ratio(instance, parameters))
 
 
 def rounding_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> float | None:
-    """Return the ratio that B1 or B2 gives; None where it is no finite double."""
+    """Return the ratio of B1 or B2, job by job; None if it is no finite double."""
     return _from_log(rounding_log_ratio(instance, parameters))
 
 
@@ -64,28 +64,28 @@ def rounding_ratio(instance: SmdInstance, parameters: Mapping[str, Any]) -> floa
 
 
 def reservations_charged(instance: SmdInstance, _parameters: Mapping[str, Any]) -> bool:
-    """Whether (2) charges reservations."""
+    """Return True if constraint (2) charges reservations."""
     return instance.charging == "reserved"
 
 
 def grid_repaired(_instance: SmdInstance, parameters: Mapping[str, Any]) -> bool:
-    """Whether Algorithm 1 has the repaired grid, which its own proof needs."""
+    """Return True if Algorithm 1 uses the repaired grid, which its own proof needs."""
     return bool(parameters["grid"] == "repaired")
 
 
 def always_rounded(_instance: SmdInstance, parameters: Mapping[str, Any]) -> bool:
-    """Whether a job whose roundings all fail is rounded down instead of dropped."""
+    """Return True if a job whose roundings all fail is rounded down instead of dropped."""
     random = parameters["rounding"] == "random"
     return not random or bool(parameters["fallback"] == "floor")
 
 
 def outer_bounded(_instance: SmdInstance, parameters: Mapping[str, Any]) -> bool:
-    """Whether jobs are admitted exactly or by Algorithm 3."""
+    """Return True if jobs are admitted exactly or by Algorithm 3."""
     return parameters["outer"] in ("exact", "frieze_clarke")
 
 
 def scaled_rounding(_instance: SmdInstance, parameters: Mapping[str, Any]) -> bool:
-    """Whether Algorithm 2 rounds with M_delta, of which the theorem speaks."""
+    """Return True if Algorithm 2 rounds with M_delta, as the theorem assumes."""
     return parameters["rounding"] == "random" and parameters["delta"] is not None
 
 

@@ -1,4 +1,10 @@
-"""Pictures of instances and solutions: one file each."""
+"""Pictures, one file each.
+
+- `reservations`: what admitted jobs reserve and use (`cluster`)
+- `surface`: utility over workers and servers (`utility_surface`)
+- `timeline`: an iteration under the overlap models (`iteration_timeline`)
+- `ratio_over_cluster`: every policy's utility over the optimum, by size of the cluster
+"""
 
 from gadgetopt.system.declaration import Parts, Picture
 
@@ -23,7 +29,7 @@ PICTURES = (
     Picture(
         "ratio_over_cluster",
         summary="utility over the optimum against the size of the cluster",
-        draw=part("study:ratio_over_cluster"),
+        draw=part("ratio_over_cluster:ratio_over_cluster"),
         of="instance",
     ),
 )

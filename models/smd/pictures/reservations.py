@@ -1,4 +1,4 @@
-"""A decision as a picture: what admitted jobs reserve of every resource, and what they use."""
+"""Picture of a decision: what admitted jobs reserve and use of every resource."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from gadgetopt.reporting.figures import (
 from ..evaluate import completion_time_s, evaluate, utility
 from ..instance import SmdInstance, SmdSolution
 
-#: A job is named on its part of a bar from this many percent of the capacity on.
+#: A part of a bar carries the name of its job from this many percent of the capacity on.
 _WRITTEN_PERCENT = 3
 
 
 def plot(instance: SmdInstance, solution: SmdSolution) -> go.Figure:
     """Draw what part of every capacity the admitted jobs reserve (pale) and use (full colour).
 
-    Where what is used is charged, only that is drawn. A job has one colour in all rows.
+    If only use is charged, only use is drawn. A job has the same colour in all rows.
     """
     evaluation = evaluate(instance, solution)
     parts = _parts(instance, solution)

@@ -1,4 +1,4 @@
-"""The utility of a job over its workers and servers, and where every algorithm goes on it."""
+"""Picture of a job's utility over workers and servers, with every algorithm's point."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from ..subproblems.inner import (
     pairs,
 )
 
-#: Of Algorithm 1, as in the paper.
+#: epsilon_1 of Algorithm 1, as in the paper.
 _EPS = 0.01
-#: No utility is not white, which is beyond the reservation.
+#: A utility of 0 is not white; white is beyond the reservation.
 _COLOURS = ((0.0, "#d3dfec"), (0.5, "#5a9bd0"), (1.0, "#08306b"))
 _FEW_TICKS = 20
 
 
 def surface(instance: SmdInstance) -> go.Figure:
-    """Draw the utility of all pairs that fit the first job's reservation, and the points on it.
+    """Draw the utility of all pairs that fit one job's reservation, and the algorithms' points.
 
     The first job for which anything fits is drawn. Algorithm 2 makes twenty attempts.
 
@@ -67,7 +67,7 @@ def surface(instance: SmdInstance) -> go.Figure:
                     "symbol": ("circle", "x", "square", "diamond", "star", "cross", "hexagon")[
                         k % 7
                     ],
-                    # Points that fall together remain visible around each other.
+                    # Coinciding points stay visible around each other.
                     "size": 22 - 2 * k,
                     "color": PALETTE[(k + 1) % len(PALETTE)],
                     "line": {"color": INK, "width": 1},
@@ -90,12 +90,12 @@ def surface(instance: SmdInstance) -> go.Figure:
 
 
 def _ticks(most: int) -> dict[str, float]:
-    """Return whole numbers as ticks, where an axis is so short that it would have others."""
+    """Return whole numbers as ticks if the axis is so short that it would show fractions."""
     return {"dtick": 1} if most <= _FEW_TICKS else {}
 
 
 def points(job: Job) -> dict[str, Pair | Point]:
-    """Return where the algorithms go, by name, for a job whose (1, 1) fits."""
+    """Return the point of each algorithm, by name, for a job whose (1, 1) fits."""
     found: dict[str, Pair | Point | None] = {
         "optimum": best_pair(job),
         "continuous optimum": continuous(job),

@@ -1,4 +1,4 @@
-"""An iteration as a picture: backward, push, pull and forward of every layer, by overlap model."""
+"""Picture of an iteration: backward, push, pull and forward of every layer, by overlap model."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def timeline(instance: SmdInstance) -> go.Figure:
     """
     layered = [(i, job) for i, job in enumerate(instance.jobs) if job.layers]
     if not layered:
-        raise InputError("jobs: none has layers, which this picture is of")
+        raise InputError("jobs: none has layers, expected at least one job with layers to draw")
     i, job = layered[0]
     slice_s = job.slice_s
     drawn = {model: bars(job.layers, model, slice_s) for model in _MODELS}
@@ -89,7 +89,7 @@ def timeline(instance: SmdInstance) -> go.Figure:
 
 
 def bars(layers: Sequence[Layer], overlap: Overlap, slice_s: float = 0.0) -> list[Bar]:
-    """Return what happens when in one iteration of one sample.
+    """Return the bars of one iteration of one sample.
 
     Sequential: one thing after the other. Wait-free: a layer is pushed once its gradient is there
     and pulled once it was pushed, in the order of the backward pass (Lemma 1). Priority: one link
@@ -120,7 +120,7 @@ def bars(layers: Sequence[Layer], overlap: Overlap, slice_s: float = 0.0) -> lis
 def _in_order(
     layers: Sequence[Layer], ready: Sequence[float], *, wait: bool
 ) -> tuple[list[Bar], list[Bar]]:
-    """Push and pull layers N to 1; if told to wait, each phase after all of the one before."""
+    """Push and pull layers N to 1; with `wait`, each phase starts after all of the one before."""
     order = list(reversed(range(len(layers))))
     pushes, pulls = [], []
     clock = max(ready) if wait else 0.0
@@ -138,7 +138,7 @@ def _in_order(
 
 
 def _preemptive(layers: Sequence[Layer], ready: Sequence[float]) -> list[Bar]:
-    """Push on one link that never idles: of the layers that are there, the lowest."""
+    """Push the lowest available layer on one link that never idles."""
     rest = [layer.comm_s for layer in layers]
     # Layers become ready from the last to the first.
     events = sorted((time, j) for j, time in enumerate(ready))

@@ -1,1 +1,6 @@
-"""What several rooms solve on the way, and the structures they share."""
+"""The problem of one job: which workers and servers finish it first.
+
+- `inner`: exact search, and the optimum over the reals
+- `layer_timing`: the same with the overlap evaluated at every pair
+- `ratios`: the completion time as a sum of linear ratios, and linear programs over them
+"""

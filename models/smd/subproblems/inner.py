@@ -1,4 +1,4 @@
-r"""The problem of one job: the workers and servers inside its reservation that finish it first.
+r"""The problem of one job: the workers and servers that finish it first inside its reservation.
 
 .. math::
     \min\ \tau(w, p) \quad \text{subject to} \quad O^r w + G^r p \le v^r \ \forall r, \quad
@@ -8,10 +8,10 @@ The paper calls it NP-hard and searches a grid. It has two variables and an exac
 many steps as there are numbers of servers (reconstructed): for fixed p, tau is convex in w when
 synchronous, with its minimum at :math:`\sqrt{\theta_5 / (\theta_1 + \theta_4 / p)}`, and falls
 with w when asynchronous. Its relaxation to real :math:`w, p \ge 1` is a geometric program
-(F7, reconstructed): in :math:`a = \ln w, b = \ln p` all terms of tau are convex, and so are the
+(reconstructed): in :math:`a = \ln w, b = \ln p` all terms of tau are convex, and so are the
 packing rows.
 
-Demands and limits are read as the decimals they are written as; whether a pair fits is decided in
+Demands and limits are read as the decimals they are written as, and pairs are compared with them in
 integers.
 """
 
@@ -32,20 +32,20 @@ from gadgetopt.system.result import Status
 
 from ..instance import Job
 
-#: Relative difference below which two completion times are taken for the same: ties go to fewer
-#: servers, then to fewer workers.
+#: Completion times that differ by less than this part are ties, which go to fewer servers, then
+#: to fewer workers.
 TIE = 1e-12
 
-#: Pairs of one job that are tabulated, and numbers of servers that are gone through.
+#: Most pairs of one job that are tabulated, and most numbers of servers that are tried.
 MOST_PAIRS = 10**7
 
-#: Numbers of servers up to which going through all is quicker than leaving out the hopeless.
+#: Up to so many numbers of servers, trying all is quicker than leaving out the hopeless ones.
 FEW_LINES = 10**5
 
 #: Interval of ln p at which the search for the continuous optimum ends.
 REAL_ACCURACY = 1e-13
 
-#: Numbers beyond this are not told apart in floating point.
+#: Floating point does not tell apart numbers beyond this.
 MOST_INSTANCES = 2**53
 
 
@@ -85,14 +85,14 @@ class PairTable:
 
 @dataclass(frozen=True)
 class InnerOutcome:
-    """What a solver says of the problem of one job.
+    """Result of a solver on the problem of one job.
 
     Attributes
     ----------
     pair : Pair or None
         Its time is computed from the job.
     bound_s : float or None
-        Lower bound on the completion time, the solver's word.
+        Lower bound on the completion time, claimed by the solver.
     status : Status
     """
 
@@ -135,7 +135,7 @@ def packing_rows(job: Job) -> tuple[Row, ...]:
 
 
 def fits(job: Job, w: int, p: int) -> bool:
-    """Say whether w workers and p servers stay inside the reservation, (3)."""
+    """Return True if w workers and p servers stay inside the reservation, (3)."""
     return all(row.worker * w + row.server * p <= row.limit for row in packing_rows(job))
 
 
@@ -185,8 +185,8 @@ def _refuse_too_many(job: Job) -> None:
 def best_pair(job: Job) -> Pair | None:
     """Return the pair of the least completion time, or None if not even (1, 1) fits.
 
-    Goes through the numbers of servers, O(P) (reconstructed). Of pairs whose times are the same to
-    `TIE` it takes the one of fewest servers, then of fewest workers.
+    Tries all numbers of servers, O(P) (reconstructed). Among pairs whose times agree up to `TIE`,
+    it takes the one with the fewest servers, then with the fewest workers.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def best_pair(job: Job) -> Pair | None:
 
 
 def pairs(job: Job) -> PairTable:
-    """Return all pairs that fit and their completion times: the reference for `best_pair`.
+    """Return all pairs that fit and their completion times; tests compare `best_pair` with it.
 
     Raises
     ------
@@ -266,10 +266,10 @@ def real_rows(job: Job) -> list[tuple[float, float, float]]:
 
 
 def continuous(job: Job) -> Point | None:
-    """Return the optimum of the geometric program (F7); None if not even (1, 1) fits.
+    """Return the optimum over the reals; None if not even (1, 1) fits.
 
-    The best w of every p is known in closed form, and what remains is convex in ln p: golden
-    section. The time is a lower bound on that of every pair, up to rounding.
+    The best w of every p is known in closed form, and the rest is convex in ln p, which golden
+    section minimises. The time is a lower bound on that of every pair, up to rounding.
 
     Raises
     ------

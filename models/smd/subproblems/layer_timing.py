@@ -1,4 +1,4 @@
-r"""Completion times with the overlap evaluated anew at every number of workers and servers.
+r"""Completion times with the overlap evaluated at every pair of workers and servers.
 
 The paper computes :math:`\eta` once and freezes it, although the overlap depends on the batch and
 on w/p. As pairs are enumerated anyway, (W) and (P) of `gadgetopt.models.smd.iteration_time` can be
@@ -11,7 +11,8 @@ else):
     b_j = \frac{b_j}{\sum b} t_b, \qquad
     r_j(w, p) = \frac{r_j}{\sum r} \hat g \frac{w'}{p}
 
-and a slice takes as much longer as the transfers. Without overlap this is TR(14) and TR(17).
+and the slice of the priority model scales like the transfers. Without overlap these are equations
+(14) and (17) of the technical report (TR, arXiv 2105.13855).
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from .inner import (
     pairs,
 )
 
-#: Pairs whose layers are evaluated at a time.
+#: Number of pairs whose layers are evaluated together.
 CHUNK = 10**4
 
 
 def layer_exact_pairs(job: Job) -> PairTable:
     """Return all pairs that fit, and their times with the overlap at each of them.
 
-    Given overlap fractions are not used. O(pairs times layers).
+    Overlap fractions that the job states are ignored. Takes O(pairs times layers).
 
     Raises
     ------
@@ -91,7 +92,7 @@ def _iteration_times(job: Job, batch: Floats, transfer: Floats) -> Floats:
 
 
 def _parts(of_layers: list[float], total: float | None, phase: str) -> Floats:
-    """The layers' times, scaled to the total of the job where it is given."""
+    """Return the layers' times, scaled to the total of the job if that is given."""
     times = np.array(of_layers)
     if total is None or total == 0:
         return times if total is None else np.zeros(len(times))

@@ -1,4 +1,4 @@
-r"""The completion time of a job as a sum of linear ratios over a polygon, as Algorithm 1 takes it.
+r"""Completion time of a job as a sum of linear ratios over a polygon, the form of Algorithm 1.
 
 .. math::
     \zeta(x) = \sum_j \zeta_j(x), \qquad \zeta_j(x) = \frac{a_j^\top x + q_j}{c_j^\top x + d_j},
@@ -95,7 +95,7 @@ def optimum(
     sense: Literal["min", "max"] = "min",
     limits: Limits | None = None,
 ) -> tuple[float, float, float] | None:
-    r"""Return w, p and the least value of a ratio over Omega where others are at most nu_j.
+    r"""Return w, p and the least value of a ratio over Omega while others are at most nu_j.
 
     By the linear program of Charnes and Cooper: with :math:`t = 1 / (c^\top x + d)`,
     :math:`y = t x`,

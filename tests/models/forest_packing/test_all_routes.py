@@ -1,4 +1,4 @@
-"""All exact routes, asked through the toolkit, agree on 200 random networks and the tiny ones.
+"""All exact methods, called through the toolkit, agree on 200 random networks and the tiny ones.
 
 Every route's plan has passed the evaluator and its bound the check of its certificate before the
 toolkit calls it optimal.
@@ -52,7 +52,7 @@ def assert_agreement(document):
 @pytest.mark.parametrize("document", TINY, ids=lambda d: d.name)
 def test_all_exact_routes_agree_on_the_tiny_instances(document):
     if document.data.in_network:
-        pytest.skip("exact routes are of switches that only forward")
+        pytest.skip("exact methods assume switches that only forward")
     assert_agreement(document)
 
 

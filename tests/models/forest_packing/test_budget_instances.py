@@ -1,4 +1,4 @@
-"""The instance files of restricted trees have the rates that their notes say."""
+"""The instance files with restricted trees have the rates that their notes state."""
 
 from __future__ import annotations
 

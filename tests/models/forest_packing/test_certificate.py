@@ -1,4 +1,4 @@
-"""Certificates: what they prove holds, what is true they can prove, and nonsense is refused."""
+"""Certificates prove valid bounds, can prove the optimum, and are refused if malformed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from gadgetopt.models.forest_packing.certificate import (
     ForestPackingCertificate,
     Partition,
     Prices,
-    certified_bound,
+    check_bound,
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from gadgetopt.pieces.graphs.arborescence import minimum_arborescences
 from gadgetopt.pieces.graphs.cheapest_trees import (
     arborescence_costs,
     closure,
@@ -36,7 +35,7 @@ SEEDS = st.integers(0, 10_000)
 
 
 def bound(instance, proof):
-    return certified_bound(instance, ForestPackingCertificate(proof=proof))
+    return check_bound(instance, ForestPackingCertificate(proof=proof))
 
 
 def tiny_instance(seed, in_network=False):
@@ -414,21 +413,6 @@ def test_stages_that_the_collective_lacks_are_refused():
 
 
 # -- cheapest trees ----------------------------------------------------------------------------
-
-
-@given(SEEDS, st.sampled_from([1, 10**25]))
-@settings(max_examples=60)
-def test_arborescence_costs_are_those_of_the_pricing_of_methods(seed, unit):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 9))
-    pairs = [(u, v) for u in range(n) for v in range(n) if u != v and rng.random() < 0.5]
-    costs = [int(rng.integers(0, 5)) * unit for _ in pairs]
-    matrix, missing = cost_matrix(n, pairs, costs)
-    found = [c if c < missing else None for c in arborescence_costs(matrix)]
-    other = np.full((n, n), np.inf, dtype=object)
-    for pair, c in zip(pairs, costs, strict=True):
-        other[pair] = c
-    assert found == [c if c != np.inf else None for c in minimum_arborescences(other).cost]
 
 
 @given(SEEDS, st.booleans())

@@ -1,4 +1,4 @@
-"""The evaluator: hand-checked plans to the digit, and unforgiving."""
+"""The evaluator: exact values of hand-checked plans, and every violation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The library's networks have the certified rates, exactly, by every route that applies."""
+"""The library's networks have the certified rates, exactly, by every method that applies."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def broadcast_rate(network: Network, root: int) -> Fraction:
 
 
 def has_ring(instance: ForestPackingInstance) -> bool:
-    """Whether cables form a ring through all workers."""
+    """Return True if cables form a ring through all workers."""
     first, *others = range(instance.network.num_workers)
     return any(
         all(

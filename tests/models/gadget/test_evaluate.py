@@ -14,7 +14,7 @@ from gadgetopt.models.gadget.utility import Energy, Linear, Log, Sigmoid, Sqrt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .gadget_tiny import BEST, OPTIMA, ring, solution, tiny
+from .tiny import BEST, OPTIMA, ring, solution, tiny
 
 
 @pytest.mark.parametrize("name", BEST)

@@ -1,4 +1,4 @@
-"""The evaluator on hand-checked choices, and that it rejects what it should."""
+"""The evaluator on hand-checked choices, feasible and infeasible."""
 
 from fractions import Fraction
 
@@ -8,7 +8,7 @@ from gadgetopt.models.knapsack.instance import Item, KnapsackInstance, KnapsackS
 
 from gadgetopt.system.files import library, read_instance
 
-from .knapsack_brute_force import optimum, single
+from .brute_force import optimum, single
 
 #: u = (14, 13, 11, 5, 9), two rows of capacity 13.
 E6 = single([14, 13, 11, 5, 9], [[5, 7, 4, 3, 8], [8, 1, 6, 4, 8]], [13, 13])

@@ -1,4 +1,4 @@
-"""Certificates prove what they should, nothing more, and dual feasible functions are such."""
+"""Certificates prove true bounds only, and dual feasible functions are dual feasible."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""The evaluator: hand-checked schedules, and what it says of wrong ones."""
+"""The evaluator on hand-checked schedules and on wrong ones."""
 
 from fractions import Fraction
 

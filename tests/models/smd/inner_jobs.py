@@ -1,4 +1,4 @@
-"""Jobs for the tests of the inner problem. Import with `from .inner_jobs import ...`."""
+"""Jobs for the tests of the problem of one job."""
 
 from __future__ import annotations
 

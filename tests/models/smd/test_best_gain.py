@@ -1,4 +1,4 @@
-"""The check's own search for a job's best pair finds what enumeration finds, or a little more."""
+"""The largest utility less price of a pair, against enumeration: never below it, and close."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gadgetopt.models.smd.instance import Allocation, SmdInstance, SmdSolution
 
 from gadgetopt.pieces.utility import SigmoidUtility
 
-from .smd_brute_force import MOST, small_job
+from .brute_force import MOST, small_job
 
 
 def enumerated(job, prices, used):

@@ -13,7 +13,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.registry import problem
 
-from .smd_brute_force import small_instances
+from .brute_force import small_instances
 
 TINY = library() / "smd" / "tiny"
 OUT = Allocation(admit=False)

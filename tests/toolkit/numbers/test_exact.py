@@ -1,4 +1,4 @@
-"""Exact numbers for checks: what is irrational is rounded up, what is too large is refused."""
+"""Exact arithmetic: irrational values are rounded to the safe side, too large numbers refused."""
 
 import math
 from fractions import Fraction

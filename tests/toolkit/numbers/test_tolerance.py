@@ -1,4 +1,4 @@
-"""Doubles are read as the rationals they stand for, and bounds are rounded the safe way."""
+"""Doubles are read as the intended rationals, and bounds are rounded to the safe side."""
 
 from fractions import Fraction
 

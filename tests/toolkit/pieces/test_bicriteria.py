@@ -1,4 +1,4 @@
-"""Rounding of mixed packing and covering programs: factors, what they promise, what is measured."""
+"""Rounding of mixed packing and covering programs: factors, promises, measurements."""
 
 from __future__ import annotations
 

@@ -1,6 +1,12 @@
-"""What pictures share."""
+"""Shared parts of pictures: colours and the feasibility check."""
 
 import pytest
+from toy import (
+    BEST,
+    KNAPSACK,
+    TOO_MUCH,
+    TOY,
+)
 
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import (
@@ -10,13 +16,6 @@ from gadgetopt.reporting.figures import (
     mixed,
 )
 from gadgetopt.system.declaration import Picture
-
-from ..toy import (
-    BEST,
-    KNAPSACK,
-    TOO_MUCH,
-    TOY,
-)
 
 OF_SOLUTION = Picture("chosen", summary="-", draw=lambda instance, solution: solution)
 OF_INSTANCE = Picture("items", summary="-", draw=lambda instance: instance, of="instance")

@@ -1,4 +1,4 @@
-"""Ratios with the columns of their instances: joined by the data, whatever its name."""
+"""Ratios with size and feature columns: joined by the instance's data, not by its name."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Comparing: the same rows however the runs were made."""
+"""Comparisons: the rows are the same however the runs are executed."""
 
 import pytest
 

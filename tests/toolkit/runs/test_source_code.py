@@ -1,4 +1,4 @@
-"""A method whose code changes is run again, one whose code did not is not."""
+"""A method is run again exactly when its code has changed."""
 
 import functools
 import json
@@ -112,7 +112,7 @@ def test_a_method_whose_code_changes_is_run_again_and_one_whose_code_did_not_is_
     plugin.write(20)
     changed = [
         f"0 of 1 runs taken from {store}",
-        f"1 run in {store} by other or unknown code: not taken, to be run again",
+        f"1 run in {store} made by other or unknown code, to be run again",
     ]
     assert plugin.compare(store) == (20, changed)
     plugin.write(1)

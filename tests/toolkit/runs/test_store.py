@@ -1,4 +1,4 @@
-"""The store: what goes in comes out, and a foreign file is never touched."""
+"""The store: runs are read back as written, and foreign files are never changed."""
 
 import json
 import sqlite3
@@ -7,8 +7,9 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,11 +19,11 @@ from gadgetopt.cli.comparing import print_table
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.tables import ratios
 from gadgetopt.runs.comparison import compare
-from gadgetopt.runs.rows import decode_number, encode_number, to_row
+from gadgetopt.runs.rows import Row, decode_number, encode_number, from_row, to_row
 from gadgetopt.runs.store import Store
 from gadgetopt.runs.store_tables import SCHEMA_VERSION
 from gadgetopt.system.files import read
-from gadgetopt.system.result import Limits
+from gadgetopt.system.result import Limits, Result
 
 
 @given(st.one_of(st.integers(), st.fractions(), st.floats(allow_nan=False), st.none()))
@@ -45,6 +46,36 @@ def test_what_goes_in_comes_out(tiny, tmp_path):
         assert [r.result.solution for r in kept.runs()] == [e.result.solution for e in table]
         assert kept.runs()[0].result.evaluation == table[0].result.evaluation
     assert [e.promises for e in again] == [e.promises for e in table]
+
+
+class _Recorded(dict[str, Any]):
+    """A row that remembers which of its columns were read."""
+
+    def __init__(self, row: Row):
+        super().__init__(row)
+        self.read: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.read.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.read.add(name)
+        return super().get(name, default)
+
+
+def test_table_writer_and_reader_of_runs_name_the_same_columns(tiny, tmp_path):
+    path = tmp_path / "runs.sqlite"
+    compare([tiny / "e2_contention_pays.json"], ["first_fit"], store=path)
+    with sqlite3.connect(path) as connection:
+        table = {name for _, name, *_ in connection.execute("PRAGMA table_info(runs)")}
+    with Store(path, create=False) as store:
+        (run,) = store.runs()
+    row = _Recorded(to_row(run))
+    assert from_row(row) == run
+    of_the_store = {"finished_at", "position"}
+    assert table - of_the_store == set(row) == row.read
+    assert {field.name for field in fields(Result)} <= table
 
 
 def test_a_finished_run_is_not_repeated_and_a_rerun_is(tiny, tmp_path):

@@ -1,4 +1,4 @@
-"""A study file, the command line and what is run say the same; a bad file is one line."""
+"""Study file, command line and executed runs agree; a bad file gives one line."""
 
 import json
 import os
@@ -74,7 +74,7 @@ def test_a_malformed_study_is_answered_by_its_one_line(path, cli, tmp_path, monk
             ["--generate", "smd", "--methods", "x", "--write-study", "c.toml"],
             "--methods: 'x' is no",
         ),
-        (["--generate", "smd", "--write-study", "full.toml"], "full.toml: is there already"),
+        (["--generate", "smd", "--write-study", "full.toml"], "full.toml: already exists"),
         (["--generate", "smd", "--write-study", "study"], "study: no suffix, expected .toml"),
         (["--generate", "smd", "--scheduler", ""], "'--scheduler': '' is an empty string"),
         (
@@ -387,7 +387,7 @@ def test_what_another_version_generated_otherwise_is_not_overwritten(tmp_path):
     assert read_instance(file).origin["version"] != "0.0.1"
     plain["data"]["horizon_slots"] += 1
     file.write_text(json.dumps(plain))
-    with pytest.raises(InputError, match="is not what sjf_bco:quickstart:count=1:seed=0 gives"):
+    with pytest.raises(InputError, match="is not what sjf_bco:quickstart:count=1:seed=0 generates"):
         write_series(given, tmp_path)
     assert json.loads(file.read_text()) == plain
 

@@ -1,4 +1,4 @@
-"""The clock of a run, with time that passes when a test says so."""
+"""The clock of a run, with simulated time."""
 
 import math
 from dataclasses import fields, replace
@@ -84,7 +84,7 @@ def test_phases_add_up_and_count_when_they_fail(wait):
 
 
 def test_methods_have_no_clock_of_their_own(root):
-    for folder in ("models", "gadgetopt/knapsack"):
+    for folder in ("models", "gadgetopt/pieces"):
         for path in (root / folder).rglob("*.py"):
             text = path.read_text(encoding="utf-8")
             assert "perf_counter" not in text, f"{path}: use gadgetopt.search.clock.Clock"

@@ -1,4 +1,4 @@
-"""What a search keeps: the better incumbent, the tighter bound, and never a gap that is none."""
+"""The state of a search: better incumbents, tighter bounds, and when it is closed."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""CP-SAT against HiGHS on random models, and what each status is worth."""
+"""CP-SAT against HiGHS on random models, and the meaning of each status."""
 
 from __future__ import annotations
 

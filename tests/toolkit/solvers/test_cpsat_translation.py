@@ -1,4 +1,4 @@
-"""What each row becomes in CP-SAT, and the exact integers behind it."""
+"""Translation of rows to CP-SAT, and their exact integers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""CP-SAT, HiGHS and enumeration agree on what Pyomo models mean, or refuse with a reason.
+"""CP-SAT and HiGHS agree with enumeration on Pyomo models, or refuse them with a reason.
 
-`python tests/toolkit/exact_models.py 5000` does the same with more drawings.
+`python tests/toolkit/solvers/exact_models.py 5000` does the same with more drawings.
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 import collections
 
 import pytest
-from exact_models import judged
+
+from .exact_models import judged
 
 
 @pytest.mark.parametrize("block", range(6))

@@ -1,4 +1,4 @@
-"""HiGHS: what each status is worth, duals, logs and threads."""
+"""HiGHS: statuses, duals, logs and threads."""
 
 from __future__ import annotations
 

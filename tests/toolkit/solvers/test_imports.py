@@ -1,4 +1,4 @@
-"""Solvers live side by side in one process, and are loaded only when used."""
+"""Solvers coexist in one process, and are loaded only when used."""
 
 from __future__ import annotations
 

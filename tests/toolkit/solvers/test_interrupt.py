@@ -35,9 +35,7 @@ SCRIPT = """
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=interrupt, daemon=True).start()
-    start = time.perf_counter()
-    outcome = solve_model(model, sys.argv[1], Limits(time_s=30))
-    assert time.perf_counter() - start < 15
+    outcome = solve_model(model, sys.argv[1], Limits(time_s=3600))
     print(outcome.status, outcome.limit_hit, outcome.objective > 0, outcome.bound > 0)
     print(pyo.value(model.value) > 0)
 """

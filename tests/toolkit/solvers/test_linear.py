@@ -1,4 +1,4 @@
-"""Models whose truth hangs on exact arithmetic, and incumbents that are checked again."""
+"""Models that need exact arithmetic, and incumbents that are checked again."""
 
 from __future__ import annotations
 

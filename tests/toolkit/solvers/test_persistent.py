@@ -1,4 +1,4 @@
-"""The linear program that stays in HiGHS: growth, warm starts, duals, limits and refusals."""
+"""Persistent linear programs in HiGHS: growth, warm starts, duals, limits and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models far from unit scale reach HiGHS in powers of two and come back as they were."""
+"""Models of very small or large numbers are scaled for HiGHS, and results scaled back."""
 
 import pyomo.environ as pyo
 import pytest

@@ -1,4 +1,4 @@
-"""What declares a problem: parts by name and keyword, imported when they are used."""
+"""Declarations of problems: parts by name and keyword, imported when used."""
 
 import pytest
 

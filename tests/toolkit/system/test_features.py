@@ -1,4 +1,4 @@
-"""Features are columns: finite, the same every time, and never the end of a batch."""
+"""Features: finite, reproducible, and their failure never ends a batch."""
 
 import inspect
 import json

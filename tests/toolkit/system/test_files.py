@@ -1,4 +1,4 @@
-"""Files: what is written comes back, and equal data has one fingerprint."""
+"""Files: data is read back as written, and equal data has equal fingerprints."""
 
 import json
 import pickle
@@ -177,7 +177,7 @@ def test_what_is_no_file_of_gadgetopt_is_skipped_in_a_folder_and_refused_by_name
     assert code == 0
     assert [row["instance"] for row in json.loads(out)] == ["e1_co_locate"]
     assert caplog.messages == [
-        f"{tmp_path}: skipped, no files of gadgetopt: bytes.json, deep.json, empty.json and 2 more"
+        f"{tmp_path}: skipped, not gadgetopt files: bytes.json, deep.json, empty.json and 2 more"
     ]
     for name in strangers:
         code, out, err = cli("compare", tmp_path / f"{name}.json", *arguments)

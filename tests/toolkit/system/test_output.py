@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, and never in place of something else by accident."""
+"""Files are written whole or not at all, and never replace other files by accident."""
 
 import json
 import os
@@ -110,7 +110,7 @@ def test_generate_never_replaces_another_instance_unless_told_to(cli, tmp_path):
     assert cli("generate", "sjf_bco", "--out", tmp_path)[0] == 0  # the same once more
     code, out, err = cli("generate", "pd_ors", "--out", tmp_path)
     assert (code, out) == (2, "")
-    assert err == f"gadgetopt: {path}: is there already with other content; --force replaces it\n"
+    assert err == f"gadgetopt: {path}: already exists with other content; --force replaces it\n"
     assert path.read_text() == ours
     assert cli("generate", "pd_ors", "--out", tmp_path, "--force")[0] == 0
     assert read_instance(path).problem.name == "pd_ors"
@@ -152,7 +152,7 @@ def test_an_import_with_other_options_replaces_nothing(cli, tmp_path):
     before = path.read_bytes()
     code, _, err = cli(*arguments, "--set", "jobs=4", "--set", "work_scale=0.5")
     assert code == 2
-    assert "is there already with other content; --force replaces it" in err
+    assert "already exists with other content; --force replaces it" in err
     assert path.read_bytes() == before
     again = (*arguments, "--set", "jobs=4", "--set", "work_scale=0.5", "--force")
     assert cli(*again)[0] == 0

@@ -1,4 +1,4 @@
-"""Third parties' systems: a broken or ill-declared one costs a line, never the others."""
+"""Third parties' systems: a broken or wrongly declared one gives a line and disturbs no other."""
 
 import os
 import subprocess

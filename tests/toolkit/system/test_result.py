@@ -1,4 +1,4 @@
-"""From a solver's outcome to a method's."""
+"""Conversion of a solver's outcome to a method's outcome."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""No status, objective or bound is believed because a method says so."""
+"""No status, objective or bound of a method is accepted unchecked."""
 
 import math
 

@@ -8,7 +8,7 @@
   const pairs = (entries) => make("dl", {}, ...entries.filter(([, value]) => value !== "" && value !== null && value !== undefined)
     .flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
 
-  const VOUCHERS = { verified: "verified, recomputed without a solver", "cross-checked": "cross-checked by an independent run", solver: "a solver's word alone" };
+  const VOUCHERS = { verified: "verified, recomputed without a solver", "cross-checked": "cross-checked by an independent run", solver: "claimed by a solver only" };
 
   const rated = (row) => {
     const text = report.ratio(row.low, row.high);
@@ -49,11 +49,11 @@
     section.append(make("h3", {}, "Solution"));
     const command = `gadgetopt plot ${quoted(report.data.store)} --run ${row.key} --out picture.html`;
     if (row.picture === null) {
-      section.append(make("p", {}, detail.no_picture || "Not among the pictures that this page carries. It is drawn by"), make("pre", {}, command));
+      section.append(make("p", {}, detail.no_picture || "This page does not contain the picture. To draw it, run"), make("pre", {}, command));
       return;
     }
     const place = make("div", { class: "sheet picture" });
-    section.append(place, make("p", { class: "note" }, "The same in a file of its own: ", make("code", {}, command)));
+    section.append(place, make("p", { class: "note" }, "To draw it into a file: ", make("code", {}, command)));
     const figure = await report.json(`picture-${row.picture}`);
     await report.plotly();
     if (!place.isConnected) return;

@@ -1,4 +1,4 @@
-"""Equal shares: every route finds the optimum, and the bound is that of the problem."""
+"""Equal shares: every method finds the optimum, and bounds hold for the whole problem."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Near-optimal packing: feasible plans, valid bounds, and the guaranteed ratio."""
+
 from fractions import Fraction
 
 import numpy as np
@@ -5,7 +7,7 @@ import pytest
 from gadgetopt.models.forest_packing.algorithms import multiplicative_weights
 from gadgetopt.models.forest_packing.algorithms.forest_packing import collect_trees, forest_packing
 from gadgetopt.models.forest_packing.algorithms.multiplicative_weights import pack_columns
-from gadgetopt.models.forest_packing.certificate import certified_bound
+from gadgetopt.models.forest_packing.certificate import check_bound
 from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.generate import topologies
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
@@ -39,7 +41,7 @@ def checked_rate(instance, outcome):
     evaluation = evaluate(instance, outcome.solution)
     assert evaluation.feasible, evaluation.violations
     assert evaluation.objective == outcome.claimed_objective
-    assert outcome.dual_bound == certified_bound(instance, outcome.certificate)
+    assert outcome.dual_bound == check_bound(instance, outcome.certificate)
     return evaluation.objective
 
 

@@ -1,3 +1,5 @@
+"""Schedules: heights, roots, slices and pipelines of packings."""
+
 from fractions import Fraction
 
 import networkx as nx

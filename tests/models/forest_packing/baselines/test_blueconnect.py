@@ -1,4 +1,4 @@
-"""Rings along the axes of a grid: rates by hand, plans that fit, the factors found."""
+"""Rings along the axes of a grid: rates by hand, feasible plans, default factors."""
 
 from __future__ import annotations
 

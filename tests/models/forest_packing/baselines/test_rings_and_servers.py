@@ -1,4 +1,4 @@
-"""Baselines have the rates of their time formulas, and their plans are plans."""
+"""Baselines have the rates of their time formulas, and feasible plans."""
 
 from __future__ import annotations
 

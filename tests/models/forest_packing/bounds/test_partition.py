@@ -1,4 +1,4 @@
-"""A4 against all partitions, and what it bounds."""
+"""Tree-packing numbers against the enumeration of partitions, and the bounds they prove."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A5 against all families of disjoint sets."""
+"""Free-share allgather bounds against the enumeration of families of disjoint sets."""
 
 from __future__ import annotations
 

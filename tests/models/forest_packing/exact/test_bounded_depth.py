@@ -1,4 +1,4 @@
-"""Bounded depth: pricing is exact, rates agree with the LP over all shallow pairs."""
+"""Bounded depth: pricing is exact, and rates agree with the LP over all shallow pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cut LP writes out one row a stage and set of nodes."""
+"""The cut LP has one row per stage and set of nodes with a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The flow LP and what becomes of it without the balances of switches."""
+"""The flow LP, with and without the balances of switches."""
 
 from __future__ import annotations
 

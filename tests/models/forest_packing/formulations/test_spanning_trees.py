@@ -1,4 +1,4 @@
-"""Undirected spanning tree packing is the allreduce of symmetric networks (T1)."""
+"""Undirected spanning tree packing gives the allreduce rate of symmetric networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A budget of trees: models find the best trees, bounds are those of the problem."""
+"""Tree budgets: models find the best trees, and bounds hold for the whole problem."""
 
 from __future__ import annotations
 
@@ -211,6 +211,11 @@ def test_a_network_in_pieces_has_rate_zero(method):
     instance = budget(known("H2"), 2).model_copy(update={"links": cables((0, 1, 4))})
     outcome = solve(method, instance)
     assert outcome.claimed_objective == outcome.dual_bound == 0
+
+
+@pytest.mark.parametrize("method", [tree_budget_cp, pair_budget_cp])
+def test_the_version_of_the_solver_is_stated(method):
+    assert set(solve(method, budget(known("H2"), 1)).versions) == {"ortools"}
 
 
 @pytest.mark.parametrize("method", [tree_budget_cp, pair_budget_cp])

@@ -1,4 +1,4 @@
-"""Presets: repeatable, valid, of the stated distributions; the library's files are theirs."""
+"""Presets are repeatable, valid and distributed as stated, and make the library's files."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_random_digraphs_are_directed_and_may_have_switches() -> None:
         (hardware, {"topology": "cray"}, "topology: 'cray', expected one of dgx1_v100"),
         (hardware, {"boxes": 2}, "boxes: 2, expected 1 for dgx1_v100"),
         (hardware, {"gpus": "0;1"}, "gpus: '0;1', expected numbers such as 1,2,4"),
-        (hardware, {"gpus": "0,9"}, "gpus: 9 is no GPU, expected numbers up to 7"),
+        (hardware, {"gpus": "0,9"}, "gpus: 9 is not a GPU, expected numbers up to 7"),
         (generate.torus, {"dims": "4,4"}, "dims: '4,4', expected numbers such as 1x2x4"),
         (clustered, {"clusters": 0}, "clusters, cluster_workers: expected 1 or more"),
     ],

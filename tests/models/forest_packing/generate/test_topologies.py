@@ -142,7 +142,7 @@ def test_a_job_on_some_gpus_keeps_their_numbers_and_the_links_among_them() -> No
         (lambda: topologies.bcube(1), "n: 1, expected 2 or more"),
         (lambda: topologies.hypercube(0), "dimension: 0, expected 1 or more"),
         (lambda: topologies.star(1), "workers: 1, expected 2 or more"),
-        (lambda: topologies.dgx1_v100().subset((0, 8)), "gpus: 8 is no GPU"),
+        (lambda: topologies.dgx1_v100().subset((0, 8)), "gpus: 8 is not a GPU"),
         (lambda: topologies.dgx1_v100().subset((0, 0)), "gpus: 0 is given twice"),
         (lambda: topologies.dgx1_v100().subset((0,)), "gpus: 1 given, expected two or more"),
     ],

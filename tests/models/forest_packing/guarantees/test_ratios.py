@@ -1,3 +1,5 @@
+"""The theorems hold on measured plans and small networks."""
+
 from fractions import Fraction
 
 import numpy as np
@@ -40,7 +42,7 @@ def test_there_are_as_many_partitions_as_bell_says():
 
 @given(SEEDS, st.integers(2, 4), st.sampled_from(["free", "uniform", "fixed"]))
 @settings(max_examples=15, deadline=None)
-def test_t1_the_rate_of_a_symmetric_network_is_its_smallest_crossing(seed, workers, root_mode):
+def test_the_rate_of_a_symmetric_network_is_its_smallest_crossing(seed, workers, root_mode):
     instance = symmetric(np.random.default_rng(seed), workers)
     root = instance.workers[0] if root_mode == "fixed" else None
     instance = instance.model_copy(update={"root_mode": root_mode, "root": root})
@@ -51,7 +53,7 @@ def test_t1_the_rate_of_a_symmetric_network_is_its_smallest_crossing(seed, worke
 
 @given(SEEDS, st.integers(2, 4))
 @settings(max_examples=15, deadline=None)
-def test_t2_no_plan_is_faster_than_a_partition_allows(seed, workers):
+def test_no_plan_is_faster_than_a_partition_allows(seed, workers):
     rng = np.random.default_rng(seed)
     instance = BUILDERS[str(rng.choice(list(BUILDERS)))](rng, workers)
     assert optimal_rate(instance) <= float(smallest_crossing(instance)) * (1 + 1e-9)
@@ -59,7 +61,7 @@ def test_t2_no_plan_is_faster_than_a_partition_allows(seed, workers):
 
 @given(SEEDS)
 @settings(max_examples=30, deadline=None)
-def test_t3_overlapping_saves_at_most_half(seed):
+def test_overlapping_saves_at_most_half(seed):
     instance = random_instance(seed, max_workers=3, max_switches=2)
     instance = instance.model_copy(update={"collective": "allreduce", "stage_mode": "overlap"})
     overlapped = optimal_rate(instance)
@@ -73,7 +75,7 @@ def test_t3_overlapping_saves_at_most_half(seed):
     assert overlapped <= 2 * sequential or np.isclose(sequential, overlapped / 2)
 
 
-def test_t3_a_star_with_a_worker_in_its_centre_comes_near_the_factor():
+def test_a_star_with_a_worker_in_its_centre_comes_near_the_factor():
     # L leaves: T_seq / T_ov = 2 (L - 1) / L; here L = 3.
     overlapped = run(known("H6")).claimed_objective
     sequential = run(known("H6", stage_mode="sequential")).claimed_objective
@@ -82,7 +84,7 @@ def test_t3_a_star_with_a_worker_in_its_centre_comes_near_the_factor():
 
 @given(SEEDS, st.sampled_from([0.1, 0.3]), st.sampled_from([0.0, 0.5]), st.booleans())
 @settings(max_examples=15, deadline=None)
-def test_t4_holds_for_every_choice_of_parameters(seed, eps, target_gap, polish):
+def test_the_ratio_holds_for_every_choice_of_parameters(seed, eps, target_gap, polish):
     instance = random_instance(seed, max_workers=3, max_switches=1)
     parameters = {"eps": eps, "target_gap": target_gap, "polish": polish, "prune": 0.05}
     rate = run(instance, **parameters).claimed_objective
@@ -90,7 +92,7 @@ def test_t4_holds_for_every_choice_of_parameters(seed, eps, target_gap, polish):
     assert optimal_rate(instance) <= float(rate * ratio) * (1 + 1e-6) + 1e-9
 
 
-def test_t4_is_a_formula_of_the_parameters():
+def test_the_ratio_is_a_formula_of_the_parameters():
     instance = known("H2")
     assert packing_ratio(instance, {"eps": 0.5, "prune": 0.0}) == 4
     assert packing_ratio(instance, {"eps": 0.1, "target_gap": 0.5, "prune": 0.0}) == Fraction(3, 2)
@@ -99,17 +101,17 @@ def test_t4_is_a_formula_of_the_parameters():
     assert packing_ratio(instance, {}) == Fraction(100, 81) / Fraction(999, 1000)
 
 
-def test_restricted_trees_are_outside_of_t4():
+def test_the_ratio_does_not_cover_restricted_trees():
     assert unrestricted(known("H2"), {})
     assert not unrestricted(known("H2", max_depth=2), {})
 
 
-def test_t5_a_path_rooted_at_its_end_is_the_deepest_pair():
+def test_a_path_rooted_at_its_end_is_the_deepest_pair():
     path = tuple((v, v - 1) for v in range(1, 6))
     assert depth(Pair(0, path, None, Fraction(1))) == 10 == deepest(6)
     assert pipeline_factor(10, 9) == 2
 
 
-def test_t6_is_the_product_of_its_links():
+def test_the_chain_ratio_is_the_product_of_its_links():
     assert chain_ratio(0.5, 0.5, 3, 2) == 4 * 2 * 2
     assert chain_ratio(0.1, 0, 1, 1) == pytest.approx(1 / 0.81)

@@ -1,4 +1,4 @@
-"""The matrix of `nvidia-smi topo -m`: what it becomes, and what is refused."""
+"""Instances from the matrix of `nvidia-smi topo -m`, and the input that is refused."""
 
 from __future__ import annotations
 

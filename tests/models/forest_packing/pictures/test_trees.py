@@ -1,4 +1,4 @@
-"""Pictures: what is drawn is what the plan does, and it is the same every time."""
+"""Pictures show the plan, and are the same every time."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Closures: paths run through switches only, and closure trees are minimum spanning trees."""
+
 import itertools
 
 import networkx as nx

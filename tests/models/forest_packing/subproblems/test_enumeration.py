@@ -1,4 +1,4 @@
-"""Counts by the matrix-tree theorem are the numbers of what is listed."""
+"""Counts by the matrix-tree theorem equal the numbers of trees listed."""
 
 from __future__ import annotations
 

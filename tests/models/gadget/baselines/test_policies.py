@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.system.result import Limits
 
-from ..gadget_tiny import OPTIMA, tiny
+from ..tiny import OPTIMA, tiny
 
 POLICIES = [
     (fifo, {}),

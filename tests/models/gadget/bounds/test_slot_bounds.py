@@ -20,8 +20,8 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
 from gadgetopt.trust.certificate import certified_bound
 
-from ..gadget_brute_force import brute_force
-from ..gadget_tiny import OPTIMA, tiny
+from ..brute_force import brute_force
+from ..tiny import OPTIMA, tiny
 
 
 def run(method, instance, **parameters):

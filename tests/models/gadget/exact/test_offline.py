@@ -26,10 +26,10 @@ from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 
-from ..gadget_brute_force import brute_force
-from ..gadget_tiny import OPTIMA
-from ..gadget_tiny import tiny as hand_checked
+from ..brute_force import brute_force
 from ..subproblems.test_placement import slot_instance
+from ..tiny import OPTIMA
+from ..tiny import tiny as hand_checked
 
 CLOSE = 1e-6
 

@@ -20,8 +20,8 @@ from gadgetopt.models.gadget.utility import Sigmoid, Table
 
 from gadgetopt.system.result import Limits
 
-from ..gadget_brute_force import brute_force
-from ..gadget_tiny import tiny
+from ..brute_force import brute_force
+from ..tiny import tiny
 
 
 def small(seed, kind):

@@ -22,7 +22,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import drawn
 from gadgetopt.system.result import Limits
 
-from ..gadget_tiny import (
+from ..tiny import (
     BEST,
     ring,
     solution,

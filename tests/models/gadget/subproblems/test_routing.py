@@ -12,7 +12,7 @@ from gadgetopt.models.gadget.subproblems.slot_problem import ring
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ..gadget_tiny import solution, tiny
+from ..tiny import solution, tiny
 
 
 def closed_walk(rng, links, steps):

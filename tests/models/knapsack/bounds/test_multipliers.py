@@ -1,4 +1,4 @@
-"""Certificates: none proves less than the optimum, and good ones prove the known bounds."""
+"""Certified bounds: none is below the optimum, and good multipliers prove the known bounds."""
 
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve, verify_bound
 
-from ..knapsack_brute_force import optimum, single, small_instances
+from ..brute_force import optimum, single, small_instances
 
 TINY = library() / "knapsack" / "tiny"
 MULTIPLIERS = st.lists(st.fractions(0, 5, max_denominator=3), min_size=3, max_size=3)

@@ -1,21 +1,14 @@
-"""The methods against enumeration, the hand-checked instances, and the public optima."""
+"""The exact methods against brute force, hand-checked instances and the public optima."""
 
 import time
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.knapsack.certificate import check_bound
-from gadgetopt.models.knapsack.evaluate import evaluate
-from gadgetopt.models.knapsack.exact.methods import (
-    cg_core,
-    dynamic_program,
-    enumeration,
-    frieze_clarke,
-    greedy,
-)
-from gadgetopt.models.knapsack.generate.presets import multiple_choice, paper
-from gadgetopt.models.knapsack.guarantees.ratios import frieze_clarke_ratio
+from gadgetopt.models.knapsack.algorithms.frieze_clarke import frieze_clarke
+from gadgetopt.models.knapsack.baselines.greedy import greedy
+from gadgetopt.models.knapsack.exact.methods import cg_core, dynamic_program, enumeration
+from gadgetopt.models.knapsack.generate.presets import paper
 from gadgetopt.models.knapsack.importers.reading import read_mmkp, read_orlib
 from gadgetopt.models.knapsack.instance import Item, KnapsackInstance
 from hypothesis import given
@@ -27,30 +20,14 @@ from gadgetopt.system.registry import problem as registered
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 
-from ..knapsack_brute_force import optimum, single, small_instances
+from ..brute_force import optimum, single, small_instances
+from ..outcomes import bound_of, run, value_of
 
 TINY = library() / "knapsack" / "tiny"
 
 
-def run(method, instance, limits=None, **parameters):
-    return method(instance, limits or Limits(), np.random.default_rng(0), **parameters)
-
-
 def document(instance):
     return Document(registered("knapsack"), "instance", "test", instance)
-
-
-def bound_of(instance, outcome):
-    if outcome.certificate is None:
-        return outcome.dual_bound
-    return check_bound(instance, outcome.certificate)
-
-
-def value_of(instance, outcome):
-    evaluation = evaluate(instance, outcome.solution)
-    assert evaluation.feasible
-    assert evaluation.objective == outcome.claimed_objective
-    return evaluation.objective
 
 
 @pytest.mark.parametrize(
@@ -70,28 +47,6 @@ def test_exact_methods_find_and_prove_the_optimum(method, parameters, instance):
         assert outcome.proved is Status.INFEASIBLE
     else:
         assert value_of(instance, outcome) == best == bound_of(instance, outcome)
-
-
-@given(instance=small_instances(single_items=True), k=st.integers(0, 6), complete=st.booleans())
-def test_frieze_and_clarke_keep_their_promise(instance, k, complete):
-    best = optimum(instance)
-    found = {}
-    for how in ("literal", "pruned"):
-        outcome = run(frieze_clarke, instance, k=k, complete=complete, enumeration=how)
-        found[how] = value_of(instance, outcome)
-        assert bound_of(instance, outcome) >= best
-        promised = frieze_clarke_ratio(instance, {"k": k})
-        if promised is not None:
-            assert best <= promised * found[how]
-
-
-@given(instance=small_instances())
-def test_greed_is_feasible_or_says_nothing(instance):
-    outcome = run(greedy, instance)
-    if outcome.solution is not None:
-        assert value_of(instance, outcome) <= optimum(instance)
-    else:
-        assert instance.exactly_one
 
 
 @given(
@@ -114,27 +69,6 @@ def test_the_dynamic_program_is_exact_and_certified(thetas, profits, capacities)
     outcome = run(dynamic_program, instance)
     assert outcome.certificate is not None
     assert value_of(instance, outcome) == optimum(instance) == bound_of(instance, outcome)
-
-
-@pytest.mark.parametrize(
-    ("name", "k", "profit"),
-    [
-        # k = 0 rounds (.7843, .7255, 1, 0, 0), {2} gives (0, 1, 1, .6667, 0), {1, 2} is optimal.
-        ("e6_two_rows", 0, 11),
-        ("e6_two_rows", 1, 24),
-        ("e6_two_rows", 2, 27),
-        ("e7_petersen1", 0, 3200),
-        ("e7_petersen1", 1, 3200),
-        ("e7_petersen1", 2, 3200),
-        ("e7_petersen1", 3, 3800),
-        ("e7_weing1", 1, 139508),
-        ("e7_weing1", 2, 139508),
-    ],
-)
-@pytest.mark.parametrize("how", ["literal", "pruned"])
-def test_frieze_and_clarke_on_hand_checked_instances(name, k, profit, how):
-    instance = read_instance(TINY / f"{name}.json").data
-    assert value_of(instance, run(frieze_clarke, instance, k=k, enumeration=how)) == profit
 
 
 @pytest.mark.parametrize("method", ["cg_core", "enumeration", "direct@highs", "direct@cpsat"])
@@ -160,14 +94,10 @@ def test_the_optimum_of_i01_is_the_choice_that_the_file_states():
     assert result.solution.chosen == (3, 4, 1, 2, 3)
 
 
-def test_methods_refuse_what_they_are_not_made_for():
+def test_the_dynamic_program_refuses_weights_in_several_directions():
     khan = read_instance(TINY / "e8_khan_i01.json").data
-    with pytest.raises(ModelRefused, match="single items that may be left out"):
-        run(frieze_clarke, khan)
     with pytest.raises(ModelRefused, match="not whole multiples of one vector"):
         run(dynamic_program, khan)
-    with pytest.raises(ModelRefused, match=r"sets of at most 20 of 100 items, more than"):
-        run(frieze_clarke, paper(np.random.default_rng(0)), k=20)
 
 
 @pytest.mark.parametrize("method", [cg_core, enumeration])
@@ -185,13 +115,6 @@ def test_nothing_is_packed_where_nothing_is_worth_it_or_fits(method):
     for instance in (single([0, 0], [[1, 1]], [5]), single([1, 2], [[6, 7]], [5])):
         outcome = run(method, instance)
         assert value_of(instance, outcome) == 0
-
-
-def test_greed_exchanges_within_groups():
-    instance = multiple_choice(np.random.default_rng(1), groups=6, items=6, rows=4)
-    found = value_of(instance, run(greedy, instance))
-    best = value_of(instance, run(cg_core, instance))
-    assert 0.8 * best < found <= best
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Status
 
-from ..knapsack_brute_force import optimum, small_instance
+from ..brute_force import optimum, small_instance
 
 
 @pytest.mark.parametrize("backend", ["highs", "cpsat"])

@@ -1,4 +1,4 @@
-"""What the presets promise of their instances."""
+"""Presets: the ranges and structure of their instances."""
 
 import numpy as np
 import pytest

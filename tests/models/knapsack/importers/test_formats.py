@@ -1,4 +1,4 @@
-"""The public formats: what files become, and that bad ones are refused in one clear line."""
+"""The public formats: instances read from files, and bad files refused in one clear line."""
 
 import json
 
@@ -10,7 +10,7 @@ from gadgetopt.models.knapsack.importers.reading import read_mmkp, read_orlib
 from gadgetopt.errors import InputError
 from gadgetopt.system.files import library, read_instance
 
-from ..knapsack_brute_force import single
+from ..brute_force import single
 
 RNG = np.random.default_rng(0)
 

@@ -8,7 +8,7 @@ from gadgetopt.models.knapsack.pictures.capacities import plot
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import drawn
 
-from ..knapsack_brute_force import single
+from ..brute_force import single
 
 E6 = single([14, 13, 11, 5, 9], [[5, 7, 4, 3, 8], [8, 1, 6, 4, 8]], [13, 13])
 

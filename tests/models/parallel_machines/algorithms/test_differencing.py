@@ -1,4 +1,4 @@
-"""The differencing method on the example that everybody uses, and on any."""
+"""The differencing method on the textbook example and on random instances."""
 
 from gadgetopt.models.parallel_machines.algorithms.differencing import difference
 from hypothesis import given

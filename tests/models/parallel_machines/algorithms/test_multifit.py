@@ -1,4 +1,4 @@
-"""First-fit decreasing with a tree is first-fit decreasing."""
+"""First-fit decreasing with a tree agrees with the naive one."""
 
 from gadgetopt.models.parallel_machines.algorithms.multifit import first_fit_decreasing
 from hypothesis import given

@@ -4,6 +4,8 @@ from gadgetopt.models.parallel_machines.baselines import local_search
 from gadgetopt.models.parallel_machines.baselines.local_search import PairSearch
 from hypothesis import given
 
+from gadgetopt.search.clock import Clock
+
 from ..brute_force import instance_of, optimum, run, small_instances
 
 
@@ -24,5 +26,5 @@ def test_where_sums_are_too_many_pairs_are_differenced(monkeypatch):
     instance = instance_of(2, 8, 7, 6, 5, 4)
     search = PairSearch(instance, [[0, 1, 2, 3], [4]], None)
     monkeypatch.setattr(local_search, "MOST_BITS", 1)
-    search.run(15, 0, lambda: False)
+    search.run(15, 0, Clock())
     assert search.makespan_s == 16

@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.parallel_machines.bounds.patterns import Demand, best_pattern, pack_in_parts
+from gadgetopt.models.parallel_machines.bounds.patterns import (
+    Demand,
+    best_pattern,
+    pack_fractionally,
+)
 from gadgetopt.models.parallel_machines.generate.presets import uniform
 from hypothesis import given
 
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
 from ..brute_force import instance_of, optimum, run, small_instances
@@ -45,9 +50,9 @@ def test_column_generation_finds_the_best_pattern_and_says_what_fits():
     assert best_pattern(demand, np.array([2.0, 1.0]), 12) == ((0, 4), 4.0)
     assert best_pattern(demand, np.array([2.0, 1.0]), 13) == ((1, 2), 4.0)
     for capacity, fits in ((12, False), (13, True)):
-        found = pack_in_parts(demand, capacity, {}, lambda: False, Limits())
+        found = pack_fractionally(demand, capacity, {}, Clock())
         assert found.fits is fits
-    assert pack_in_parts(demand, 13, {}, lambda: True, Limits()).fits is None
+    assert pack_fractionally(demand, 13, {}, Clock(Limits(time_s=0.0))).fits is None
 
 
 @pytest.mark.parametrize("method", ["combinatorial", "dual_feasible", "pattern_bound"])

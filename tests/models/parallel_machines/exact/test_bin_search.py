@@ -8,9 +8,10 @@ from gadgetopt.models.parallel_machines.exact.diving import dive
 from gadgetopt.models.parallel_machines.exact.enumeration import possible_patterns
 from gadgetopt.models.parallel_machines.generate.presets import uniform
 
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
-from ..brute_force import run
+from ..brute_force import instance_of, run
 
 
 @pytest.mark.parametrize(("shortest_s", "longest_s"), [(1, 20), (1, 100), (50, 100), (100, 200)])
@@ -49,17 +50,17 @@ def test_possible_patterns_hold_every_packing():
     # Into machines of 13 the jobs go as 7 + 3 + 3, 7 + 3 + 3 and 7, which idles for 6 of the 6
     # seconds that there are, or as 7 + 3 + 3, 7 + 3 and 7 + 3.
     demand = Demand((7, 3), (3, 4), 3)
-    found = possible_patterns(demand, 13, {}, lambda: False, Limits())
+    found = possible_patterns(demand, 13, {}, Clock())
     assert {(1, 2), (1, 1), (1, 0)} <= set(found)
-    assert possible_patterns(demand, 12, {}, lambda: False, Limits()) == []
+    assert possible_patterns(demand, 12, {}, Clock()) == []
 
 
 def test_a_dive_returns_a_packing_or_nothing():
     demand = Demand((7, 3), (3, 4), 3)
-    packing = dive(demand, 13, {}, None, lambda: False, Limits())
+    packing = dive(demand, 13, {}, None, Clock())
     assert tuple(map(sum, zip(*packing, strict=True))) == demand.counts
     assert all(demand.load_s(pattern) <= 13 for pattern in packing)
-    assert dive(demand, 12, {}, None, lambda: False, Limits()) is None
+    assert dive(demand, 12, {}, None, Clock()) is None
 
 
 def test_without_time_it_returns_what_it_has():
@@ -76,3 +77,12 @@ def test_what_is_too_large_for_patterns_keeps_its_bound():
     assert found.status == "feasible"
     assert found.bound_voucher == "verified"
     assert "entries" in found.notes["refused"]
+
+
+def test_it_stops_at_the_gap_that_was_asked_for():
+    # Counting proves 11 and local search finds 12, a gap of 1/12; 12 is optimal.
+    instance = instance_of(3, 7, 7, 5, 5, 3, 3, 2)
+    found = bin_search.bin_search(instance, Limits(rel_gap=0.1), np.random.default_rng(0))
+    assert (found.dual_bound, found.claimed_objective) == (11, 12)
+    found = bin_search.bin_search(instance, Limits(rel_gap=0.01), np.random.default_rng(0))
+    assert found.dual_bound == 12

@@ -1,4 +1,4 @@
-"""What the models are on paper: their sizes, their linear relaxations, and whom they refuse."""
+"""The models: their sizes, their linear relaxations, and the instances that they refuse."""
 
 import pyomo.environ as pyo
 import pytest

@@ -5,6 +5,8 @@ from gadgetopt.models.parallel_machines.instance import ParallelMachinesSolution
 from gadgetopt.models.parallel_machines.pictures.loads import draw
 
 from gadgetopt.errors import InputError
+from gadgetopt.reporting.figures import drawn
+from gadgetopt.system.registry import problem
 
 from ..brute_force import instance_of
 
@@ -24,5 +26,6 @@ def test_machines_are_bars_of_their_jobs_longest_first():
 
 
 def test_an_infeasible_assignment_is_not_drawn():
+    system = problem("parallel_machines")
     with pytest.raises(InputError, match="unassigned_job"):
-        draw(FIVE_JOBS, ParallelMachinesSolution(machine=(0,)))
+        drawn(system, system.pictures[0], FIVE_JOBS, ParallelMachinesSolution(machine=(0,)))

@@ -22,7 +22,7 @@ from gadgetopt.system.files import (
 )
 from gadgetopt.system.result import Limits
 
-from ..pdors_jobs import cluster, job, random_instance
+from ..kernel_instances import cluster, job, random_instance
 
 
 def _job(*values, samples=8, arrival=1):

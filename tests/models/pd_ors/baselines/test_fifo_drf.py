@@ -1,4 +1,4 @@
-"""FIFO, DRF and Dorm."""
+"""FIFO, DRF and Dorm on hand-checked instances, and their laws on random ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
 
-from ..pdors_jobs import cluster, job
+from ..kernel_instances import cluster, job
 
 SLOW = (50, 40, 30, 20, 10, 5)
 

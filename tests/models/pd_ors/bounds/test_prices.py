@@ -1,4 +1,4 @@
-"""Prices prove bounds: by the check's own account of what schedules cost, however relaxed."""
+"""Prices prove bounds, by the lower bounds on costs of schedules that the check computes itself."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from gadgetopt.models.pd_ors.subproblems.kernel import best_plans
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits
 
-from ..pdors_brute_force import optimum
-from ..pdors_jobs import cluster, job
-from ..pdors_tiny import HAND_CHECKED, tiny_instance
+from ..brute_force import optimum
+from ..kernel_instances import cluster, job
+from ..tiny_instances import HAND_CHECKED, tiny_instance
 
 BOUNDS = (alone, volume_knapsack, price_bound, column_lp)
 

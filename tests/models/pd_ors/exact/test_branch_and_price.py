@@ -1,4 +1,4 @@
-"""Branch-and-price agrees with the other exact routes, and its pieces do what they say."""
+"""Branch-and-price agrees with the other exact routes, its pricing with enumeration."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
+from gadgetopt.models.pd_ors.bounds.branching_constraints import BranchingConstraint
 from gadgetopt.models.pd_ors.bounds.class_pricing import JobPricing
 from gadgetopt.models.pd_ors.bounds.restricted_master import Column
-from gadgetopt.models.pd_ors.bounds.rules import Rule
 from gadgetopt.models.pd_ors.certificate import check_bound
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.exact.branch_and_price import branch_and_price
-from gadgetopt.models.pd_ors.exact.branching import by_completion, by_rule, root
+from gadgetopt.models.pd_ors.exact.branching import by_completion, by_constraint, root
 from gadgetopt.models.pd_ors.formulations import columns, compact
 from gadgetopt.models.pd_ors.generate.presets import desk, paper, tiny
 from gadgetopt.models.pd_ors.subproblems.kernel import Use
@@ -21,7 +21,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits
 
-from ..pdors_tiny import (
+from ..tiny_instances import (
     HAND_CHECKED,
     cluster,
     job_j,
@@ -99,29 +99,29 @@ def test_plans_under_rules_are_the_cheapest_by_enumeration(seed):
             continue
         slots = list(range(job.arrival, 4))
         price = rng.choice([0.0, 0.5, 1.0, 2.0], (3, 1, len(instance.resources)))
-        rules = [
+        constraints = [
             (
-                Rule(job.index, t, int(rng.integers(1, 3)), bool(rng.integers(2))),
+                BranchingConstraint(job.index, t, int(rng.integers(1, 3)), bool(rng.integers(2))),
                 bool(rng.integers(2)),
             )
             for t in slots
             if rng.random() < 0.6
         ]
         node = root(len(instance.jobs), 3)
-        for rule, holds in rules:
-            node = node.ruled(rule, holds)
-        charged = [(Rule(job.index, slots[-1], 1, False), 0.7)]
+        for constraint, holds in constraints:
+            node = node.constrained(constraint, holds)
+        charged = [(BranchingConstraint(job.index, slots[-1], 1, False), 0.7)]
         limit = node.restrictions([job])[job.index]
         plans = JobPricing(job).plans(
             price, 0, allow=limit.allow, forced=limit.forced, surcharges=charged
         )
-        truth = enumerated(job, slots, price, rules, charged)
+        truth = enumerated(job, slots, price, constraints, charged)
         found = min((plan.cost for plan in plans.values()), default=np.inf)
         assert found == pytest.approx(truth)
 
 
-def enumerated(job, slots, price, rules, charged):
-    """Least cost of all uses that do the work and agree with the rules, on one machine."""
+def enumerated(job, slots, price, constraints, charged):
+    """Least cost of all uses that do the work and agree with the constraints, on one machine."""
     inside = [Use(0, True, n) for n in range(1, int(job.most_internal[0]) + 1) if job.usable[n]]
     spread = [Use(0, False, n) for n in range(1, job.most_external + 1) if job.usable[n]]
     best = np.inf
@@ -130,10 +130,14 @@ def enumerated(job, slots, price, rules, charged):
         done = sum(u.workers * (job.sigma if u.internal else 1) for u in uses if u)
         if done < job.work:
             continue
-        if any(rule.met(by_slot[rule.slot]) != holds for rule, holds in rules):
+        if any(
+            constraint.met(by_slot[constraint.slot]) != holds for constraint, holds in constraints
+        ):
             continue
         cost = sum(float(price[t - 1, 0] @ job.demand[u.workers]) for t, u in by_slot.items() if u)
-        cost += sum(charge for rule, charge in charged if rule.met(by_slot[rule.slot]))
+        cost += sum(
+            charge for constraint, charge in charged if constraint.met(by_slot[constraint.slot])
+        )
         best = min(best, cost)
     return best
 
@@ -156,7 +160,7 @@ def test_branching_on_a_rule_parts_worker_counts_and_modes():
     counts = [column(0, 1, (1, False, 2)), column(0, 1, (1, False, 3))]
     modes = [column(0, 1, (1, False, 2)), column(0, 1, (1, True, 2))]
     for two in (counts, modes):
-        children = by_rule(root(1, 3), two, shares)
+        children = by_constraint(root(1, 3), two, shares)
         assert sorted([child.allows(c) for c in two] for child in children) == [
             [False, True],
             [True, False],
@@ -167,4 +171,4 @@ def test_there_is_nothing_to_branch_on_where_each_job_does_one_thing():
     same = [column(0, 1, (1, False, 2)), column(0, 1, (1, False, 2))]
     shares = np.array([0.5, 0.5])
     assert by_completion(root(1, 3), same, shares) is None
-    assert by_rule(root(1, 3), same, shares) is None
+    assert by_constraint(root(1, 3), same, shares) is None

@@ -1,4 +1,4 @@
-"""The default method: the better of its parts in both ends."""
+"""The default method has the better value and the better bound of its parts."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from gadgetopt.models.pd_ors.generate.presets import desk, paper, quickstart
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits
 
-from ..pdors_tiny import tiny_instance
+from ..tiny_instances import tiny_instance
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -1,4 +1,4 @@
-"""Presets: the settings of the experiments, and instances that are what they say."""
+"""Presets: the settings of the experiments, and instances with the properties they promise."""
 
 import numpy as np
 import pytest

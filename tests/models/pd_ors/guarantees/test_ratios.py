@@ -1,4 +1,4 @@
-"""What is claimed and what is proved of PD-ORS's ratio."""
+"""The claimed ratios of PD-ORS are refuted, the proven one holds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from gadgetopt.models.pd_ors.instance import TableUtility
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits
 
-from ..pdors_jobs import cluster, job
+from ..kernel_instances import cluster, job
 
 DEFAULTS = {
     name: p.default

@@ -1,4 +1,4 @@
-"""Logs of arrivals: what rows become, and that bad ones are refused in one clear line."""
+"""Rows of logs become arrivals, and bad ones are refused in one clear line."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Pictures: what they draw is what is so."""
+"""Pictures agree with the evaluator."""
 
 import numpy as np
 import pytest

@@ -14,7 +14,7 @@ from gadgetopt.models.pd_ors.subproblems.slot_tables import Room, exact_table
 
 from gadgetopt.errors import ModelRefused
 
-from ..pdors_jobs import (
+from ..kernel_instances import (
     cluster,
     job,
     least_plan_costs,

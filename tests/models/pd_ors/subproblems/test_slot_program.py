@@ -10,7 +10,7 @@ from gadgetopt.models.pd_ors.subproblems.slot_program import SlotOptimum, build_
 from gadgetopt.models.pd_ors.subproblems.slot_tables import Room, exact_table
 from gadgetopt.models.pd_ors.terms import JobTerms
 
-from ..pdors_tiny import JOB_J, cluster, tiny_instance
+from ..tiny_instances import JOB_J, cluster, tiny_instance
 
 BACKENDS = ("highs", "cpsat")
 

@@ -1,4 +1,4 @@
-"""Algorithm 4's rounding of the program of one slot."""
+"""Randomised rounding of the program of one slot."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gadgetopt.models.pd_ors.subproblems.slot_tables import Room, exact_table
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.bicriteria import lemma, measure
 
-from ..pdors_jobs import cluster, job, random_instance
+from ..kernel_instances import cluster, job, random_instance
 
 SEEDS = range(40)
 

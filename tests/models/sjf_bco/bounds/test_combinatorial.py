@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 import pytest
 from gadgetopt.models.sjf_bco.bounds import class_bound
 from gadgetopt.models.sjf_bco.bounds import combinatorial as bounds
+from gadgetopt.models.sjf_bco.certificate import _Windows
 from gadgetopt.models.sjf_bco.formulations import load_limit
 from gadgetopt.models.sjf_bco.generate.presets import scale
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
@@ -99,12 +99,20 @@ def test_energetic_bound_of_the_papers_experiment(seed, expected):
     assert bounds.energetic_bound(paper_experiment(seed)) == expected
 
 
-def test_energetic_bound_of_many_jobs_is_quick():
-    inst = scale(np.random.default_rng(0), jobs=20_000)
-    assert inst.rates.exec_min.size == 20_000
-    began = time.perf_counter()
+@pytest.mark.parametrize("jobs", [200, 20_000])
+def test_energetic_bound_bisects_and_looks_at_two_windows_a_duration(monkeypatch, jobs):
+    inst = scale(np.random.default_rng(0), jobs=jobs)
+    tested, windows = [], []
+    needed, sort = _Windows.needed, np.searchsorted
+    monkeypatch.setattr(_Windows, "needed", lambda w, M: tested.append(M) or needed(w, M))
+    monkeypatch.setattr(np, "searchsorted", lambda *a, **b: windows.append(a[1]) or sort(*a, **b))
     bounds.energetic_bound(inst)
-    assert time.perf_counter() - began < 5
+
+    longest = bounds.area(inst) + 2 * bounds.longest_job(inst)
+    durations = len(np.unique(inst.rates.exec_min))
+    assert 1 <= len(tested) <= 2 * longest.bit_length()
+    assert windows
+    assert all(len(t) <= 2 * durations + 2 for t in windows)
 
 
 @given(st.integers(0, 2**31))

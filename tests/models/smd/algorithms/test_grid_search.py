@@ -1,4 +1,4 @@
-"""Algorithm 1: hand-checked points, both routes against each other, its promise."""
+"""Grid search (Algorithm 1): hand-checked points, both routes against each other, its ratio."""
 
 from __future__ import annotations
 

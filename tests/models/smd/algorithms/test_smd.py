@@ -24,7 +24,7 @@ from gadgetopt.pieces.knapsack.greedy import by_density
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.system.result import Limits
 
-from ..smd_brute_force import optimum, small_instances
+from ..brute_force import optimum, small_instances
 
 LIMITS = Limits(time_s=30)
 

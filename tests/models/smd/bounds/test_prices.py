@@ -1,4 +1,4 @@
-"""Bounds and their certificates: none is below the optimum, and the good ones are tight."""
+"""Bounds and their certificates: none is below the optimum, and bounds at good prices are tight."""
 
 from fractions import Fraction
 
@@ -18,7 +18,7 @@ from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 
-from ..smd_brute_force import optimum, small_instances
+from ..brute_force import optimum, small_instances
 
 PRICES = st.lists(st.fractions(0, 50, max_denominator=7), min_size=2, max_size=2)
 

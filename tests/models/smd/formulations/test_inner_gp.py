@@ -1,4 +1,4 @@
-"""The relaxation of the problem of one job as a geometric program (F7)."""
+"""The problem of one job over the reals, a geometric program."""
 
 from __future__ import annotations
 

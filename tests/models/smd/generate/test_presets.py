@@ -1,4 +1,4 @@
-"""Presets: the paper's ranges, and that what is planted is there."""
+"""Presets keep to the paper's ranges, and planted optima are optima."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Theorems as checks: what they promise, and that nothing measured exceeds what is proved."""
+"""Theorems: their ratios on instances, and that no measured ratio exceeds a proven one."""
 
 import math
 
@@ -25,7 +25,7 @@ from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 from gadgetopt.trust.theorems import promises
 
-from ..smd_brute_force import optimum, small_instances
+from ..brute_force import optimum, small_instances
 
 SMD = dict(find_method(problem("smd"), "smd").method.parameters)
 
@@ -126,9 +126,9 @@ def test_theorems_name_the_assumption_that_fails():
     instance = planted(rng(), jobs=3, charging="used")
     call = find_method(problem("smd"), "smd:grid=as_printed:fallback=none:outer=greedy_density")
     by_name = {p.theorem: p for p in promises(problem("smd"), instance, call)}
-    assert len(by_name["B1, B2"].failing) == 4
+    assert len(by_name["Rounding, job by job"].failing) == 4
     assert "M is M_delta" in by_name["Theorem 6"].failing
-    assert not by_name["B1, B2"].applies
+    assert not by_name["Rounding, job by job"].applies
 
 
 def test_b2_promises_something_finite_where_utilities_fall_slowly():

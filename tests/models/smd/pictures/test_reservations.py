@@ -1,4 +1,4 @@
-"""Pictures: what they draw is what is so."""
+"""Pictures show the numbers of the instance and the decision."""
 
 from itertools import pairwise
 
@@ -9,8 +9,8 @@ from gadgetopt.models.smd.exact.optimum import exact
 from gadgetopt.models.smd.generate.presets import quickstart
 from gadgetopt.models.smd.instance import Allocation, SmdSolution
 from gadgetopt.models.smd.iteration_time import Layer, critical_path
+from gadgetopt.models.smd.pictures.ratio_over_cluster import ratio_over_cluster
 from gadgetopt.models.smd.pictures.reservations import plot
-from gadgetopt.models.smd.pictures.study import ratio_over_cluster
 from gadgetopt.models.smd.pictures.surface import points, surface
 from gadgetopt.models.smd.pictures.timeline import LANES, bars, timeline
 from gadgetopt.models.smd.subproblems.inner import best_pair

@@ -1,4 +1,4 @@
-"""The problem of one job: exact by lines, by table, relaxed as a geometric program."""
+"""The problem of one job: exact by numbers of servers, by table, and over the reals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store of a thousand runs, its report, and a browser to look at it with."""
+"""Fixtures: a store of a thousand runs, its report, and a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The torture problem as a third party's package, and instances of it."""
+"""Fixtures: the torture problem as a third party's package, and its instances."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Clients: several on one store, and what they say of a cluster that is none."""
+"""Clients: several on one store, and messages about unusable clusters."""
 
 import os
 import signal
@@ -194,7 +194,7 @@ def test_bad_files_are_refused_before_anything_runs(piles, tmp_path):
     folder = piles(1)
     (folder / "broken.json").write_text("{")
     with pytest.raises(InputError, match="not JSON"):
-        compare([folder], ["greedy"], store=tmp_path / "runs.sqlite")
+        compare([folder / "broken.json"], ["greedy"], store=tmp_path / "runs.sqlite")
     assert not (tmp_path / "runs.sqlite").exists()
     assert read(folder / "pile_0.json").problem.name == "torture"
 
@@ -209,7 +209,7 @@ def test_runs_whose_workers_died_are_tried_one_by_one_and_then_recorded(piles):
     future = SimpleNamespace(status="error")
     assert engine._outcomes(future, (KilledWorker, died, None), [job, job]) == []
     (failure,) = engine._outcomes(future, (KilledWorker, died, None), [job])
-    assert failure.reason.startswith("the workers that did it died: ")
+    assert failure.reason.startswith("its workers died: ")
     assert engine._bundle(iter([job, job]))[0] == [job]
 
 

@@ -1,4 +1,4 @@
-"""Methods that do the worst to their process, in the midst of a healthy batch."""
+"""Methods that damage their process, among the healthy methods of a batch."""
 
 import itertools
 import re
@@ -38,8 +38,8 @@ RECORDED = {
     "too_much": ("error", None, r"the solution is infeasible: capacity at pile"),
     "answers_in_prose": ("error", None, r"returned str, expected MethodOutcome"),
     "solves_in_prose": ("error", None, r"the solution cannot be evaluated: AttributeError"),
-    "notes_what_cannot_be_written": ("error", None, r"its result cannot be written down: "),
-    "boasts": ("error", None, r"what it returned cannot be judged: "),
+    "notes_what_cannot_be_written": ("error", None, r"its result cannot be stored: "),
+    "boasts": ("error", None, r"its outcome cannot be judged: "),
 }
 
 

@@ -1,4 +1,4 @@
-"""A 0/1 knapsack whose methods do to their process whatever a method can do.
+"""A 0/1 knapsack with methods that damage their process in every possible way.
 
 It is a problem of a third party: the tests' `torture` fixture installs it for this process and for
 all that it starts. It imports nothing heavy, so that processes that die of it are soon replaced.

@@ -1,0 +1,190 @@
+"""The models of rings: they agree with brute force, and the hand-checked instances come out."""
+
+import numpy as np
+import pytest
+from gadgetopt.models.gadget.evaluate import evaluate
+from gadgetopt.models.gadget.formulations import (
+    circulation,
+    ddljs,
+    embedding,
+    tree,
+)
+from gadgetopt.models.gadget.formulations.cp_circuit import circuits, cp_circuit
+from gadgetopt.models.gadget.formulations.cp_joint import solve_embedding, solve_slot
+from gadgetopt.models.gadget.formulations.cp_tree import CP_TREE, cp_tree, embedding_test
+from gadgetopt.models.gadget.formulations.joint import decode, mappings_of, slot_model
+from gadgetopt.models.gadget.generate import presets as generate
+from gadgetopt.models.gadget.subproblems.slot_problem import ring, slot_problem
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.solvers import solve_model
+from gadgetopt.system.result import Limits, Status
+
+from ..brute_force import brute_force
+from ..tiny import OPTIMA, solution, tiny
+
+MODELS = (embedding, circulation, tree)
+CP_METHODS = (cp_circuit, cp_tree, solve_embedding)
+#: Made for two-tier clusters only.
+FOR_TREES = (tree, cp_tree)
+#: Slow, and the same model as another: on every fourth instance.
+NOW_AND_THEN = (solve_embedding,)
+
+
+def optimum_by(module, instance):
+    """Solve a Pyomo model; return its optimum, which its decision has too."""
+    model = module.build(instance)
+    found = solve_model(model)
+    assert found.status is Status.OPTIMAL
+    evaluation = evaluate(instance, decode(model, instance))
+    assert evaluation.feasible, evaluation.violations
+    assert evaluation.objective == pytest.approx(found.objective, abs=1e-6)
+    return found.objective
+
+
+def optimum_by_cp(method, instance):
+    """Run a CP-SAT method; return what its decision is worth, which its bound says too."""
+    found = method(instance, Limits(), np.random.default_rng(0))
+    evaluation = evaluate(instance, found.solution)
+    assert evaluation.feasible, evaluation.violations
+    assert evaluation.objective - 1e-9 <= found.dual_bound <= evaluation.objective + 1e-5
+    return evaluation.objective
+
+
+def optimum(route, instance):
+    """Solve by a Pyomo model or a method."""
+    return (optimum_by if route in MODELS else optimum_by_cp)(route, instance)
+
+
+def random_instance(seed):
+    """Trees with one or two resources over one or two slots, every third a graph."""
+    rng = np.random.default_rng(seed)
+    if seed % 3 == 0:
+        return generate.graph(rng, jobs=2, servers=3, switches=1, extra_links=4)
+    return generate.tiny(
+        rng, servers=3 + seed % 2, horizon_slots=1 + seed // 3 % 2, resources=1 + seed // 5 % 2
+    )
+
+
+@pytest.mark.parametrize("begin", range(0, 100, 10))
+def test_all_models_agree_with_brute_force(begin):
+    for seed in range(begin, begin + 10):
+        instance = random_instance(seed)
+        best, _ = brute_force(instance)
+        for route in (*MODELS, *CP_METHODS):
+            if route in FOR_TREES and instance.terms.tree is None:
+                continue
+            if route in NOW_AND_THEN and seed % 4:
+                continue
+            assert optimum(route, instance) == pytest.approx(best, abs=1e-6), (seed, route)
+
+
+@pytest.mark.parametrize("name", OPTIMA)
+@pytest.mark.parametrize(
+    "route", [*MODELS, *CP_METHODS], ids=lambda route: route.__name__.rpartition(".")[2]
+)
+def test_hand_checked_optima_come_out(route, name):
+    instance = tiny(name)
+    if route in FOR_TREES and instance.terms.tree is None:
+        with pytest.raises(ModelRefused, match="graph"):
+            optimum(route, instance)
+        return
+    assert optimum(route, instance) == pytest.approx(OPTIMA[name], abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["h1_bandwidth_blind", "h2_chain_of_bounds", "h5_slot"])
+def test_brute_force_agrees_by_hand(name):
+    assert brute_force(tiny(name))[0] == OPTIMA[name]
+
+
+@pytest.mark.parametrize(
+    "way", [embedding.EMBEDDING, circulation.CIRCULATION, tree.TREE], ids=lambda way: way.name
+)
+def test_a_slot_alone_is_worth_what_its_rings_gain(way):
+    instance = generate.tiny(np.random.default_rng(5), horizon_slots=3, servers=4)
+    terms = instance.terms
+    slot = slot_problem(terms, 3, [1, 0, 2])
+    model = slot_model(slot, way)
+    found = solve_model(model)
+    mappings = mappings_of(model.slot[3], terms)
+    gain = {x.job.index: x.gain for x in slot.jobs}
+    assert sum(gain[m.job][m.size] for m in mappings) == pytest.approx(found.objective)
+    assert evaluate(instance, solution(*(ring(terms, 3, m) for m in mappings))).feasible
+    for cp_way in (circuits(), CP_TREE):
+        again = solve_slot(slot, cp_way, Limits(), known=mappings, cap=found.objective)
+        assert sum(gain[m.job][m.size] for m in again.mappings) == pytest.approx(found.objective)
+        assert again.bound == pytest.approx(found.objective)
+
+
+def test_a_model_too_large_for_the_memory_is_refused():
+    instance = generate.paper(np.random.default_rng(0))
+    for module in MODELS:
+        with pytest.raises(ModelRefused, match="variables"):
+            module.build(instance)
+    for method in CP_METHODS:
+        with pytest.raises(ModelRefused, match="variables"):
+            method(instance, Limits(), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("method", CP_METHODS)
+def test_the_bound_of_rounded_utilities_holds(method):
+    # Utilities in whole units only: decisions are worth more than the model says.
+    instance = generate.quickstart(np.random.default_rng(1), jobs=3)
+    exact = optimum_by(tree, instance)
+    found = method(instance, Limits(time_s=20), np.random.default_rng(0), scale=1)
+    assert exact <= found.dual_bound + 1e-9
+    assert found.notes["rounding_of_the_bound"] > 0
+
+
+def test_utilities_too_large_for_the_scale_are_refused():
+    with pytest.raises(ModelRefused, match="smaller scale"):
+        cp_tree(tiny("h1_bandwidth_blind"), Limits(), np.random.default_rng(0), scale=10**15)
+
+
+def test_ring_sizes_of_the_optimum_can_be_embedded_and_no_more():
+    terms = tiny("h2_chain_of_bounds").terms
+    a, b = terms.jobs
+    (mapping,) = embedding_test(terms, [(a, 3)])
+    assert mapping.size == 3
+    # Both fit the GPUs, but a server's link carries one of them.
+    assert embedding_test(terms, [(a, 3), (b, 3)]) is None
+    assert embedding_test(terms, [(a, 7)]) is None
+
+
+#: Optima of (2)-(9) with (9) corrected and as printed, by hand.
+PROGRAM_AS_WRITTEN = {
+    "h1_bandwidth_blind": (6, 6),
+    # Paths that share a link do not add up in (8).
+    "h2_chain_of_bounds": (50, 30),
+    # As printed only rings of one server: 2, 1, 2 workers.
+    "h5_slot": (47, 41),
+    # Two triangles are no ring.
+    "h6_two_triangles": (6, 6),
+    # The ring around the square does not use server 0.
+    "h7_square": (9, 5),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAM_AS_WRITTEN)
+def test_degrees_as_printed_and_corrected(name):
+    instance = tiny(name)
+    corrected, printed = PROGRAM_AS_WRITTEN[name]
+    assert solve_model(ddljs.build(instance)).objective == pytest.approx(corrected)
+    assert solve_model(ddljs.build_as_printed(instance)).objective == pytest.approx(printed)
+
+
+def test_degrees_as_printed_leave_no_ring_over_servers_if_one_is_not_used():
+    # Three of six servers, as the job may use: printed, the others need two paths each as well.
+    instance = tiny("h6_two_triangles")
+    job = instance.jobs[0].model_copy(update={"max_workers": 3})
+    instance = instance.model_copy(update={"jobs": (job,)})
+    assert optimum_by(circulation, instance) == pytest.approx(3)
+    assert solve_model(ddljs.build(instance)).objective == pytest.approx(3)
+    assert solve_model(ddljs.build_as_printed(instance)).objective == pytest.approx(1)
+
+
+def test_corrected_degrees_are_a_relaxation():
+    for seed in range(20):
+        instance = random_instance(seed)
+        bound = solve_model(ddljs.build(instance)).objective
+        assert bound >= brute_force(instance)[0] - 1e-6

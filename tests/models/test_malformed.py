@@ -1,0 +1,61 @@
+"""A malformed file gives one line that names file and place, and exit code 2."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gadgetopt.system.registry import problem_names
+
+MALFORMED = Path(__file__).parent.parent / "malformed"
+FILES = sorted(p for p in MALFORMED.glob("*.json") if p.name != "expected.json")
+EXPECTED = json.loads((MALFORMED / "expected.json").read_text())
+
+
+def test_there_are_at_least_thirty_malformed_files_each_with_its_line():
+    assert len(FILES) >= 30
+    assert {p.stem for p in FILES} == set(EXPECTED)
+
+
+#: A good instance and a cheap method of the systems that files are named after.
+SYSTEMS = {
+    "forest_packing_": ("instances/forest_packing/tiny/h2_heterogeneous_triangle.json", "ring"),
+    "gadget_": ("instances/gadget/tiny/h2_chain_of_bounds.json", "drf"),
+    "parallel_machines_": ("instances/parallel_machines/tiny/two_machines.json", "lpt"),
+    "pd_ors_": ("instances/pd_ors/tiny/d_workload.json", "pd_ors"),
+    "knapsack_": ("instances/knapsack/tiny/e6_two_rows.json", "greedy"),
+    "smd_": ("instances/smd/tiny/e2_sync.json", "greedy"),
+    "": ("instances/sjf_bco/tiny/e1_co_locate.json", "first_fit"),
+}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_a_malformed_file_is_answered_by_its_one_line(path, cli, root, monkeypatch):
+    system = next(s for s in SYSTEMS if path.stem.startswith(s))
+    good, method = SYSTEMS[system]
+    kind = path.stem.removeprefix(system).split("_")[0]
+    monkeypatch.chdir(root)  # some lines name the good instance
+    commands = {
+        "instance": ("solve", path, "--method", method),
+        "solution": ("verify", good, path),
+        "certificate": ("verify", good, "--bound", path),
+    }
+    code, out, err = cli(*commands[kind])
+    expected = EXPECTED[path.stem].replace("{systems}", ", ".join(problem_names()))
+    assert code == 2
+    assert out == ""
+    assert err == f"gadgetopt: {path}: {expected}\n"
+
+
+def test_compare_on_a_directory_with_malformed_files_stops_before_the_first_solve(tmp_path):
+    command = [sys.executable, "-m", "gadgetopt", "compare", str(MALFORMED)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    skipped, error = done.stderr.splitlines()  # what is no file of gadgetopt, and what is a bad one
+    assert skipped.startswith(f"{MALFORMED}: skipped, not gadgetopt files: ")
+    assert error.startswith(f"gadgetopt: {MALFORMED}/")
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "runs.sqlite").exists()
