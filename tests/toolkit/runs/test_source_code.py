@@ -202,7 +202,7 @@ def test_a_worker_of_other_code_is_an_error_and_makes_no_row(here):
     engine = Engine("s", "tcp://elsewhere", 1)
     failed = type("Future", (), {"status": "error"})()
     job = (work(document, "gadgetopt 0.1.0 elsewhere"), document)
-    with pytest.raises(InputError, match="--scheduler: tcp://elsewhere: its workers have other"):
+    with pytest.raises(InputError, match="--scheduler: tcp://elsewhere: its workers run other"):
         engine._outcomes(failed, (OtherCode, refused.value, None), [job])
 
 
