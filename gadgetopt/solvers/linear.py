@@ -52,9 +52,11 @@ def solve_linear(
         return SolverOutcome(Status.INFEASIBLE, reason=str(error), phases_s=phases)
     compiled = time.perf_counter()
     values = current_values(form) if warm_start else None
-    outcome = _solve_form(form, backend, limits, seed, values)
+    by_cpsat = _too_large_for_highs(form, limits, seed) if backend == "highs" else None
+    outcome = by_cpsat or _solve_form(form, backend, limits, seed, values)
     passed = outcome.phases_s.get("pass", 0.0)
-    outcome = checked(form, outcome, backend, _rest(limits, compiled), seed)
+    if by_cpsat is None:
+        outcome = checked(form, outcome, backend, _rest(limits, compiled), seed)
     outcome.phases_s = {
         "compile": compiled - start,
         "pass": passed,
@@ -108,6 +110,17 @@ def checked(
     if outcome.status is Status.INFEASIBLE and form.integer.all():
         return _confirmed_infeasible(form, outcome, limits, seed)
     return _with_true_objective(form, outcome)
+
+
+def _too_large_for_highs(form: StandardForm, limits: Limits, seed: int) -> SolverOutcome | None:
+    """Return CP-SAT's outcome on a model over integers that doubles cannot resolve, if it takes it.
+
+    Nothing that HiGHS concluded could be believed, and its search may ignore the time limit.
+    """
+    if not form.integer.all() or beyond_doubles(form) is None:
+        return None
+    outcome = _cpsat_outcome(form, limits, seed)
+    return None if isinstance(outcome, str) else outcome
 
 
 def _with_true_objective(form: StandardForm, outcome: SolverOutcome) -> SolverOutcome:

@@ -231,7 +231,7 @@ def _matches(path: Path) -> list[Path]:
 
 def _instances_in(folder: Path) -> list[Path]:
     found, foreign = [], []
-    for path in sorted(folder.rglob("*.json")):
+    for path in sorted(p for p in folder.rglob("*.json") if p.is_file()):
         try:
             envelope = json.loads(path.read_text(encoding="utf-8"))
         except OSError:

@@ -155,7 +155,7 @@ def test_the_ladder_does_without_what_is_refused():
     )
     assert outcome.solution is not None
     assert outcome.dual_bound > LONG
-    # The last rung, which lists slots, is refused unless an earlier one proves the optimum.
+    # The last rung, which lists slots, is refused, unless an earlier one proves the optimum.
     assert outcome.notes["closed_by"] or outcome.notes["refused"]
 
 

@@ -297,3 +297,15 @@ def test_every_row_of_a_form_can_be_read_exactly():
     model.row = pyo.Constraint(expr=model.x / 3 + 0.25 * model.y <= 7 / 3)
     row = ExactReader(compile_model(model)).row(0)
     assert (row.coefficients, row.upper) == ([Fraction(1, 3), Fraction(1, 4)], Fraction(7, 3))
+
+
+def test_integers_that_doubles_cannot_resolve_go_to_cpsat_at_once():
+    # HiGHS searches this model far beyond any time limit.
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(domain=pyo.Integers, bounds=(-(2**40), 2**40))
+    model.y = pyo.Var(domain=pyo.Integers, bounds=(-(2**40), 2**40))
+    model.row = pyo.Constraint(expr=1000003 * model.x - 1000033 * model.y == 1)
+    model.cost = pyo.Objective(expr=model.x)
+    outcome = solve_model(model, "highs", Limits(time_s=20))
+    assert 1000003 * model.x.value - 1000033 * model.y.value == 1
+    assert outcome.versions.keys() == {"ortools"}
