@@ -308,4 +308,4 @@ def test_integers_that_doubles_cannot_resolve_go_to_cpsat_at_once():
     model.cost = pyo.Objective(expr=model.x)
     outcome = solve_model(model, "highs", Limits(time_s=20))
     assert 1000003 * model.x.value - 1000033 * model.y.value == 1
-    assert outcome.versions.keys() == {"ortools"}
+    assert "ortools" in outcome.versions
