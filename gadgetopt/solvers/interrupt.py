@@ -23,7 +23,8 @@ def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple
     solve : callable
         The blocking solve; it must release the interpreter lock.
     stop : callable
-        Asks the running solve to return soon with its incumbent. Called from another thread.
+        Asks the running solve to return soon with its incumbent. Called from another thread, again
+        and again until the solve has returned.
 
     Returns
     -------
@@ -53,16 +54,14 @@ def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple
     interrupted = False
     threading.Thread(target=run, daemon=True).start()
     try:
-        _wait(done)
+        while not done.wait(POLL_S):
+            pass
     except KeyboardInterrupt:
         interrupted = True
         stop()
-        _wait(done)
+        # A solver that has not begun its search yet may forget that it was asked to stop.
+        while not done.wait(POLL_S):
+            stop()
     if raised:
         raise raised[0]
     return returned[0], interrupted
-
-
-def _wait(done: threading.Event) -> None:
-    while not done.wait(POLL_S):
-        pass

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import pytest
 
@@ -21,11 +23,11 @@ SCRIPT = """
     import_backend(sys.argv[1])
     rng = np.random.default_rng(0)
     model = pyo.ConcreteModel()
-    model.x = pyo.Var(range(120), domain=pyo.Binary)
+    model.x = pyo.Var(range(250), domain=pyo.Binary)
     model.rows = pyo.ConstraintList()
-    for row in rng.integers(100, 1000, size=(15, 120)).tolist():
+    for row in rng.integers(100, 1000, size=(40, 250)).tolist():
         model.rows.add(sum(a * model.x[j] for j, a in enumerate(row)) <= sum(row) // 2)
-    values = rng.integers(100, 1000, size=120).tolist()
+    values = rng.integers(100, 1000, size=250).tolist()
     model.value = pyo.Objective(
         expr=sum(v * model.x[j] for j, v in enumerate(values)), sense=pyo.maximize
     )
@@ -72,3 +74,17 @@ def test_solve_runs_in_place_outside_the_main_thread():
     thread.start()
     thread.join()
     assert names == ["worker"]
+
+
+def test_a_solver_that_forgets_to_stop_is_asked_again():
+    asked = []
+
+    def solve() -> str:
+        signal.raise_signal(signal.SIGINT)  # delivered to the main thread, which waits
+        deadline = time.monotonic() + 30
+        while len(asked) < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return "stopped"
+
+    assert run_interruptibly(solve, lambda: asked.append(True)) == ("stopped", True)
+    assert len(asked) >= 3
