@@ -52,8 +52,9 @@ def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple
             done.set()
 
     interrupted = False
-    threading.Thread(target=run, daemon=True).start()
+    thread = threading.Thread(target=run, daemon=True)
     try:
+        thread.start()
         while not done.wait(POLL_S):
             pass
     except KeyboardInterrupt:

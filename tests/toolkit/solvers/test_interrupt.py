@@ -80,6 +80,7 @@ def test_a_solver_that_forgets_to_stop_is_asked_again():
     asked = []
 
     def solve() -> str:
+        time.sleep(0.3)
         signal.raise_signal(signal.SIGINT)  # delivered to the main thread, which waits
         deadline = time.monotonic() + 30
         while len(asked) < 3 and time.monotonic() < deadline:
