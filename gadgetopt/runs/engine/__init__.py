@@ -7,6 +7,7 @@ method does to its process, it costs that one run.
 client           sends runs to a Dask cluster and receives rows
 batch            the runs that a store lacks, and how their results are recorded
 supervisor       watches a solver process and stops it at a limit
+process_handle   the supervisor's side of a solver process
 solver_process   does runs, one after another
 once             a single solve or check, for the commands `solve` and `verify`
 work             messages between client, supervisor and solver process

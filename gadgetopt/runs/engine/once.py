@@ -11,12 +11,8 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.runs.engine.interrupts import polite_interrupt
-from gadgetopt.runs.engine.supervisor import (
-    Crash,
-    SolverProcess,
-    Watch,
-    interrupt,
-)
+from gadgetopt.runs.engine.process_handle import Crash, SolverProcess
+from gadgetopt.runs.engine.supervisor import Watch, interrupt
 from gadgetopt.runs.engine.work import (
     Answer,
     Call,

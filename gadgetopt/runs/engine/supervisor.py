@@ -6,32 +6,20 @@ much memory is stopped; a process that dies is replaced, and its run is tried on
 
 from __future__ import annotations
 
-import contextlib
-import os
-import queue
-import signal
-import subprocess
-import sys
 import threading
 import time
-import weakref
-from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
-
-import psutil
+from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError, OtherCode
 from gadgetopt.runs.engine.memory import machine_memory_mb
+from gadgetopt.runs.engine.process_handle import Crash, EndedIdle, SolverProcess
 from gadgetopt.runs.engine.work import (
     VERSIONS,
     Call,
     Failure,
-    Order,
     Work,
-    receive,
-    send,
 )
 
 if TYPE_CHECKING:
@@ -49,9 +37,6 @@ FAREWELL_S = 3.0
 
 #: Seconds after which no further run of a bundle is started.
 LONGEST_BUNDLE_S = 1.0
-
-#: Instances a solver process keeps.
-KEPT_INSTANCES = 8
 
 #: Share of the memory that all solves may use together if no limit is given.
 MEMORY_SHARE = 0.9
@@ -136,14 +121,6 @@ class WrongVersions(InputError):
     def __str__(self) -> str:
         said = [f"gadgetopt {v} on Python {python}" for v, python in (self.worker, self.client)]
         return f"its workers have {said[0]}, expected {said[1]} as here"
-
-
-class Crash(Exception):
-    """The solver process died; the message says how."""
-
-
-class EndedIdle(Exception):
-    """The solver process had just ended because it was idle."""
 
 
 class Watch:
@@ -267,117 +244,6 @@ class Watch:
         return seconds > self.until
 
 
-class SolverProcess:
-    """The supervisor's side of a solver process.
-
-    Parameters
-    ----------
-    threads : int
-        Solver threads.
-    options : sequence of str
-        Options of its command line.
-    echo : bool
-        True to repeat its output here, on standard error.
-    """
-
-    def __init__(self, threads: int, options: Sequence[str] = (), *, echo: bool = False):
-        self.threads = threads
-        self.instances: OrderedDict[str, None] = OrderedDict()
-        self.messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.last_words: deque[bytes] = deque(maxlen=20)
-        self.popen = subprocess.Popen(
-            [
-                *(sys.executable, "-P", "-m", "gadgetopt.runs.engine.solver_process"),
-                *(["--echo"] if echo else []),
-                *options,
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=_environment(threads),
-            start_new_session=True,  # Ctrl-C on the terminal is handled by the client
-        )
-        self.stop = weakref.finalize(self, _stop, self.popen)
-        self.usage = psutil.Process(self.popen.pid)
-        self.orders = 0
-        self.listeners = [
-            threading.Thread(target=_listen, args=(self.popen, self.messages), daemon=True),
-            threading.Thread(
-                target=_overhear, args=(self.popen, self.last_words, echo), daemon=True
-            ),
-        ]
-        for thread in self.listeners:
-            thread.start()
-
-    @property
-    def alive(self) -> bool:
-        """True if the process has not ended."""
-        return self.popen.poll() is None
-
-    def order(self, work: Work, document: str) -> None:
-        """Give the process a run, with the instance unless it already has it."""
-        known = work.fingerprint in self.instances
-        self.instances[work.fingerprint] = None
-        self.instances.move_to_end(work.fingerprint)
-        forget = []
-        while len(self.instances) > KEPT_INSTANCES:
-            forget.append(self.instances.popitem(last=False)[0])
-        self.last_words.clear()
-        self.orders += 1
-        self.send(Order(work, None if known else document, tuple(forget)))
-
-    def send(self, order: Order | Call) -> None:
-        """Send the process an order."""
-        assert self.popen.stdin is not None
-        with contextlib.suppress(OSError):  # it has ended: waiting for its messages will show why
-            send(self.popen.stdin, order)
-
-    def message(self, wait_s: float) -> tuple[Any, ...] | None:
-        """Return the next message of the process within some time; None if there is none."""
-        try:
-            message: tuple[Any, ...] | None = self.messages.get(timeout=wait_s)
-        except queue.Empty:
-            return None
-        return message
-
-    def memory_mb(self) -> float:
-        """Return the memory that the process uses."""
-        try:
-            return float(self.usage.memory_info().rss) / 1e6
-        except psutil.Error:  # has just ended
-            return 0.0
-
-    def interrupt(self) -> None:
-        """Send the process a Ctrl-C."""
-        if os.name == "posix":
-            self.popen.send_signal(signal.SIGINT)
-
-    def silent(self) -> bool:
-        """Return True if a process that has ended left no more messages."""
-        for thread in self.listeners:
-            thread.join(timeout=1.0)  # a process that it started may keep the pipe open
-        return self.messages.empty()
-
-    def ended(self, phase: str) -> NoReturn:
-        """Raise the exception that fits the end of the process."""
-        code = self.popen.wait()
-        if phase == "start" and code == 0 and self.orders > 1:
-            raise EndedIdle
-        said = b"".join(self.last_words).decode(errors="replace").split("\n")
-        words = next((line.strip() for line in reversed(said) if line.strip()), "")
-        told = f" ({words[:200]})" if words.isprintable() and words else ""
-        raise Crash(f"{_cause(code)}{told}")
-
-
-def _cause(code: int) -> str:
-    if code >= 0:
-        return f"exited with code {code}"
-    try:
-        return f"killed by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"killed by signal {-code}"
-
-
 def _process(threads: int) -> SolverProcess:
     """Return the solver process of this thread."""
     process: SolverProcess | None = getattr(_threads, "process", None)
@@ -386,48 +252,6 @@ def _process(threads: int) -> SolverProcess:
             process.stop()
         process = _threads.process = SolverProcess(threads)
     return process
-
-
-def _environment(threads: int) -> dict[str, str]:
-    """Return the environment of a solver process, which can import whatever this one can."""
-    out = dict(os.environ)
-    out["PYTHONPATH"] = os.pathsep.join(path or os.getcwd() for path in sys.path)
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        out.setdefault(name, str(threads))
-    return out
-
-
-def _stop(popen: subprocess.Popen[bytes]) -> None:
-    """End a solver process and all processes it has started, even those that outlive it."""
-    if os.name == "posix":
-        with contextlib.suppress(OSError):
-            os.killpg(popen.pid, signal.SIGKILL)
-    with contextlib.suppress(OSError):
-        popen.kill()
-    popen.wait()
-    assert popen.stdin is not None
-    with contextlib.suppress(OSError):
-        popen.stdin.close()
-
-
-def _listen(popen: subprocess.Popen[bytes], messages: queue.SimpleQueue[Any]) -> None:
-    assert popen.stdout is not None
-    with popen.stdout as stream:
-        while True:
-            try:
-                messages.put(receive(stream))
-            except Exception:  # gone, or a method has written into its file descriptor
-                return
-
-
-def _overhear(popen: subprocess.Popen[bytes], last_words: deque[bytes], echo: bool) -> None:
-    assert popen.stderr is not None
-    with popen.stderr as stream:
-        for line in iter(lambda: stream.readline(1000), b""):
-            last_words.append(line)
-            if echo:
-                sys.stderr.write(line.decode(errors="replace"))
-                sys.stderr.flush()
 
 
 def _cancelled() -> Callable[[], bool]:

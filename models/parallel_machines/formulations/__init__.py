@@ -40,7 +40,7 @@ FORMULATIONS = (
         summary="machines ordered by their longest job, makespan at least the combinatorial bound",
         equations="(A1)-(A4), (O1)-(O3)",
         build=part("ordered_assignment:build"),
-        decode=part("ordered_assignment:decode"),
+        decode=part("assignment:decode"),
         backends=("highs", "cpsat"),
     ),
     Formulation(

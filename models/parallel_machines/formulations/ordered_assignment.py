@@ -21,7 +21,7 @@ import pyomo.environ as pyo
 from gadgetopt.errors import ModelRefused
 
 from ..bounds.combinatorial import combinatorial_bound
-from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
+from ..instance import ParallelMachinesInstance
 from .assignment import assignment_model
 
 #: Terms of (O2) of a model that is still built.
@@ -56,9 +56,3 @@ def build(instance: ParallelMachinesInstance) -> pyo.ConcreteModel:
 
     m.counted = pyo.Constraint(expr=bound <= m.C, doc="(O3): the combinatorial bound")
     return m
-
-
-def decode(m: pyo.ConcreteModel, instance: ParallelMachinesInstance) -> ParallelMachinesSolution:
-    """Return the machine of each job whose variable is 1."""
-    jobs_of = [[j for j in m.J if pyo.value(m.x[i, j]) > 0.5] for i in m.M]
-    return ParallelMachinesSolution.of(jobs_of)

@@ -13,8 +13,8 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 
-from ..subproblems.kernel import Allow, Plan, Use
-from ..subproblems.labels import Front, Scale, front
+from ..subproblems.kernel import Allow, Plan, Use, allowed_front
+from ..subproblems.labels import Front, Scale
 from ..subproblems.slot_tables import SlotTable
 from ..terms import JobTerms
 
@@ -40,7 +40,7 @@ def forced_plans(
     forced : sequence of bool
         Slots in which it has to run.
     """
-    fronts = [_front(table, scale, allow, job.arrival + k) for k, table in enumerate(tables)]
+    fronts = [allowed_front(table, scale, allow, job.arrival + k) for k, table in enumerate(tables)]
     last = max(k for k, must in enumerate(forced) if must)
     units, cost = np.zeros(1, dtype=np.int64), np.zeros(1)
     layers: list[tuple[Ints, Ints]] = []  # of each label: the one before it, the option taken
@@ -61,15 +61,6 @@ def forced_plans(
             )
             out[uses[-1].slot] = Plan(job, least, uses, tuple(tables[j] for j, _ in steps))
     return out
-
-
-def _front(table: SlotTable, scale: Scale, allow: Allow, slot: int) -> Front:
-    n = np.arange(len(table.internal))
-    return front(
-        np.where(allow(slot, True, n), table.internal, np.inf),
-        np.where(allow(slot, False, n), table.external, np.inf),
-        scale,
-    )
 
 
 def _extended(

@@ -259,7 +259,7 @@ def plans(
     fronts: list[Front] = []
     for k, table in enumerate(tables):
         if allow is not None:
-            fronts.append(_allowed_front(table, scale, allow, job.arrival + k))
+            fronts.append(allowed_front(table, scale, allow, job.arrival + k))
             continue
         if id(table) not in known:
             known[id(table)] = front(table.internal, table.external, scale)
@@ -276,7 +276,8 @@ def plans(
     return out
 
 
-def _allowed_front(table: SlotTable, scale: Scale, allow: Allow, slot: int) -> Front:
+def allowed_front(table: SlotTable, scale: Scale, allow: Allow, slot: int) -> Front:
+    """Return the undominated options of a slot among those that are allowed."""
     n = np.arange(len(table.internal))
     return front(
         np.where(allow(slot, True, n), table.internal, np.inf),

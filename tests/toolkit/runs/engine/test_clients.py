@@ -83,7 +83,7 @@ def test_workers_of_another_version_are_refused_in_one_line(piles, tmp_path, cli
 
 def test_a_solver_process_ends_with_whoever_started_it():
     code = (
-        "import os, signal; from gadgetopt.runs.engine.supervisor import SolverProcess\n"
+        "import os, signal; from gadgetopt.runs.engine.process_handle import SolverProcess\n"
         "print(SolverProcess(1).popen.pid, flush=True); os.kill(os.getpid(), signal.SIGKILL)"
     )
     dying = subprocess.run(
