@@ -18,7 +18,13 @@ from gadgetopt.numbers.tolerance import Number
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.exact_form import ExactParts
 from gadgetopt.solvers.outcome import SolverOutcome
-from gadgetopt.solvers.recheck import beyond_doubles, objective_of, violated, within_bounds
+from gadgetopt.solvers.recheck import (
+    beyond_doubles,
+    has_wide_row,
+    objective_of,
+    violated,
+    within_bounds,
+)
 from gadgetopt.solvers.standard_form import (
     NotIntegralError,
     StandardForm,
@@ -109,6 +115,8 @@ def checked(
         return _by_cpsat(form, outcome, wrong, limits, seed)
     if outcome.status is Status.INFEASIBLE and form.integer.all():
         return _confirmed_infeasible(form, outcome, limits, seed)
+    if outcome.status is Status.OPTIMAL and form.integer.all() and has_wide_row(form):
+        outcome = _confirmed_optimal(form, outcome, limits, seed)
     return _with_true_objective(form, outcome)
 
 
@@ -198,6 +206,25 @@ def _confirmed_infeasible(
     if isinstance(second, str) or second.values is None:
         return outcome
     return second
+
+
+def _confirmed_optimal(
+    form: StandardForm, outcome: SolverOutcome, limits: Limits, seed: int
+) -> SolverOutcome:
+    """Return CP-SAT's optimum if it proves one in the time that HiGHS took.
+
+    HiGHS takes a variable within 1e-6 of an integer for one, which in a row of wide coefficients
+    may be more than its small ones; its presolve then loses solutions. Where CP-SAT does not take
+    the model, the incumbent remains, without a bound.
+    """
+    time_s = max(LEAST_TIME_S, outcome.phases_s.get("solve", 0.0))
+    if limits.time_s is not None:
+        time_s = min(time_s, limits.time_s)
+    second = _cpsat_outcome(form, replace(limits, time_s=time_s), seed)
+    if isinstance(second, str):
+        reason = f"the coefficients of a row are too far apart for HiGHS; CP-SAT: {second}"
+        return replace(outcome, status=Status.FEASIBLE, bound=None, reason=reason)
+    return second if second.status is Status.OPTIMAL else outcome
 
 
 def _cpsat_outcome(form: StandardForm, limits: Limits, seed: int) -> SolverOutcome | str:

@@ -121,6 +121,15 @@ def beyond_doubles(form: StandardForm) -> str | None:
     return str(form.rows[found[0]].name) if found.size else None
 
 
+def has_wide_row(form: StandardForm) -> bool:
+    """Return True if the coefficients of some row differ by more than HiGHS's tolerance allows."""
+    entries, starts = np.abs(form.A.data), form.A.indptr[:-1][np.diff(form.A.indptr) > 0]
+    if not entries.size:
+        return False
+    largest, least = np.maximum.reduceat(entries, starts), np.minimum.reduceat(entries, starts)
+    return bool((largest * FEASIBILITY_TOLERANCE > least).any())
+
+
 def _tolerant_rows(form: StandardForm) -> Bools:
     """Return which rows have a continuous column, or numbers known as doubles only."""
     tolerant = _any_in_row(form.A, (~form.integer)[form.A.indices])

@@ -15,7 +15,7 @@ from .brute_force import optimum
 from .kernel_instances import job
 from .tiny_instances import tiny_instance
 
-#: Certificates of each instance; see `tests/toolkit/test_certificate_fuzz.py`.
+#: Certificates of each instance; see `tests/models/test_certificate_fuzz.py`.
 TRIES = int(os.environ.get("GADGETOPT_FUZZ", "40"))
 
 DOUBLE = Fraction(1.7e308)

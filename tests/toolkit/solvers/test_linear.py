@@ -309,3 +309,15 @@ def test_integers_that_doubles_cannot_resolve_go_to_cpsat_at_once():
     outcome = solve_model(model, "highs", Limits(time_s=20))
     assert 1000003 * model.x.value - 1000033 * model.y.value == 1
     assert "ortools" in outcome.versions
+
+
+def test_an_optimum_of_wide_rows_is_confirmed():
+    # HiGHS 1.14 presolves (7, 2) away: x = 1 is its optimum.
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(domain=pyo.Integers, bounds=(1, 7))
+    model.y = pyo.Var(domain=pyo.Integers, bounds=(-2, 5))
+    model.z = pyo.Var(domain=pyo.Integers, bounds=(-1, 3))
+    model.low = pyo.Constraint(expr=46.5 * model.x + 21.6 * model.y + 773 * model.z <= 2523)
+    model.wide = pyo.Constraint(expr=-0.485631699 * model.x + 56050859.2 * model.z >= 56050858.714)
+    model.cost = pyo.Objective(expr=-3893 * model.x)
+    assert solve_model(model, "highs").objective == -27251
