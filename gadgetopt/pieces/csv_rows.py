@@ -20,7 +20,7 @@ class CsvRows:
     ----------
     header : list of str
     rows : list of (int, list of str)
-        Line number (the header is line 1), and cells without surrounding blanks; a row may have
+        Line number (a header is line 1), and cells without surrounding blanks; a row may have
         more or fewer cells than the header.
     sha256 : str
         Of the file's bytes.
@@ -31,8 +31,10 @@ class CsvRows:
     sha256: str
 
 
-def read_rows(path: Path, columns: Sequence[str]) -> CsvRows:
+def read_rows(path: Path, columns: Sequence[str], header: Sequence[str] | None = None) -> CsvRows:
     """Read a CSV file without quotes whose header must name some columns, each once.
+
+    A file without a header row is read with the `header` given.
 
     Raises
     ------
@@ -54,6 +56,8 @@ def read_rows(path: Path, columns: Sequence[str]) -> CsvRows:
         raise InputError(f"{path}: line {reader.line_num}: {error}") from error
     if not rows:
         raise InputError(f"{path}: empty file, expected a header and rows")
+    if header is not None:
+        return CsvRows(list(header), rows, hashlib.sha256(content).hexdigest())
     header = rows[0][1]
     for column in columns:
         if header.count(column) != 1:

@@ -1,8 +1,8 @@
 """Traces of GPU clusters as tables: read, filter, sample, and account for every row.
 
-Two formats are read: the condensed trace of Microsoft's Philly clusters (`read_philly`) and the
-traces of the Muri simulator (`read_muri`). Both become a `Trace`, whose table has one row a job, in
-order of submission. No row of a file disappears: a malformed one is in `Trace.rejected` with its
+Two formats are read here: the condensed trace of Microsoft's Philly clusters (`read_philly`) and
+the traces of the Muri simulator (`read_muri`); others in `gadgetopt.pieces.trace_formats`. All
+become a `Trace`, whose table has one row a job, in order of submission. No row of a file disappears: a malformed one is in `Trace.rejected` with its
 line number and the reason, a filtered one is counted in `Trace.left_out`.
 """
 
@@ -32,9 +32,13 @@ COLUMNS = (
     "iteration_s",
     "model",
     "batch_size",
+    "user",
+    "group",
 )
 
-Domain = Literal["text", "positive number", "non-negative number", "positive whole number", "time"]
+Domain = Literal[
+    "text", "any text", "positive number", "non-negative number", "positive whole number", "time"
+]
 
 _MILLISECOND_S = 1e-3
 _EXPECTED = {"time": "a time like 2017-10-09 06:13:03", "text": "a non-empty text"}
@@ -105,8 +109,11 @@ def drawn_name(stem: str, rng: np.random.Generator, index: int) -> str:
 
 
 @dataclass(frozen=True)
-class _Column:
-    """A column of a file: its column in the table, the values allowed, the factor to our unit."""
+class Column:
+    """A column of a file: its column in the table, the values allowed, the factor to our unit.
+
+    `target` may be a column that only the reader of the format needs.
+    """
 
     source: str
     target: str
@@ -115,19 +122,19 @@ class _Column:
 
 
 _PHILLY = (
-    _Column("timestamp", "submit_s", "time"),
-    _Column("duration", "duration_s", "positive number"),
-    _Column("num_gpus", "gpus", "positive whole number"),
-    _Column("cluster", "virtual_cluster", "text"),
+    Column("timestamp", "submit_s", "time"),
+    Column("duration", "duration_s", "positive number"),
+    Column("num_gpus", "gpus", "positive whole number"),
+    Column("cluster", "virtual_cluster", "text"),
 )
 _MURI = (
-    _Column("submit_time", "submit_s", "non-negative number", _MILLISECOND_S),
-    _Column("duration", "duration_s", "positive number", _MILLISECOND_S),
-    _Column("num_gpu", "gpus", "positive whole number"),
-    _Column("iterations", "iterations", "positive whole number"),
-    _Column("iteration_time", "iteration_s", "positive number", _MILLISECOND_S),
-    _Column("model_name", "model", "text"),
-    _Column("batch_size", "batch_size", "positive whole number"),
+    Column("submit_time", "submit_s", "non-negative number", _MILLISECOND_S),
+    Column("duration", "duration_s", "positive number", _MILLISECOND_S),
+    Column("num_gpu", "gpus", "positive whole number"),
+    Column("iterations", "iterations", "positive whole number"),
+    Column("iteration_time", "iteration_s", "positive number", _MILLISECOND_S),
+    Column("model_name", "model", "text"),
+    Column("batch_size", "batch_size", "positive whole number"),
 )
 
 
@@ -197,21 +204,51 @@ def rejections(trace: Trace, first_lines: int = 5) -> list[dict[str, Any]]:
     ]
 
 
-def _read(path: Path, columns: Sequence[_Column]) -> Trace:
-    read = read_rows(path, [column.source for column in columns])
-    jobs, rejected = _parsed(read.header, read.rows, columns)
-    source = SourceFile(path.name, read.sha256, len(read.rows))
-    return Trace(
-        jobs.assign(file=path.name)
-        .reindex(columns=list(COLUMNS))
-        .sort_values("submit_s", kind="stable", ignore_index=True),
+def _read(path: Path, columns: Sequence[Column]) -> Trace:
+    return read_table(path, columns).trace()
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of a file with the columns that were asked for, before they are jobs."""
+
+    rows: pd.DataFrame
+    rejected: pd.DataFrame
+    source: SourceFile
+
+    def trace(self, left_out: Mapping[str, int] | None = None) -> Trace:
+        """Return the rows as jobs, in order of submission."""
+        return Trace(
+            self.rows.reindex(columns=list(COLUMNS)).sort_values(
+                "submit_s", kind="stable", ignore_index=True
+            ),
+            self.rejected,
+            (self.source,),
+            left_out or {},
+        )
+
+
+def read_table(
+    path: Path, columns: Sequence[Column], header: Sequence[str] | None = None
+) -> Table:
+    """Read columns of a CSV file; `header` names its columns if the file has no header row.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is empty, or lacks one of the columns.
+    """
+    read = read_rows(path, [column.source for column in columns], header)
+    rows, rejected = _parsed(read.header, read.rows, columns)
+    return Table(
+        rows.assign(file=path.name),
         rejected.assign(file=path.name)[["file", "line", "reason", "value"]],
-        (source,),
+        SourceFile(path.name, read.sha256, len(read.rows)),
     )
 
 
 def _parsed(
-    header: list[str], rows: list[tuple[int, list[str]]], columns: Sequence[_Column]
+    header: list[str], rows: list[tuple[int, list[str]]], columns: Sequence[Column]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Split rows into jobs and rejected ones; the first error of a row is its reason."""
     whole = [(line, row) for line, row in rows if len(row) == len(header)]
@@ -242,8 +279,8 @@ def _parsed(
 
 def _values(cells: pd.Series[str], domain: Domain) -> tuple[Any, Any]:
     """Return the values of a column of cells, and which of them lie in its domain."""
-    if domain == "text":
-        return cells, (cells != "").to_numpy()
+    if domain in ("text", "any text"):
+        return cells, (cells != "").to_numpy() | (domain == "any text")
     if domain == "time":
         times = pd.to_datetime(cells, format="%Y-%m-%d %H:%M:%S", errors="coerce")
         seconds = (times - pd.Timestamp(0)) / pd.Timedelta(seconds=1)

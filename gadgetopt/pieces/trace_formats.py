@@ -1,0 +1,134 @@
+"""Further formats of cluster traces: Alibaba's of 2020 (PAI) and 2023, and SenseTime's Helios.
+
+The tables are described in the repositories that publish them (alibaba/clusterdata,
+S-Lab-System-Group/HeliosData). Jobs that did not end well, or use no whole GPU, are counted as left
+out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from gadgetopt.errors import InputError
+from gadgetopt.pieces.traces import COLUMNS, Column, Table, Trace, keep, read_table
+
+_HELIOS = (
+    Column("user", "user", "text"),
+    Column("vc", "virtual_cluster", "text"),
+    Column("gpu_num", "gpus_stated", "non-negative number"),
+    Column("state", "status", "text"),
+    Column("submit_time", "submit_s", "time"),
+    Column("duration", "duration_s", "non-negative number"),
+)
+_ALIBABA_2023 = (
+    Column("num_gpu", "gpus_stated", "non-negative number"),
+    Column("pod_phase", "status", "text"),
+    Column("creation_time", "submit_s", "non-negative number"),
+    Column("deletion_time", "end", "any text"),
+    Column("scheduled_time", "start", "any text"),
+)
+
+#: Columns of the tables of Alibaba 2020, which have no header row.
+_PAI_HEADERS = {
+    "pai_job_table.csv": "job_name inst_id user status start_time end_time",
+    "pai_task_table.csv": (
+        "job_name task_name inst_num status start_time end_time plan_cpu plan_mem plan_gpu gpu_type"
+    ),
+    "pai_group_tag_table.csv": "inst_id user gpu_type_spec group workload",
+}
+_PAI_JOBS = (
+    Column("job_name", "job", "text"),
+    Column("inst_id", "instance", "text"),
+    Column("user", "user", "text"),
+    Column("status", "status", "text"),
+    Column("start_time", "submit_s", "non-negative number"),
+    Column("end_time", "end", "any text"),
+)
+_PAI_TASKS = (
+    Column("job_name", "job", "text"),
+    Column("inst_num", "number", "any text"),
+    Column("plan_gpu", "percent", "any text"),
+)
+_PAI_GROUPS = (Column("inst_id", "instance", "text"), Column("group", "group", "text"))
+
+
+def read_helios(path: Path | str) -> Trace:
+    """Read a `cluster_log.csv` of Helios; completed jobs on at least one GPU are kept.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is empty, or lacks one of the columns.
+    """
+    return _ended(read_table(Path(path), _HELIOS), "COMPLETED")
+
+
+def read_alibaba_2023(path: Path | str) -> Trace:
+    """Read an `openb_pod_list_*.csv` of Alibaba 2023; a pod is a job, from its scheduling on.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is empty, or lacks one of the columns.
+    """
+    table = read_table(Path(path), _ALIBABA_2023)
+    table.rows["duration_s"] = _numbers(table.rows.end) - _numbers(table.rows.start)
+    return _ended(table, "Succeeded")
+
+
+def read_alibaba_2020(folder: Path | str) -> Trace:
+    """Read the folder of Alibaba's PAI trace of 2020: its job, task and group tables.
+
+    A job has as many GPUs as its tasks have instances, times the whole GPUs of each; `group` is its
+    recurrence key. Jobs whose tasks all share GPUs are left out.
+
+    Raises
+    ------
+    InputError
+        If a table cannot be read.
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: expected the folder of the tables {', '.join(_PAI_HEADERS)}")
+    jobs = _pai_table(folder, "pai_job_table.csv", _PAI_JOBS)
+    tasks = _pai_table(folder, "pai_task_table.csv", _PAI_TASKS).rows
+    groups = _pai_table(folder, "pai_group_tag_table.csv", _PAI_GROUPS).rows
+    whole = _numbers(tasks.percent) / 100
+    tasks["gpus"] = _numbers(tasks.number) * whole.where(whole >= 1, 1.0).where(whole > 0, 0.0)
+    tasks["shared"] = ~(whole >= 1)
+    of_job = tasks.groupby("job").agg(gpus=("gpus", "sum"), shared=("shared", "all"))
+    rows = jobs.rows
+    rows["gpus_stated"] = rows.job.map(of_job.gpus.where(~of_job.shared, 0.0)).fillna(0.0)
+    rows["duration_s"] = _numbers(rows.end) - rows.submit_s
+    rows["group"] = rows.instance.map(groups.drop_duplicates("instance").set_index("instance").group)
+    return _ended(jobs, "Terminated")
+
+
+def _pai_table(folder: Path, name: str, columns: tuple[Column, ...]) -> Table:
+    return read_table(folder / name, columns, _PAI_HEADERS[name].split())
+
+
+def _ended(table: Table, good_status: str) -> Trace:
+    """Return the jobs of a table that ended well and ran on whole GPUs for some time."""
+    rows = table.rows
+    rows["gpus"] = rows.gpus_stated
+    trace = Trace(
+        rows.reindex(columns=[*COLUMNS, "status"]).sort_values(
+            "submit_s", kind="stable", ignore_index=True
+        ),
+        table.rejected,
+        (table.source,),
+    )
+    trace = keep(trace, trace.jobs.status == good_status, f"status not {good_status}")
+    gpus = trace.jobs.gpus
+    trace = keep(trace, (gpus >= 1) & (gpus % 1 == 0), "not on whole GPUs")
+    trace = keep(trace, trace.jobs.duration_s > 0, "no duration")
+    trace.jobs["gpus"] = trace.jobs.gpus.astype("int64")
+    del trace.jobs["status"]
+    return trace
+
+
+def _numbers(cells: pd.Series[str]) -> pd.Series[float]:
+    return pd.to_numeric(cells, errors="coerce")

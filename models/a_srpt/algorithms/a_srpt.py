@@ -1,0 +1,234 @@
+r"""A-SRPT: the real cluster follows a virtual machine (dispatch and delay rules reconstructed).
+
+1. A job that arrives gets a prediction and enters the virtual machine with
+   :math:`g_j \tilde d_j` microticks of work (`virtual_machine`).
+2. When it completes there, it joins the queue, ordered by virtual completion.
+3. At every event the queue is scanned from the front. A job that needs more GPUs than are free ends
+   the scan: nothing overtakes it. A heavy job that would run too scattered stays in the queue and
+   may be overtaken, but for no longer than perfect consolidation could save, times `delay_factor`.
+
+The order of events at one time: completions, arrivals, virtual completions, ends of delays; then
+the scan. The true iterations of a job are used for its completion only.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import deque
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.numbers.tolerance import Number, decimal_rational
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ..instance import ASrptInstance
+from ..subproblems.cluster import Cluster
+from ..subproblems.predictors import Arrival, arrival_of, make_predictor
+from .virtual_machine import VirtualMachine
+
+
+def a_srpt(
+    instance: ASrptInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    mapping: str = "heavy_edge",
+    predictor: str = "oracle",
+    noise_sd: float = 0.0,
+    guide: str = "srpt",
+    virtual_alpha: str = "heuristic",
+    virtual_speed: float = 1.0,
+    delay_factor: float = 1.0,
+    comm_threshold: float = 1.5,
+    consolidation_slack: float = 0.0,
+) -> MethodOutcome:
+    r"""Return the schedule of A-SRPT.
+
+    With :math:`\sigma = \max_j d_j^{max} / \tilde d_j`, :math:`G' = G / (G - g_{max} + 1)`,
+    :math:`\eta = \max(1, \max_j \tilde d_j / d_j^{min})` and the delays :math:`D_j` the sum of
+    completions is at most
+
+    .. math:: [\eta (1 + \sigma G') + \rho_\Delta]\, OPT + (1 + \sigma G') \sum_j D_j
+
+    (reconstructed form of Theorem 1, at `virtual_speed` 1).
+
+    Parameters
+    ----------
+    instance : ASrptInstance
+    limits : Limits
+        `time_s` ends the run without a schedule.
+    rng : numpy.random.Generator
+        Draws the noise of `noisy_oracle` and seeds the forest.
+    mapping : str
+        Rule of `subproblems.mapper.MAPPINGS`.
+    predictor : str
+        One of `subproblems.predictors.PREDICTORS`.
+    noise_sd : float
+        Of `noisy_oracle`: standard deviation of the logarithm of its error.
+    guide : "srpt", "wspt" or "wsrpt"
+        Rule of the virtual machine.
+    virtual_alpha : "heuristic", "min" or "max"
+        Per-iteration time in the virtual work: of the mapping onto the empty cluster, the least,
+        or that of a job scattered completely.
+    virtual_speed : float
+        Work of the virtual machine is divided by this (not in the paper): jobs join the queue
+        earlier, at most when they arrive.
+    delay_factor : float
+        tau: how long a heavy job waits for a better place, as a multiple of the time that the best
+        place could save; 0 is the plain guided list schedule.
+    comm_threshold : float
+        kappa: a job is heavy if scattering it completely takes more than this many times as long.
+    consolidation_slack : float
+        epsilon: a place is good enough if the job is slower by no more than this part.
+
+    Notes
+    -----
+    Near-linear in the number of events: a scan touches the delayed jobs and those it starts.
+    """
+    clock = Clock(limits)
+    run = _Run(
+        instance,
+        Cluster(instance, mapping, decimal_rational(comm_threshold)),
+        VirtualMachine(guide),
+        virtual_alpha=virtual_alpha,
+        virtual_speed=decimal_rational(virtual_speed),
+        delay_factor=decimal_rational(delay_factor),
+        slack=decimal_rational(consolidation_slack),
+    )
+    guess = make_predictor(predictor, instance, noise_sd, rng)
+    arrivals: dict[int, Arrival] = {}
+    total = instance.total_gpus
+    order = sorted(range(len(instance.jobs)), key=lambda j: (instance.jobs[j].release_tick, j))
+    upcoming = deque((instance.jobs[j].release_tick * total, j) for j in order)
+    events = 0
+    while True:
+        now = run.next_event(upcoming[0][0] if upcoming else None)
+        if now is None:
+            break
+        events += 1
+        if events % 1000 == 0 and clock.expired:
+            return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
+        for job in run.completions(now):
+            guess.observe(arrivals.pop(job), instance.jobs[job].num_iterations)
+        while upcoming and upcoming[0][0] == now:
+            _, job = upcoming.popleft()
+            arrivals[job] = arrival_of(instance, job)
+            run.arrive(job, now, guess.predict(arrivals[job]))
+        run.dispatch(now)
+    return MethodOutcome(
+        solution=run.cluster.solution(predictor if noise_sd == 0 else f"{predictor}({noise_sd})"),
+        phases_s=clock.phases_s,
+        notes={"events": events, "delayed": run.delays},
+    )
+
+
+class _Run:
+    """State of a run: virtual machine, queue and cluster."""
+
+    def __init__(
+        self,
+        instance: ASrptInstance,
+        cluster: Cluster,
+        machine: VirtualMachine,
+        *,
+        virtual_alpha: str,
+        virtual_speed: Fraction,
+        delay_factor: Fraction,
+        slack: Fraction,
+    ):
+        self.cluster = cluster
+        self.delays = 0
+        self._instance = instance
+        self._machine = machine
+        self._virtual_alpha = virtual_alpha
+        self._speed = virtual_speed
+        self._delay_factor = delay_factor
+        self._slack = 1 + slack
+        self._predicted: dict[int, int] = {}
+        #: Jobs in order of virtual completion: those that a scan has passed over, then the others.
+        self._delayed: list[int] = []
+        self._queue: deque[int] = deque()
+        self._until: dict[int, int] = {}
+        self._expiries: list[int] = []
+
+    def next_event(self, arrival: int | None) -> int | None:
+        """Return the time of the next event, None if there is none."""
+        times = (
+            arrival,
+            self.cluster.next_completion,
+            self._machine.next_completion,
+            self._expiries[0] if self._expiries else None,
+        )
+        return min((t for t in times if t is not None), default=None)
+
+    def completions(self, now: int) -> list[int]:
+        """Free the GPUs of the jobs that complete now and return these."""
+        done = []
+        while self.cluster.next_completion == now:
+            done.append(self.cluster.complete())
+        return done
+
+    def arrive(self, job: int, now: int, predicted: int) -> None:
+        """Let a job enter the virtual machine."""
+        instance = self._instance
+        given = instance.jobs[job]
+        self._predicted[job] = predicted
+        times = instance.times[given.job_type]
+        if self._virtual_alpha == "heuristic":
+            units = self.cluster.mapper.on_empty_cluster(given.job_type)
+        elif self._virtual_alpha == "min":
+            units = instance.shortest_units[given.job_type]
+        else:
+            units = times.longest
+        work = self.cluster.gpus[job] * times.ticks(units, predicted, instance.tick_s)
+        if self._speed != 1:
+            work = max(1, math.floor(work / self._speed))
+        self._machine.add(job, now, work, given.weight)
+
+    def dispatch(self, now: int) -> None:
+        """Take virtual completions and ends of delays, then start what may start."""
+        while (end := self._machine.next_completion) is not None and end <= now:
+            job = self._machine.complete()
+            self._until[job] = now + self._longest_delay(job)
+            self._queue.append(job)
+        while self._expiries and self._expiries[0] <= now:
+            heapq.heappop(self._expiries)
+        still: list[int] = []
+        for at, job in enumerate(self._delayed):
+            if self.cluster.gpus[job] > self.cluster.free.total:
+                self._delayed = still + self._delayed[at:]
+                return
+            if not self._start(job, now):
+                still.append(job)
+        self._delayed = still
+        while self._queue and self.cluster.gpus[self._queue[0]] <= self.cluster.free.total:
+            job = self._queue.popleft()
+            if not self._start(job, now):
+                self.delays += 1
+                self._delayed.append(job)
+                heapq.heappush(self._expiries, self._until[job])
+
+    def _start(self, job: int, now: int) -> bool:
+        """Start a job that fits, unless it waits for a better place."""
+        offer = self.cluster.offer(job)
+        if now < self._until[job]:
+            best = self.cluster.mapper.on_empty_cluster(self._instance.jobs[job].job_type)
+            if offer.units > best and offer.units > self._slack * best:
+                return False
+        self.cluster.start(job, now, offer)
+        del self._until[job]
+        return True
+
+    def _longest_delay(self, job: int) -> int:
+        """D_j: what perfect consolidation could save, times `delay_factor`, in microticks."""
+        if not self._delay_factor or not self.cluster.is_heavy(job):
+            return 0
+        instance = self._instance
+        job_type = instance.jobs[job].job_type
+        times = instance.times[job_type]
+        saved = times.longest - self.cluster.mapper.on_empty_cluster(job_type)
+        saved_s = times.seconds(self._predicted[job] * saved)
+        return math.floor(self._delay_factor * saved_s / instance.tick_s * instance.total_gpus)

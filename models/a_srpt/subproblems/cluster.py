@@ -1,0 +1,128 @@
+"""The real cluster as time goes by: which jobs run where, and when they end.
+
+What every policy of this system does alike: it selects servers (light jobs take the fragments,
+jobs that communicate much are kept together), maps the job onto them, and keeps them until the job
+ends. Times are microticks.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ..instance import ASrptInstance, ASrptSolution, ScheduledJob
+from .free_servers import FreeServers
+from .heavy_edge import LocalPlacement
+from .mapper import Mapper, on_servers
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The servers that a job would get now, its mapping onto them, and its time in units."""
+
+    servers: tuple[int, ...]
+    placement: LocalPlacement
+    units: int
+
+
+class Cluster:
+    """Free GPUs, running jobs and the schedule made so far.
+
+    Parameters
+    ----------
+    instance : ASrptInstance
+    mapping : str
+        Rule of `mapper.MAPPINGS`.
+    comm_threshold : Fraction
+        A job is heavy if every replica on its own server takes more than this many times as long
+        per iteration as the mapping onto the empty cluster.
+
+    Attributes
+    ----------
+    free : FreeServers
+    gpus : list of int
+        GPUs of each job.
+    """
+
+    def __init__(self, instance: ASrptInstance, mapping: str, comm_threshold: Fraction):
+        self._instance = instance
+        self._jobs = instance.jobs
+        self._total = instance.total_gpus
+        self.mapper = Mapper(instance, mapping)
+        self.free = FreeServers(instance.gpus_per_server)
+        self.gpus: list[int] = instance.gpus.tolist()
+        self._threshold = comm_threshold
+        self._heavy: dict[int, bool] = {}
+        self._running: list[tuple[int, int, tuple[tuple[int, int], ...]]] = []
+        self._schedule: list[tuple[int, int, Offer]] = []
+        # Servers on offer by number of GPUs, until the next change.
+        self._on_offer: dict[tuple[int, bool], tuple[tuple[int, ...], tuple[int, ...]]] = {}
+
+    @property
+    def next_completion(self) -> int | None:
+        """When the next running job ends; None if none runs."""
+        return self._running[0][0] if self._running else None
+
+    @property
+    def running(self) -> Iterable[tuple[int, int]]:
+        """Completion and job of what runs, in no order."""
+        return ((end, job) for end, job, _ in self._running)
+
+    def is_heavy(self, job: int) -> bool:
+        """Return True if a job's speed depends much on where it runs."""
+        job_type = self._jobs[job].job_type
+        heavy = self._heavy.get(job_type)
+        if heavy is None:
+            longest = self._instance.times[job_type].longest
+            heavy = longest > self._threshold * self.mapper.on_empty_cluster(job_type)
+            self._heavy[job_type] = heavy
+        return heavy
+
+    def offer(self, job: int) -> Offer:
+        """Return what a job that fits would get now."""
+        key = self.gpus[job], self.is_heavy(job)
+        found = self._on_offer.get(key)
+        if found is None:
+            gpus, heavy = key
+            chosen = self.free.consolidated(gpus) if heavy else self.free.fragmented(gpus)
+            free = self.free.free
+            found = self._on_offer[key] = tuple(chosen), tuple(free[m] for m in chosen)
+        servers, capacities = found
+        return Offer(servers, *self.mapper.mapped(self._jobs[job].job_type, capacities))
+
+    def start(self, job: int, now: int, offer: Offer) -> int:
+        """Start a job on what it was offered; return when it ends, by its true iterations."""
+        end = now + self._total * self._instance.ticks(job, offer.units)
+        used = tuple(
+            (m, gpus)
+            for m, gpus in zip(offer.servers, map(sum, zip(*offer.placement, strict=True)), strict=True)
+            if gpus
+        )
+        self.free.take(used)
+        self._on_offer.clear()
+        heapq.heappush(self._running, (end, job, used))
+        self._schedule.append((job, now, offer))
+        return end
+
+    def complete(self) -> int:
+        """Free the GPUs of the job that ends next and return it."""
+        _, job, used = heapq.heappop(self._running)
+        self.free.release(used)
+        self._on_offer.clear()
+        return job
+
+    def solution(self, predictor: str | None = None) -> ASrptSolution:
+        """Return the schedule; all jobs have been started."""
+        return ASrptSolution(
+            jobs=tuple(
+                ScheduledJob(
+                    job=job,
+                    start_microtick=start,
+                    placement=on_servers(offer.placement, offer.servers),
+                )
+                for job, start, offer in sorted(self._schedule, key=lambda entry: entry[:2])
+            ),
+            predictor=predictor,
+        )

@@ -1,0 +1,230 @@
+r"""The two heavy-edge mappings: which replica of a job goes to which of the servers it was given.
+
+The job graph has a vertex for every replica. Its edge weights are bytes per iteration, both ways
+(reconstructed): :math:`W_{s,s} = 4 h_s / k_s` between two replicas of stage s, and
+:math:`W_{s,s+1} = 2 A_s / (k_s k_{s+1})` between replicas of neighbouring stages. Both mappings
+keep heavy edges inside a server (reconstructed readings of the paper's "heavy-edge" mapping):
+
+- `heavy_edge` fills one server after the other, replica by replica (vertex form);
+- `heavy_edge_contract` merges stages along heavy edges, then packs the clusters (contraction form).
+
+A mapping is local: `placement[s][l]` replicas of stage s on the l-th of the given servers. Weights
+are integers of a common unit, so that equal weights are equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from gadgetopt.numbers.tolerance import Number, decimal_rational
+
+#: Replicas of each stage (rows) on each of the given servers (columns).
+LocalPlacement = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class JobGraph:
+    """Replicas and edge weights of a job.
+
+    Attributes
+    ----------
+    replicas : tuple of int
+        :math:`k_s`.
+    inside : tuple of int
+        :math:`W_{s,s}`, 0 for a stage of one replica.
+    between : tuple of int
+        :math:`W_{s,s+1}`, one less than there are stages.
+    unit_gbytes : Fraction
+        One unit of weight, in GB per iteration.
+    """
+
+    replicas: tuple[int, ...]
+    inside: tuple[int, ...]
+    between: tuple[int, ...]
+    unit_gbytes: Fraction
+
+    @property
+    def num_gpus(self) -> int:
+        """Replicas of all stages."""
+        return sum(self.replicas)
+
+    def weight(self, a: int, b: int) -> int:
+        """Return the weight of an edge between replicas of two stages."""
+        if a == b:
+            return self.inside[a]
+        return self.between[min(a, b)] if abs(a - b) == 1 else 0
+
+    def cut(self, placement: Sequence[Sequence[int]]) -> int:
+        """Return the weight of all edges between servers, eq. (4)."""
+        total = 0
+        for s, k in enumerate(self.replicas):
+            if self.inside[s]:
+                kept = sum(x * (x - 1) // 2 for x in placement[s])
+                total += self.inside[s] * (k * (k - 1) // 2 - kept)
+        for s, w in enumerate(self.between):
+            if w:
+                kept = sum(a * b for a, b in zip(placement[s], placement[s + 1], strict=True))
+                total += w * (self.replicas[s] * self.replicas[s + 1] - kept)
+        return total
+
+
+def job_graph(
+    replicas: Sequence[int], activation_gbytes: Sequence[Number], gradient_gbytes: Sequence[Number]
+) -> JobGraph:
+    """Return the graph of a job from its sizes, read as the decimals they are."""
+    inside = [
+        4 * decimal_rational(h) / k if k >= 2 else Fraction(0)
+        for k, h in zip(replicas, gradient_gbytes, strict=True)
+    ]
+    between = [
+        2 * decimal_rational(a) / (replicas[s] * replicas[s + 1])
+        for s, a in enumerate(activation_gbytes)
+    ]
+    unit = Fraction(1, math.lcm(*(w.denominator for w in (*inside, *between))))
+    return JobGraph(
+        tuple(replicas),
+        tuple(int(w / unit) for w in inside),
+        tuple(int(w / unit) for w in between),
+        unit,
+    )
+
+
+def heavy_edge(graph: JobGraph, capacities: Sequence[int]) -> LocalPlacement:
+    """Return the mapping that fills the servers in turn along heavy edges (vertex form).
+
+    The replica with the heaviest edges to what is already on the server comes next; where nothing
+    is connected, both ends of the heaviest edge left; else the replica that has the least to lose.
+    Ties go to the lowest stage.
+
+    Parameters
+    ----------
+    graph : JobGraph
+    capacities : sequence of int
+        Free GPUs of the given servers, in the order in which they are filled; in all at least as
+        many as the job's.
+
+    Notes
+    -----
+    O(g S).
+    """
+    stages = len(graph.replicas)
+    left = list(graph.replicas)
+    placement = [[0] * len(capacities) for _ in range(stages)]
+    pairs = sorted(
+        (-w, a, b)
+        for a in range(stages)
+        for b in (a, a + 1)
+        if b < stages and (w := graph.weight(a, b)) > 0
+    )
+    incident = [
+        sum(
+            graph.weight(s, u) * (graph.replicas[u] - (u == s))
+            for u in (s - 1, s, s + 1)
+            if 0 <= u < stages
+        )
+        for s in range(stages)
+    ]
+    for server, capacity in enumerate(capacities):
+        room = min(capacity, sum(left))
+        connection = [0] * stages
+
+        def put(s: int, server: int = server, connection: list[int] = connection) -> None:
+            placement[s][server] += 1
+            left[s] -= 1
+            for u in (s - 1, s, s + 1):
+                if 0 <= u < stages:
+                    connection[u] += graph.weight(s, u)
+
+        while room > 0:
+            u = max((s for s in range(stages) if left[s]), key=lambda s: (connection[s], -s))
+            if connection[u] > 0:
+                put(u)
+                room -= 1
+                continue
+            pair = next(((a, b) for _, a, b in pairs if left[a] >= 1 + (a == b) and left[b]), None)
+            if room >= 2 and pair is not None:
+                put(pair[0])
+                put(pair[1])
+                room -= 2
+            else:
+                put(min((s for s in range(stages) if left[s]), key=lambda s: (incident[s], s)))
+                room -= 1
+    return tuple(map(tuple, placement))
+
+
+def heavy_edge_contract(graph: JobGraph, capacities: Sequence[int]) -> LocalPlacement:
+    """Return the mapping that merges stages along heavy edges, then packs them (contraction form).
+
+    Stages larger than the largest server are cut into pieces of its size. Of all clusters that fit
+    a server together, the pair with the largest weight between it is merged, as long as there is
+    one. Clusters go to servers by best fit, largest first; one that fits nowhere fills the server
+    with most GPUs left, whole stages first, and its rest is taken again.
+
+    Parameters
+    ----------
+    graph, capacities
+        As in `heavy_edge`.
+    """
+    clusters = _merged(graph, max(capacities))
+    placement = [[0] * len(capacities) for _ in graph.replicas]
+    free = list(capacities)
+    waiting = sorted(clusters, key=lambda c: (-sum(c.values()), min(c)))
+    while waiting:
+        cluster = waiting.pop(0)
+        size = sum(cluster.values())
+        fitting = [m for m, f in enumerate(free) if f >= size]
+        if fitting:
+            server = min(fitting, key=lambda m: (free[m], m))
+            taken = cluster
+        else:
+            server = max(range(len(free)), key=lambda m: (free[m], -m))
+            taken = _part(cluster, free[server])
+            rest = {s: k - taken.get(s, 0) for s, k in cluster.items() if k > taken.get(s, 0)}
+            waiting = sorted([*waiting, rest], key=lambda c: (-sum(c.values()), min(c)))
+        for s, k in taken.items():
+            placement[s][server] += k
+        free[server] -= sum(taken.values())
+    return tuple(map(tuple, placement))
+
+
+def _merged(graph: JobGraph, most: int) -> list[dict[int, int]]:
+    """Return clusters of replicas, each a number of replicas by stage."""
+    clusters = []
+    for s, k in enumerate(graph.replicas):
+        clusters += [{s: min(most, k - done)} for done in range(0, k, most)]
+    while True:
+        pairs = [
+            (weight, -i, -j)
+            for i, a in enumerate(clusters)
+            for j, b in enumerate(clusters[i + 1 :], i + 1)
+            if sum(a.values()) + sum(b.values()) <= most
+            and (
+                weight := sum(
+                    graph.weight(s, u) * x * y for s, x in a.items() for u, y in b.items()
+                )
+            )
+            > 0
+        ]
+        if not pairs:
+            return clusters
+        _, i, j = max(pairs)
+        absorbed = clusters.pop(-j)
+        for s, k in absorbed.items():
+            clusters[-i][s] = clusters[-i].get(s, 0) + k
+
+
+def _part(cluster: dict[int, int], room: int) -> dict[int, int]:
+    """Return the part of a cluster that fills a server: whole stages, then a slice of the next."""
+    taken: dict[int, int] = {}
+    for s, k in sorted(cluster.items()):
+        if k <= room:
+            taken[s] = k
+            room -= k
+    for s, k in sorted(cluster.items()):
+        if room and s not in taken:
+            taken[s] = min(k, room)
+            room -= taken[s]
+    return taken

@@ -1,0 +1,101 @@
+"""Mappings onto free servers, each computed once per job type and tuple of free GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..instance import ASrptInstance, JobType
+from ..iteration_time import MappingTimes
+from ..mapping import fastest_mapping, sparse
+from .free_servers import FreeServers
+from .heavy_edge import JobGraph, LocalPlacement, heavy_edge, heavy_edge_contract, job_graph
+from .mapping_search import best_of, local_search
+
+
+def _vertex(graph: JobGraph, times: MappingTimes, capacities: Sequence[int]) -> LocalPlacement:
+    return heavy_edge(graph, capacities)
+
+
+def _contraction(graph: JobGraph, times: MappingTimes, capacities: Sequence[int]) -> LocalPlacement:
+    return heavy_edge_contract(graph, capacities)
+
+
+def _searched(graph: JobGraph, times: MappingTimes, capacities: Sequence[int]) -> LocalPlacement:
+    return local_search(graph, times, capacities, best_of(graph, times, capacities))
+
+
+def _exact(graph: JobGraph, times: MappingTimes, capacities: Sequence[int]) -> LocalPlacement:
+    return fastest_mapping(times, capacities).counts
+
+
+#: Rules by name: the two heavy-edge mappings, the faster one of the two, that one improved by
+#: moves, and the fastest mapping there is (as long as the search for it stays short).
+MAPPINGS: dict[str, Callable[[JobGraph, MappingTimes, Sequence[int]], LocalPlacement]] = {
+    "heavy_edge": _vertex,
+    "heavy_edge_contract": _contraction,
+    "best_of": best_of,
+    "local_search": _searched,
+    "exact": _exact,
+}
+
+
+class Mapper:
+    """Computes mappings by one of the rules and keeps them.
+
+    Parameters
+    ----------
+    instance : ASrptInstance
+    rule : str
+        One of `MAPPINGS`.
+    """
+
+    def __init__(self, instance: ASrptInstance, rule: str):
+        self._times = instance.times
+        self._types = instance.job_types
+        self._rule = MAPPINGS[rule]
+        self._graphs: dict[int, JobGraph] = {}
+        self._known: dict[tuple[int, tuple[int, ...]], tuple[LocalPlacement, int]] = {}
+        self._empty = FreeServers(instance.gpus_per_server)
+        self._alone: dict[int, int] = {}
+
+    def mapped(self, job_type: int, capacities: tuple[int, ...]) -> tuple[LocalPlacement, int]:
+        """Return the local mapping onto servers with these free GPUs, and its time in units."""
+        times = self._times[job_type]
+        if len(capacities) == 1:
+            return tuple((k,) for k in times.replicas), times.together
+        key = (job_type, capacities)
+        found = self._known.get(key)
+        if found is None:
+            placement = self._rule(self._graph(job_type), times, capacities)
+            found = self._known[key] = placement, times.units(sparse(placement))
+        return found
+
+    def on_empty_cluster(self, job_type: int) -> int:
+        """Return the time of the mapping onto the empty cluster, in units: alpha~."""
+        units = self._alone.get(job_type)
+        if units is None:
+            free = self._empty.free
+            servers = self._empty.consolidated(self._types[job_type].num_gpus)
+            _, units = self.mapped(job_type, tuple(free[m] for m in servers))
+            self._alone[job_type] = units
+        return units
+
+    def _graph(self, job_type: int) -> JobGraph:
+        graph = self._graphs.get(job_type)
+        if graph is None:
+            graph = self._graphs[job_type] = graph_of(self._types[job_type])
+        return graph
+
+
+def graph_of(job_type: JobType) -> JobGraph:
+    """Return the job graph of a type."""
+    return job_graph(job_type.replicas, job_type.activation_gbytes, job_type.gradient_gbytes)
+
+
+def on_servers(
+    placement: LocalPlacement, servers: Sequence[int]
+) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """Return a local placement as pairs (server, replicas) of every stage."""
+    return tuple(
+        tuple((m, x) for m, x in zip(servers, row, strict=True) if x) for row in placement
+    )
