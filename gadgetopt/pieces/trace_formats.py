@@ -102,7 +102,9 @@ def read_alibaba_2020(folder: Path | str) -> Trace:
     rows = jobs.rows
     rows["gpus_stated"] = rows.job.map(of_job.gpus.where(~of_job.shared, 0.0)).fillna(0.0)
     rows["duration_s"] = _numbers(rows.end) - rows.submit_s
-    rows["group"] = rows.instance.map(groups.drop_duplicates("instance").set_index("instance").group)
+    rows["group"] = rows.instance.map(
+        groups.drop_duplicates("instance").set_index("instance").group
+    )
     return _ended(jobs, "Terminated")
 
 

@@ -2,8 +2,9 @@
 
 Two formats are read here: the condensed trace of Microsoft's Philly clusters (`read_philly`) and
 the traces of the Muri simulator (`read_muri`); others in `gadgetopt.pieces.trace_formats`. All
-become a `Trace`, whose table has one row a job, in order of submission. No row of a file disappears: a malformed one is in `Trace.rejected` with its
-line number and the reason, a filtered one is counted in `Trace.left_out`.
+become a `Trace`, whose table has one row a job, in order of submission. No row of a file
+disappears: a malformed one is in `Trace.rejected` with its line number and the reason, a filtered
+one is counted in `Trace.left_out`.
 """
 
 from __future__ import annotations
@@ -228,9 +229,7 @@ class Table:
         )
 
 
-def read_table(
-    path: Path, columns: Sequence[Column], header: Sequence[str] | None = None
-) -> Table:
+def read_table(path: Path, columns: Sequence[Column], header: Sequence[str] | None = None) -> Table:
     """Read columns of a CSV file; `header` names its columns if the file has no header row.
 
     Raises

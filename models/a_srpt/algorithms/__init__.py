@@ -30,7 +30,6 @@ METHODS = (
             "noise_sd": 0.0,
             "guide": "srpt",
             "virtual_alpha": "heuristic",
-            "virtual_speed": 1.0,
             "delay_factor": 1.0,
             "comm_threshold": 1.5,
             "consolidation_slack": 0.0,

@@ -20,13 +20,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from gadgetopt.numbers.tolerance import Number, decimal_rational
+from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import ASrptInstance
 from ..subproblems.cluster import Cluster
-from ..subproblems.predictors import Arrival, arrival_of, make_predictor
+from ..subproblems.mapper import Mapper
+from ..subproblems.simulation import require_at_least, simulate
 from .virtual_machine import VirtualMachine
 
 
@@ -40,7 +41,6 @@ def a_srpt(
     noise_sd: float = 0.0,
     guide: str = "srpt",
     virtual_alpha: str = "heuristic",
-    virtual_speed: float = 1.0,
     delay_factor: float = 1.0,
     comm_threshold: float = 1.5,
     consolidation_slack: float = 0.0,
@@ -53,7 +53,7 @@ def a_srpt(
 
     .. math:: [\eta (1 + \sigma G') + \rho_\Delta]\, OPT + (1 + \sigma G') \sum_j D_j
 
-    (reconstructed form of Theorem 1, at `virtual_speed` 1).
+    (reconstructed form of Theorem 1).
 
     Parameters
     ----------
@@ -73,9 +73,6 @@ def a_srpt(
     virtual_alpha : "heuristic", "min" or "max"
         Per-iteration time in the virtual work: of the mapping onto the empty cluster, the least,
         or that of a job scattered completely.
-    virtual_speed : float
-        Work of the virtual machine is divided by this (not in the paper): jobs join the queue
-        earlier, at most when they arrive.
     delay_factor : float
         tau: how long a heavy job waits for a better place, as a multiple of the time that the best
         place could save; 0 is the plain guided list schedule.
@@ -88,45 +85,24 @@ def a_srpt(
     -----
     Near-linear in the number of events: a scan touches the delayed jobs and those it starts.
     """
+    require_at_least(0, delay_factor=delay_factor, consolidation_slack=consolidation_slack)
+    require_at_least(1, comm_threshold=comm_threshold)
     clock = Clock(limits)
     run = _Run(
         instance,
-        Cluster(instance, mapping, decimal_rational(comm_threshold)),
+        Cluster(instance, Mapper(instance, mapping), decimal_rational(comm_threshold)),
         VirtualMachine(guide),
         virtual_alpha=virtual_alpha,
-        virtual_speed=decimal_rational(virtual_speed),
         delay_factor=decimal_rational(delay_factor),
         slack=decimal_rational(consolidation_slack),
     )
-    guess = make_predictor(predictor, instance, noise_sd, rng)
-    arrivals: dict[int, Arrival] = {}
-    total = instance.total_gpus
-    order = sorted(range(len(instance.jobs)), key=lambda j: (instance.jobs[j].release_tick, j))
-    upcoming = deque((instance.jobs[j].release_tick * total, j) for j in order)
-    events = 0
-    while True:
-        now = run.next_event(upcoming[0][0] if upcoming else None)
-        if now is None:
-            break
-        events += 1
-        if events % 1000 == 0 and clock.expired:
-            return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
-        for job in run.completions(now):
-            guess.observe(arrivals.pop(job), instance.jobs[job].num_iterations)
-        while upcoming and upcoming[0][0] == now:
-            _, job = upcoming.popleft()
-            arrivals[job] = arrival_of(instance, job)
-            run.arrive(job, now, guess.predict(arrivals[job]))
-        run.dispatch(now)
-    return MethodOutcome(
-        solution=run.cluster.solution(predictor if noise_sd == 0 else f"{predictor}({noise_sd})"),
-        phases_s=clock.phases_s,
-        notes={"events": events, "delayed": run.delays},
-    )
+    outcome = simulate(instance, run, clock, predictor, noise_sd, rng)
+    outcome.notes["delayed"] = run.delays
+    return outcome
 
 
 class _Run:
-    """State of a run: virtual machine, queue and cluster."""
+    """A-SRPT as a policy: virtual machine, queue and cluster."""
 
     def __init__(
         self,
@@ -135,7 +111,6 @@ class _Run:
         machine: VirtualMachine,
         *,
         virtual_alpha: str,
-        virtual_speed: Fraction,
         delay_factor: Fraction,
         slack: Fraction,
     ):
@@ -144,7 +119,6 @@ class _Run:
         self._instance = instance
         self._machine = machine
         self._virtual_alpha = virtual_alpha
-        self._speed = virtual_speed
         self._delay_factor = delay_factor
         self._slack = 1 + slack
         self._predicted: dict[int, int] = {}
@@ -154,22 +128,12 @@ class _Run:
         self._until: dict[int, int] = {}
         self._expiries: list[int] = []
 
-    def next_event(self, arrival: int | None) -> int | None:
-        """Return the time of the next event, None if there is none."""
-        times = (
-            arrival,
-            self.cluster.next_completion,
-            self._machine.next_completion,
-            self._expiries[0] if self._expiries else None,
-        )
+    @property
+    def next_event(self) -> int | None:
+        """The next virtual completion or end of a delay."""
+        expiry = self._expiries[0] if self._expiries else None
+        times = (self._machine.next_completion, expiry)
         return min((t for t in times if t is not None), default=None)
-
-    def completions(self, now: int) -> list[int]:
-        """Free the GPUs of the jobs that complete now and return these."""
-        done = []
-        while self.cluster.next_completion == now:
-            done.append(self.cluster.complete())
-        return done
 
     def arrive(self, job: int, now: int, predicted: int) -> None:
         """Let a job enter the virtual machine."""
@@ -184,8 +148,6 @@ class _Run:
         else:
             units = times.longest
         work = self.cluster.gpus[job] * times.ticks(units, predicted, instance.tick_s)
-        if self._speed != 1:
-            work = max(1, math.floor(work / self._speed))
         self._machine.add(job, now, work, given.weight)
 
     def dispatch(self, now: int) -> None:

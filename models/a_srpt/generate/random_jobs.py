@@ -41,9 +41,7 @@ def random_type(rng: np.random.Generator, most_gpus: int) -> JobType:
     return JobType(
         replicas=replicas,
         stage_time_s=tuple(round(compute_s * float(x), 4) for x in shares),
-        activation_gbytes=tuple(
-            float(a) for a in rng.choice(_ACTIVATION_GBYTES, size=stages - 1)
-        ),
+        activation_gbytes=tuple(float(a) for a in rng.choice(_ACTIVATION_GBYTES, size=stages - 1)),
         gradient_gbytes=tuple(round(gradient_gbytes * float(x), 4) for x in shares),
         pipeline_factor=Fraction(_MICROBATCHES + stages - 1, _MICROBATCHES),
     )
@@ -97,9 +95,7 @@ def random_instance(
 ) -> ASrptInstance:
     """Draw an instance in which every job has a type of its own."""
     types = tuple(random_type(rng, largest_job_gpus) for _ in range(jobs))
-    iterations = [
-        random_iterations(rng, fewest_iterations, most_iterations) for _ in range(jobs)
-    ]
+    iterations = [random_iterations(rng, fewest_iterations, most_iterations) for _ in range(jobs)]
     instance = ASrptInstance(
         gpus_per_server=(gpus_per_server,) * servers,
         intra_bandwidth_gbytes_per_s=INTRA_GBYTES_PER_S,

@@ -33,8 +33,7 @@ class Cluster:
     Parameters
     ----------
     instance : ASrptInstance
-    mapping : str
-        Rule of `mapper.MAPPINGS`.
+    mapper : Mapper
     comm_threshold : Fraction
         A job is heavy if every replica on its own server takes more than this many times as long
         per iteration as the mapping onto the empty cluster.
@@ -46,11 +45,11 @@ class Cluster:
         GPUs of each job.
     """
 
-    def __init__(self, instance: ASrptInstance, mapping: str, comm_threshold: Fraction):
+    def __init__(self, instance: ASrptInstance, mapper: Mapper, comm_threshold: Fraction):
         self._instance = instance
         self._jobs = instance.jobs
         self._total = instance.total_gpus
-        self.mapper = Mapper(instance, mapping)
+        self.mapper = mapper
         self.free = FreeServers(instance.gpus_per_server)
         self.gpus: list[int] = instance.gpus.tolist()
         self._threshold = comm_threshold
@@ -97,7 +96,9 @@ class Cluster:
         end = now + self._total * self._instance.ticks(job, offer.units)
         used = tuple(
             (m, gpus)
-            for m, gpus in zip(offer.servers, map(sum, zip(*offer.placement, strict=True)), strict=True)
+            for m, gpus in zip(
+                offer.servers, map(sum, zip(*offer.placement, strict=True)), strict=True
+            )
             if gpus
         )
         self.free.take(used)

@@ -96,6 +96,4 @@ def on_servers(
     placement: LocalPlacement, servers: Sequence[int]
 ) -> tuple[tuple[tuple[int, int], ...], ...]:
     """Return a local placement as pairs (server, replicas) of every stage."""
-    return tuple(
-        tuple((m, x) for m, x in zip(servers, row, strict=True) if x) for row in placement
-    )
+    return tuple(tuple((m, x) for m, x in zip(servers, row, strict=True) if x) for row in placement)

@@ -1,4 +1,4 @@
-r"""Predictors of the number of iterations: what is known of a job when it arrives, and of those over.
+"""Predictors of the number of iterations, from what is known when a job arrives.
 
 A predictor is told of every arrival (`predict`) and of every completion (`observe`), in the order
 of time. An `Arrival` does not hold the true number of iterations; a group's statistics are those of

@@ -1,0 +1,56 @@
+"""What A-SRPT was compared with, and references of ours.
+
+- `policies`: FIFO, shortest job and smallest workload first, and the work-conserving ones.
+- `easy`: EASY backfilling.
+- `order_search`: offline list schedules with local search.
+"""
+
+from gadgetopt.system.declaration import Method, Parts
+
+from ..subproblems.names import MAPPINGS, PREDICTORS
+
+part = Parts(__name__)
+
+_PARAMETERS = {
+    "mapping": "heavy_edge",
+    "predictor": "oracle",
+    "noise_sd": 0.0,
+    "comm_threshold": 1.5,
+}
+_CHOICES = {"mapping": MAPPINGS, "predictor": PREDICTORS}
+
+
+def _policy(name: str, module: str, summary: str, reference: str) -> Method:
+    return Method(
+        name=name,
+        kind="baseline",
+        summary=summary,
+        reference=reference,
+        run=part(f"{module}:{name}"),
+        parameters=_PARAMETERS,
+        choices=_CHOICES,
+        stochastic=True,
+    )
+
+
+_NAMED = "name from the paper, definition reconstructed"
+
+METHODS = (
+    _policy("spjf", "policies", "shortest predicted job first; the first blocks", _NAMED),
+    _policy("spwf", "policies", "smallest predicted workload first; the first blocks", _NAMED),
+    _policy("wcs_duration", "policies", "all that fits, by predicted duration", _NAMED),
+    _policy("wcs_workload", "policies", "all that fits, by predicted workload", _NAMED),
+    _policy("wcs_subtime", "policies", "all that fits, by submission time", _NAMED),
+    _policy("fifo", "policies", "in order of arrival; the first blocks", "folklore"),
+    _policy("easy", "easy", "in order of arrival with EASY backfilling", "Lifka 1995"),
+    Method(
+        name="order_search",
+        kind="heuristic",
+        summary="offline: local search over the order of a list schedule",
+        reference="this project",
+        run=part("order_search:order_search"),
+        parameters={"steps": 4000, "mapping": "best_of"},
+        choices={"mapping": MAPPINGS},
+        stochastic=True,
+    ),
+)
