@@ -139,13 +139,14 @@ def check_bound(instance: ASrptInstance, certificate: ASrptCertificate) -> Fract
     ValueError
         If its prices are not those of the instance's servers, or would take too long to check.
     """
-    bound = _proved(instance, certificate.proof)
+    bound = proved(instance, certificate.proof)
     if certificate.attainable:
         bound = lattice_ceiling(pool_of(instance), bound)
     return bound
 
 
-def _proved(instance: ASrptInstance, proof: Proof) -> Fraction:
+def proved(instance: ASrptInstance, proof: Proof) -> Fraction:
+    """Return the lower bound, in weighted ticks, that a proof gives; see `check_bound`."""
     if isinstance(proof, PartPrices):
         return _proved_by_parts(instance, proof)
     pool = pool_of(instance)

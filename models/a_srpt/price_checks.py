@@ -183,7 +183,7 @@ def gpu_ticks_used(times: Floats, start: Floats, duration: Floats, gpus: Floats)
 
 
 def as_steps(times: Sequence[int], prices: Sequence[int], denominator: int) -> StepPrices:
-    """Return a certificate's prices as arrays: of 64 bits where they fit, else of Python integers."""
+    """Return a certificate's prices as arrays, of Python integers where 64 bits are too few."""
 
     def array(numbers: Sequence[int]) -> Numbers:
         small = max(numbers, default=0) <= INT64_SAFE

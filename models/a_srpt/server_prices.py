@@ -3,8 +3,8 @@ r"""What prices of parts of servers prove: a bound that sees fragmentation and c
 A job occupies on every server that it uses a *part*, some number q of its GPUs. Let
 :math:`\pi_{kq}(t) \ge 0` be the price of a part of q GPUs on a server of class k (servers of
 :math:`c_k` GPUs, :math:`M_k` of them) at time t: a step function, 0 outside
-:math:`[\tau_0, \tau_K]`. At any instant the parts on one server are a multiset of sizes whose sum is
-at most :math:`c_k`; the most that one server can collect is the unbounded knapsack
+:math:`[\tau_0, \tau_K]`. At any instant the sizes of the parts on one server sum to at most
+:math:`c_k`; the most that one server can collect is the unbounded knapsack
 
 .. math::
     P_k(\pi(t)) = \max \Big\{ \sum_q n_q \pi_{kq}(t) : \sum_q q\, n_q \le c_k,
@@ -21,10 +21,10 @@ schedule of (F)
 where :math:`\lambda` runs over the partitions of :math:`g_j` into parts and :math:`d_j(\lambda)` is
 no more than the duration of j so divided. *Proof.* Let j start at :math:`S_j`, occupy parts
 :math:`\lambda_j` on servers of classes k(q), and complete at :math:`C_j`. The bracket at
-:math:`(S_j, \lambda_j)` is at most :math:`w_j C_j` and what its parts pay: a shorter duration lowers
-both. Summed over the jobs, the parts that lie on one server at time t pay at most
-:math:`P_k(\pi(t))`, since they fit on it together; integrated over time and summed over servers, all
-pay at most the subtracted term. :math:`\square`
+:math:`(S_j, \lambda_j)` is at most :math:`w_j C_j` and what its parts pay: a shorter duration
+lowers both. Summed over the jobs, the parts that lie on one server at time t pay at most
+:math:`P_k(\pi(t))`, since they fit on it together; integrated over time and summed over servers,
+all pay at most the subtracted term. :math:`\square`
 
 With :math:`\pi_{kq} = q \pi` a server collects :math:`c_k \pi`, and the bound is that of
 `price_checks`, raised where splitting a job takes longer: **the bound is never below B5** when it
@@ -111,9 +111,8 @@ def servers_of(instance: ASrptInstance) -> Servers:
     split_units = []
     for times, whole in zip(instance.times, instance.shortest_units, strict=True):
         g = sum(times.replicas)
-        if 2 <= g <= largest:
-            whole = fastest_mapping(times, (g - 1, g - 1)).bound
-        split_units.append(whole)
+        splits = 2 <= g <= largest
+        split_units.append(fastest_mapping(times, (g - 1, g - 1)).bound if splits else whole)
     ticks = [instance.ticks(j, split_units[job.job_type]) for j, job in enumerate(instance.jobs)]
     capacities, counts = np.unique(instance.gpus_per_server, return_counts=True)
     return Servers(
@@ -179,10 +178,12 @@ def cheapest(
         of_size = np.flatnonzero(pool.gpus == g)
         for first in range(0, len(of_size), step):
             jobs = of_size[first : first + step]
-            weight = pool.weight[jobs].astype(dtype) * parts.denominator
-            release = pool.release[jobs].astype(dtype)
+            weight: Numbers = pool.weight[jobs].astype(dtype) * parts.denominator
+            release: Numbers = pool.release[jobs].astype(dtype)
             fits, splits = bool(servers.fits[jobs[0]]), bool(servers.splits[jobs[0]])
-            cost = start = None
+            cost: Numbers | None = None
+            start: Numbers | None = None
+            duration: Numbers
             if fits:
                 duration = pool.duration[jobs].astype(dtype)
                 cost, start = _least(weight, release, duration, parts, g, scale, split=False)
@@ -226,16 +227,23 @@ def _least(
     d, r = duration[:, None], release[:, None]
     corners = np.broadcast_to(parts.times, (len(d), len(parts.times)))
     starts = np.maximum(np.concatenate([r, corners, parts.times - d], axis=1), r)
-    paid = part_costs(parts, starts, d)
-    price = partition_costs(paid, g)[1] if split else paid[g - 1]
+    if split:
+        price = partition_costs(part_costs(parts, starts, d, range(1, g)), g)
+    else:
+        (price,) = part_costs(parts, starts, d, [g])
     cost = weight[:, None] * (starts + d) + scale * price
     best = cost.argmin(axis=1)
     row = np.arange(len(best))
     return cost[row, best], starts[row, best]
 
 
-def part_costs(parts: PartPrices, starts: Numbers, duration: Numbers) -> list[Numbers]:
-    """Return what a part of 1, 2, ... GPUs pays from a start on, on its cheapest class."""
+def part_costs(
+    parts: PartPrices, starts: Numbers, duration: Numbers, sizes: Sequence[int]
+) -> list[Numbers]:
+    """Return what parts of some sizes pay from a start on, each on its cheapest class.
+
+    Sizes larger than all servers are left out.
+    """
     times = parts.times
     lengths = np.diff(times)
     places = []
@@ -244,33 +252,32 @@ def part_costs(parts: PartPrices, starts: Numbers, duration: Numbers) -> list[Nu
         k = np.searchsorted(times, held, side="right") - 1
         places.append((k, held - times[k]))
     (k_0, rest_0), (k_1, rest_1) = places
-    paid: list[Numbers | None] = [None] * max(len(table) for table in parts.tables)
-    for table in parts.tables:
-        for q, prices in enumerate(table):
-            before = np.concatenate([[0], np.cumsum(prices * lengths)])
-            slope = np.append(prices, 0)
-            cost = before[k_1] + slope[k_1] * rest_1 - before[k_0] - slope[k_0] * rest_0
-            known = paid[q]
-            paid[q] = cost if known is None else np.minimum(known, cost)
-    return [cost for cost in paid if cost is not None]
+    paid = []
+    for q in sizes:
+        costs = []
+        for table in parts.tables:
+            if q <= len(table):
+                before = np.concatenate([[0], np.cumsum(table[q - 1] * lengths)])
+                slope = np.append(table[q - 1], 0)
+                at_end = before[k_1] + slope[k_1] * rest_1
+                costs.append(at_end - before[k_0] - slope[k_0] * rest_0)
+        if costs:
+            paid.append(_minimum(costs))
+    return paid
 
 
-def partition_costs(paid: Sequence[Numbers], g: int) -> tuple[Numbers, Numbers]:
-    """Return the least cost of g GPUs in any parts, and in at least two."""
+def partition_costs(paid: Sequence[Numbers], g: int) -> Numbers:
+    """Return the least cost of g GPUs in at least two parts; `paid` is that of 1, 2, ... GPUs."""
     cheapest_of = [np.zeros_like(paid[0])]
     for n in range(1, g):
-        options = (cheapest_of[n - q] + paid[q - 1] for q in range(1, min(n, len(paid)) + 1))
-        cheapest_of.append(_minimum(options))
-    in_parts = _minimum(
-        cheapest_of[g - q] + paid[q - 1] for q in range(1, min(g - 1, len(paid)) + 1)
-    )
-    whole = np.minimum(in_parts, paid[g - 1]) if g <= len(paid) else in_parts
-    return whole, in_parts
+        most = min(n, len(paid))
+        cheapest_of.append(_minimum([cheapest_of[n - q] + paid[q - 1] for q in range(1, most + 1)]))
+    most = min(g - 1, len(paid))
+    return _minimum([cheapest_of[g - q] + paid[q - 1] for q in range(1, most + 1)])
 
 
-def _minimum(options: object) -> Numbers:
-    least = None
-    for option in options:  # type: ignore[attr-defined]
-        least = option if least is None else np.minimum(least, option)
-    assert least is not None
+def _minimum(options: Sequence[Numbers]) -> Numbers:
+    least = options[0]
+    for option in options[1:]:
+        least = np.minimum(least, option)
     return least

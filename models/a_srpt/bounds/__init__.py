@@ -71,7 +71,7 @@ METHODS = (
         summary="prices of parts of servers: sees fragmentation and communication",
         reference="ours",
         run=part("server_price:server_price_bound"),
-        parameters={"intervals": 64, "iterations": 60},
+        parameters={"intervals": 128, "iterations": 20, "polished": 2000},
         formulation="part_prices",
     ),
 )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -127,8 +128,13 @@ class FloatPool:
         order = np.argsort(self.release, kind="stable")
         picked = order[:: max(1, len(order) // count)]
         part = float((self.gpus * self.duration)[picked].sum() / (self.gpus @ self.duration))
-        arrays = (x[picked] for x in (self.release, self.gpus, self.duration, self.weight))
-        return FloatPool(*arrays, self.total_gpus * part)
+        return FloatPool(
+            self.release[picked],
+            self.gpus[picked],
+            self.duration[picked],
+            self.weight[picked],
+            self.total_gpus * part,
+        )
 
     @property
     def horizon(self) -> float:
@@ -210,7 +216,7 @@ def pool_prices(
         last_grids = 4 * (len(times) - 1) > intervals
         jobs = pool if last_grids else few
         found = ascend(
-            lambda p, jobs=jobs, times=times: jobs.evaluate(times, p),
+            partial(jobs.evaluate, times),
             prices,
             np.diff(times),
             iterations,

@@ -3,8 +3,8 @@ r"""Dual feasible functions of a server: how much of it a part of q GPUs takes u
 :math:`f(q) \in [0, 1]` is dual feasible for capacity c if parts that fit on a server together have
 :math:`\sum f(q) \le 1`. The share :math:`f(q) = q / c` is one; the families below, of Fekete and
 Schepers 2001 and of Carlier, Clautiaux and Moukrim 2007, round it in favour of large parts. Prices
-of parts are sought as sums of multiples of these functions, so that the worth of a server is the sum
-of the multiples. A certificate's check does not rely on any of this.
+of parts are sought as sums of multiples of these functions, so that the worth of a server is the
+sum of the multiples. A certificate's check does not rely on any of this.
 """
 
 from __future__ import annotations

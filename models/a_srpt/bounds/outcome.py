@@ -60,16 +60,15 @@ def step_proof(kind: type[Kind], pool: Pool, times: Floats, prices: Floats) -> K
     are rounded to a multiple of a power of two. Neighbouring intervals of one price are joined.
     """
     prices = np.where(prices > NOTHING * max(1e-300, float(prices.max(initial=0.0))), prices, 0.0)
+    whole: list[int]
     whole, denominator = simple_fractions(prices)
     if not whole:
         denominator = power_of_two(pool, float(times[-1]), float(prices @ np.diff(times)))
         whole = [round(price * denominator) for price in prices.tolist()]
     ticks = [int(t) for t in times.tolist()]
-    change = [0, *(k for k in range(1, len(whole)) if whole[k] != whole[k - 1])]
-    if whole[-1] == 0 and len(change) > 1:  # no price at the end
-        end = change.pop()
-    else:
-        end = len(whole)
+    change: list[int] = [0, *(k for k in range(1, len(whole)) if whole[k] != whole[k - 1])]
+    # The last interval goes if it has no price.
+    end = change.pop() if whole[-1] == 0 and len(change) > 1 else len(whole)
     return kind(
         times=tuple(ticks[k] for k in [*change, end]),
         prices=tuple(whole[k] for k in change),

@@ -46,28 +46,30 @@ def price_bound(
     """
     clock = Clock(limits)
     pool = pool_of(instance)
-    with clock.phase("prices"):
-        steps, found = pool_prices(FloatPool.of(pool), intervals, iterations, sample, clock)
-    times, prices = steps.times, steps.prices
-    if len(pool.release) <= polished:
-        with clock.phase("column generation"):
-            times, prices = _polished(pool, times, prices, found.starts, clock)
+    times, prices, _ = good_prices(pool, intervals, iterations, sample, polished, clock)
     return certified(step_proof(Prices, pool, times, prices), clock)
 
 
-def _polished(
-    pool: Pool, times: Floats, prices: Floats, starts: Floats, clock: Clock
-) -> tuple[Floats, Floats]:
-    """Return the best prices on a grid that is long enough for a list schedule."""
-    starts = listed(pool, starts)
-    horizon = float((starts + pool.duration).max())
-    if horizon > times[-1]:
-        step = max(1.0, (times[-1] - times[0]) / len(prices))
-        tail = np.append(np.floor(np.arange(times[-1] + step, horizon, step)), horizon)
-        times = np.unique(np.append(times, tail))
-        prices = np.pad(prices, (0, len(times) - 1 - len(prices)))
-    _, prices = best_grid_prices(FloatPool.of(pool), times, prices, starts, clock)
-    return times, prices
+def good_prices(
+    pool: Pool, intervals: int, iterations: int, sample: int, polished: int, clock: Clock
+) -> tuple[Floats, Floats, float]:
+    """Return a grid, good prices on it and about the bound that they prove; see `price_bound`."""
+    jobs = FloatPool.of(pool)
+    with clock.phase("ascent"):
+        steps, found = pool_prices(jobs, intervals, iterations, sample, clock)
+    times, prices, value = steps.times, steps.prices, found.value
+    if len(pool.release) > polished or clock.expired:
+        return times, prices, value
+    with clock.phase("column generation"):
+        starts = listed(pool, found.starts)
+        horizon = float((starts + pool.duration).max())
+        if horizon > times[-1]:
+            step = max(1.0, (times[-1] - times[0]) / len(prices))
+            tail = np.append(np.floor(np.arange(times[-1] + step, horizon, step)), horizon)
+            times = np.unique(np.append(times, tail))
+            prices = np.pad(prices, (0, len(times) - 1 - len(prices)))
+        value, prices = best_grid_prices(jobs, times, prices, starts, clock)
+    return times, prices, value
 
 
 def priced_starts(instance: ASrptInstance, intervals: int = 128, iterations: int = 40) -> Floats:

@@ -1,6 +1,7 @@
-r"""The linear program of starts B4, (5) of the page: the program of `grid_program` on the unit grid.
+r"""The linear program of starts B4, (5) of the page.
 
-Its optimal duals are prices that prove it, so B4 is the best of all price bounds.
+It is the program of `grid_program` on the unit grid. Its optimal duals are prices that prove it, so
+B4 is the best of all price bounds.
 """
 
 from __future__ import annotations
