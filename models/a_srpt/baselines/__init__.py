@@ -2,6 +2,7 @@
 
 - `policies`: FIFO, shortest job and smallest workload first, and the work-conserving ones.
 - `easy`: EASY backfilling.
+- `scattered`: the schedule of Lemma 1, in which every job is as slow as it can be.
 - `order_search`: offline list schedules with local search.
 """
 
@@ -52,5 +53,12 @@ METHODS = (
         parameters={"steps": 4000, "mapping": "best_of"},
         choices={"mapping": MAPPINGS},
         stochastic=True,
+    ),
+    Method(
+        name="scattered",
+        kind="baseline",
+        summary="Lemma 1: optimal for jobs that run at their slowest, which they then do",
+        reference="Lemma 1",
+        run=part("scattered:scattered"),
     ),
 )

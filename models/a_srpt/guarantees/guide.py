@@ -1,0 +1,161 @@
+r"""The virtual machine that guided a run of A-SRPT, and what it promises for every job.
+
+With virtual durations :math:`\tilde d_j` (predicted iterations, mapping on the empty cluster),
+virtual completions :math:`\tilde C_j` and longest delays :math:`D_j`, let
+
+.. math::
+    \sigma = \max_j \frac{d_j^{max}}{\tilde d_j}, \quad
+    \eta = \max\Big(1, \max_j \frac{\tilde d_j}{d_j^{min}}\Big), \quad
+    \rho_\Delta = \max_j \frac{d_j^{max}}{d_j^{min}}, \quad G' = \frac{G}{G - g_{max} + 1}.
+
+* *Lemma 2* (= B1, reconstructed). With SRPT as the guide, :math:`\sum_j \tilde C_j \le \eta\, OPT`.
+* *Lemma 3* (reconstructed). Every job starts by :math:`(\tilde C_j + D_j)(1 + \sigma G')`. From
+  :math:`t' = \tilde C_j + D_j` until j starts, a scan of the queue meets a job at or before j for
+  which too few GPUs are free, so at least :math:`G - g_{max} + 1` are busy; all jobs that run then
+  have completed on the virtual machine by t', so their work is at most :math:`\sigma G t'`.
+* *Theorem 1* (reconstructed). Summed,
+
+  .. math:: \sum_j C_j \le (1 + \sigma G') \sum_j (\tilde C_j + D_j) + \sum_j d_j
+            \le [\eta (1 + \sigma G') + \rho_\Delta]\, OPT + (1 + \sigma G') \sum_j D_j.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from gadgetopt.numbers.tolerance import decimal_rational
+
+from ..algorithms.virtual_machine import virtual_completions
+from ..instance import ASrptInstance, ASrptSolution
+from ..subproblems.cluster import Cluster
+from ..subproblems.mapper import Mapper
+from ..subproblems.predictors import arrival_of, make_predictor
+
+
+@dataclass(frozen=True)
+class Guide:
+    r"""What guided a run; times in microticks.
+
+    Attributes
+    ----------
+    completion, delay : tuple of int, shape (jobs,)
+        :math:`\tilde C_j` and :math:`D_j`.
+    sigma, eta, rho, crowding : Fraction
+        :math:`\sigma, \eta, \rho_\Delta` and :math:`G'`.
+    """
+
+    completion: tuple[int, ...]
+    delay: tuple[int, ...]
+    sigma: Fraction
+    eta: Fraction
+    rho: Fraction
+    crowding: Fraction
+
+    @property
+    def stretch(self) -> Fraction:
+        r""":math:`1 + \sigma G'`."""
+        return 1 + self.sigma * self.crowding
+
+
+def guide_of(
+    instance: ASrptInstance, predicted: Sequence[int], parameters: Mapping[str, Any]
+) -> Guide:
+    """Return the guide of a run of A-SRPT with these predictions and parameters."""
+    G, jobs = instance.total_gpus, instance.jobs
+    threshold = decimal_rational(parameters["comm_threshold"])
+    cluster = Cluster(instance, Mapper(instance, parameters["mapping"]), threshold)
+    factor = decimal_rational(parameters["delay_factor"])
+    virtual, delay = [], []
+    for j, job in enumerate(jobs):
+        times = instance.times[job.job_type]
+        empty = cluster.mapper.on_empty_cluster(job.job_type)
+        units = {
+            "heuristic": empty,
+            "min": instance.shortest_units[job.job_type],
+            "max": times.longest,
+        }[parameters["virtual_alpha"]]
+        virtual.append(times.ticks(units, predicted[j], instance.tick_s))
+        saved_s = times.seconds(predicted[j] * (times.longest - empty))
+        waits = cluster.is_heavy(j)
+        delay.append(int(factor * saved_s / instance.tick_s * G) if waits else 0)
+    work = [g * d for g, d in zip(instance.gpus.tolist(), virtual, strict=True)]
+    release = (instance.release_ticks * G).tolist()
+    weights = [job.weight for job in jobs]
+    completion = virtual_completions(release, work, weights, parameters["guide"])
+    least, most = instance.min_ticks.tolist(), instance.max_ticks.tolist()
+    return Guide(
+        tuple(completion),
+        tuple(delay),
+        max(Fraction(b, d) for b, d in zip(most, virtual, strict=True)),
+        max(Fraction(1), *(Fraction(d, a) for d, a in zip(virtual, least, strict=True))),
+        max(Fraction(b, a) for b, a in zip(most, least, strict=True)),
+        Fraction(G, G - int(instance.gpus.max()) + 1),
+    )
+
+
+def late_starts(
+    instance: ASrptInstance, solution: ASrptSolution, guide: Guide
+) -> Iterator[tuple[int, Fraction]]:
+    """Yield the jobs that start later than Lemma 3 allows, and by how many microticks."""
+    for job in solution.jobs:
+        latest = (guide.completion[job.job] + guide.delay[job.job]) * guide.stretch
+        if job.start_microtick > latest:
+            yield job.job, job.start_microtick - latest
+
+
+def early_starts(solution: ASrptSolution, guide: Guide) -> list[int]:
+    """Return the jobs that start before they have completed on the virtual machine."""
+    return [job.job for job in solution.jobs if job.start_microtick < guide.completion[job.job]]
+
+
+def a_posteriori_bound(instance: ASrptInstance, solution: ASrptSolution, guide: Guide) -> Fraction:
+    r"""Return :math:`(1 + \sigma G') \sum w_j (\tilde C_j + D_j) + \sum w_j d_j`, in ticks."""
+    G = instance.total_gpus
+    durations = durations_of(instance, solution)
+    guided = sum(
+        job.weight * (c + d)
+        for job, c, d in zip(instance.jobs, guide.completion, guide.delay, strict=True)
+    )
+    run = sum(job.weight * d for job, d in zip(instance.jobs, durations, strict=True))
+    return guide.stretch * guided / G + run
+
+
+def durations_of(instance: ASrptInstance, solution: ASrptSolution) -> list[int]:
+    """Return the ticks that each job runs."""
+    durations = [0] * len(instance.jobs)
+    for job in solution.jobs:
+        times = instance.times[instance.jobs[job.job].job_type]
+        durations[job.job] = instance.ticks(job.job, times.units(job.placement))
+    return durations
+
+
+def replayed_predictions(
+    instance: ASrptInstance,
+    solution: ASrptSolution,
+    predictor: str,
+    noise_sd: float,
+    rng: np.random.Generator,
+) -> list[int]:
+    """Return what a predictor said of each job, given when the jobs of a schedule completed.
+
+    `rng` is in the state in which the run began.
+    """
+    G = instance.total_gpus
+    guess = make_predictor(predictor, instance, noise_sd, rng)
+    durations = durations_of(instance, solution)
+    ends = [(job.start_microtick + G * durations[job.job], job.job) for job in solution.jobs]
+    heapq.heapify(ends)
+    predicted = [0] * len(instance.jobs)
+    releases = instance.release_ticks.tolist()
+    for j in sorted(range(len(releases)), key=lambda j: (releases[j], j)):
+        while ends and ends[0][0] <= G * releases[j]:
+            _, done = heapq.heappop(ends)
+            guess.observe(arrival_of(instance, done), instance.jobs[done].num_iterations)
+        predicted[j] = guess.predict(arrival_of(instance, j))
+    return predicted
