@@ -2,6 +2,7 @@
 
 - `virtual_machine`: the preemptive single machine that guides it.
 - `a_srpt`: the queue, the dispatch and the delays on the real cluster.
+- `a_srpt_workload`: a variant of ours, with another order of the queue.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -15,6 +16,19 @@ _CHOICES = {
     "predictor": PREDICTORS,
     "guide": ("srpt", "wspt", "wsrpt"),
     "virtual_alpha": ("heuristic", "min", "max"),
+    "queue_order": ("virtual_completion", "workload"),
+}
+_DEFAULTS = {
+    "mapping": "heavy_edge",
+    "predictor": "oracle",
+    "noise_sd": 0.0,
+    "guide": "srpt",
+    "virtual_alpha": "heuristic",
+    "virtual_speed": 1.0,
+    "queue_order": "virtual_completion",
+    "delay_factor": 1.0,
+    "comm_threshold": 1.5,
+    "consolidation_slack": 0.0,
 }
 
 METHODS = (
@@ -24,15 +38,24 @@ METHODS = (
         summary="follows a virtual preemptive machine; waits for a better place while that may pay",
         reference="A-SRPT; dispatch and delay rules reconstructed",
         run=part("a_srpt:a_srpt"),
+        parameters=_DEFAULTS,
+        choices=_CHOICES,
+        stochastic=True,
+    ),
+    Method(
+        name="a_srpt_workload",
+        kind="online",
+        summary="A-SRPT with its queue ordered by workload, a faster guide and longer patience",
+        reference="this project",
+        run=part("a_srpt_workload:a_srpt_workload"),
         parameters={
-            "mapping": "heavy_edge",
-            "predictor": "oracle",
-            "noise_sd": 0.0,
-            "guide": "srpt",
-            "virtual_alpha": "heuristic",
-            "delay_factor": 1.0,
-            "comm_threshold": 1.5,
-            "consolidation_slack": 0.0,
+            **_DEFAULTS,
+            "mapping": "local_search",
+            "virtual_speed": 1.5,
+            "queue_order": "workload",
+            "delay_factor": 10.0,
+            "comm_threshold": 1.1,
+            "consolidation_slack": 0.05,
         },
         choices=_CHOICES,
         stochastic=True,

@@ -2,20 +2,23 @@ r"""A-SRPT: the real cluster follows a virtual machine (dispatch and delay rules
 
 1. A job that arrives gets a prediction and enters the virtual machine with
    :math:`g_j \tilde d_j` microticks of work (`virtual_machine`).
-2. When it completes there, it joins the queue, ordered by virtual completion.
+2. When it completes there, it joins the queue, which is ordered by virtual completion.
 3. At every event the queue is scanned from the front. A job that needs more GPUs than are free ends
    the scan: nothing overtakes it. A heavy job that would run too scattered stays in the queue and
    may be overtaken, but for no longer than perfect consolidation could save, times `delay_factor`.
 
 The order of events at one time: completions, arrivals, virtual completions, ends of delays; then
 the scan. The true iterations of a job are used for its completion only.
+
+Two parameters are this project's own and leave the paper's algorithm: `queue_order="workload"` lets
+a small job overtake larger ones that wait in the queue, and a `virtual_speed` above 1 lets jobs
+join it sooner. Lemma 3 and the theorem are about their defaults.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections import deque
 from fractions import Fraction
 
 import numpy as np
@@ -41,6 +44,8 @@ def a_srpt(
     noise_sd: float = 0.0,
     guide: str = "srpt",
     virtual_alpha: str = "heuristic",
+    virtual_speed: float = 1.0,
+    queue_order: str = "virtual_completion",
     delay_factor: float = 1.0,
     comm_threshold: float = 1.5,
     consolidation_slack: float = 0.0,
@@ -53,7 +58,7 @@ def a_srpt(
 
     .. math:: [\eta (1 + \sigma G') + \rho_\Delta]\, OPT + (1 + \sigma G') \sum_j D_j
 
-    (reconstructed form of Theorem 1).
+    (reconstructed form of Theorem 1; for the default `virtual_speed` and `queue_order`).
 
     Parameters
     ----------
@@ -73,6 +78,10 @@ def a_srpt(
     virtual_alpha : "heuristic", "min" or "max"
         Per-iteration time in the virtual work: of the mapping onto the empty cluster, the least,
         or that of a job scattered completely.
+    virtual_speed : float
+        The virtual machine is so many times as fast as the cluster.
+    queue_order : "virtual_completion" or "workload"
+        "workload" orders the queue by predicted virtual work.
     delay_factor : float
         tau: how long a heavy job waits for a better place, as a multiple of the time that the best
         place could save; 0 is the plain guided list schedule.
@@ -86,13 +95,15 @@ def a_srpt(
     Near-linear in the number of events: a scan touches the delayed jobs and those it starts.
     """
     require_at_least(0, delay_factor=delay_factor, consolidation_slack=consolidation_slack)
-    require_at_least(1, comm_threshold=comm_threshold)
+    require_at_least(1, comm_threshold=comm_threshold, virtual_speed=virtual_speed)
     clock = Clock(limits)
     run = _Run(
         instance,
         Cluster(instance, Mapper(instance, mapping), decimal_rational(comm_threshold)),
         VirtualMachine(guide),
         virtual_alpha=virtual_alpha,
+        virtual_speed=decimal_rational(virtual_speed),
+        by_workload=queue_order == "workload",
         delay_factor=decimal_rational(delay_factor),
         slack=decimal_rational(consolidation_slack),
     )
@@ -111,6 +122,8 @@ class _Run:
         machine: VirtualMachine,
         *,
         virtual_alpha: str,
+        virtual_speed: Fraction,
+        by_workload: bool,
         delay_factor: Fraction,
         slack: Fraction,
     ):
@@ -119,12 +132,16 @@ class _Run:
         self._instance = instance
         self._machine = machine
         self._virtual_alpha = virtual_alpha
+        self._speed = virtual_speed
+        self._by_workload = by_workload
+        self._work: dict[int, int] = {}
         self._delay_factor = delay_factor
         self._slack = 1 + slack
         self._predicted: dict[int, int] = {}
-        #: Jobs in order of virtual completion: those that a scan has passed over, then the others.
-        self._delayed: list[int] = []
-        self._queue: deque[int] = deque()
+        #: The queue, as pairs of a key and a job: sorted, those that a scan has passed over; and as
+        #: a heap, the others.
+        self._delayed: list[tuple[int, int]] = []
+        self._fresh: list[tuple[int, int]] = []
         self._until: dict[int, int] = {}
         self._expiries: list[int] = []
 
@@ -148,37 +165,45 @@ class _Run:
         else:
             units = times.longest
         work = self.cluster.gpus[job] * times.ticks(units, predicted, instance.tick_s)
-        self._machine.add(job, now, work, given.weight)
+        self._work[job] = work
+        self._machine.add(job, now, max(1, math.floor(work / self._speed)), given.weight)
 
     def dispatch(self, now: int) -> None:
         """Take virtual completions and ends of delays, then start what may start."""
         while (end := self._machine.next_completion) is not None and end <= now:
             job = self._machine.complete()
             self._until[job] = now + self._longest_delay(job)
-            self._queue.append(job)
+            key = self._work[job] if self._by_workload else end
+            heapq.heappush(self._fresh, (key, job))
         while self._expiries and self._expiries[0] <= now:
             heapq.heappop(self._expiries)
-        still: list[int] = []
-        for at, job in enumerate(self._delayed):
-            if self.cluster.gpus[job] > self.cluster.free.total:
-                self._delayed = still + self._delayed[at:]
-                return
-            if not self._start(job, now):
-                still.append(job)
-        self._delayed = still
-        while self._queue and self.cluster.gpus[self._queue[0]] <= self.cluster.free.total:
-            job = self._queue.popleft()
-            if not self._start(job, now):
+        delayed, fresh, free = self._delayed, self._fresh, self.cluster.free
+        passed_over: list[tuple[int, int]] = []
+        at = 0
+        while at < len(delayed) or fresh:
+            again = at < len(delayed) and (not fresh or delayed[at] < fresh[0])
+            entry = delayed[at] if again else fresh[0]
+            job = entry[1]
+            if self.cluster.gpus[job] > free.total:
+                break
+            if again:
+                at += 1
+            else:
+                heapq.heappop(fresh)
+            if self._start(job, now):
+                continue
+            passed_over.append(entry)
+            if not again:
                 self.delays += 1
-                self._delayed.append(job)
                 heapq.heappush(self._expiries, self._until[job])
+        self._delayed = passed_over + delayed[at:]
 
     def _start(self, job: int, now: int) -> bool:
         """Start a job that fits, unless it waits for a better place."""
         offer = self.cluster.offer(job)
         if now < self._until[job]:
             best = self.cluster.mapper.on_empty_cluster(self._instance.jobs[job].job_type)
-            if offer.units > best and offer.units > self._slack * best:
+            if offer.units * self._slack.denominator > best * self._slack.numerator:
                 return False
         self.cluster.start(job, now, offer)
         del self._until[job]

@@ -18,6 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from gadgetopt.numbers.tolerance import Number, decimal_rational
 
@@ -50,6 +51,24 @@ class JobGraph:
     def num_gpus(self) -> int:
         """Replicas of all stages."""
         return sum(self.replicas)
+
+    @cached_property
+    def heaviest_first(self) -> tuple[tuple[int, int], ...]:
+        """Pairs of stages with edges between them, heaviest edges first; ties by stage."""
+        stages = len(self.replicas)
+        pairs = [(a, b) for a in range(stages) for b in (a, a + 1) if b < stages]
+        heavy = [(-w, a, b) for a, b in pairs if (w := self.weight(a, b)) > 0]
+        return tuple((a, b) for _, a, b in sorted(heavy))
+
+    @cached_property
+    def incident(self) -> tuple[int, ...]:
+        """Weight of all edges of a replica, by stage."""
+        k = (0, *self.replicas, 0)
+        before, after = (0, *self.between), (*self.between, 0)
+        return tuple(
+            (k[s + 1] - 1) * w + k[s] * before[s] + k[s + 2] * after[s]
+            for s, w in enumerate(self.inside)
+        )
 
     def weight(self, a: int, b: int) -> int:
         """Return the weight of an edge between replicas of two stages."""
@@ -110,49 +129,40 @@ def heavy_edge(graph: JobGraph, capacities: Sequence[int]) -> LocalPlacement:
     -----
     O(g S).
     """
-    stages = len(graph.replicas)
+    stages = range(len(graph.replicas))
     left = list(graph.replicas)
-    placement = [[0] * len(capacities) for _ in range(stages)]
-    pairs = sorted(
-        (-w, a, b)
-        for a in range(stages)
-        for b in (a, a + 1)
-        if b < stages and (w := graph.weight(a, b)) > 0
-    )
-    incident = [
-        sum(
-            graph.weight(s, u) * (graph.replicas[u] - (u == s))
-            for u in (s - 1, s, s + 1)
-            if 0 <= u < stages
-        )
-        for s in range(stages)
-    ]
-    for server, capacity in enumerate(capacities):
-        room = min(capacity, sum(left))
-        connection = [0] * stages
-
-        def put(s: int, server: int = server, connection: list[int] = connection) -> None:
-            placement[s][server] += 1
-            left[s] -= 1
-            for u in (s - 1, s, s + 1):
-                if 0 <= u < stages:
-                    connection[u] += graph.weight(s, u)
-
+    inside, before, after = graph.inside, (0, *graph.between), (*graph.between, 0)
+    pairs, incident = graph.heaviest_first, graph.incident
+    waiting = sum(left)
+    columns = []
+    for capacity in capacities:
+        room = min(capacity, waiting)
+        waiting -= room
+        here = [0] * len(left)
+        # Weight from what is on this server to one more replica of each stage; the slot after the
+        # last stage takes what would fall beside it.
+        connection = [0] * (len(left) + 1)
         while room > 0:
-            u = max((s for s in range(stages) if left[s]), key=lambda s: (connection[s], -s))
-            if connection[u] > 0:
-                put(u)
-                room -= 1
-                continue
-            pair = next(((a, b) for _, a, b in pairs if left[a] >= 1 + (a == b) and left[b]), None)
-            if room >= 2 and pair is not None:
-                put(pair[0])
-                put(pair[1])
-                room -= 2
-            else:
-                put(min((s for s in range(stages) if left[s]), key=lambda s: (incident[s], s)))
-                room -= 1
-    return tuple(map(tuple, placement))
+            put: tuple[int, ...] = ()
+            heaviest = 0
+            for s in stages:
+                if left[s] and connection[s] > heaviest:
+                    heaviest, put = connection[s], (s,)
+            if not put and room >= 2:
+                put = next(
+                    ((a, b) for a, b in pairs if left[a] >= 1 + (a == b) and left[b]), ()
+                )
+            if not put:
+                put = (min((s for s in stages if left[s]), key=incident.__getitem__),)
+            for s in put:
+                here[s] += 1
+                left[s] -= 1
+                connection[s - 1] += before[s]
+                connection[s] += inside[s]
+                connection[s + 1] += after[s]
+            room -= len(put)
+        columns.append(here)
+    return tuple(zip(*columns, strict=True))
 
 
 def heavy_edge_contract(graph: JobGraph, capacities: Sequence[int]) -> LocalPlacement:
