@@ -11,6 +11,9 @@ part = Parts(__name__)
 _ORACLE = Assumption("predictions are exact", part("ratios:exact_predictions"))
 _SRPT = Assumption("the guide is SRPT", part("ratios:guided_by_srpt"))
 _WSPT = Assumption("the guide is WSPT", part("ratios:guided_by_wspt"))
+_ORDER = Assumption(
+    "the queue is ordered by virtual completion", part("ratios:queued_by_virtual_completion")
+)
 _EQUAL = Assumption("all jobs have the same weight", part("ratios:equal_weights"))
 
 GUARANTEES = (
@@ -37,7 +40,7 @@ GUARANTEES = (
         standing="proven",
         methods=("a_srpt",),
         ratio=part("ratios:theorem_1_ratio"),
-        assumptions=(_ORACLE, _SRPT, _EQUAL),
+        assumptions=(_ORACLE, _SRPT, _ORDER, _EQUAL),
     ),
     Guarantee(
         name="Theorem 1, weighted",
@@ -46,6 +49,6 @@ GUARANTEES = (
         standing="proven",
         methods=("a_srpt",),
         ratio=part("ratios:theorem_1_weighted_ratio"),
-        assumptions=(_ORACLE, _WSPT),
+        assumptions=(_ORACLE, _WSPT, _ORDER),
     ),
 )

@@ -1,7 +1,8 @@
 r"""The virtual machine that guided a run of A-SRPT, and what it promises for every job.
 
-With virtual durations :math:`\tilde d_j` (predicted iterations, mapping on the empty cluster),
-virtual completions :math:`\tilde C_j` and longest delays :math:`D_j`, let
+With virtual durations :math:`\tilde d_j` (predicted iterations, mapping on the empty cluster,
+divided by the speed of the virtual machine), virtual completions :math:`\tilde C_j` and longest
+delays :math:`D_j`, let
 
 .. math::
     \sigma = \max_j \frac{d_j^{max}}{\tilde d_j}, \quad
@@ -22,6 +23,7 @@ virtual completions :math:`\tilde C_j` and longest delays :math:`D_j`, let
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -71,7 +73,8 @@ def guide_of(
     threshold = decimal_rational(parameters["comm_threshold"])
     cluster = Cluster(instance, Mapper(instance, parameters["mapping"]), threshold)
     factor = decimal_rational(parameters["delay_factor"])
-    virtual, delay = [], []
+    speed = decimal_rational(parameters["virtual_speed"])
+    work, delay = [], []
     for j, job in enumerate(jobs):
         times = instance.times[job.job_type]
         empty = cluster.mapper.on_empty_cluster(job.job_type)
@@ -80,20 +83,21 @@ def guide_of(
             "min": instance.shortest_units[job.job_type],
             "max": times.longest,
         }[parameters["virtual_alpha"]]
-        virtual.append(times.ticks(units, predicted[j], instance.tick_s))
+        ticks = times.ticks(units, predicted[j], instance.tick_s)
+        work.append(max(1, math.floor(cluster.gpus[j] * ticks / speed)))
         saved_s = times.seconds(predicted[j] * (times.longest - empty))
         waits = cluster.is_heavy(j)
-        delay.append(int(factor * saved_s / instance.tick_s * G) if waits else 0)
-    work = [g * d for g, d in zip(instance.gpus.tolist(), virtual, strict=True)]
+        delay.append(math.floor(factor * saved_s / instance.tick_s * G) if waits else 0)
     release = (instance.release_ticks * G).tolist()
     weights = [job.weight for job in jobs]
     completion = virtual_completions(release, work, weights, parameters["guide"])
-    least, most = instance.min_ticks.tolist(), instance.max_ticks.tolist()
+    least = (instance.gpus * instance.min_ticks).tolist()
+    most = (instance.gpus * instance.max_ticks).tolist()
     return Guide(
         tuple(completion),
         tuple(delay),
-        max(Fraction(b, d) for b, d in zip(most, virtual, strict=True)),
-        max(Fraction(1), *(Fraction(d, a) for d, a in zip(virtual, least, strict=True))),
+        max(Fraction(b, v) for b, v in zip(most, work, strict=True)),
+        max(Fraction(1), *(Fraction(v, a) for v, a in zip(work, least, strict=True))),
         max(Fraction(b, a) for b, a in zip(most, least, strict=True)),
         Fraction(G, G - int(instance.gpus.max()) + 1),
     )

@@ -79,6 +79,11 @@ def guided_by_wspt(_instance: ASrptInstance, parameters: Mapping[str, Any]) -> b
     return bool(parameters["guide"] == "wspt")
 
 
+def queued_by_virtual_completion(_instance: ASrptInstance, parameters: Mapping[str, Any]) -> bool:
+    """Return True if no job overtakes another that completed before it on the virtual machine."""
+    return bool(parameters["queue_order"] == "virtual_completion")
+
+
 def equal_weights(instance: ASrptInstance, _parameters: Mapping[str, Any]) -> bool:
     """Return True if the sum of completions is not weighted."""
     return len({job.weight for job in instance.jobs}) == 1

@@ -60,7 +60,7 @@ def test_the_virtual_machine_of_the_algorithm_has_the_same_sum_of_completions():
 
 
 def test_a_batch_of_unit_jobs_has_the_bound_of_smiths_rule():
-    # All released at 0: mean busy times by falling w / v. Two jobs of one GPU on one: 1 + 2 weighted.
+    # All released at 0: by falling w / v the second job ends at 1, the first at 3.
     pool = pool_of(instance_of((1,), [(0, 1, 2, 1), (0, 1, 1, 3)]))
     assert busy_time_bound(pool) == 3 * 1 + 1 * 3
     assert srpt_bound(pool) == 1 + 3

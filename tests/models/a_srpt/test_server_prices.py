@@ -115,8 +115,8 @@ def test_a_server_collects_the_best_pattern():
 
 
 def test_five_of_eight_gpus_cost_a_whole_server_where_splitting_is_slow():
-    # Six jobs of five GPUs on two servers of eight take d = 5 ticks, split 16. Whole, each server runs
-    # one at a time: 2 (1 + 2 + 3) d. By GPU-time three fit at once: 3 (1 + 2) d.
+    # Six jobs of five GPUs on two servers of eight take d = 5 ticks, split 16. Whole, each server
+    # runs one at a time: 2 (1 + 2 + 3) d. By GPU-time three fit at once: 3 (1 + 2) d.
     instance = instance_of((8, 8), [(0, 5, 4, 1)] * 6, Fraction(15, 4), 100, 16)
     servers = servers_of(instance)
     assert (servers.split_ticks >= 3 * servers.pool.duration).all()

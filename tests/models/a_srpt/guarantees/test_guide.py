@@ -1,0 +1,130 @@
+"""Lemmas 2 and 3 and the first inequality of Theorem 1, on runs of A-SRPT."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from gadgetopt.models.a_srpt.algorithms import METHODS
+from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
+from gadgetopt.models.a_srpt.evaluate import evaluate
+from gadgetopt.models.a_srpt.generate.random_jobs import random_instance
+from gadgetopt.models.a_srpt.guarantees.guide import (
+    a_posteriori_bound,
+    durations_of,
+    early_starts,
+    guide_of,
+    late_starts,
+    replayed_predictions,
+)
+from gadgetopt.models.a_srpt.relaxations import pool_of, srpt_bound
+
+from gadgetopt.system.result import Limits
+
+from ..rigid_jobs import H3, pool_optimum
+
+DEFAULTS = {
+    "mapping": "heavy_edge",
+    "virtual_alpha": "heuristic",
+    "virtual_speed": 1.0,
+    "guide": "srpt",
+    "delay_factor": 1.0,
+    "comm_threshold": 1.5,
+}
+
+
+def drawn(rng):
+    return random_instance(
+        rng,
+        jobs=int(rng.integers(6, 16)),
+        servers=int(rng.integers(2, 5)),
+        gpus_per_server=int(rng.choice([2, 4])),
+        load=float(rng.choice([0.5, 1.2, 3.0])),
+        largest_job_gpus=4,
+        fewest_iterations=20,
+        most_iterations=400,
+        tick_s=10.0,
+    )
+
+
+def assert_lemmas_hold(instance, solution, guide):
+    assert not early_starts(solution, guide)
+    assert not list(late_starts(instance, solution, guide))
+    evaluation = evaluate(instance, solution)
+    assert evaluation.feasible
+    assert evaluation.objective <= a_posteriori_bound(instance, solution, guide)
+
+
+def run_and_check(seed):
+    rng = np.random.default_rng(seed)
+    instance = drawn(rng)
+    predictor = str(rng.choice(["oracle", "noisy_oracle", "group_mean", "last", "global_mean"]))
+    noise = float(rng.choice([0.2, 1.0])) if predictor == "noisy_oracle" else 0.0
+    parameters = DEFAULTS | {
+        "delay_factor": float(rng.choice([0.0, 0.5, 1.0, 2.0])),
+        "virtual_alpha": str(rng.choice(["heuristic", "min", "max"])),
+        "virtual_speed": float(rng.choice([1.0, 1.0, 2.5])),
+        "guide": str(rng.choice(["srpt", "wspt", "wsrpt"])),
+        "mapping": str(rng.choice(["heavy_edge", "best_of"])),
+    }
+    outcome = a_srpt(
+        instance,
+        Limits(),
+        np.random.default_rng(seed),
+        predictor=predictor,
+        noise_sd=noise,
+        **parameters,
+    )
+    predicted = replayed_predictions(
+        instance, outcome.solution, predictor, noise, np.random.default_rng(seed)
+    )
+    assert_lemmas_hold(instance, outcome.solution, guide_of(instance, predicted, parameters))
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_lemma_3_holds_in_random_runs(part):
+    for seed in range(30 * part, 30 * (part + 1)):
+        run_and_check(seed)
+
+
+@pytest.mark.slow
+def test_lemma_3_holds_in_a_thousand_random_runs():
+    for seed in range(1000, 2000):
+        run_and_check(seed)
+
+
+def test_h3_has_the_guide_of_the_dossier():
+    # J2 runs 4-6, J3 6-10 and J1 0-4, 10-22 on the virtual machine; A-SRPT starts them then.
+    guide = guide_of(H3, [job.num_iterations for job in H3.jobs], DEFAULTS)
+    assert guide.completion == (22, 6, 10)
+    assert guide.delay == (0, 0, 0)
+    assert (guide.sigma, guide.eta, guide.rho, guide.crowding) == (1, 1, 1, 4)
+    solution = a_srpt(H3, Limits(), np.random.default_rng(0)).solution
+    assert_lemmas_hold(H3, solution, guide)
+    assert durations_of(H3, solution) == [4, 2, 2]
+
+
+def test_lemma_2_is_b1():
+    predicted = [job.num_iterations for job in H3.jobs]
+    guide = guide_of(H3, predicted, DEFAULTS)
+    assert Fraction(sum(guide.completion), 4) == srpt_bound(pool_of(H3)) == Fraction(19, 2)
+    doubled = guide_of(H3, [2 * n for n in predicted], DEFAULTS)
+    assert doubled.eta == 2
+    assert Fraction(sum(doubled.completion), 4) <= doubled.eta * pool_optimum(H3)
+
+
+def test_a_late_start_is_found():
+    solution = a_srpt(H3, Limits(), np.random.default_rng(0)).solution
+    late = tuple(
+        job.model_copy(update={"start_microtick": job.start_microtick + 1000})
+        for job in solution.jobs
+    )
+    guide = guide_of(H3, [job.num_iterations for job in H3.jobs], DEFAULTS)
+    changed = solution.model_copy(update={"jobs": late})
+    assert [job for job, _ in late_starts(H3, changed, guide)] == [0, 1, 2]
+    early = tuple(job.model_copy(update={"start_microtick": 0}) for job in solution.jobs)
+    assert early_starts(solution.model_copy(update={"jobs": early}), guide) == [0, 1, 2]
+
+
+def test_the_parameters_of_the_guide_are_those_of_the_method():
+    (method,) = (m for m in METHODS if m.name == "a_srpt")
+    assert DEFAULTS.items() <= dict(method.parameters).items()
