@@ -1,0 +1,31 @@
+"""Pictures, one per file.
+
+- `gantt`: the GPUs over time, alone and below the virtual machine.
+- `flow_times`: flow times under each policy.
+- `prediction_errors`: errors of each predictor.
+"""
+
+from gadgetopt.system.declaration import Parts, Picture
+
+part = Parts(__name__)
+
+PICTURES = (
+    Picture("gantt", summary="the GPUs of each server over time", draw=part("gantt:gantt")),
+    Picture(
+        "beside_virtual",
+        summary="the schedule below the virtual machine that guides A-SRPT",
+        draw=part("gantt:beside_virtual"),
+    ),
+    Picture(
+        "flow_times",
+        summary="distribution of flow times under each policy",
+        draw=part("flow_times:draw"),
+        of="instance",
+    ),
+    Picture(
+        "prediction_errors",
+        summary="errors of the predicted iterations, for each predictor",
+        draw=part("prediction_errors:draw"),
+        of="instance",
+    ),
+)
