@@ -37,6 +37,11 @@ class VirtualMachine:
     rule : str
         One of `RULES`.
 
+    Attributes
+    ----------
+    pieces : list of (int, int, int)
+        What has been processed: start, end and job, in order of time.
+
     Notes
     -----
     O(log n) per job: only the key of the running job changes, and it is pushed back only when an
@@ -47,7 +52,8 @@ class VirtualMachine:
         self._rule = rule
         self._waiting: list[tuple[int | Fraction, int, int, int, _Job]] = []
         self._running: _Job | None = None
-        self._end = 0
+        self._begun = self._end = 0
+        self.pieces: list[tuple[int, int, int]] = []
 
     @property
     def next_completion(self) -> int | None:
@@ -68,12 +74,15 @@ class VirtualMachine:
             rest = self._entry(running, self._end - release)
             if arrival < rest:
                 heapq.heappush(self._waiting, rest)
+                if self._begun < release:
+                    self.pieces.append((self._begun, release, running.index))
                 self._start(release)
 
     def complete(self) -> int:
         """Move to the next completion and return the job."""
         assert self._running is not None
         job = self._running.index
+        self.pieces.append((self._begun, self._end, job))
         self._running = None
         if self._waiting:
             self._start(self._end)
@@ -87,7 +96,25 @@ class VirtualMachine:
 
     def _start(self, now: int) -> None:
         _, _, _, rest, self._running = heapq.heappop(self._waiting)
-        self._end = now + rest
+        self._begun, self._end = now, now + rest
+
+
+def virtual_run(
+    release: Sequence[int],
+    work: Sequence[int],
+    weight: Sequence[Fraction] | None = None,
+    rule: str = "srpt",
+) -> tuple[list[int], list[tuple[int, int, int]]]:
+    """Return when each job completes on the virtual machine, and its pieces, in microticks."""
+    machine = VirtualMachine(rule)
+    completion = [0] * len(release)
+    for j in sorted(range(len(release)), key=lambda j: (release[j], j)):
+        while (end := machine.next_completion) is not None and end <= release[j]:
+            completion[machine.complete()] = end
+        machine.add(j, release[j], work[j], weight[j] if weight is not None else Fraction(1))
+    while (end := machine.next_completion) is not None:
+        completion[machine.complete()] = end
+    return completion, machine.pieces
 
 
 def virtual_completions(
@@ -97,12 +124,4 @@ def virtual_completions(
     rule: str = "srpt",
 ) -> list[int]:
     """Return when each job completes on the virtual machine, in microticks."""
-    machine = VirtualMachine(rule)
-    completion = [0] * len(release)
-    for j in sorted(range(len(release)), key=lambda j: (release[j], j)):
-        while (end := machine.next_completion) is not None and end <= release[j]:
-            completion[machine.complete()] = end
-        machine.add(j, release[j], work[j], weight[j] if weight is not None else Fraction(1))
-    while (end := machine.next_completion) is not None:
-        completion[machine.complete()] = end
-    return completion
+    return virtual_run(release, work, weight, rule)[0]

@@ -4,7 +4,8 @@ A list of jobs is decoded in time: at every release and completion the list is s
 that fits starts. Each job has a mood. An eager one takes any place, a patient one only a place
 where it is as fast as on the empty cluster; a stubborn one is patient and lets nobody behind it
 pass, even before it is released. A step swaps two jobs of the list, moves one, or changes a mood;
-it is kept unless the objective gets worse. All jobs and their true iterations are known: no online policy can do this.
+it is kept unless the objective gets worse. All jobs and their true iterations are known: no online
+policy can do this.
 """
 
 from __future__ import annotations

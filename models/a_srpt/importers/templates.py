@@ -83,9 +83,7 @@ def calibrated_type(
     pipeline = known in _PIPELINES and gpus >= 4 and gpus % 2 == 0
     replicas = (gpus // 2, gpus // 2) if pipeline else (gpus,)
     factor = Fraction(_MICROBATCHES + len(replicas) - 1, _MICROBATCHES)
-    gradient = (
-        _rounded(extra_s / gap * Fraction(16, 2 * 15)) if gap and gpus > 1 else Fraction(0)
-    )
+    gradient = _rounded(extra_s / gap * Fraction(16, 2 * 15)) if gap and gpus > 1 else Fraction(0)
     activation = _rounded(_ACTIVATION_SHARE * gradient) if pipeline else Fraction(0)
     k = replicas[0]
     whole = gpus <= max(gpus_per_server)

@@ -179,9 +179,7 @@ def _imported(
     return ImportOutcome(list(instances), report, origin)
 
 
-def _described(
-    name: str, instance: ASrptInstance, chosen: Trace, demand: float
-) -> dict[str, Any]:
+def _described(name: str, instance: ASrptInstance, chosen: Trace, demand: float) -> dict[str, Any]:
     submit = chosen.jobs.submit_s
     span = max(job.release_tick for job in instance.jobs)
     gpus, counts = np.unique(instance.gpus, return_counts=True)
@@ -217,11 +215,7 @@ def _instance(jobs: pd.DataFrame, options: Options) -> tuple[ASrptInstance, floa
         kind = (network, gpus, iteration_s)
         if kind not in kinds:
             kinds[kind] = len(types)
-            types.append(
-                calibrated_type(
-                    *kind, gpus_per_server=servers, intra=intra, inter=inter
-                )
-            )
+            types.append(calibrated_type(*kind, gpus_per_server=servers, intra=intra, inter=inter))
         iterations = row.iterations if stated else round(row.duration_s / float(iteration_s))
         user = row.user if isinstance(row.user, str) else None
         made.append(

@@ -3,6 +3,8 @@
 - `gantt`: the GPUs over time, alone and below the virtual machine.
 - `flow_times`: flow times under each policy.
 - `prediction_errors`: errors of each predictor.
+- `prices`: the price function with the usage.
+- `ladder`: the bounds, beside the schedule.
 """
 
 from gadgetopt.system.declaration import Parts, Picture
@@ -15,6 +17,16 @@ PICTURES = (
         "beside_virtual",
         summary="the schedule below the virtual machine that guides A-SRPT",
         draw=part("gantt:beside_virtual"),
+    ),
+    Picture(
+        "prices",
+        summary="prices of GPU-time, and the GPUs that the schedule uses",
+        draw=part("prices:draw"),
+    ),
+    Picture(
+        "ladder",
+        summary="what each bound proves, beside the schedule's value",
+        draw=part("ladder:draw"),
     ),
     Picture(
         "flow_times",

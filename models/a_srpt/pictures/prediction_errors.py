@@ -1,4 +1,4 @@
-"""Histogram of prediction errors: for each predictor, the share of jobs in ranges of |ñ - n| / n."""
+"""Histogram of prediction errors: for each predictor, the share of jobs in ranges of its error."""
 
 from __future__ import annotations
 

@@ -149,9 +149,7 @@ def heavy_edge(graph: JobGraph, capacities: Sequence[int]) -> LocalPlacement:
                 if left[s] and connection[s] > heaviest:
                     heaviest, put = connection[s], (s,)
             if not put and room >= 2:
-                put = next(
-                    ((a, b) for a, b in pairs if left[a] >= 1 + (a == b) and left[b]), ()
-                )
+                put = next(((a, b) for a, b in pairs if left[a] >= 1 + (a == b) and left[b]), ())
             if not put:
                 put = (min((s for s in stages if left[s]), key=incident.__getitem__),)
             for s in put:

@@ -6,7 +6,6 @@ hatch it. A dark outline marks a job that is spread over several servers.
 
 from __future__ import annotations
 
-import heapq
 import html
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +14,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.gangs import assigned_gpus, runs
 from gadgetopt.reporting.figures import (
     GREY,
     INK,
@@ -45,9 +45,7 @@ _FEW_TICKS = 20
 def assign_gpus(instance: SjfBcoInstance, solution: SjfBcoSolution) -> SjfBcoSolution:
     """Return the schedule with GPU ids; a schedule that has them is returned unchanged.
 
-    Jobs are taken by start. On each server a job gets the smallest run of free adjacent GPUs that
-    holds it, else the free GPUs of lowest number. Jobs on a server are intervals in time, so a
-    schedule within the capacities never runs out of GPUs, whichever are chosen.
+    They are chosen by `gadgetopt.pieces.gangs`.
 
     Raises
     ------
@@ -61,19 +59,7 @@ def assign_gpus(instance: SjfBcoInstance, solution: SjfBcoSolution) -> SjfBcoSol
     if solution.gpu_ids is not None:
         return solution
     end = [end for _, end in _phases(instance, solution)]
-    free = [set(range(capacity)) for capacity in instance.server_gpus]
-    ids: list[dict[int, tuple[int, ...]]] = [{} for _ in instance.jobs]
-    running: list[tuple[int, int]] = []
-    for start, j in sorted((start, j) for j, start in enumerate(solution.start_slot)):
-        while running and running[0][0] <= start:
-            _, done = heapq.heappop(running)
-            for s, held in ids[done].items():
-                free[s].update(held)
-        for s, count in solution.placement[j].items():
-            if count:
-                ids[j][s] = _chosen(free[s], count)
-                free[s].difference_update(ids[j][s])
-        heapq.heappush(running, (end[j], j))
+    ids = assigned_gpus(instance.server_gpus, solution.start_slot, end, solution.placement)
     return SjfBcoSolution(
         start_slot=solution.start_slot,
         placement=solution.placement,
@@ -94,7 +80,7 @@ def bars(instance: SjfBcoInstance, solution: SjfBcoSolution) -> pd.DataFrame:
     rows = []
     for j, (phases, _) in enumerate(_phases(instance, solution)):
         servers = len(ids[j])
-        blocks = [(s, run) for s, held in ids[j].items() for run in _runs(sorted(held))]
+        blocks = [(s, run) for s, held in ids[j].items() for run in runs(sorted(held))]
         for start, end, level in phases:
             rate = 0 if level == HELD else instance.rates.rate(j, servers, level)
             rows += [
@@ -312,24 +298,6 @@ def _phases(
         assert released is not None
         held = [(done, released, HELD)] if released > done else []
         yield phases + held, released
-
-
-def _chosen(free: set[int], count: int) -> tuple[int, ...]:
-    """Choose GPUs from the smallest run of neighbours that is large enough, else the lowest."""
-    fitting = [run for run in _runs(sorted(free)) if len(run) >= count]
-    pool = min(fitting, key=len) if fitting else sorted(free)
-    return tuple(pool[:count])
-
-
-def _runs(ids: list[int]) -> list[list[int]]:
-    """Split ascending ids into runs of neighbours."""
-    runs: list[list[int]] = []
-    for g in ids:
-        if runs and runs[-1][-1] == g - 1:
-            runs[-1].append(g)
-        else:
-            runs.append([g])
-    return runs
 
 
 def _first_rows(instance: SjfBcoInstance) -> list[int]:
