@@ -2,6 +2,7 @@
 
 - `policies`: FIFO, shortest job and smallest workload first, and the work-conserving ones.
 - `easy`: EASY backfilling.
+- `price_guided`: offline, in the order of the prices of the bound B5.
 - `scattered`: the schedule of Lemma 1, in which every job is as slow as it can be.
 - `order_search`: offline list schedules with local search.
 """
@@ -60,5 +61,15 @@ METHODS = (
         summary="Lemma 1: optimal for jobs that run at their slowest, which they then do",
         reference="Lemma 1",
         run=part("scattered:scattered"),
+    ),
+    Method(
+        name="price_guided",
+        kind="heuristic",
+        summary="offline: in the order of the prices of B5, which it also proves",
+        reference="ours",
+        run=part("price_guided:price_guided"),
+        parameters={"intervals": 256, "mapping": "best_of"},
+        choices={"mapping": MAPPINGS},
+        formulation="prices",
     ),
 )

@@ -1,0 +1,128 @@
+"""An offline schedule in the order of prices, with the price bound as its certificate (ours).
+
+1. Good prices of GPU-time (B5) give every job a cheapest start.
+2. In the order of these starts, each job is placed in the pool as early as it fits: a plan.
+3. The cluster follows the plan. A job that it would scatter waits for a better place, for at most a
+   multiple of the time that scattering costs; nothing else overtakes.
+
+The best of several orders and waits is returned. The plan comes within a percent or two of the
+bound, so that at thousands of jobs this closes most of the gap between schedules and bounds.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
+
+from ..bounds.ascent import FloatPool
+from ..bounds.list_schedule import listed
+from ..bounds.outcome import step_proof
+from ..bounds.price import good_prices
+from ..certificate import ASrptCertificate, Prices
+from ..instance import ASrptInstance
+from ..relaxations import pool_of
+from ..subproblems.cluster import Cluster
+from ..subproblems.mapper import Mapper
+
+#: Orders: by the cheapest start and this part of the duration. Waits: multiples of what they save.
+ORDERS, WAITS = (0.0, 0.25, 1.0), (1.0, 3.0, 0.0)
+
+
+def price_guided(
+    instance: ASrptInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    intervals: int = 256,
+    mapping: str = "best_of",
+) -> MethodOutcome:
+    """Return a schedule in the order of prices, and the bound that the prices prove.
+
+    Parameters
+    ----------
+    instance : ASrptInstance
+    limits : Limits
+        `time_s` ends the search for better prices and schedules; a first schedule is always made.
+    rng : numpy.random.Generator
+    intervals : int, default 256
+        Most intervals of the prices.
+    mapping : str
+        Rule of `subproblems.mapper.MAPPINGS`.
+    """
+    clock = Clock(limits)
+    pool = pool_of(instance)
+    times, prices, _ = good_prices(pool, intervals, 40, 5000, 2000, Clock(clock.limits(0.5)))
+    _, _, cheapest = FloatPool.of(pool).evaluate(times, prices[None])
+    mapper = Mapper(instance, mapping)
+    best: Cluster | None = None
+    value = Fraction(0)
+    trace = []
+    with clock.phase("schedules"):
+        for part in ORDERS:
+            plan = listed(pool, cheapest + part * pool.duration)
+            for wait in WAITS:
+                if best is not None and clock.expired:
+                    break
+                found, cluster = followed(instance, plan, Fraction(wait), mapper)
+                if best is None or found < value:
+                    best, value = cluster, found
+                    trace.append(TracePoint(clock.elapsed_s, value, None))
+    assert best is not None
+    proof = step_proof(Prices, pool, times, prices)
+    return MethodOutcome(
+        solution=best.solution(),
+        claimed_objective=value,
+        certificate=ASrptCertificate(proof=proof, attainable=True),
+        limit_hit="time_s" if clock.expired else None,
+        trace=tuple(trace),
+        phases_s=clock.phases_s,
+    )
+
+
+def followed(
+    instance: ASrptInstance, plan: Floats, wait: Fraction, mapper: Mapper
+) -> tuple[Fraction, Cluster]:
+    """Return the objective, in ticks, of a cluster that follows a plan, and the cluster.
+
+    Parameters
+    ----------
+    instance : ASrptInstance
+    plan : array, shape (jobs,)
+        Starts in the pool, ticks; no job starts earlier.
+    wait : Fraction
+        How long a job waits for a better place, as a multiple of the ticks that it loses.
+    mapper : Mapper
+    """
+    G, cluster = instance.total_gpus, Cluster(instance, mapper, Fraction(1))
+    planned = [int(t) * G for t in plan.tolist()]
+    coming = deque(sorted(range(len(planned)), key=lambda j: (planned[j], j)))
+    waiting: list[int] = []
+    total = Fraction(0)
+    while coming or waiting:
+        # A job that waits has others running: on the empty cluster it loses nothing.
+        events = (planned[coming[0]] if coming else None, cluster.next_completion)
+        now = min(t for t in events if t is not None)
+        while cluster.next_completion == now:
+            cluster.complete()
+        while coming and planned[coming[0]] <= now:
+            waiting.append(coming.popleft())
+        still = []
+        for at, job in enumerate(waiting):
+            if cluster.gpus[job] > cluster.free.total:
+                still += waiting[at:]
+                break
+            offer = cluster.offer(job)
+            best = mapper.on_empty_cluster(instance.jobs[job].job_type)
+            lost = instance.ticks(job, offer.units) - instance.ticks(job, best)
+            if lost > 0 and now - planned[job] < wait * lost * G:
+                still.append(job)
+                continue
+            total += instance.jobs[job].weight * cluster.start(job, now, offer)
+        waiting = still
+    return total / G, cluster
