@@ -69,7 +69,7 @@ def order_search(
         sorted(jobs, key=lambda j: (release[j] + ticks[j], j)),
     ]
     mapper = Mapper(instance, mapping)
-    found = []
+    found: list[tuple[Fraction, int, list[int], list[int], Cluster]] = []
     for order in starts:
         for mood in (PATIENT, STUBBORN, EAGER):
             moods = [mood] * len(jobs)

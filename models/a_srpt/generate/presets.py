@@ -41,7 +41,7 @@ def quickstart(rng: np.random.Generator, *, jobs: int = 8) -> ASrptInstance:
         largest_job_gpus=6,
         fewest_iterations=100,
         most_iterations=2000,
-        tick_s=60.0,
+        tick_s=60,
     )
 
 
@@ -71,7 +71,7 @@ def paper(
         largest_job_gpus=min(2 * gpus_per_server, servers * gpus_per_server),
         fewest_iterations=50,
         most_iterations=20000,
-        tick_s=10.0,
+        tick_s=10,
     )
 
 
@@ -114,7 +114,8 @@ def pool(
         intra_bandwidth_gbytes_per_s=INTRA_GBYTES_PER_S,
         nic_bandwidth_gbytes_per_s=NIC_GBYTES_PER_S,
         job_types=tuple(
-            JobType(replicas=(g,), stage_time_s=(1,), gradient_gbytes=(0,)) for g in sizes
+            JobType(replicas=(g,), stage_time_s=(Fraction(1),), gradient_gbytes=(Fraction(0),))
+            for g in sizes
         ),
         jobs=tuple(Job(job_type=sizes.index(g), num_iterations=d) for g, d in drawn),
     )

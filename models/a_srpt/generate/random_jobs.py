@@ -13,11 +13,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.numbers.tolerance import decimal_rational
+
 from ..instance import ASrptInstance, Job, JobType
 from ..subproblems.mapper import Mapper
 
 #: GB/s within a server per GPU, and of a server's network: 100 Gb/s.
-INTRA_GBYTES_PER_S, NIC_GBYTES_PER_S = 37.5, 12.5
+INTRA_GBYTES_PER_S, NIC_GBYTES_PER_S = Fraction(75, 2), Fraction(25, 2)
 
 _STAGES = (1, 1, 2, 2, 3, 4)
 _REPLICAS = (1, 2, 4)
@@ -40,11 +42,18 @@ def random_type(rng: np.random.Generator, most_gpus: int) -> JobType:
     shares = shares / shares.sum()
     return JobType(
         replicas=replicas,
-        stage_time_s=tuple(round(compute_s * float(x), 4) for x in shares),
-        activation_gbytes=tuple(float(a) for a in rng.choice(_ACTIVATION_GBYTES, size=stages - 1)),
-        gradient_gbytes=tuple(round(gradient_gbytes * float(x), 4) for x in shares),
+        stage_time_s=tuple(_decimal(compute_s * float(x)) for x in shares),
+        activation_gbytes=tuple(
+            _decimal(float(a)) for a in rng.choice(_ACTIVATION_GBYTES, size=stages - 1)
+        ),
+        gradient_gbytes=tuple(_decimal(gradient_gbytes * float(x)) for x in shares),
         pipeline_factor=Fraction(_MICROBATCHES + stages - 1, _MICROBATCHES),
     )
+
+
+def _decimal(value: float) -> Fraction:
+    """Round to four decimals, which keeps the numbers of files short."""
+    return decimal_rational(round(value, 4))
 
 
 def random_iterations(rng: np.random.Generator, fewest: int, most: int) -> int:
@@ -100,7 +109,7 @@ def random_instance(
         gpus_per_server=(gpus_per_server,) * servers,
         intra_bandwidth_gbytes_per_s=INTRA_GBYTES_PER_S,
         nic_bandwidth_gbytes_per_s=NIC_GBYTES_PER_S,
-        tick_s=tick_s,
+        tick_s=decimal_rational(tick_s),
         job_types=types,
         jobs=tuple(Job(job_type=j, num_iterations=n) for j, n in enumerate(iterations)),
     )

@@ -14,7 +14,7 @@ reconstructed:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -77,8 +77,8 @@ class Options(BaseModel):
     tick_s: PositiveFloat = 60.0
     min_duration_s: NonNegativeFloat = 60.0
     max_gpus: int = Field(default=0, ge=0)
-    intra_bandwidth_gbytes_per_s: PositiveFloat = INTRA_GBYTES_PER_S
-    nic_bandwidth_gbytes_per_s: PositiveFloat = NIC_GBYTES_PER_S
+    intra_bandwidth_gbytes_per_s: PositiveFloat = float(INTRA_GBYTES_PER_S)
+    nic_bandwidth_gbytes_per_s: PositiveFloat = float(NIC_GBYTES_PER_S)
 
 
 class ClusterOptions(Options):
@@ -93,29 +93,33 @@ class ClusterOptions(Options):
     virtual_cluster: str = ""
 
 
+PhillyOptions = HeliosOptions = ClusterOptions
+MuriOptions = Alibaba2020Options = Alibaba2023Options = Options
+
+
 def philly(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """Make instances of condensed Philly traces; see `ClusterOptions`."""
-    return _imported("philly", read_philly, ClusterOptions, files, rng, options)
+    return _imported("philly", read_philly, PhillyOptions, files, rng, options)
 
 
 def muri(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """Make instances of traces of the Muri simulator; see `Options`."""
-    return _imported("muri", read_muri, Options, files, rng, options)
+    return _imported("muri", read_muri, MuriOptions, files, rng, options)
 
 
 def alibaba_2020(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """Make instances of folders of Alibaba's PAI trace of 2020; see `Options`."""
-    return _imported("alibaba-2020", read_alibaba_2020, Options, files, rng, options)
+    return _imported("alibaba-2020", read_alibaba_2020, Alibaba2020Options, files, rng, options)
 
 
 def alibaba_2023(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """Make instances of pod lists of Alibaba's trace of 2023; see `Options`."""
-    return _imported("alibaba-2023", read_alibaba_2023, Options, files, rng, options)
+    return _imported("alibaba-2023", read_alibaba_2023, Alibaba2023Options, files, rng, options)
 
 
 def helios(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
     """Make instances of cluster logs of Helios; see `ClusterOptions`."""
-    return _imported("helios", read_helios, ClusterOptions, files, rng, options)
+    return _imported("helios", read_helios, HeliosOptions, files, rng, options)
 
 
 def _imported(
@@ -129,10 +133,10 @@ def _imported(
     try:
         options = kind(**given)
     except PydanticError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"][:1]))
+        wrong = error.errors(include_url=False)[0]
+        place = ".".join(map(str, wrong["loc"][:1]))
         raise InputError(
-            f"options of {source}: {place}: {first['input']!r}: {first['msg']}"
+            f"options of {source}: {place}: {wrong['input']!r}: {wrong['msg']}"
         ) from error
     if not files:
         raise InputError("files: none given, expected at least one trace")
@@ -205,7 +209,8 @@ def _instance(jobs: pd.DataFrame, options: Options) -> tuple[ASrptInstance, floa
     groups: dict[str, int] = {}
     users: dict[str, int] = {}
     submit = jobs.submit_s - jobs.submit_s.min()
-    for row, submit_s in zip(jobs.itertuples(), submit, strict=True):
+    rows: Iterable[Any] = jobs.itertuples()
+    for row, submit_s in zip(rows, submit, strict=True):
         gpus = int(row.gpus)
         recurrence = _recurrence(row)
         place = f"{row.file}:{row.line}"

@@ -14,8 +14,8 @@ from ..baselines import METHODS as BASELINES
 from ..evaluate import duration_ticks, iteration_time
 from ..instance import ASrptInstance, ASrptSolution
 
-#: Policies drawn, A-SRPT first; the offline reference is none.
-POLICIES = (*ALGORITHMS, *(method for method in BASELINES if method.kind == "baseline"))
+#: Policies drawn, A-SRPT first. What needs no predictions is offline.
+POLICIES = (*ALGORITHMS, *(method for method in BASELINES if "predictor" in method.parameters))
 
 #: A picture must not take minutes.
 MOST_JOBS = 5000

@@ -12,7 +12,7 @@ from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.reporting.figures import BRIGHT, TEMPLATE
 
 from ..instance import ASrptInstance
-from ..subproblems.predictors import arrival_of, make_predictor
+from ..subproblems.predictors import Arrival, arrival_of, make_predictor
 
 #: Upper ends of the ranges of relative errors, and their names.
 EDGES = (0.1, 0.2, 0.5, 1.0)
@@ -34,7 +34,7 @@ def errors(instance: ASrptInstance, predictor: str, rng: np.random.Generator) ->
     ends = sorted((int(r + d), j) for j, (r, d) in enumerate(_intervals(instance)))
     found = []
     done = 0
-    arrivals = {}
+    arrivals: dict[int, Arrival] = {}
     for release, j in sorted((int(r), j) for j, r in enumerate(instance.release_ticks)):
         while done < len(ends) and ends[done][0] <= release:
             over = ends[done][1]

@@ -50,10 +50,9 @@ class Forest:
             raise ModelRefused(
                 "predictor=forest needs scikit-learn: pip install 'gadgetopt[learn]'"
             ) from error
-        self._make = lambda: RandomForestRegressor(
-            n_estimators=trees, random_state=self._seed, n_jobs=1
+        self._forest: Any = RandomForestRegressor(
+            n_estimators=trees, random_state=int(rng.integers(2**31)), n_jobs=1
         )
-        self._seed = int(rng.integers(2**31))
         self._burn_in, self._refit = burn_in, refit
         self._trees: Sequence[Any] = ()
         self._rows: list[list[float]] = []
@@ -80,7 +79,7 @@ class Forest:
         self._completed.add(arrival, iterations)
         later = len(self._rows) - self._burn_in
         if later >= 0 and later % self._refit == 0:
-            self._trees = self._make().fit(self._rows, self._targets).estimators_
+            self._trees = self._forest.fit(self._rows, self._targets).estimators_
 
     def _features(self, arrival: Arrival) -> list[float]:
         own = self._completed.group(arrival)

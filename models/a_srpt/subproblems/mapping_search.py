@@ -1,7 +1,7 @@
 r"""Local search on a mapping, and the better one of the two heavy-edge mappings.
 
-Moves: one replica, or all replicas of a stage, from one server to another; or two replicas of
-different stages swap servers. The best improving move is made until there is none; the objective
+Moves: one replica, or all replicas of a stage, go from one server to another; or they swap servers
+with those of another stage. The best improving move is made until there is none; the objective
 is :math:`(\alpha, cut)`, lexicographically.
 """
 
@@ -79,3 +79,6 @@ def _moves(x: list[list[int]], room: list[int]) -> Iterator[_Move]:
                 for u in range(s + 1, len(x)):
                     if x[u][b]:
                         yield (s, a, -1), (s, b, 1), (u, b, -1), (u, a, 1)
+                        k, n = x[s][a], x[u][b]
+                        if k + n > 2 and -room[a] <= k - n <= room[b]:
+                            yield (s, a, -k), (s, b, k), (u, b, -n), (u, a, n)
