@@ -1,0 +1,220 @@
+"""A-SRPT: price bounds at scale, on real traces, and what prices of parts of servers close.
+
+Run `python benchmarks/a_srpt_price.py intervals DATA`, `servers` or `scale`.
+
+`intervals`: 1,000 jobs of each trace in the folder DATA (muri_trace1.csv, muri_trace3.csv,
+philly.csv), 32 servers of 8 GPUs. The optimum lies between the best price bound, checked from its
+certificate, and the best schedule, in the order of prices; so the ratio of A-SRPT lies in the
+interval [its value / best schedule, its value / bound]. In brackets the same of total flow time.
+The column `prototype` has the width, schedule / bound - 1, that 300 plain subgradient steps on 100
+equal intervals leave.
+
+`servers`: jobs of one stage with sizes that do not divide eight, or that do. The gap between the
+best schedule and the bound, by prices of GPU-time (B5) and by prices of parts of servers, on
+completion times and in brackets on flow times; seconds for each bound.
+
+`scale`: recurring jobs at three times the cluster's capacity; seconds to find prices and to check
+their certificate in whole numbers, and what the bound adds to B0 and to B2.
+
+One thread, wall-clock seconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
+from gadgetopt.models.a_srpt.baselines.price_guided import price_guided
+from gadgetopt.models.a_srpt.bounds.ascent import FloatPool
+from gadgetopt.models.a_srpt.bounds.price import price_bound
+from gadgetopt.models.a_srpt.bounds.server_price import server_price_bound
+from gadgetopt.models.a_srpt.certificate import check_bound
+from gadgetopt.models.a_srpt.evaluate import evaluate
+from gadgetopt.models.a_srpt.generate.presets import recurring
+from gadgetopt.models.a_srpt.importers.traces import muri, philly
+from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
+from gadgetopt.models.a_srpt.relaxations import busy_time_bound, pool_of, release_bound
+
+from gadgetopt.system.result import Limits, MethodOutcome
+
+TRACES = {"muri_trace1": muri, "muri_trace3": muri, "philly": philly}
+LOADS = (1.2, 3.0)
+#: Sizes of jobs, and loads, of `servers`.
+FAMILIES = {
+    "5": (5,),
+    "3": (3,),
+    "3, 5": (3, 5),
+    "6, 2, 1": (6, 2, 1),
+    "1, 2, 3, 5, 6, 7": (1, 2, 3, 5, 6, 7),
+    "1, 2, 4, 8": (1, 2, 4, 8),
+}
+SERVER_LOADS = (0.5, 1.0, 1.5)
+#: Jobs and servers of eight GPUs of `scale`.
+SIZES = ((1_000, 32), (10_000, 128), (100_000, 1_024))
+
+
+def value(instance: ASrptInstance, outcome: MethodOutcome) -> float:
+    """Return the value of a feasible schedule."""
+    evaluation = evaluate(instance, outcome.solution)
+    assert evaluation.feasible
+    return float(evaluation.objective)
+
+
+def released(instance: ASrptInstance) -> float:
+    """Return what total flow time is less than total completion time."""
+    return float(sum(job.weight * job.release_tick for job in instance.jobs))
+
+
+def intervals(data: Path) -> None:
+    """Print the certified ratio interval of A-SRPT on every trace and load."""
+    print(
+        "| trace | load | schedule / bound | prototype | mapping | A-SRPT / optimum | width | s |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for name, read in TRACES.items():
+        for load in LOADS:
+            rng = np.random.default_rng(0)
+            ((_, instance),) = read([data / f"{name}.csv"], rng, jobs=1000, load=load).instances
+            less = released(instance)
+            started = time.perf_counter()
+            guided = price_guided(instance, Limits(), rng)
+            seconds = time.perf_counter() - started
+            bound = float(check_bound(instance, guided.certificate))
+            runs = {
+                (mapping, tau): value(
+                    instance,
+                    a_srpt(instance, Limits(), rng, mapping=mapping, delay_factor=tau),
+                )
+                for mapping, tau in (("heavy_edge", 1.0), ("best_of", 1.0))
+            }
+            best = min(value(instance, guided), *runs.values())
+            plain = best / prototype_bound(instance, 1.05 * best) - 1
+            for (mapping, _), v in runs.items():
+                low, high = v / best, v / bound
+                flow_low, flow_high = (v - less) / (best - less), (v - less) / (bound - less)
+                print(
+                    f"| {name} | {load} | {best / bound:.4f} | {plain:.1%} | {mapping} "
+                    f"| {low:.3f} - {high:.3f} ({flow_low:.3f} - {flow_high:.3f}) "
+                    f"| {high - low:.1%} ({flow_high - flow_low:.1%}) | {seconds:.1f} |",
+                    flush=True,
+                )
+
+
+def prototype_bound(instance: ASrptInstance, upper: float) -> float:
+    """Return the price bound of 300 plain subgradient steps on 100 equal intervals."""
+    pool = FloatPool.of(pool_of(instance))
+    times = np.unique(np.round(np.linspace(0, pool.horizon, 101)))
+    lengths = np.diff(times)
+    prices = best_prices = np.zeros((1, len(lengths)))
+    best, length, failures = -np.inf, 1.0, 0
+    for _ in range(300):
+        bound, gradient, _ = pool.evaluate(times, prices)
+        failures = 0 if bound > best else failures + 1
+        if bound > best:
+            best, best_prices = bound, prices
+        if failures == 8:
+            length, failures, prices = 0.7 * length, 0, best_prices
+        step = length * (upper - bound) / float((gradient**2 / lengths).sum())
+        prices = np.maximum(0.0, prices + step * gradient / lengths)
+    return best
+
+
+def servers() -> None:
+    """Print what prices of parts of servers close, by sizes of jobs and load."""
+    print("| sizes of jobs | load | B5 | prices of parts | gap closed | s B5 | s parts |")
+    print("|---|---|---|---|---|---|---|")
+    for name, sizes in FAMILIES.items():
+        for load in SERVER_LOADS:
+            instance = fragmented(sizes, load, np.random.default_rng(0))
+            rng = np.random.default_rng(0)
+            schedules = [
+                price_guided(instance, Limits(), rng),
+                a_srpt(instance, Limits(), rng, mapping="best_of"),
+                a_srpt(instance, Limits(), rng, mapping="best_of", delay_factor=3.0),
+            ]
+            best = min(value(instance, outcome) for outcome in schedules)
+            less = released(instance)
+            cells, gaps, seconds = [], [], []
+            for method in (price_bound, server_price_bound):
+                started = time.perf_counter()
+                outcome = method(instance, Limits(), rng)
+                seconds.append(f"{time.perf_counter() - started:.1f}")
+                bound = float(check_bound(instance, outcome.certificate))
+                gaps.append(best - bound)
+                flow = (best - less) / (bound - less) - 1
+                cells.append(f"{best / bound - 1:.2%} ({flow:.1%})")
+            closed = 1 - gaps[1] / gaps[0]
+            row = [name, str(load), *cells, f"{closed:.0%}", *seconds]
+            print(f"| {' | '.join(row)} |", flush=True)
+
+
+def fragmented(sizes: tuple[int, ...], load: float, rng: np.random.Generator) -> ASrptInstance:
+    """Return 200 jobs of these sizes on 8 servers of 8 GPUs; split, they take twice as long."""
+    types = tuple(
+        JobType(replicas=(g,), stage_time_s=(Fraction(1, 2),), gradient_gbytes=(Fraction(3, 5),))
+        for g in sizes
+    )
+    kinds = rng.integers(0, len(sizes), 200)
+    iterations = np.exp(rng.uniform(np.log(50), np.log(5000), 200)).astype(int)
+    batch = ASrptInstance(
+        gpus_per_server=(8,) * 8,
+        intra_bandwidth_gbytes_per_s=Fraction(75, 2),
+        nic_bandwidth_gbytes_per_s=Fraction(25, 2),
+        tick_s=Fraction(10),
+        job_types=types,
+        jobs=tuple(
+            Job(job_type=int(k), num_iterations=int(n))
+            for k, n in zip(kinds, iterations, strict=True)
+        ),
+    )
+    span = float(batch.gpus @ batch.min_ticks) / (64 * load)
+    releases = np.sort(rng.uniform(0, span, 200)).astype(int)
+    jobs = tuple(
+        job.model_copy(update={"release_tick": int(r)})
+        for job, r in zip(batch.jobs, releases, strict=True)
+    )
+    return batch.model_copy(update={"jobs": jobs})
+
+
+def scale() -> None:
+    """Print seconds of the price bound and of its check, by size."""
+    print("| jobs | GPUs | intervals | s to find | s to check | bound / B0 | bound / B2 |")
+    print("|---|---|---|---|---|---|---|")
+    for jobs, count in SIZES:
+        instance = recurring(np.random.default_rng(0), jobs=jobs, servers=count, load=3.0)
+        pool = pool_of(instance)
+        started = time.perf_counter()
+        outcome = price_bound(instance, Limits(), np.random.default_rng(0))
+        found = time.perf_counter() - started
+        started = time.perf_counter()
+        bound = check_bound(instance, outcome.certificate)
+        checked = time.perf_counter() - started
+        print(
+            f"| {jobs:,} | {instance.total_gpus:,} "
+            f"| {len(outcome.certificate.proof.prices)} | {found:.1f} | {checked:.1f} "
+            f"| {float(bound / release_bound(pool)):.4f} "
+            f"| {float(bound / busy_time_bound(pool)):.4f} |",
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Print the tables that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("tables", nargs="+", help="intervals DATA, servers, scale")
+    given = parser.parse_args().tables
+    if given[0] == "intervals":
+        if len(given) != 2:
+            sys.exit("intervals: name the folder of the traces")
+        intervals(Path(given[1]))
+    else:
+        {"servers": servers, "scale": scale}[given[0]]()
+
+
+if __name__ == "__main__":
+    main()
