@@ -2,11 +2,30 @@
 
 Each room declares its own parts:
 
-- `instance`, `evaluate`, `features`; beside them `iteration_time` and `mapping`, the tables of
-  per-iteration times and the fastest mapping of a job
+- `instance`, `evaluate`, `certificate`, `features`; beside them `iteration_time` and `mapping`, the
+  times and the fastest mapping of a job; `relaxations`, `price_checks`, `server_prices`, what the
+  check of bounds computes
+- `formulations`: time-indexed programs, CP-SAT, the mapping problem of one job
+- `bounds`: B0 to B5 and prices of parts of servers
+- `algorithms`: A-SRPT; `guarantees`: its theorems
+- `baselines`: the policies it was compared with, backfilling, offline references
+- `exact`: the pool first, then its servers
+- `generate`, `importers`, `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
+
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    guarantees,
+    importers,
+    pictures,
+)
 
 part = Parts(__name__)
 
@@ -28,4 +47,33 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
+    certificate_type=part("certificate:ASrptCertificate"),
+    check_bound=part("certificate:check_bound"),
+    default_method="decomposition",
+    default_methods=(
+        "a_srpt",
+        "a_srpt_workload",
+        "spjf",
+        "spwf",
+        "wcs_duration",
+        "wcs_workload",
+        "wcs_subtime",
+        "fifo",
+        "easy",
+        "price_guided",
+        "server_price_bound",
+        "decomposition",
+    ),
+    generators=generate.GENERATORS,
+    importers=importers.IMPORTERS,
+    formulations=formulations.FORMULATIONS,
+    methods=(
+        *algorithms.METHODS,
+        *baselines.METHODS,
+        *exact.METHODS,
+        *bounds.METHODS,
+        *formulations.METHODS,
+    ),
+    guarantees=guarantees.GUARANTEES,
+    pictures=pictures.PICTURES,
 )

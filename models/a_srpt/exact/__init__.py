@@ -1,0 +1,22 @@
+"""What closes gaps.
+
+- `decomposition`: the pool first, then its servers, then both together.
+- `pool_program`: the pool relaxation by prices and a program over the starts that they leave.
+"""
+
+from gadgetopt.system.declaration import Method, Parts
+
+part = Parts(__name__)
+
+METHODS = (
+    Method(
+        name="decomposition",
+        kind="exact",
+        summary="the pool by prices and its program, servers for its starts, then model B",
+        reference="4.5 (reconstructed)",
+        run=part("decomposition:decomposition"),
+        parameters={"steps": 3000},
+        stochastic=True,
+        formulation="decomposition",
+    ),
+)

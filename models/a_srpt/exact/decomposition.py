@@ -1,0 +1,189 @@
+r"""The exact method for (F): the pool first, its servers next, both together only if need be.
+
+1. A schedule of the pool by local search; servers for its starts, or else serial schedules.
+2. Prices of the pool's linear program: a certificate, and the starts that a better schedule may
+   have (`pool_program`).
+3. The program (5) over these starts: the pool's optimum :math:`Z_P`, a bound on (F).
+4. Servers for its starts that keep all jobs at their shortest durations. If there are such, the
+   schedule is optimal.
+5. Otherwise model B in CP-SAT, with :math:`\sum w_j C_j \ge Z_P`, the starts that the prices leave,
+   and the best schedule so far.
+
+Instances that are too large for this get the schedules of A-SRPT and the bound of the prices.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.tolerance import round_up
+from gadgetopt.search.clock import Clock
+from gadgetopt.search.state import Search
+from gadgetopt.solvers import seed_of
+from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.system.result import Limits, MethodOutcome, Status
+
+from ..algorithms.a_srpt import a_srpt
+from ..bounds.outcome import step_proof
+from ..bounds.price import price_bound
+from ..certificate import ASrptCertificate, Prices, check_bound
+from ..formulations.cp_model import ScheduleModel
+from ..instance import ASrptInstance
+from ..relaxations import Pool, pool_of
+from ..subproblems.configurations import Configurations
+from ..subproblems.pool_search import pool_schedule
+from ..subproblems.serial_schedule import Schedule, first_schedule, serial_schedule
+from ..subproblems.server_assignment import servers_for
+from .pool_program import better_starts, price_ticks, solve_program
+
+#: More jobs than this, or configurations of a job, and the search does not begin.
+MOST_JOBS, MOST_CONFIGURATIONS = 400, 2000
+#: Part of the time left for servers of a given schedule.
+ASSIGNMENT_PART = 0.2
+
+
+def decomposition(
+    instance: ASrptInstance, limits: Limits, rng: np.random.Generator, *, steps: int = 3000
+) -> MethodOutcome:
+    """Solve (F); see the module.
+
+    Parameters
+    ----------
+    instance : ASrptInstance
+    limits : Limits
+    rng : numpy.random.Generator
+    steps : int
+        Orders that the local search over schedules of the pool tries.
+    """
+    if len(instance.jobs) > MOST_JOBS:
+        return _at_scale(instance, limits, rng)
+    search: Search[Schedule] = Search("min", limits)
+    try:
+        configurations = Configurations(instance, MOST_CONFIGURATIONS)
+        run = _Decomposition(configurations, search, rng)
+        run.solve(steps)
+    except ModelRefused:
+        return _at_scale(instance, search.clock.limits(), rng)
+    solution = None if search.best is None else search.best.solution(configurations)
+    return search.outcome(solution, closed_by=run.step)
+
+
+class _Decomposition:
+    """Steps 1 to 5; `step` names the last one."""
+
+    def __init__(
+        self, configurations: Configurations, search: Search[Schedule], rng: np.random.Generator
+    ):
+        self.instance = configurations.instance
+        self.configurations, self.search, self.rng = configurations, search, rng
+        self.pool: Pool = pool_of(self.instance)
+        self.unit = int(np.gcd.reduce(self.pool.weight))
+        self.step = ""
+
+    def solve(self, steps: int) -> None:
+        """Take the steps until the search is over."""
+        clock = self.search.clock
+        self.step = "search"
+        with clock.phase("search"):
+            self._offer(first_schedule(self.configurations))
+            value, starts = pool_schedule(self.pool, steps, self.rng, clock)
+            self._place(starts)
+        self.step = "prices"
+        with clock.phase("prices"):
+            prices = price_ticks(self.pool, starts, clock)
+            self._certify(prices)
+        if self.search.over:
+            return
+        self.step = "program"
+        with clock.phase("program"):
+            better = self._improve_pool(prices, value, starts)
+        if self.search.over:
+            return
+        if better is not None:
+            self._place(better)
+        if self.search.over:
+            return
+        self.step = "model B"
+        with clock.phase("model B"):
+            self._together(prices)
+
+    def _offer(self, schedule: Schedule) -> None:
+        self.search.offer(Fraction(schedule.value, self.pool.weight_scale), schedule)
+
+    def _prove(self, bound: int) -> None:
+        """Take a bound times the weight scale; optima are multiples of `unit`."""
+        whole = -(-bound // self.unit) * self.unit
+        self.search.prove(Fraction(whole, self.pool.weight_scale))
+
+    def _place(self, starts: Ints) -> None:
+        """Offer a schedule of the pool on servers: as it is, or else its jobs in its order."""
+        limits = self.search.clock.limits(ASSIGNMENT_PART)
+        status, rows = servers_for(self.configurations, starts, limits, seed_of(self.rng))
+        if status is Status.OPTIMAL:
+            ends = starts + self.pool.duration
+            self._offer(Schedule(int(self.pool.weight @ ends), starts, rows))
+        else:
+            order = np.lexsort((self.pool.work, starts)).tolist()
+            self._offer(serial_schedule(self.configurations, order))
+
+    def _certify(self, prices: Floats) -> None:
+        times = np.arange(len(prices) + 1, dtype=np.float64)
+        proof = step_proof(Prices, self.pool, times, prices)
+        certificate = ASrptCertificate(proof=proof, attainable=True)
+        self.search.prove(check_bound(self.instance, certificate), certificate)
+
+    def _improve_pool(self, prices: Floats, value: int, starts: Ints) -> Ints | None:
+        """Solve the pool; return its optimal starts if they are not the ones given."""
+        left = better_starts(self.pool, prices, value)
+        if left.none_better:
+            self._prove(value)
+            return None
+        limits = self.search.clock.limits()
+        solved, best = solve_program(self.pool, left.allowed, starts, limits, seed_of(self.rng))
+        found = int(self.pool.weight @ (best + self.pool.duration))
+        if solved.status is Status.OPTIMAL:
+            self._prove(found)
+        else:
+            self.search.limit_hit = solved.limit_hit
+            if solved.bound is not None:
+                self._prove(min(found, round_up(solved.bound)))
+        return best if found < value else None
+
+    def _together(self, prices: Floats) -> None:
+        """Solve model B among schedules better than the incumbent."""
+        known = self.search.best
+        assert known is not None
+        left = better_starts(self.pool, prices, known.value)
+        if left.none_better:
+            self._prove(known.value)
+            return
+        model = ScheduleModel(self.instance, known, left.allowed)
+        model.gpus_from_a_table(self.configurations)
+        model.hint_starts()
+        model.costs_at_least(int(self.search.bound * self.pool.weight_scale))
+        solved = solve_cp(model.model, self.search.clock.limits(), seed_of(self.rng))
+        if solved.values is not None:
+            starts, rows = model.decode(solved.values)
+            found = Schedule(round(solved.objective or 0), np.array(starts), rows)
+            self._offer(found)
+        if solved.bound is not None:
+            self._prove(round_up(solved.bound))
+        self.search.limit_hit = solved.limit_hit
+
+
+def _at_scale(instance: ASrptInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Return the schedule of A-SRPT and the bound of the prices."""
+    clock = Clock(limits)
+    with clock.phase("schedule"):
+        schedule = a_srpt(instance, clock.limits(0.5), rng, mapping="best_of")
+    with clock.phase("prices"):
+        bound = price_bound(instance, clock.limits(), rng)
+    schedule.certificate = bound.certificate
+    schedule.limit_hit = schedule.limit_hit or bound.limit_hit
+    schedule.phases_s = clock.phases_s
+    schedule.notes = {**schedule.notes, "closed_by": "too large for the exact steps"}
+    return schedule

@@ -1,0 +1,245 @@
+r"""The pool relaxation solved: prices rule out most starts, HiGHS solves (5) over the others.
+
+With prices :math:`\pi` of a GPU-tick and :math:`\Pi(t) = \sum_{t' < t} \pi_{t'}`, the Lagrangian
+bound (6) is
+
+.. math:: L(\pi) = \sum_j \min_{t \ge r_j} c_j(t) - G\, \Pi(H), \qquad
+          c_j(t) = w_j (t + d_j) + g_j (\Pi(t + d_j) - \Pi(t)).
+
+A schedule that starts job j at t costs at least :math:`L(\pi) + c_j(t) - \min_t c_j(t)`. Only
+schedules better than the incumbent are of interest, so a start that costs too much is left out; all
+of this is computed in whole numbers. In (F) a job may take longer, which makes no start cheaper:
+the starts that are left hold there, too.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Bools, Floats, Ints
+from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.highs import solve_form
+from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.solvers.standard_form import StandardForm
+from gadgetopt.system.result import Limits
+
+from ..bounds.ascent import FloatPool, pool_prices
+from ..bounds.grid_program import best_grid_prices
+from ..relaxations import Pool
+
+#: Jobs times ticks that a table of starts may have, and entries of the program's matrix.
+MOST_STARTS, MOST_ENTRIES = 5 * 10**6, 2 * 10**7
+#: Prices have this many binary digits after the point, as far as sums stay within 64 bits.
+MOST_BITS, SAFE_BITS = 16, 60
+
+
+@dataclass(frozen=True)
+class Starts:
+    """The starts that a schedule better than the incumbent may have.
+
+    Attributes
+    ----------
+    allowed : array of bool, shape (jobs, ticks)
+    bound : Fraction
+        Of the prices, times the weight scale.
+    """
+
+    allowed: Bools
+    bound: Fraction
+
+    @property
+    def none_better(self) -> bool:
+        """True if some job has no start left: the incumbent is optimal."""
+        return not bool(self.allowed.any(axis=1).all())
+
+
+def price_ticks(pool: Pool, starts: Ints, clock: Clock) -> Floats:
+    """Return prices of a GPU-tick of the program's dual, or good ones when time runs out.
+
+    Parameters
+    ----------
+    pool : Pool
+    starts : array of int, shape (jobs,)
+        Of a schedule.
+    clock : Clock
+
+    Returns
+    -------
+    array of float, shape (ticks,)
+        In the objective's unit.
+    """
+    floats = FloatPool.of(pool)
+    steps, _ = pool_prices(floats, 64, 40, 2000, clock)
+    horizon = max(int((starts + pool.duration).max()), int(steps.times[-1]))
+    times = np.arange(horizon + 1, dtype=np.float64)
+    prices = np.repeat(steps.prices, np.diff(steps.times).astype(np.int64))
+    prices = np.pad(prices, (int(steps.times[0]), horizon - int(steps.times[-1])))
+    _, prices = best_grid_prices(floats, times, prices, starts.astype(np.float64), clock)
+    return prices
+
+
+def better_starts(pool: Pool, prices: Floats, value: int) -> Starts:
+    """Return the starts that a schedule of value below `value` may have.
+
+    Parameters
+    ----------
+    pool : Pool
+    prices : array of float, shape (ticks,)
+        Of a GPU-tick, in the objective's unit.
+    value : int
+        Times the weight scale.
+
+    Raises
+    ------
+    ModelRefused
+        If jobs times ticks are too many, or costs have too many digits.
+    """
+    r, d, w = pool.release, pool.duration, pool.weight
+    spare = value - int((w * (r + d)).sum())
+    latest = r + spare // w
+    ticks = int((latest + d).max()) + 1
+    if ticks * len(r) > MOST_STARTS:
+        raise ModelRefused(
+            f"{len(r)} jobs in {ticks} ticks make more than {MOST_STARTS} starts (use longer ticks)"
+        )
+    scaled = prices[:ticks] * pool.weight_scale
+    size = float((w * (latest + d)).sum()) + float(scaled.sum()) * (
+        pool.total_gpus + pool.gpus.sum()
+    )
+    denominator = 2 ** min(MOST_BITS, math.floor(SAFE_BITS - math.log2(size)))
+    if denominator < 1:
+        raise ModelRefused(f"jobs: costs up to {size:.2g} have too many digits (use longer ticks)")
+    whole = np.zeros(ticks + 1, dtype=np.int64)
+    kept = np.round(scaled * denominator).astype(np.int64)
+    whole[1 : len(kept) + 1] = kept
+    paid = np.cumsum(whole)
+    at = np.arange(ticks)
+    end = np.minimum(at + d[:, None], ticks)
+    cost = denominator * w[:, None] * (at + d[:, None]) + pool.gpus[:, None] * (
+        paid[end] - paid[at]
+    )
+    possible = (at >= r[:, None]) & (at <= latest[:, None])
+    released = np.where(at >= r[:, None], cost, np.iinfo(np.int64).max)
+    least = released.min(axis=1)
+    bound = int(least.sum()) - pool.total_gpus * int(paid[-1])
+    step = int(np.gcd.reduce(w))
+    limit = denominator * (value - step) - bound
+    return Starts(possible & (cost - least[:, None] <= limit), Fraction(bound, denominator))
+
+
+def solve_program(
+    pool: Pool, allowed: Bools, incumbent: Ints, limits: Limits, seed: int
+) -> tuple[SolverOutcome, Ints]:
+    """Solve (5) over the allowed starts and those of the incumbent.
+
+    Equal jobs, of one (g, d, w), are counted together: that is the program aggregated by template.
+
+    Returns
+    -------
+    outcome : SolverOutcome
+        In the objective's unit times the weight scale.
+    starts : array of int, shape (jobs,)
+        The best found; the incumbent's if there are none better.
+    """
+    program = _Program(pool, allowed, incumbent)
+    solved = solve_form(program.form, limits, seed, program.values_of(incumbent))
+    if solved.values is None:
+        return solved, incumbent
+    return solved, program.starts_of(np.round(solved.values).astype(np.int64))
+
+
+class _Program:
+    def __init__(self, pool: Pool, allowed: Bools, incumbent: Ints):
+        self.pool = pool
+        allowed = allowed.copy()
+        ticks = allowed.shape[1]
+        allowed[np.arange(len(incumbent)), incumbent] = True
+        self.classes = _classes(pool)
+        union = np.array([allowed[jobs].any(axis=0) for jobs in self.classes])
+        self.of_class, self.tick = (x.astype(np.int64) for x in np.nonzero(union))
+        first = np.array([jobs[0] for jobs in self.classes])
+        jobs = first[self.of_class]
+        counts = np.array([len(jobs) for jobs in self.classes], dtype=np.float64)
+        self.column = np.full(union.shape, -1, dtype=np.int64)
+        self.column[self.of_class, self.tick] = np.arange(len(jobs))
+        gpus, duration = pool.gpus[jobs], pool.duration[jobs]
+        if int(duration.sum()) > MOST_ENTRIES:
+            raise ModelRefused(f"{len(jobs)} starts make more than {MOST_ENTRIES} entries")
+        n = len(jobs)
+        columns = np.arange(n)
+        one = csr_array((np.ones(n), (self.of_class, columns)), shape=(len(counts), n))
+        repeated = np.repeat(columns, duration)
+        since = np.arange(len(repeated)) - np.repeat(np.cumsum(duration) - duration, duration)
+        at = self.tick[repeated] + since
+        rows = int(max(at.max() + 1, ticks))
+        used = csr_array((gpus[repeated].astype(np.float64), (at, repeated)), shape=(rows, n))
+        most = np.asarray(used.sum(axis=1)).reshape(-1)
+        used = used[np.flatnonzero(most > pool.total_gpus)]
+        early, early_most = self._releases(n)
+        blocks = [one, used, early]
+        matrix = csr_array(vstack([b for b in blocks if b.shape[0]], format="csr"))
+        free = np.full(used.shape[0], -math.inf)
+        self.form = StandardForm(
+            columns=[None] * n,
+            col_lower=np.zeros(n),
+            col_upper=np.minimum(counts[self.of_class], pool.total_gpus // gpus),
+            integer=np.ones(n, dtype=np.bool_),
+            c=(pool.weight[jobs] * (self.tick + duration)).astype(np.float64),
+            offset=0.0,
+            sense="min",
+            A=matrix,
+            row_lower=np.concatenate([counts, free, np.full(len(early_most), -math.inf)]),
+            row_upper=np.concatenate(
+                [counts, np.full(used.shape[0], float(pool.total_gpus)), early_most]
+            ),
+            rows=[None] * matrix.shape[0],
+            unused=[],
+        )
+
+    def _releases(self, columns: int) -> tuple[csr_array, Floats]:
+        """Return the rows by which no more jobs of a class start than are released."""
+        row_of: list[int] = []
+        column_of: list[int] = []
+        most: list[float] = []
+        for c, jobs in enumerate(self.classes):
+            releases = self.pool.release[jobs]
+            for k in range(1, len(jobs)):
+                if releases[k] > releases[k - 1]:
+                    early = self.column[c, : releases[k]]
+                    early = early[early >= 0]
+                    if len(early):
+                        row_of += [len(most)] * len(early)
+                        column_of += early.tolist()
+                        most.append(float(k))
+        shape = (len(most), columns)
+        return csr_array((np.ones(len(row_of)), (row_of, column_of)), shape=shape), np.array(most)
+
+    def values_of(self, starts: Ints) -> Floats:
+        """Return the program's values of a schedule."""
+        values = np.zeros(len(self.form.columns))
+        for c, jobs in enumerate(self.classes):
+            np.add.at(values, self.column[c, starts[jobs]], 1.0)
+        return values
+
+    def starts_of(self, values: Ints) -> Ints:
+        """Return the schedule of values: of equal jobs, the first released starts first."""
+        starts = np.zeros(len(self.pool.release), dtype=np.int64)
+        for c, jobs in enumerate(self.classes):
+            mine = np.flatnonzero((self.of_class == c) & (values > 0))
+            starts[jobs] = np.repeat(self.tick[mine], values[mine])
+        return starts
+
+
+def _classes(pool: Pool) -> list[list[int]]:
+    """Return the jobs by (g, d, w), each class by release."""
+    classes: dict[tuple[int, int, int], list[int]] = {}
+    for j in np.argsort(pool.release, kind="stable").tolist():
+        key = (int(pool.gpus[j]), int(pool.duration[j]), int(pool.weight[j]))
+        classes.setdefault(key, []).append(j)
+    return list(classes.values())

@@ -1,0 +1,90 @@
+"""The CP-SAT models of `cp_model` as methods."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.tolerance import Number, round_up
+from gadgetopt.search.clock import Clock
+from gadgetopt.solvers import seed_of
+from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.system.result import Limits, MethodOutcome, Status
+
+from ..instance import ASrptInstance
+from ..relaxations import pool_of
+from ..subproblems.configurations import Configurations
+from ..subproblems.pool_search import pool_schedule
+from ..subproblems.serial_schedule import Schedule, first_schedule
+from .cp_model import ScheduleModel
+
+#: CP-SAT refuses sums near 2^63.
+MOST_COST = 2**60
+
+
+def cp_configurations(
+    instance: ASrptInstance, limits: Limits, rng: np.random.Generator
+) -> MethodOutcome:
+    """Solve model A, from a serial schedule."""
+    clock = Clock(limits)
+    with clock.phase("build"):
+        configurations = Configurations(instance)
+        model = _model(instance, first_schedule(configurations))
+        model.one_interval_a_configuration(configurations)
+    return _solved(model, configurations, clock, seed_of(rng))
+
+
+def cp_demands(instance: ASrptInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Solve model B, from a serial schedule."""
+    clock = Clock(limits)
+    with clock.phase("build"):
+        configurations = Configurations(instance)
+        model = _model(instance, first_schedule(configurations))
+        model.gpus_from_a_table(configurations)
+    return _solved(model, configurations, clock, seed_of(rng))
+
+
+def cp_pool(instance: ASrptInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Bound the objective by the pool relaxation."""
+    clock = Clock(limits)
+    with clock.phase("build"):
+        value, starts = pool_schedule(pool_of(instance), 0, rng, clock)
+        model = _model(instance, Schedule(value, starts, []))
+        model.pool_of_shortest_jobs()
+    return _solved(model, None, clock, seed_of(rng))
+
+
+def _model(instance: ASrptInstance, known: Schedule) -> ScheduleModel:
+    model = ScheduleModel(instance, known)
+    if model.horizon * int(instance.whole_weights.sum()) > MOST_COST:
+        raise ModelRefused(f"tick_s: {model.horizon} ticks are too many for CP-SAT (longer ticks)")
+    model.hint_starts()
+    return model
+
+
+def _solved(
+    model: ScheduleModel, configurations: Configurations | None, clock: Clock, seed: int
+) -> MethodOutcome:
+    scale = model.instance.weight_scale
+    solved = solve_cp(model.model, clock.limits(), seed)
+
+    def bound_of(bound: Number) -> Number:
+        return Fraction(round_up(bound), scale)
+
+    solution = None
+    if configurations is not None and solved.values is not None:
+        solution = configurations.solution(*model.decode(solved.values))
+    claimed = None
+    if solution is not None and solved.objective is not None:
+        claimed = Fraction(solved.objective) / scale
+    return MethodOutcome.of(
+        solved,
+        solution,
+        scale=scale,
+        bound_of=bound_of,
+        phases_s=clock.phases_s,
+        claimed_objective=claimed,
+        proved=Status.INFEASIBLE if solved.status is Status.INFEASIBLE else None,
+    )

@@ -1,0 +1,130 @@
+r"""Configurations of jobs: how many GPUs on which servers, and how long the job then takes.
+
+Servers matter to a job only through its counts :math:`q_m = \sum_s x_{s,m}`. For a partition
+:math:`\lambda` of the job's GPUs, :math:`\alpha(\lambda)` is the optimum of the mapping problem
+with these capacities and :math:`d(\lambda)` its ticks; (F) is then the choice of a start and of one
+q, any arrangement of a partition on the servers, for every job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from gadgetopt.errors import ModelRefused
+
+from ..instance import ASrptInstance, ASrptSolution, ScheduledJob
+from ..mapping import Counts, fastest_mapping, sparse
+
+#: GPUs on every server.
+Row = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """GPUs of a job on every server, and its duration then."""
+
+    gpus: Row
+    ticks: int
+
+
+class Configurations:
+    """Configurations of the jobs of an instance, computed once per job type.
+
+    Parameters
+    ----------
+    instance : ASrptInstance
+    most : int
+        Most configurations of a job.
+
+    Raises
+    ------
+    ModelRefused
+        If a job has more, or a mapping problem is too large to be solved.
+    """
+
+    def __init__(self, instance: ASrptInstance, most: int = 5000):
+        self.instance = instance
+        self._mapped: dict[tuple[int, Row], tuple[Counts, int]] = {}
+        self._rows: dict[int, list[tuple[Row, int]]] = {}
+        for job in instance.jobs:
+            if job.job_type not in self._rows:
+                self._rows[job.job_type] = self._of_type(job.job_type, most)
+
+    def of(self, job: int) -> list[Configuration]:
+        """Return the configurations of a job, the fastest first."""
+        rows = self._rows[self.instance.jobs[job].job_type]
+        return [Configuration(row, self.instance.ticks(job, units)) for row, units in rows]
+
+    def fastest(self, job: int) -> list[Configuration]:
+        """Return the configurations in which a job takes its shortest duration."""
+        ticks = int(self.instance.min_ticks[job])
+        return [c for c in self.of(job) if c.ticks == ticks]
+
+    def solution(self, start_tick: Sequence[int], rows: Sequence[Row]) -> ASrptSolution:
+        """Return the schedule with these starts and GPUs on every server."""
+        G, jobs = self.instance.total_gpus, self.instance.jobs
+        return ASrptSolution(
+            jobs=tuple(
+                ScheduledJob(
+                    job=j,
+                    start_microtick=G * start,
+                    placement=sparse(self._placed(jobs[j].job_type, row)),
+                )
+                for j, (start, row) in enumerate(zip(start_tick, rows, strict=True))
+            )
+        )
+
+    def _of_type(self, job_type: int, most: int) -> list[tuple[Row, int]]:
+        caps = self.instance.gpus_per_server
+        gpus = self.instance.job_types[job_type].num_gpus
+        rows: list[tuple[Row, int]] = []
+        for row in arrangements(gpus, caps):
+            if len(rows) == most:
+                raise ModelRefused(
+                    f"job_types[{job_type}]: more than {most} ways to place it on the servers"
+                )
+            rows.append((row, self._fastest(job_type, _parts(row))[1]))
+        return sorted(rows, key=lambda entry: entry[1])
+
+    def _fastest(self, job_type: int, parts: Row) -> tuple[Counts, int]:
+        key = (job_type, parts)
+        if key not in self._mapped:
+            mapped = fastest_mapping(self.instance.times[job_type], parts)
+            if not mapped.proven:
+                raise ModelRefused(
+                    f"job_types[{job_type}]: its fastest mapping onto {parts} takes too long"
+                )
+            self._mapped[key] = mapped.counts, mapped.units
+        return self._mapped[key]
+
+    def _placed(self, job_type: int, row: Row) -> Counts:
+        """Return the fastest mapping with these GPUs on every server."""
+        used = sorted((m for m, x in enumerate(row) if x), key=lambda m: -row[m])
+        counts, _ = self._fastest(job_type, _parts(row))
+        placed = []
+        for stage in counts:
+            on = dict(zip(used, stage, strict=True))
+            placed.append(tuple(on.get(m, 0) for m in range(len(row))))
+        return tuple(placed)
+
+
+def _parts(row: Row) -> Row:
+    return tuple(sorted((x for x in row if x), reverse=True))
+
+
+def arrangements(total: int, capacities: Sequence[int]) -> Iterator[Row]:
+    """Yield the ways to put `total` GPUs on servers."""
+    room = sum(capacities)
+
+    def fill(m: int, need: int, left: int) -> Iterator[Row]:
+        if m == len(capacities):
+            yield ()
+            return
+        left -= capacities[m]
+        for x in range(min(need, capacities[m]), max(0, need - left) - 1, -1):
+            for rest in fill(m + 1, need - x, left):
+                yield (x, *rest)
+
+    if total <= room:
+        yield from fill(0, total, room)
