@@ -100,7 +100,7 @@ class _Decomposition:
             return
         self.step = "program"
         with clock.phase("program"):
-            better = self._improve_pool(prices, value, starts)
+            better = self._improve_pool(prices, value)
         if self.search.over:
             return
         if better is not None:
@@ -136,16 +136,18 @@ class _Decomposition:
         certificate = ASrptCertificate(proof=proof, attainable=True)
         self.search.prove(check_bound(self.instance, certificate), certificate)
 
-    def _improve_pool(self, prices: Floats, value: int, starts: Ints) -> Ints | None:
-        """Solve the pool; return its optimal starts if they are not the ones given."""
+    def _improve_pool(self, prices: Floats, value: int) -> Ints | None:
+        """Solve the pool; return its optimal starts if they are better than a known value."""
         left = better_starts(self.pool, prices, value)
         if left.none_better:
             self._prove(value)
             return None
         limits = self.search.clock.limits()
-        solved, best = solve_program(self.pool, left.allowed, starts, limits, seed_of(self.rng))
-        found = int(self.pool.weight @ (best + self.pool.duration))
-        if solved.status is Status.OPTIMAL:
+        solved, best = solve_program(self.pool, left.allowed, limits, seed_of(self.rng))
+        found = value
+        if best is not None:
+            found = min(value, int(self.pool.weight @ (best + self.pool.duration)))
+        if solved.status in (Status.OPTIMAL, Status.INFEASIBLE):
             self._prove(found)
         else:
             self.search.limit_hit = solved.limit_hit

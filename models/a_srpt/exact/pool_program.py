@@ -134,32 +134,31 @@ def better_starts(pool: Pool, prices: Floats, value: int) -> Starts:
 
 
 def solve_program(
-    pool: Pool, allowed: Bools, incumbent: Ints, limits: Limits, seed: int
-) -> tuple[SolverOutcome, Ints]:
-    """Solve (5) over the allowed starts and those of the incumbent.
+    pool: Pool, allowed: Bools, limits: Limits, seed: int
+) -> tuple[SolverOutcome, Ints | None]:
+    """Solve (5) over the allowed starts.
 
     Equal jobs, of one (g, d, w), are counted together: that is the program aggregated by template.
 
     Returns
     -------
     outcome : SolverOutcome
-        In the objective's unit times the weight scale.
+        In the objective's unit times the weight scale. If it is infeasible, no schedule is better
+        than the one that the starts were left for.
     starts : array of int, shape (jobs,)
-        The best found; the incumbent's if there are none better.
+        The best found; None if there are none.
     """
-    program = _Program(pool, allowed, incumbent)
-    solved = solve_form(program.form, limits, seed, program.values_of(incumbent))
+    program = _Program(pool, allowed)
+    solved = solve_form(program.form, limits, seed)
     if solved.values is None:
-        return solved, incumbent
+        return solved, None
     return solved, program.starts_of(np.round(solved.values).astype(np.int64))
 
 
 class _Program:
-    def __init__(self, pool: Pool, allowed: Bools, incumbent: Ints):
+    def __init__(self, pool: Pool, allowed: Bools):
         self.pool = pool
-        allowed = allowed.copy()
         ticks = allowed.shape[1]
-        allowed[np.arange(len(incumbent)), incumbent] = True
         self.classes = _classes(pool)
         union = np.array([allowed[jobs].any(axis=0) for jobs in self.classes])
         self.of_class, self.tick = (x.astype(np.int64) for x in np.nonzero(union))
@@ -219,13 +218,6 @@ class _Program:
                         most.append(float(k))
         shape = (len(most), columns)
         return csr_array((np.ones(len(row_of)), (row_of, column_of)), shape=shape), np.array(most)
-
-    def values_of(self, starts: Ints) -> Floats:
-        """Return the program's values of a schedule."""
-        values = np.zeros(len(self.form.columns))
-        for c, jobs in enumerate(self.classes):
-            np.add.at(values, self.column[c, starts[jobs]], 1.0)
-        return values
 
     def starts_of(self, values: Ints) -> Ints:
         """Return the schedule of values: of equal jobs, the first released starts first."""
