@@ -148,7 +148,7 @@ def servers() -> None:
                 gaps.append(best - bound)
                 flow = (best - less) / (bound - less) - 1
                 cells.append(f"{best / bound - 1:.2%} ({flow:.1%})")
-            closed = 1 - gaps[1] / gaps[0]
+            closed = 1 - gaps[1] / gaps[0] if gaps[0] else 0.0
             row = [name, str(load), *cells, f"{closed:.0%}", *seconds]
             print(f"| {' | '.join(row)} |", flush=True)
 

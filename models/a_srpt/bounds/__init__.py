@@ -4,8 +4,10 @@
 - `transportation`: B3, a linear program in which jobs may be interrupted.
 - `time_indexed`: B4, the linear program of starts; `grid_program` solves it by column generation
   from the starts of a list schedule (`list_schedule`).
-- `price`: B5, prices of GPU-time for thousands of jobs; `ascent` finds them.
-- `server_price`: prices of parts of servers, which see fragmentation and communication.
+- `price`: B5, prices of GPU-time for thousands of jobs; `ascent` finds them, from
+  `smith_prices` on.
+- `server_price`: prices of parts of servers, which see fragmentation and communication, made of
+  dual feasible functions (`dual_feasible`).
 - `outcome`: prices in doubles become certificates.
 """
 

@@ -20,13 +20,14 @@ from gadgetopt.search.clock import Clock
 
 from ..price_checks import StepPrices, blocks, gpu_ticks_used
 from ..relaxations import Pool
+from .smith_prices import SmithPrices
 
 #: Tries without a better value before the target is brought nearer.
 PATIENCE = 6
 #: Targets nearer than this part of the value end an ascent.
 NEAR = 1e-6
 #: Part of the value by which the first target is above it, and that of a refined grid.
-FIRST_TARGET, NEXT_TARGET = 0.03, 2e-4
+FIRST_TARGET, NEXT_TARGET = 0.03, 1e-3
 #: Longest horizon, in ticks, of which a table of prices is kept.
 MOST_TABLED = 2**22
 
@@ -189,15 +190,26 @@ def first_grid(horizon: float, intervals: int) -> Floats:
     return np.unique(np.round(np.linspace(0.0, horizon, intervals + 1)))
 
 
-def refined(times: Floats, prices: Floats) -> tuple[Floats, Floats]:
-    """Halve every interval up to a little after the last price; return times and prices."""
+def refined(times: Floats, prices: Floats) -> Floats:
+    """Return a grid with every interval halved, up to a little after the last price."""
     priced = np.flatnonzero(prices.max(axis=0) > 0)
     last = int(priced.max()) + 1 if len(priced) else len(times) - 1
     last = min(len(times) - 1, last + 1 + last // 8)
     kept = times[: last + 1]
-    middles = np.round((kept[:-1] + kept[1:]) / 2)
-    finer = np.unique(np.concatenate([kept, middles]))
-    return finer, prices[:, np.searchsorted(times, finer[:-1], side="right") - 1]
+    return np.unique(np.concatenate([kept, np.round((kept[:-1] + kept[1:]) / 2)]))
+
+
+def carried_over(times: Floats, prices: Floats, finer: Floats, smith: SmithPrices) -> list[Floats]:
+    """Return ways to carry prices, shape (1, K), over to a finer grid.
+
+    As they are, interpolated, as a correction of Smith's prices, or Smith's prices themselves.
+    """
+    middle, new_middle = ((t[:-1] + t[1:]) / 2 for t in (times, finer))
+    same = prices[0, np.searchsorted(times, finer[:-1], side="right") - 1]
+    of_smith = smith.on(finer)
+    correction = np.interp(new_middle, middle, prices[0] - smith.on(times))
+    ways = (same, np.interp(new_middle, middle, prices[0]), of_smith + correction, of_smith)
+    return [np.maximum(0.0, way)[None] for way in ways]
 
 
 def pool_prices(
@@ -205,30 +217,34 @@ def pool_prices(
 ) -> tuple[StepPrices, Ascended]:
     """Return good prices of GPU-time for a pool, on a grid of at most `intervals`.
 
-    Grids of fewer intervals come first; while there are more than `sample` jobs, all but the last
-    two grids look at a sample of these.
+    The ascent begins at Smith's prices on 16 intervals. Finer grids begin at the best of several
+    ways to carry the prices over. If there are more than `sample` jobs, all but the last two grids
+    look at a sample of these, and an ascent has half as many iterations.
     """
-    times = first_grid(pool.horizon, min(16, intervals))
-    prices = np.zeros((1, len(times) - 1))
+    smith = SmithPrices(pool.release, pool.gpus * pool.duration, pool.weight, pool.total_gpus)
     few = pool.sample(sample) if len(pool.release) > sample else pool
-    slack, found = FIRST_TARGET, None
+    times = first_grid(pool.horizon, min(16, intervals))
+    starts, slack = [smith.on(times)[None], np.zeros((1, len(times) - 1))], FIRST_TARGET
     while True:
         last_grids = 4 * (len(times) - 1) > intervals
         jobs = pool if last_grids else few
+        values = [jobs.evaluate(times, prices)[0] for prices in starts]
+        k = int(np.argmax(values))
         found = ascend(
             partial(jobs.evaluate, times),
-            prices,
+            starts[k],
             np.diff(times),
-            iterations,
-            slack * abs(jobs.evaluate(times, prices)[0]),
+            iterations if few is pool else iterations // 2,
+            slack * abs(values[k]),
             clock,
         )
-        slack = max(4 * found.slack / abs(found.value), NEXT_TARGET)
-        finer, prices = refined(times, found.prices)
+        finer = refined(times, found.prices)
         if len(finer) - 1 > intervals or np.array_equal(finer, times) or clock.expired:
             break
+        starts = carried_over(times, found.prices, finer, smith)
+        slack = max(4 * found.slack / abs(found.value), NEXT_TARGET)
         times = finer
     if jobs is not pool:  # cut short on a sample
-        value, _, starts = pool.evaluate(times, found.prices)
-        found = Ascended(value, found.prices, starts, found.slack)
+        value, _, at = pool.evaluate(times, found.prices)
+        found = Ascended(value, found.prices, at, found.slack)
     return StepPrices(times, found.prices[0]), found

@@ -29,9 +29,9 @@ def price_bound(
 ) -> MethodOutcome:
     r"""Return the bound :math:`L(\pi)` of good prices, (6) of the page.
 
-    The prices are constant on a grid, found by subgradient ascent from 16 intervals on, halving
-    them until there are `intervals`. Where there are few enough jobs, column generation then finds
-    the best prices on that grid. Any prices are a certificate; the best on a unit grid prove B4.
+    The prices are constant on a grid, found by subgradient ascent from Smith's prices on 16
+    intervals on, halving them until there are `intervals`. Where there are few enough jobs, column
+    generation then finds the best prices on that grid. Any prices are a certificate; the best on a unit grid prove B4.
 
     Parameters
     ----------
