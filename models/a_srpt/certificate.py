@@ -46,7 +46,7 @@ Times = Annotated[tuple[Annotated[NonNegativeInt, Field(le=2**53)], ...], Field(
 class Formula(Data):
     """The bound B0, B1 or B2."""
 
-    kind: Literal["formula"] = "formula"
+    kind: Literal["closed_form"] = "closed_form"
     formula: Literal["release", "srpt", "busy_time"]
 
 
@@ -85,7 +85,7 @@ class _Timed(Data):
 class Prices(_Timed):
     """Price of a GPU-tick in each interval, shape (K,), times `denominator`."""
 
-    kind: Literal["prices"] = "prices"
+    kind: Literal["gpu_prices"] = "gpu_prices"
     prices: tuple[Price, ...]
 
     @model_validator(mode="after")

@@ -31,7 +31,8 @@ def price_bound(
 
     The prices are constant on a grid, found by subgradient ascent from Smith's prices on 16
     intervals on, halving them until there are `intervals`. Where there are few enough jobs, column
-    generation then finds the best prices on that grid. Any prices are a certificate; the best on a unit grid prove B4.
+    generation then finds the best prices on that grid. Any prices are a certificate; the best on a
+    unit grid prove B4.
 
     Parameters
     ----------
