@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.system.data import (
@@ -26,7 +27,14 @@ from .mapping import fastest_mapping, servers_worth_using
 #: Objectives in weighted microticks stay below this, so that arrays of 64 bits hold them.
 MOST_WEIGHTED_MICROTICKS = 2**62
 
-PositiveRational = Annotated[Rational, Field(gt=0)]
+
+def _positive(value: Fraction) -> Fraction:
+    if value <= 0:
+        raise PydanticCustomError("positive", "is not a positive number")
+    return value
+
+
+PositiveRational = Annotated[Rational, AfterValidator(_positive)]
 NonNegativeRational = Annotated[Rational, Field(ge=0)]
 
 

@@ -1,0 +1,153 @@
+"""Optima by enumeration, from the evaluator's per-iteration time alone."""
+
+from fractions import Fraction
+
+from gadgetopt.models.a_srpt.evaluate import cut_gbytes, duration_ticks, iteration_time
+from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
+
+
+def splits(total, capacities):
+    """Yield all ways to put `total` on servers."""
+    if not capacities:
+        if total == 0:
+            yield ()
+        return
+    for x in range(min(total, capacities[0]) + 1):
+        for rest in splits(total - x, capacities[1:]):
+            yield (x, *rest)
+
+
+def mappings(replicas, capacities):
+    """Yield all tables stage x server of replicas."""
+    if not replicas:
+        yield ()
+        return
+    for row in splits(replicas[0], capacities):
+        left = tuple(f - x for f, x in zip(capacities, row, strict=True))
+        for rest in mappings(replicas[1:], left):
+            yield (row, *rest)
+
+
+def stages(table):
+    return tuple({m: x for m, x in enumerate(row) if x} for row in table)
+
+
+def best_mapping(instance, job_type, capacities):
+    """Return the shortest iteration, s, and the least cut, GB, of all mappings."""
+    tables = [stages(t) for t in mappings(job_type.replicas, tuple(capacities))]
+    return (
+        min(iteration_time(instance, job_type, t) for t in tables),
+        min(cut_gbytes(job_type, t) for t in tables),
+    )
+
+
+def fastest_by_row(instance, job_type):
+    """Return the shortest iteration, s, of every number of GPUs on every server."""
+    fastest = {}
+    for table in mappings(job_type.replicas, instance.gpus_per_server):
+        row = tuple(map(sum, zip(*table, strict=True)))
+        seconds = iteration_time(instance, job_type, stages(table))
+        fastest[row] = min(seconds, fastest.get(row, seconds))
+    return fastest
+
+
+def optimum(instance):
+    """Return the least weighted sum of completions: every order, every configuration.
+
+    Some optimal schedule starts every job, in the order of starts, as early as the earlier ones
+    allow.
+    """
+    of_type = [fastest_by_row(instance, t) for t in instance.job_types]
+    ways = [
+        [
+            (row, duration_ticks(instance, job.num_iterations * a))
+            for row, a in of_type[job.job_type].items()
+        ]
+        for job in instance.jobs
+    ]
+    soonest = [
+        job.release_tick + min(d for _, d in w) for job, w in zip(instance.jobs, ways, strict=True)
+    ]
+    weight = [job.weight for job in instance.jobs]
+    best = [None]
+
+    def fits(placed, row, start, end):
+        moments = {start, *(s for s, e, _ in placed if start <= s < end)}
+        return all(
+            sum(r[m] for s, e, r in placed if s <= t < e) + row[m] <= c
+            for t in moments
+            for m, c in enumerate(instance.gpus_per_server)
+        )
+
+    def extend(placed, waiting, value):
+        if not waiting:
+            best[0] = value if best[0] is None else min(best[0], value)
+            return
+        if best[0] is not None and value + sum(weight[j] * soonest[j] for j in waiting) >= best[0]:
+            return
+        for j in waiting:
+            r = instance.jobs[j].release_tick
+            for row, d in ways[j]:
+                starts = sorted({r, *(e for _, e, _ in placed if e > r)})
+                start = next(s for s in starts if fits(placed, row, s, s + d))
+                extend(
+                    [*placed, (start, start + d, row)],
+                    [i for i in waiting if i != j],
+                    value + weight[j] * (start + d),
+                )
+
+    extend([], list(range(len(instance.jobs))), Fraction(0))
+    return best[0]
+
+
+def tiny(rng):
+    """Draw three or four jobs, of one or two stages, for two or three servers of two GPUs."""
+    servers = int(rng.integers(1, 4))
+    gpus = tuple(int(c) for c in rng.choice([1, 2, 2, 3], size=servers))
+    types = []
+    while len(types) < 3:
+        replicas = tuple(int(k) for k in rng.integers(1, 3, size=int(rng.integers(1, 3))))
+        if sum(replicas) <= sum(gpus):
+            types.append(
+                JobType(
+                    replicas=replicas,
+                    stage_time_s=tuple(
+                        Fraction(int(p), 10) for p in rng.integers(1, 5, len(replicas))
+                    ),
+                    activation_gbytes=tuple(
+                        Fraction(int(a), 10) for a in rng.integers(0, 4, len(replicas) - 1)
+                    ),
+                    gradient_gbytes=tuple(
+                        Fraction(int(h), 10) for h in rng.integers(0, 6, len(replicas))
+                    ),
+                )
+            )
+        elif sum(gpus) < 2:
+            gpus = (*gpus, 2)
+    jobs = tuple(
+        Job(
+            job_type=int(rng.integers(3)),
+            release_tick=int(rng.integers(0, 5)),
+            num_iterations=int(rng.integers(1, 8)),
+            weight=Fraction(int(rng.choice([1, 1, 1, 2])), int(rng.choice([1, 1, 2]))),
+        )
+        for _ in range(int(rng.integers(2, 5)))
+    )
+    return ASrptInstance(
+        gpus_per_server=gpus,
+        intra_bandwidth_gbytes_per_s=Fraction(10),
+        nic_bandwidth_gbytes_per_s=Fraction(max(gpus)),
+        jobs=jobs,
+        job_types=tuple(types),
+    )
+
+
+def cluster_of(gpus_per_server, job_type):
+    """Return an instance with one job of this type, 100 Gb/s between servers."""
+    return ASrptInstance(
+        gpus_per_server=gpus_per_server,
+        intra_bandwidth_gbytes_per_s=Fraction(75, 2),
+        nic_bandwidth_gbytes_per_s=Fraction(25, 2),
+        job_types=(job_type,),
+        jobs=(Job(job_type=0, num_iterations=1),),
+    )
