@@ -1,7 +1,8 @@
 """The paper's algorithm.
 
 - `virtual_machine`: the preemptive single machine that guides it.
-- `a_srpt`: the queue, the dispatch and the delays on the real cluster.
+- `a_srpt`: the guide, and how long a job may wait for a better place.
+- `guided_queue`: the queue and its scan.
 - `a_srpt_workload`: a variant of ours, with another order of the queue.
 """
 
@@ -50,7 +51,7 @@ METHODS = (
         run=part("a_srpt_workload:a_srpt_workload"),
         parameters={
             **_DEFAULTS,
-            "mapping": "local_search",
+            "mapping": "best_of",
             "virtual_speed": 1.5,
             "queue_order": "workload",
             "delay_factor": 10.0,

@@ -17,7 +17,6 @@ join it sooner. Lemma 3 and the theorem are about their defaults.
 
 from __future__ import annotations
 
-import heapq
 import math
 from fractions import Fraction
 
@@ -31,6 +30,7 @@ from ..instance import ASrptInstance
 from ..subproblems.cluster import Cluster
 from ..subproblems.mapper import Mapper
 from ..subproblems.simulation import require_at_least, simulate
+from .guided_queue import GuidedQueue
 from .virtual_machine import VirtualMachine
 
 
@@ -92,7 +92,8 @@ def a_srpt(
 
     Notes
     -----
-    Near-linear in the number of events: a scan touches the delayed jobs and those it starts.
+    Near-linear in the number of events: a scan touches the jobs that it starts, and of the delayed
+    ones those that are too large for one server (`guided_queue`).
     """
     require_at_least(0, delay_factor=delay_factor, consolidation_slack=consolidation_slack)
     require_at_least(1, comm_threshold=comm_threshold, virtual_speed=virtual_speed)
@@ -128,7 +129,6 @@ class _Run:
         slack: Fraction,
     ):
         self.cluster = cluster
-        self.delays = 0
         self._instance = instance
         self._machine = machine
         self._virtual_alpha = virtual_alpha
@@ -136,20 +136,18 @@ class _Run:
         self._by_workload = by_workload
         self._work: dict[int, int] = {}
         self._delay_factor = delay_factor
-        self._slack = 1 + slack
         self._predicted: dict[int, int] = {}
-        #: The queue, as pairs of a key and a job: sorted, those that a scan has passed over; and as
-        #: a heap, the others.
-        self._delayed: list[tuple[int, int]] = []
-        self._fresh: list[tuple[int, int]] = []
-        self._until: dict[int, int] = {}
-        self._expiries: list[int] = []
+        self._queue = GuidedQueue(instance, cluster, 1 + slack)
+
+    @property
+    def delays(self) -> int:
+        """Jobs that have been passed over for a better place."""
+        return self._queue.delays
 
     @property
     def next_event(self) -> int | None:
         """The next virtual completion or end of a delay."""
-        expiry = self._expiries[0] if self._expiries else None
-        times = (self._machine.next_completion, expiry)
+        times = (self._machine.next_completion, self._queue.next_expiry)
         return min((t for t in times if t is not None), default=None)
 
     def arrive(self, job: int, now: int, predicted: int) -> None:
@@ -172,42 +170,9 @@ class _Run:
         """Take virtual completions and ends of delays, then start what may start."""
         while (end := self._machine.next_completion) is not None and end <= now:
             job = self._machine.complete()
-            self._until[job] = now + self._longest_delay(job)
             key = self._work[job] if self._by_workload else end
-            heapq.heappush(self._fresh, (key, job))
-        while self._expiries and self._expiries[0] <= now:
-            heapq.heappop(self._expiries)
-        delayed, fresh, free = self._delayed, self._fresh, self.cluster.free
-        passed_over: list[tuple[int, int]] = []
-        at = 0
-        while at < len(delayed) or fresh:
-            again = at < len(delayed) and (not fresh or delayed[at] < fresh[0])
-            entry = delayed[at] if again else fresh[0]
-            job = entry[1]
-            if self.cluster.gpus[job] > free.total:
-                break
-            if again:
-                at += 1
-            else:
-                heapq.heappop(fresh)
-            if self._start(job, now):
-                continue
-            passed_over.append(entry)
-            if not again:
-                self.delays += 1
-                heapq.heappush(self._expiries, self._until[job])
-        self._delayed = passed_over + delayed[at:]
-
-    def _start(self, job: int, now: int) -> bool:
-        """Start a job that fits, unless it waits for a better place."""
-        offer = self.cluster.offer(job)
-        if now < self._until[job]:
-            best = self.cluster.mapper.on_empty_cluster(self._instance.jobs[job].job_type)
-            if offer.units * self._slack.denominator > best * self._slack.numerator:
-                return False
-        self.cluster.start(job, now, offer)
-        del self._until[job]
-        return True
+            self._queue.join(key, job, now + self._longest_delay(job))
+        self._queue.scan(now)
 
     def _longest_delay(self, job: int) -> int:
         """D_j: what perfect consolidation could save, times `delay_factor`, in microticks."""

@@ -21,7 +21,7 @@ def a_srpt_workload(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    mapping: str = "local_search",
+    mapping: str = "best_of",
     predictor: str = "oracle",
     noise_sd: float = 0.0,
     guide: str = "srpt",

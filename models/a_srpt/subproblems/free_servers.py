@@ -31,6 +31,14 @@ class FreeServers:
         for m, f in enumerate(self.free):
             self._buckets[f] |= 1 << m
 
+    @property
+    def most(self) -> int:
+        """Free GPUs of the server that has most."""
+        f = len(self._buckets) - 1
+        while not self._buckets[f]:
+            f -= 1
+        return f
+
     def take(self, servers: Iterable[tuple[int, int]]) -> None:
         """Occupy GPUs: pairs of a server and a number."""
         for m, gpus in servers:

@@ -57,6 +57,7 @@ class Mapper:
         self._known: dict[tuple[int, tuple[int, ...]], tuple[LocalPlacement, int]] = {}
         self._empty = FreeServers(instance.gpus_per_server)
         self._alone: dict[int, int] = {}
+        self._split: dict[int, int] = {}
 
     def mapped(self, job_type: int, capacities: tuple[int, ...]) -> tuple[LocalPlacement, int]:
         """Return the local mapping onto servers with these free GPUs, and its time in units."""
@@ -80,11 +81,42 @@ class Mapper:
             self._alone[job_type] = units
         return units
 
+    def split_floor(self, job_type: int) -> int:
+        """Return a lower bound on the time of any mapping onto more than one server, in units."""
+        floor = self._split.get(job_type)
+        if floor is None:
+            floor = self._split[job_type] = split_floor(self._times[job_type])
+        return floor
+
     def _graph(self, job_type: int) -> JobGraph:
         graph = self._graphs.get(job_type)
         if graph is None:
             graph = self._graphs[job_type] = graph_of(self._types[job_type])
         return graph
+
+
+def split_floor(times: MappingTimes) -> int:
+    """Return a lower bound on the time of a mapping onto more than one server, in units.
+
+    Either the ring of some stage is split; or every stage is whole, and of two neighbours on
+    different servers each misses the other.
+    """
+    together = times.stage_together
+    slowest, ring = max(together), max(times.ring_whole)
+    k = (0, *times.replicas, 0)
+    rings = (
+        slowest + max(ring, times.ring_split[s]) for s, n in enumerate(times.replicas) if n > 1
+    )
+    cuts = (
+        max(
+            slowest,
+            together[s] + times.saved_right[s] * k[s + 2],
+            together[s + 1] + times.saved_left[s + 1] * k[s + 1],
+        )
+        + ring
+        for s in range(len(together) - 1)
+    )
+    return min((*rings, *cuts), default=slowest + ring)
 
 
 def graph_of(job_type: JobType) -> JobGraph:
