@@ -11,6 +11,7 @@ from gadgetopt.models.a_srpt.bounds.transportation import transportation_bound
 from gadgetopt.models.a_srpt.certificate import FORMULAS, check_bound, proved
 from gadgetopt.models.a_srpt.relaxations import pool_of
 
+from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits
 
 from ..rigid_jobs import H3, cluster_optimum, instance_of, pool_optimum, random_jobs
@@ -46,6 +47,17 @@ def test_h3_to_the_digit():
     assert bounds["B3"] == Fraction(177, 16)
     assert bounds["B4"] == bounds["B5"] == bounds["parts"] == Fraction(49, 4)
     assert pool_optimum(H3) == cluster_optimum(H3) == 13
+
+
+def test_h4_to_the_digit():
+    # One-GPU jobs of 6, 8, 10 ticks at 0; from 6 on, one of two GPUs and 2 ticks: B0 = 24 + 8. On
+    # the virtual machine they complete at 6, 14, 24 and 28 microticks: B1 = 72 / 4.
+    h4 = read_instance(library() / "a_srpt" / "tiny" / "h4_delay_for_consolidation.json").data
+    bounds = ladder(h4)
+    assert bounds["B0"] == bounds["B3"] == bounds["B4"] == bounds["B5"] == 32
+    assert bounds["B1"] == 18
+    assert bounds["B2"] == Fraction(55, 2)
+    assert bounds["parts"] == cluster_optimum(h4) == 32
 
 
 def test_h3_raised_to_the_next_value_of_an_optimum_is_closed():

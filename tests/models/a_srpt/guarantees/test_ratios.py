@@ -76,6 +76,13 @@ def test_constants_of_h3():
     assert lemma_1_ratio(H3) == lemma_1_unrounded_ratio(H3) == 1
 
 
+def test_constant_of_h4():
+    # sigma = rho = 5, eta = 1, G' = 4 / 3 and no delay: 1 + 5 * 4/3 + 5.
+    h4 = read_instance(library() / "a_srpt" / "tiny" / "h4_delay_for_consolidation.json").data
+    parameters = DEFAULTS | {"virtual_alpha": "min", "delay_factor": 0.0}
+    assert theorem_1_ratio(h4, parameters) == 1 + Fraction(20, 3) + 5
+
+
 def test_many_jobs_are_refused():
     with pytest.raises(ModelRefused, match="expected at most 8"):
         value(instance_of((2,), [(0, 1, 1, 1)] * (MOST_JOBS + 1)), scattered)
