@@ -7,7 +7,7 @@ philly.csv), 32 servers of 8 GPUs. The optimum lies between the best price bound
 certificate, and the best schedule, in the order of prices; so the ratio of A-SRPT lies in the
 interval [its value / best schedule, its value / bound]. In brackets the same of total flow time.
 The column `prototype` has the width, schedule / bound - 1, that 300 plain subgradient steps on 100
-equal intervals leave.
+equal intervals leave. `best_of` is A-SRPT with that mapping.
 
 `servers`: jobs of one stage with sizes that do not divide eight, or that do. The gap between the
 best schedule and the bound, by prices of GPU-time (B5) and by prices of parts of servers, on
@@ -29,6 +29,7 @@ from pathlib import Path
 
 import numpy as np
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
+from gadgetopt.models.a_srpt.algorithms.a_srpt_workload import a_srpt_workload
 from gadgetopt.models.a_srpt.baselines.price_guided import price_guided
 from gadgetopt.models.a_srpt.bounds.ascent import FloatPool
 from gadgetopt.models.a_srpt.bounds.price import price_bound
@@ -86,19 +87,17 @@ def intervals(data: Path) -> None:
             seconds = time.perf_counter() - started
             bound = float(check_bound(instance, guided.certificate))
             runs = {
-                (mapping, tau): value(
-                    instance,
-                    a_srpt(instance, Limits(), rng, mapping=mapping, delay_factor=tau),
-                )
-                for mapping, tau in (("heavy_edge", 1.0), ("best_of", 1.0))
+                "a_srpt": value(instance, a_srpt(instance, Limits(), rng)),
+                "best_of": value(instance, a_srpt(instance, Limits(), rng, mapping="best_of")),
+                "a_srpt_workload": value(instance, a_srpt_workload(instance, Limits(), rng)),
             }
             best = min(value(instance, guided), *runs.values())
             plain = best / prototype_bound(instance, 1.05 * best) - 1
-            for (mapping, _), v in runs.items():
+            for method, v in runs.items():
                 low, high = v / best, v / bound
                 flow_low, flow_high = (v - less) / (best - less), (v - less) / (bound - less)
                 print(
-                    f"| {name} | {load} | {best / bound:.4f} | {plain:.1%} | {mapping} "
+                    f"| {name} | {load} | {best / bound:.4f} | {plain:.1%} | {method} "
                     f"| {low:.3f} - {high:.3f} ({flow_low:.3f} - {flow_high:.3f}) "
                     f"| {high - low:.1%} ({flow_high - flow_low:.1%}) | {seconds:.1f} |",
                     flush=True,
