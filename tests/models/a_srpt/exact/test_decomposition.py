@@ -1,0 +1,110 @@
+"""The decomposition: honest bounds, limits, and the starts that prices rule out."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from gadgetopt.models.a_srpt import PROBLEM
+from gadgetopt.models.a_srpt.evaluate import evaluate
+from gadgetopt.models.a_srpt.exact.decomposition import decomposition
+from gadgetopt.models.a_srpt.exact.pool_program import better_starts, price_ticks, solve_program
+from gadgetopt.models.a_srpt.generate.presets import paper, pool, quickstart
+from gadgetopt.models.a_srpt.relaxations import pool_of
+from gadgetopt.models.a_srpt.subproblems.pool_search import Decoder, pool_schedule
+
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.files import Document
+from gadgetopt.system.result import Limits, Status
+from gadgetopt.trust.run import solve
+
+from ..brute_force import optimum, tiny
+from ..hand_checked import small
+
+
+def run(instance, limits, **parameters):
+    return decomposition(instance, limits, np.random.default_rng(0), **parameters)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_quickstarts_are_closed(seed):
+    instance = quickstart(np.random.default_rng(seed))
+    result = solve(Document(PROBLEM, "instance", "drawn", instance), "decomposition")
+    assert result.status is Status.OPTIMAL
+    assert result.objective == evaluate(instance, result.solution).objective == result.bound
+
+
+def test_a_pool_is_closed_as_a_cluster_of_one_server():
+    instance = pool(np.random.default_rng(2), jobs=20)
+    assert (
+        solve(Document(PROBLEM, "instance", "drawn", instance), "decomposition").status
+        is Status.OPTIMAL
+    )
+
+
+def test_a_search_without_time_claims_nothing_false():
+    for seed in range(10):
+        instance = tiny(np.random.default_rng(seed))
+        value = optimum(instance)
+        found = run(instance, Limits(time_s=0.0))
+        assert found.dual_bound is None or found.dual_bound <= value
+        assert found.claimed_objective is None or found.claimed_objective >= value
+
+
+def test_bounds_and_schedules_of_short_runs_enclose_the_optimum():
+    for seed in range(6):
+        instance = small(np.random.default_rng(seed), jobs=9)
+        short = run(instance, Limits(time_s=0.3), steps=20)
+        whole = run(instance, Limits(time_s=60))
+        assert whole.dual_bound == whole.claimed_objective
+        assert short.dual_bound <= whole.claimed_objective <= short.claimed_objective
+
+
+def test_large_instances_get_a_schedule_and_a_certificate():
+    instance = paper(np.random.default_rng(0), jobs=450, servers=16)
+    document = Document(PROBLEM, "instance", "drawn", instance)
+    result = solve(document, "decomposition", Limits(time_s=20))
+    assert result.status is Status.FEASIBLE
+    assert result.certificate is not None
+    assert result.bound <= result.objective
+
+
+def test_the_starts_that_prices_leave_hold_every_better_schedule():
+    """Whatever the prices: the program over the starts left for UB + 1 finds the optimum."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        relaxed = pool_of(pool(rng, jobs=8))
+        value, starts = pool_schedule(relaxed, 500, rng, Clock())
+        prices = price_ticks(relaxed, starts, Clock())
+        best = solve_program(
+            relaxed,
+            np.ones((8, value), dtype=np.bool_) & (np.arange(value) >= relaxed.release[:, None]),
+            Limits(),
+            0,
+        )[0].objective
+        for chosen in (prices, 0 * prices, rng.uniform(0, 2, len(prices))):
+            left = better_starts(relaxed, chosen, value + 1)
+            assert left.bound <= round(best)
+            assert round(solve_program(relaxed, left.allowed, Limits(), 0)[0].objective) == round(
+                best
+            )
+
+
+def test_a_decoded_order_is_a_schedule_of_the_pool():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        relaxed = pool_of(pool(rng, jobs=15))
+        value, starts = Decoder(relaxed).starts(rng.permutation(15).tolist())
+        ends = np.array(starts) + relaxed.duration
+        assert value == (relaxed.weight * ends).sum()
+        assert (np.array(starts) >= relaxed.release).all()
+        for t in range(int(ends.max())):
+            running = (np.array(starts) <= t) & (t < ends)
+            assert relaxed.gpus[running].sum() <= relaxed.total_gpus
+
+
+def test_fractional_weights_are_bounded_by_their_lattice():
+    instance = tiny(np.random.default_rng(3))
+    jobs = tuple(job.model_copy(update={"weight": Fraction(1, 3)}) for job in instance.jobs)
+    weighted = instance.model_copy(update={"jobs": jobs})
+    found = run(weighted, Limits())
+    assert found.claimed_objective == found.dual_bound == optimum(weighted)
