@@ -49,6 +49,8 @@ class GuidedQueue:
         self._fresh: list[_Entry] = []
         self._passed_over: list[_Entry] = []
         self._for_one_server: dict[int, list[_Entry]] = {}
+        #: Free GPUs of servers that a job would rather wait than take.
+        self._declined: dict[int, set[tuple[int, ...]]] = {}
         #: End of delay of each job in the queue; and these with the jobs, as a heap.
         self._until: dict[int, int] = {}
         self._expiries: list[tuple[int, int, int]] = []
@@ -71,7 +73,13 @@ class GuidedQueue:
         at = 0
         last: _Entry = (-1, -1)
         while True:
-            entry = min(self._candidates(at, last), default=None)
+            entry = min(self._candidates(last), default=None)
+            while at < len(before) and (entry is None or before[at] < entry):
+                if not self._turned_down(before[at][1], now):
+                    entry = before[at]
+                    break
+                after.append(before[at])
+                at += 1
             if entry is None or gpus[entry[1]] > free.total:
                 break
             job = entry[1]
@@ -95,8 +103,8 @@ class GuidedQueue:
                 after.append(entry)
         self._passed_over = after + before[at:]
 
-    def _candidates(self, at: int, last: _Entry) -> Iterator[_Entry]:
-        """Yield the first job of each part of the queue that may start or end the scan.
+    def _candidates(self, last: _Entry) -> Iterator[_Entry]:
+        """Yield the first jobs that are fresh, or that wait for a server and may end the scan.
 
         The scan has come to `last`: jobs before it that wait for a server have been passed over.
         """
@@ -104,8 +112,6 @@ class GuidedQueue:
         most = free.most
         if self._fresh:
             yield self._fresh[0]
-        if at < len(self._passed_over):
-            yield self._passed_over[at]
         for size, waits in self._for_one_server.items():
             if size <= most or size > free.total:
                 following = bisect_right(waits, last)
@@ -120,10 +126,20 @@ class GuidedQueue:
             return False
         offer = self._cluster.offer(job)
         if delayed and self._too_slow(job, offer.units):
+            self._declined.setdefault(job, set()).add(self._cluster.capacities(job))
             return False
         self._cluster.start(job, now, offer)
         del self._until[job]
+        self._declined.pop(job, None)
         return True
+
+    def _turned_down(self, job: int, now: int) -> bool:
+        """Return True if a job would turn down its place because it did so before."""
+        return (
+            self._cluster.gpus[job] <= self._cluster.free.total
+            and now < self._until[job]
+            and self._cluster.capacities(job) in self._declined[job]
+        )
 
     def _too_slow(self, job: int, units: int) -> bool:
         best = self._cluster.mapper.on_empty_cluster(self._jobs[job].job_type)

@@ -81,6 +81,14 @@ class Cluster:
 
     def offer(self, job: int) -> Offer:
         """Return what a job that fits would get now."""
+        servers, capacities = self._selected(job)
+        return Offer(servers, *self.mapper.mapped(self._jobs[job].job_type, capacities))
+
+    def capacities(self, job: int) -> tuple[int, ...]:
+        """Return the free GPUs of the servers that a job that fits would get now."""
+        return self._selected(job)[1]
+
+    def _selected(self, job: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         key = self.gpus[job], self.is_heavy(job)
         found = self._on_offer.get(key)
         if found is None:
@@ -88,8 +96,7 @@ class Cluster:
             chosen = self.free.consolidated(gpus) if heavy else self.free.fragmented(gpus)
             free = self.free.free
             found = self._on_offer[key] = tuple(chosen), tuple(free[m] for m in chosen)
-        servers, capacities = found
-        return Offer(servers, *self.mapper.mapped(self._jobs[job].job_type, capacities))
+        return found
 
     def start(self, job: int, now: int, offer: Offer) -> int:
         """Start a job on what it was offered; return when it ends, by its true iterations."""
