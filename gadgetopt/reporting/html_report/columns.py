@@ -1,4 +1,4 @@
-"""Figures of ratios against size, features and time."""
+"""Figures of ratios against size, features, time, and what methods note of their runs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ TIME = "time of the run (s)"
 def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> Figure:
     """Return a figure of ratios against a column of the instance, one variant per column.
 
-    Columns that vary come first, then time, then columns that are constant.
+    Columns that vary come first, then what the runs note, then time, then columns that are
+    constant.
     """
     measured = [line for line in system.lines if line.low is not None and math.isfinite(line.low)]
     measured.sort(key=lambda line: -(line.low or 0))
@@ -64,22 +65,32 @@ def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[s
 
 
 def column_names(system: System) -> list[str]:
-    """Return the names of all columns: varying ones, time, then constant ones."""
+    """Return the names of all columns: varying ones, noted ones, time, then constant ones."""
     names = dict.fromkeys(c for measured in system.instances.values() for c in measured.columns)
 
     def constant(name: str) -> bool:
         return len({m.columns.get(name) for m in system.instances.values()}) == 1
 
     telling = [name for name in names if not constant(name)]
-    return [*telling, TIME, *(name for name in names if constant(name))]
+    noted = dict.fromkeys(name for line in system.lines for name in _noted(line))
+    constants = (name for name in names if constant(name))
+    return [*telling, *(name for name in noted if name not in names), TIME, *constants]
 
 
 def value(system: System, line: Line, column: str) -> float | None:
     """Return a column's value for a run."""
     if column == TIME:
         return line.entry.result.time_s
+    if column in _noted(line):
+        return _noted(line)[column]
     found = system.instances[line.instance].columns.get(column)
     return float(found) if found is not None and math.isfinite(found) else None
+
+
+def _noted(line: Line) -> dict[str, float]:
+    """Return the measures among a run's notes: its floats, such as a prediction error."""
+    notes = line.entry.result.notes
+    return {name: x for name, x in notes.items() if isinstance(x, float) and math.isfinite(x)}
 
 
 def _cloud(

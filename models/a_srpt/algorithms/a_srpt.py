@@ -70,7 +70,7 @@ def a_srpt(
     mapping : str
         Rule of `subproblems.mapper.MAPPINGS`.
     predictor : str
-        One of `subproblems.predictors.PREDICTORS`.
+        One of `subproblems.names.PREDICTORS`.
     noise_sd : float
         Of `noisy_oracle`: standard deviation of the logarithm of its error.
     guide : "srpt", "wspt" or "wsrpt"

@@ -35,9 +35,10 @@ from gadgetopt.numbers.tolerance import decimal_rational
 
 from ..algorithms.virtual_machine import virtual_completions
 from ..instance import ASrptInstance, ASrptSolution
+from ..subproblems.arrivals import arrival_of
 from ..subproblems.cluster import Cluster
 from ..subproblems.mapper import Mapper
-from ..subproblems.predictors import arrival_of, make_predictor
+from ..subproblems.predictors import make_predictor
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.reporting.figures import BRIGHT, TEMPLATE
 
 from ..instance import ASrptInstance
-from ..subproblems.predictors import Arrival, arrival_of, make_predictor
+from ..subproblems.arrivals import Arrival, arrival_of
+from ..subproblems.predictors import make_predictor
 
 #: Upper ends of the ranges of relative errors, and their names.
 EDGES = (0.1, 0.2, 0.5, 1.0)

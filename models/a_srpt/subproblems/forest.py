@@ -16,7 +16,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 
-from .predictors import FIRST_GUESS, Arrival, Completed
+from .arrivals import FIRST_GUESS, Arrival, Completed
 
 #: The forest takes over after this many completions, and is fitted again after so many more.
 BURN_IN, REFIT = 500, 100

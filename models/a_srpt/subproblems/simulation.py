@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from statistics import median
 from typing import Protocol
 
 import numpy as np
@@ -12,8 +13,9 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import MethodOutcome
 
 from ..instance import ASrptInstance
+from .arrivals import Arrival, arrival_of
 from .cluster import Cluster
-from .predictors import Arrival, arrival_of, make_predictor
+from .predictors import make_predictor
 
 #: The clock is asked after so many events.
 _CLOCK_EVENTS = 256
@@ -52,10 +54,16 @@ def simulate(
     clock : Clock
         If it expires, there is no schedule.
     predictor : str
-        One of `predictors.PREDICTORS`. It sees completions before the arrivals of the same time.
+        One of `names.PREDICTORS`. It sees completions before the arrivals of the same time.
     noise_sd : float
         Of `noisy_oracle`.
     rng : numpy.random.Generator
+
+    Returns
+    -------
+    MethodOutcome
+        Its notes have the number of events, and mean and median of the relative error of
+        predictions, |predicted / true - 1|.
     """
     require_at_least(0, noise_sd=noise_sd)
     jobs, total, cluster = instance.jobs, instance.total_gpus, policy.cluster
@@ -64,6 +72,7 @@ def simulate(
     order = sorted(range(len(jobs)), key=lambda j: (jobs[j].release_tick, j))
     upcoming = deque((jobs[j].release_tick * total, j) for j in order)
     events = 0
+    errors = []
     while True:
         times = (
             upcoming[0][0] if upcoming else None,
@@ -82,10 +91,17 @@ def simulate(
         while upcoming and upcoming[0][0] == now:
             _, job = upcoming.popleft()
             arrived[job] = arrival_of(instance, job)
-            policy.arrive(job, now, guess.predict(arrived[job]))
+            predicted = guess.predict(arrived[job])
+            errors.append(abs(predicted / jobs[job].num_iterations - 1))
+            policy.arrive(job, now, predicted)
         policy.dispatch(now)
+    notes = {
+        "events": events,
+        "mean_prediction_error": sum(errors) / len(errors),
+        "median_prediction_error": median(errors),
+    }
     noise = f":noise_sd={noise_sd}" if predictor == "noisy_oracle" else ""
-    return MethodOutcome(solution=cluster.solution(predictor + noise), notes={"events": events})
+    return MethodOutcome(solution=cluster.solution(predictor + noise), notes=notes)
 
 
 def require_at_least(least: float, **parameters: float) -> None:

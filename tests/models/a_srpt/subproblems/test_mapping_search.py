@@ -5,8 +5,9 @@ import pytest
 from gadgetopt.models.a_srpt.generate.random_jobs import random_type
 from gadgetopt.models.a_srpt.iteration_time import mapping_times
 from gadgetopt.models.a_srpt.mapping import fastest_mapping, sparse
+from gadgetopt.models.a_srpt.subproblems import names
 from gadgetopt.models.a_srpt.subproblems.heavy_edge import heavy_edge, heavy_edge_contract
-from gadgetopt.models.a_srpt.subproblems.mapper import graph_of
+from gadgetopt.models.a_srpt.subproblems.mapper import MAPPINGS, graph_of
 from gadgetopt.models.a_srpt.subproblems.mapping_search import best_of, local_search
 
 from ..hand_checked import H2
@@ -43,3 +44,7 @@ def test_local_search_mends_the_vertex_form_on_h2():
     graph, times = graph_of(H2.job_types[0]), H2.times[0]
     searched = local_search(graph, times, (3, 2), heavy_edge(graph, (3, 2)))
     assert times.units(sparse(searched)) == fastest_mapping(times, (3, 2)).units
+
+
+def test_the_names_of_mappings_are_those_of_the_rules():
+    assert tuple(MAPPINGS) == names.MAPPINGS

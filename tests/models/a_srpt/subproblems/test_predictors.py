@@ -7,13 +7,9 @@ import pytest
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.generate.presets import recurring
 from gadgetopt.models.a_srpt.subproblems import forest
-from gadgetopt.models.a_srpt.subproblems.predictors import (
-    FIRST_GUESS,
-    PREDICTORS,
-    Arrival,
-    arrival_of,
-    make_predictor,
-)
+from gadgetopt.models.a_srpt.subproblems.arrivals import FIRST_GUESS, Arrival, arrival_of
+from gadgetopt.models.a_srpt.subproblems.names import PREDICTORS
+from gadgetopt.models.a_srpt.subproblems.predictors import make_predictor
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
