@@ -1,6 +1,6 @@
 """A-SRPT: the exact method beside plain CP-SAT and plain HiGHS.
 
-`python benchmarks/a_srpt.py exact [--count 2] [--limit 30]`
+`python benchmarks/a_srpt.py exact [--count 2] [--limit 20]`
 
 Rows: (F) on four servers of four GPUs, and (P), rigid jobs in a pool of 32 GPUs at load 2.5. For
 each size, the first `--count` seeds. Columns: seconds of `decomposition` (limit 120 s) with the
@@ -86,4 +86,4 @@ COMMANDS = {"exact": exact}
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of this command."""
     parser.add_argument("--count", type=int, default=2, help="of exact: instances of each size")
-    parser.add_argument("--limit", type=float, default=30.0, help="of exact: s of plain solvers")
+    parser.add_argument("--limit", type=float, default=20.0, help="of exact: s of plain solvers")

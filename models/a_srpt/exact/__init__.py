@@ -15,7 +15,7 @@ METHODS = (
         summary="the pool by prices and its program, servers for its starts, then model B",
         reference="4.5 (reconstructed)",
         run=part("decomposition:decomposition"),
-        parameters={"steps": 3000},
+        parameters={"annealings": 3},
         stochastic=True,
         formulation="decomposition",
     ),

@@ -1,8 +1,8 @@
 r"""The exact method for (F): the pool first, its servers next, both together only if need be.
 
-1. A schedule of the pool by local search; servers for its starts, or else serial schedules.
-2. Prices of the pool's linear program: a certificate, and the starts that a better schedule may
-   have (`pool_program`).
+1. Prices of the pool's linear program: a certificate, and later the starts that a better schedule
+   may have (`pool_program`).
+2. A schedule of the pool by annealing; servers for its starts, or else serial schedules.
 3. The program (5) over these starts: the pool's optimum :math:`Z_P`, a bound on (F).
 4. Servers for its starts that keep all jobs at their shortest durations. If there are such, the
    schedule is optimal.
@@ -42,12 +42,14 @@ from .pool_program import better_starts, price_ticks, solve_program
 
 #: More jobs than this, or configurations of a job, and the search does not begin.
 MOST_JOBS, MOST_CONFIGURATIONS = 400, 2000
+#: Starts of which the program is solved sooner than a better schedule is found.
+FEW_STARTS = 500
 #: Part of the time left for servers of a given schedule.
 ASSIGNMENT_PART = 0.2
 
 
 def decomposition(
-    instance: ASrptInstance, limits: Limits, rng: np.random.Generator, *, steps: int = 3000
+    instance: ASrptInstance, limits: Limits, rng: np.random.Generator, *, annealings: int = 3
 ) -> MethodOutcome:
     """Solve (F); see the module.
 
@@ -56,8 +58,8 @@ def decomposition(
     instance : ASrptInstance
     limits : Limits
     rng : numpy.random.Generator
-    steps : int
-        Orders that the local search over schedules of the pool tries.
+    annealings : int
+        Searches for a schedule of the pool; fewer if the prices leave few starts after one.
     """
     if len(instance.jobs) > MOST_JOBS:
         return _at_scale(instance, limits, rng)
@@ -65,7 +67,7 @@ def decomposition(
     try:
         configurations = Configurations(instance, MOST_CONFIGURATIONS)
         run = _Decomposition(configurations, search, rng)
-        run.solve(steps)
+        run.solve(annealings)
     except ModelRefused:
         return _at_scale(instance, search.clock.limits(), rng)
     solution = None if search.best is None else search.best.solution(configurations)
@@ -84,18 +86,26 @@ class _Decomposition:
         self.unit = int(np.gcd.reduce(self.pool.weight))
         self.step = ""
 
-    def solve(self, steps: int) -> None:
+    def solve(self, annealings: int) -> None:
         """Take the steps until the search is over."""
         clock = self.search.clock
         self.step = "search"
         with clock.phase("search"):
             self._offer(first_schedule(self.configurations))
-            value, starts = pool_schedule(self.pool, steps, self.rng, clock)
-            self._place(starts)
+            value, starts = pool_schedule(self.pool, 0, self.rng, clock)
         self.step = "prices"
         with clock.phase("prices"):
             prices = price_ticks(self.pool, starts, clock)
-            self._certify(prices)
+            bound = self._certify(prices)
+        with clock.phase("search"):
+            for _ in range(annealings):
+                found, of_found = pool_schedule(self.pool, 1, self.rng, clock, bound)
+                if found < value:
+                    value, starts = found, of_found
+                left = better_starts(self.pool, prices, value)
+                if clock.expired or left.none_better or left.allowed.sum() <= FEW_STARTS:
+                    break
+            self._place(starts)
         if self.search.over:
             return
         self.step = "program"
@@ -130,11 +140,14 @@ class _Decomposition:
             order = np.lexsort((self.pool.work, starts)).tolist()
             self._offer(serial_schedule(self.configurations, order))
 
-    def _certify(self, prices: Floats) -> None:
+    def _certify(self, prices: Floats) -> int:
+        """Prove the bound of prices; return it times the weight scale."""
         times = np.arange(len(prices) + 1, dtype=np.float64)
         proof = step_proof(Prices, self.pool, times, prices)
         certificate = ASrptCertificate(proof=proof, attainable=True)
-        self.search.prove(check_bound(self.instance, certificate), certificate)
+        bound = check_bound(self.instance, certificate)
+        self.search.prove(bound, certificate)
+        return int(bound * self.pool.weight_scale)
 
     def _improve_pool(self, prices: Floats, value: int) -> Ints | None:
         """Solve the pool; return its optimal starts if they are better than a known value."""

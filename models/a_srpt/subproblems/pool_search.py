@@ -1,4 +1,4 @@
-r"""Schedules of the pool by local search over the order of a list schedule.
+r"""Schedules of the pool by simulated annealing over the order of a list schedule.
 
 Each job of a list in turn starts as early as it fits. The GPUs in use are kept tick by tick as bits
 of whole numbers, one number for each binary digit, so that adding a job or finding the ticks with
@@ -7,7 +7,9 @@ room for it takes a few operations on numbers as long as the horizon.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,10 +18,12 @@ from gadgetopt.search.clock import Clock
 
 from ..relaxations import Pool
 
-#: Steps without improvement after which the search begins anew from a disturbed best order.
-PATIENCE = 400
-#: Random moves of a disturbance.
-KICK = 6
+#: Steps of an annealing: as many for each job, but no more in all.
+STEPS_A_JOB, LONGEST_ANNEALING = 120, 4000
+#: First and last temperature, as parts of the distance of the first schedule from B0.
+HOT, COLD = 0.03, 0.0003
+#: Part of the moves that go anywhere; the others go this far in the list.
+FAR, NEAR = 0.25, 6
 
 
 class Decoder:
@@ -74,20 +78,48 @@ class Decoder:
 
 
 def pool_schedule(
-    pool: Pool, steps: int, rng: np.random.Generator, clock: Clock
+    pool: Pool,
+    annealings: int,
+    rng: np.random.Generator,
+    clock: Clock,
+    bound: int = 0,
 ) -> tuple[int, Ints]:
     """Return the value, times the weight scale, and the starts of a good schedule of the pool.
 
     Parameters
     ----------
     pool : Pool
-    steps : int
-        Orders tried, besides the first few.
+    annealings : int
+        Each from the best of a few orders.
     rng : numpy.random.Generator
     clock : Clock
+    bound : int
+        No schedule has a smaller value: one that has it ends the search.
     """
     decoder = Decoder(pool)
-    n = len(pool.release)
+    value, order = min((decoder.starts(order)[0], order) for order in _first_orders(pool))
+    lowest = int((pool.weight * (pool.release + pool.duration)).sum())
+    best = _Best(value, order, max(bound, lowest))
+    steps = min(LONGEST_ANNEALING, STEPS_A_JOB * len(order))
+    for _ in range(annealings if len(order) > 1 else 0):
+        if not best.closed and not clock.expired:
+            _anneal(decoder, order, steps, value - lowest, rng, clock, best)
+    value, starts = decoder.starts(best.order)
+    return value, np.array(starts, dtype=np.int64)
+
+
+@dataclass
+class _Best:
+    value: int
+    order: list[int]
+    bound: int
+
+    @property
+    def closed(self) -> bool:
+        return self.value <= self.bound
+
+
+def _first_orders(pool: Pool) -> list[list[int]]:
     share = pool.work / pool.total_gpus
     keys = (
         pool.release + pool.duration,
@@ -96,31 +128,42 @@ def pool_schedule(
         pool.duration / pool.weight,
         pool.release + pool.duration + share,
     )
-    orders = [np.argsort(key, kind="stable").tolist() for key in keys]
-    value, order = min((decoder.starts(order)[0], order) for order in orders)
-    best, best_order = value, order
-    failures = 0
-    draws = rng.random((max(1, steps), 3)).tolist()
-    for kind, first, second in draws[: steps if n > 1 else 0]:
-        if clock.expired:
-            break
-        if failures >= PATIENCE:
-            order, failures = list(best_order), 0
-            for a, b in rng.integers(n, size=(KICK, 2)).tolist():
-                order.insert(b, order.pop(a))
-            value = decoder.starts(order)[0]
-        changed = list(order)
+    return [np.argsort(key, kind="stable").tolist() for key in keys]
+
+
+def _anneal(
+    decoder: Decoder,
+    order: list[int],
+    steps: int,
+    spread: int,
+    rng: np.random.Generator,
+    clock: Clock,
+    best: _Best,
+) -> None:
+    """Anneal from an order; `spread`, by which it is above B0, is the unit of temperatures."""
+    n = len(order)
+    value, _ = decoder.starts(order)
+    cooling = np.exp(np.linspace(math.log(HOT), math.log(COLD), steps))
+    draws = rng.random((steps, 4))
+    for temperature, (kind, first, second, luck) in zip(
+        (spread * cooling).tolist(), draws.tolist(), strict=True
+    ):
         a = int(first * n)
-        b = int(second * n)
-        if kind < 0.5:
-            changed[a], changed[b] = changed[b], changed[a]
-        else:
+        b = int(second * n) if kind < FAR else a + int((2 * second - 1) * (NEAR + 1))
+        if not 0 <= b < n or a == b:
+            continue
+        if clock.expired:
+            return
+        changed = list(order)
+        if kind < FAR / 2 or kind > (1 + FAR) / 2:
             changed.insert(b, changed.pop(a))
-        new = decoder.starts(changed)[0]
-        failures = 0 if new < value else failures + 1
-        if new <= value:
-            value, order = new, changed
-        if value < best:
-            best, best_order = value, order
-    best, starts = decoder.starts(best_order)
-    return best, np.array(starts, dtype=np.int64)
+        else:
+            changed[a], changed[b] = changed[b], changed[a]
+        new, starts = decoder.starts(changed)
+        if new <= value or luck < math.exp((value - new) / temperature):
+            # In the order of starts, equal schedules are equal orders.
+            value, order = new, sorted(changed, key=starts.__getitem__)
+            if value < best.value:
+                best.value, best.order = value, order
+                if best.closed:
+                    return
