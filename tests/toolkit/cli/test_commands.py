@@ -266,7 +266,7 @@ def test_schema_is_json(cli):
         (["generate", "sjf_bco", "--set", "jobs=few"], "jobs: 'few' is not of the type"),
         (["generate", "sjf_bco", "--set", "jobs=0"], "--preset quickstart"),
         (["import", "phily", "x.csv"], "FORMAT: 'phily', expected one of"),
-        (["import", "philly", "none.csv"], "none.csv"),
+        (["import", "philly", "none.csv", "--system", "sjf_bco"], "none.csv"),
         (["export", "TINY", "--formulation", "x", "--format", "mps"], "no such formulation"),
         (["export", "TINY", "--formulation", "time_indexed", "--format", "gms"], "--format: 'gms'"),
         (["ratios", "none.sqlite"], "none.sqlite: no such store"),
