@@ -81,7 +81,7 @@ def a_srpt(
     virtual_speed : float
         The virtual machine is so many times as fast as the cluster.
     queue_order : "virtual_completion" or "workload"
-        "workload" orders the queue by predicted virtual work.
+        "workload" orders the queue by predicted virtual work over weight.
     delay_factor : float
         tau: how long a heavy job waits for a better place, as a multiple of the time that the best
         place could save; 0 is the plain guided list schedule.
@@ -170,9 +170,13 @@ class _Run:
         """Take virtual completions and ends of delays, then start what may start."""
         while (end := self._machine.next_completion) is not None and end <= now:
             job = self._machine.complete()
-            key = self._work[job] if self._by_workload else end
+            key = self._workload(job) if self._by_workload else end
             self._queue.join(key, job, now + self._longest_delay(job))
         self._queue.scan(now)
+
+    def _workload(self, job: int) -> int | Fraction:
+        weight = self._instance.jobs[job].weight
+        return self._work[job] if weight == 1 else self._work[job] / weight
 
     def _longest_delay(self, job: int) -> int:
         """D_j: what perfect consolidation could save, times `delay_factor`, in microticks."""

@@ -19,7 +19,7 @@ from ..instance import ASrptInstance
 from ..subproblems.cluster import Cluster
 
 #: A job in the queue: what orders it, and its index.
-_Entry = tuple[int, int]
+_Entry = tuple[int | Fraction, int]
 
 
 class GuidedQueue:
@@ -53,14 +53,14 @@ class GuidedQueue:
         self._declined: dict[int, set[tuple[int, ...]]] = {}
         #: End of delay of each job in the queue; and these with the jobs, as a heap.
         self._until: dict[int, int] = {}
-        self._expiries: list[tuple[int, int, int]] = []
+        self._expiries: list[tuple[int, int | Fraction, int]] = []
 
     @property
     def next_expiry(self) -> int | None:
         """When the next delay ends."""
         return self._expiries[0][0] if self._expiries else None
 
-    def join(self, key: int, job: int, until: int) -> None:
+    def join(self, key: int | Fraction, job: int, until: int) -> None:
         """Let a job join the queue; it may be delayed until the time given."""
         self._until[job] = until
         heapq.heappush(self._fresh, (key, job))

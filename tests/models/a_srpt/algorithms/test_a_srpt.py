@@ -127,6 +127,24 @@ def test_every_mapping_and_predictor_gives_the_same_feasible_schedule_again(meth
         assert first.predictor.startswith(predictor)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_heavier_jobs_come_sooner(seed):
+    """Weights change the order of both queues, and the weighted total is better for it."""
+    draw = rng(seed)
+    plain = small(draw, jobs=40, load=3.0)
+    weighted = plain.model_copy(
+        update={
+            "jobs": tuple(
+                job.model_copy(update={"weight": Fraction(int(draw.choice([1, 10])), 3)})
+                for job in plain.jobs
+            )
+        }
+    )
+    ignoring = run(plain, a_srpt_workload)
+    heeding = run(weighted, a_srpt_workload, guide="wspt")
+    assert total(weighted, heeding) < total(weighted, ignoring)
+
+
 def test_the_order_of_jobs_in_the_file_does_not_matter_but_for_ties():
     drawn = small(rng(8), jobs=12, load=0.5)
     spread = (
