@@ -27,7 +27,7 @@ from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ..algorithms.a_srpt import a_srpt
+from ..algorithms.a_srpt_workload import a_srpt_workload
 from ..bounds.outcome import step_proof
 from ..bounds.price import price_bound
 from ..certificate import ASrptCertificate, Prices, check_bound
@@ -191,10 +191,10 @@ class _Decomposition:
 
 
 def _at_scale(instance: ASrptInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the schedule of A-SRPT and the bound of the prices."""
+    """Return the schedule of A-SRPT by workload and the bound of the prices."""
     clock = Clock(limits)
     with clock.phase("schedule"):
-        schedule = a_srpt(instance, clock.limits(0.5), rng, mapping="best_of")
+        schedule = a_srpt_workload(instance, clock.limits(0.5), rng)
     with clock.phase("prices"):
         bound = price_bound(instance, clock.limits(), rng)
     schedule.certificate = bound.certificate
