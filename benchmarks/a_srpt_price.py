@@ -73,9 +73,7 @@ def released(instance: ASrptInstance) -> float:
 
 def intervals(data: Path) -> None:
     """Print the certified ratio interval of A-SRPT on every trace and load."""
-    print(
-        "| trace | load | schedule / bound | prototype | method | ratio to optimum | width | s |"
-    )
+    print("| trace | load | schedule / bound | prototype | method | ratio to optimum | width | s |")
     print("|---|---|---|---|---|---|---|---|")
     for name, read in TRACES.items():
         for load in LOADS:
