@@ -1,4 +1,4 @@
-"""Clusters of GPUs: any matrix of bandwidths, or machines with fast links inside and slow outside."""
+"""Clusters of GPUs: with any matrix of bandwidths, or in machines of two levels of bandwidth."""
 
 from __future__ import annotations
 

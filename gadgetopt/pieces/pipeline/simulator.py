@@ -6,6 +6,7 @@ its predecessor on the machine have ended. Each block is visited once, so the ti
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -272,7 +273,7 @@ def _overlaps(
     for blocks in [f, b] if shop.full_duplex and q % 2 else [f + b]:
         # Blocks of no length may lie anywhere between others.
         ordered = sorted(block for block in blocks if block[1] > block[0])
-        for (_, end, first), (start, _, second) in zip(ordered, ordered[1:], strict=False):
+        for (_, end, first), (start, _, second) in itertools.pairwise(ordered):
             if start < end:
                 where = f"{block_name(q, first)} and {block_name(q, second)}"
                 yield Violation("a machine serves one block at a time", where, end - start)
