@@ -97,7 +97,8 @@ def plan_slowest_stage(
 def _intervals(amounts: Sequence[float] | Floats) -> Floats:
     """Return the sums of all intervals [i, j), as an (L+1, L+1) array."""
     sums = np.concatenate([[0.0], np.cumsum(np.asarray(amounts, dtype=float))])
-    return sums[None, :] - sums[:, None]
+    between: Floats = sums[None, :] - sums[:, None]
+    return between
 
 
 class _Table:
