@@ -1,0 +1,121 @@
+"""Numbers of the integer programs of plans, and expressions over their variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
+
+from ..algorithms.block_costs import bandwidth_matrix
+from ..instance import SppInstance
+
+#: Rows of (P8), (P9) and (P12) of a model that is still built.
+MOST_ROWS = 200_000
+
+
+@dataclass(frozen=True)
+class Data:
+    """Numbers of the models.
+
+    Attributes
+    ----------
+    links, rings : ndarray, shape (V, V)
+        Bandwidths of transfers, and of AllReduce.
+    link_levels, ring_levels : list of float
+        Their distinct values, ascending.
+    """
+
+    L: int
+    V: int
+    S: int
+    M: int
+    fwd_s: list[float]
+    bwd_s: list[float]
+    param_bytes: list[float]
+    act_bytes: list[float]
+    grad_bytes: list[float]
+    links: Floats
+    rings: Floats
+    link_levels: list[float]
+    ring_levels: list[float]
+
+    @classmethod
+    def of(cls, instance: SppInstance) -> Data:
+        """Return the numbers of an instance; raise `ModelRefused` if it is not of this kind."""
+        _check(instance)
+        layers, options = instance.layers, instance.options
+        links = bandwidth_matrix(instance)
+        rings = _rings(instance, links)
+        V = instance.num_gpus
+        again = [x.fwd_time_s if options.recompute else 0.0 for x in layers]
+        data = cls(
+            L=len(layers),
+            V=V,
+            S=instance.most_stages,
+            M=instance.num_microbatches,
+            fwd_s=[x.fwd_time_s for x in layers],
+            bwd_s=[x.bwd_time_s + f for x, f in zip(layers, again, strict=True)],
+            param_bytes=[x.param_bytes for x in layers],
+            act_bytes=[x.act_bytes for x in layers],
+            grad_bytes=[x.act_bytes if x.grad_bytes is None else x.grad_bytes for x in layers],
+            links=links,
+            rings=rings,
+            link_levels=_levels(links),
+            ring_levels=_levels(rings),
+        )
+        rows = data.S * (2 * V * V + len(data.link_levels) * V * V)
+        if rows > MOST_ROWS:
+            raise ModelRefused(f"the model has more than {MOST_ROWS} rows")
+        return data
+
+
+def _check(instance: SppInstance) -> None:
+    options = instance.options
+    reasons = {
+        "cluster.speeds": instance.cluster.speeds is not None,
+        f"comm_model {instance.comm_model!r}": instance.comm_model
+        not in ("pair_slice", "min_end"),
+        "options.overlap_allreduce": options.overlap_allreduce,
+        "options.nvlink_rings": options.nvlink_rings,
+    }
+    for reason, there in reasons.items():
+        if there:
+            raise ModelRefused(f"{reason}: not in the integer programs of plans")
+
+
+def _rings(instance: SppInstance, links: Floats) -> Floats:
+    cluster = instance.cluster
+    if not isinstance(cluster, TwoLevelCluster):
+        return links
+    inside = float(cluster.exact.allreduce_intra)
+    across = float(cluster.exact.allreduce_inter)
+    if across > inside:
+        raise ModelRefused("cluster: AllReduce is faster across machines than inside them")
+    machine = np.array(cluster.machine_of)
+    return np.where(machine[:, None] == machine, inside, across)
+
+
+def _levels(bandwidths: Floats) -> list[float]:
+    V = len(bandwidths)
+    return sorted({float(bandwidths[u, v]) for u in range(V) for v in range(u)}) or [1.0]
+
+
+def in_stage(m: pyo.ConcreteModel, n: int, l: int) -> Any:
+    """Return y_nl: layer l is in stage n."""
+    return m.z[n, l] - m.z[n - 1, l] if n else m.z[n, l]
+
+
+def ends_with(m: pyo.ConcreteModel, n: int, l: int) -> Any:
+    """Return k_nl: the stages up to n end with layer l."""
+    return m.z[n, l] - m.z[n, l + 1] if l < m.L.last() else m.z[n, l]
+
+
+def used(m: pyo.ConcreteModel, n: int) -> Any:
+    """Return w_n: stage n is not empty."""
+    return sum(m.u[n, r] for r in m.R)
