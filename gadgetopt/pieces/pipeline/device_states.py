@@ -1,0 +1,319 @@
+"""Which device sets the next stage can have, up to the symmetries that no time depends on.
+
+A state is what is known of the devices between two stages: which GPUs are free, and as much of the
+last stage as a transfer to the next depends on. An option of a state is the device set of the next
+stage. Its `kind` is all that the times of a stage depend on (speed, AllReduce seconds per byte,
+replicas), its `link` the seconds per byte of the transfer from the last stage.
+
+On machines of identical GPUs a device set is a number of GPUs per machine, and machines that look
+alike are interchangeable. On any other cluster it is a bit mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Protocol
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
+from gadgetopt.pieces.pipeline.communication import allreduce_factor, transfer_factor
+from gadgetopt.pieces.pipeline.instance import PipelineInstance
+
+#: GPUs of a cluster of any bandwidths beyond which its subsets are too many.
+MOST_GPUS_OF_A_MATRIX = 10
+
+
+@dataclass(frozen=True, order=True)
+class Kind:
+    """What the times of a stage depend on besides its layers."""
+
+    speed: Fraction
+    allreduce_factor: Fraction
+    replicas: int
+
+
+@dataclass(frozen=True)
+class Option:
+    """A device set of the next stage.
+
+    Attributes
+    ----------
+    kind, link, state : int
+        Numbers of its kind, of its link from the last stage (-1 for the first stage), and of the
+        state after it.
+    devices : tuple of int
+        GPUs per machine of the state, or (bit mask,).
+    """
+
+    kind: int
+    link: int
+    state: int
+    devices: tuple[int, ...]
+
+
+class Rules(Protocol):
+    """What a sort of clusters knows of states; states are hashable and its own affair."""
+
+    def start(self) -> object:
+        """Return the state before the first stage."""
+
+    def free(self, state: object) -> int:
+        """Return the number of free GPUs."""
+
+    def options(
+        self, state: object
+    ) -> Iterator[tuple[Kind, Fraction | None, object, tuple[int, ...]]]:
+        """Yield kind, link, next state and devices of all device sets of the next stage."""
+
+    def replay(self, chosen: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+        """Return the GPUs of the stages whose options had these devices."""
+
+
+@dataclass
+class DeviceStates:
+    """States and options, numbered as they are met."""
+
+    instance: PipelineInstance
+    kinds: list[Kind] = field(default_factory=list)
+    links: list[Fraction] = field(default_factory=list)
+    states: list[object] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._kind_ids: dict[Kind, int] = {}
+        self._link_ids: dict[Fraction, int] = {}
+        self._state_ids: dict[object, int] = {}
+        self._options: dict[int, list[Option]] = {}
+        self.start = self._state(self.rules.start())
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The rules of the instance's cluster."""
+        if isinstance(self.instance.cluster, TwoLevelCluster):
+            return MachineRules(self.instance)
+        return MaskRules(self.instance)
+
+    def free(self, state: int) -> int:
+        """Return the number of free GPUs in a state."""
+        return self.rules.free(self.states[state])
+
+    def options(self, state: int) -> list[Option]:
+        """Return the device sets that the next stage can have."""
+        known = self._options.get(state)
+        if known is None:
+            known = [
+                Option(self._kind(kind), self._link(link), self._state(after), devices)
+                for kind, link, after, devices in self.rules.options(self.states[state])
+            ]
+            self._options[state] = known
+        return known
+
+    def _kind(self, kind: Kind) -> int:
+        if kind not in self._kind_ids:
+            self._kind_ids[kind] = len(self.kinds)
+            self.kinds.append(kind)
+        return self._kind_ids[kind]
+
+    def _link(self, factor: Fraction | None) -> int:
+        if factor is None:
+            return -1
+        if factor not in self._link_ids:
+            self._link_ids[factor] = len(self.links)
+            self.links.append(factor)
+        return self._link_ids[factor]
+
+    def _state(self, state: object) -> int:
+        if state not in self._state_ids:
+            self._state_ids[state] = len(self.states)
+            self.states.append(state)
+        return self._state_ids[state]
+
+
+# -- machines of identical GPUs -----------------------------------------------------------------
+
+#: A machine in a state: (class of identical machines, free GPUs, mark of the last stage).
+Machine = tuple[int, int, int]
+MachineState = tuple[tuple[Machine, ...], int]
+
+
+class MachineRules:
+    """States of a two-level cluster: machines sorted, and the replicas of the last stage.
+
+    The mark of a machine with free GPUs is 1 if the last stage lies in it alone; where a transfer
+    depends on more than that, it is the number of the last stage's GPUs there. Machines without free GPUs have
+    mark 0: no transfer between two of their GPUs can follow.
+    """
+
+    def __init__(self, instance: PipelineInstance):
+        cluster = instance.cluster
+        assert isinstance(cluster, TwoLevelCluster)
+        self.instance, self.cluster = instance, cluster
+        self.model = instance.comm_model
+        slow_inside = cluster.exact.intra < cluster.exact.inter
+        #: True if marks count the last stage's GPUs.
+        self.counted = self.model == "planner_code" or (slow_inside and self.model != "simple")
+        looks = list(zip(cluster.gpus_per_machine, cluster.machine_speeds, strict=True))
+        ordered = sorted(set(looks), reverse=True)
+        self.class_of = [ordered.index(look) for look in looks]
+        self.speed_of = [speed for _, speed in ordered]
+
+    def start(self) -> MachineState:
+        """Return the state before the first stage; no replicas stand for no stage."""
+        sizes = self.cluster.gpus_per_machine
+        machines = [(c, size, 0) for c, size in zip(self.class_of, sizes, strict=True)]
+        return tuple(sorted(machines, reverse=True)), 0
+
+    def free(self, state: object) -> int:
+        """Return the number of free GPUs."""
+        machines, _ = state  # type: ignore[misc]
+        return sum(free for _, free, _ in machines)
+
+    def options(
+        self, state: object
+    ) -> Iterator[tuple[Kind, Fraction | None, MachineState, tuple[int, ...]]]:
+        """Yield one option for each number of GPUs per machine, up to like machines."""
+        machines, last = state  # type: ignore[misc]
+        for counts in _counts(machines):
+            total = sum(counts)
+            homes = [k for k, c in enumerate(counts) if c]
+            speed = sum((self.speed_of[machines[k][0]] * counts[k] for k in homes), Fraction(0))
+            kind = Kind(speed, self._allreduce(total, len(homes)), total)
+            link = self._link(machines, last, counts, homes) if last else None
+            yield kind, link, self._after(machines, counts, homes), counts
+
+    def _allreduce(self, total: int, machines: int) -> Fraction:
+        """Return the AllReduce seconds per byte on `total` GPUs of one or several machines."""
+        exact = self.cluster.exact
+        if total == 1:
+            return Fraction(0)
+        ring = Fraction(2 * (total - 1), total)
+        if machines > 1:
+            return ring / exact.allreduce_inter
+        rings = total // 2 if self.instance.options.nvlink_rings else 1
+        return ring / (exact.allreduce_intra * rings)
+
+    def _link(
+        self, machines: tuple[Machine, ...], last: int, counts: tuple[int, ...], homes: list[int]
+    ) -> Fraction:
+        exact, total = self.cluster.exact, sum(counts)
+        marks = [mark for _, _, mark in machines]
+        if self.model == "planner_code":
+            if len(homes) > 1:
+                return 1 / exact.multi_inter
+            outside = last - marks[homes[0]]
+            return Fraction(outside) / (last * exact.inter) if outside else 1 / exact.intra
+        wholly = len(homes) == 1 and marks[homes[0]] == (last if self.counted else 1)
+        slowest = exact.intra if wholly else exact.inter
+        if self.model == "simple":
+            return 1 / slowest
+        if self.counted and any(marks[k] for k in homes):
+            slowest = min(slowest, exact.intra)
+        shares = last * total if self.model == "pair_slice" else min(last, total)
+        return 1 / (shares * slowest)
+
+    def _mark(self, count: int, *, alone: bool) -> int:
+        return count if self.counted else int(alone)
+
+    def _after(
+        self, machines: tuple[Machine, ...], counts: tuple[int, ...], homes: list[int]
+    ) -> MachineState:
+        after = []
+        for k, ((c, free, _), count) in enumerate(zip(machines, counts, strict=True)):
+            left = free - count
+            mark = self._mark(count, alone=homes == [k])
+            after.append((c, left, mark if left else 0))
+        replicas = 1 if self.model == "simple" else sum(counts)
+        return tuple(sorted(after, reverse=True)), replicas
+
+    def replay(self, chosen: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+        """Return the GPUs of the stages, lowest free ones first."""
+        ranges = self.cluster.machine_gpus
+        left = [list(gpus) for gpus in ranges]
+        marks = [0] * len(left)
+        stages = []
+        for counts in chosen:
+            keys = [(self.class_of[k], len(left[k]), marks[k]) for k in range(len(left))]
+            order = sorted(range(len(left)), key=lambda k: keys[k], reverse=True)
+            homes = [k for k, count in zip(order, counts, strict=True) if count]
+            devices = []
+            for k, count in zip(order, counts, strict=True):
+                devices += left[k][:count]
+                left[k] = left[k][count:]
+                marks[k] = self._mark(count, alone=homes == [k]) if left[k] else 0
+            stages.append(tuple(sorted(devices)))
+        return tuple(stages)
+
+
+def _counts(machines: tuple[Machine, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield numbers of GPUs per machine, not all 0; not increasing over like machines."""
+
+    def extend(prefix: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        k = len(prefix)
+        if k == len(machines):
+            if any(prefix):
+                yield prefix
+            return
+        most = machines[k][1]
+        if k and machines[k] == machines[k - 1]:
+            most = min(most, prefix[-1])
+        for count in range(most, -1, -1):
+            yield from extend((*prefix, count))
+
+    return extend(())
+
+
+# -- any bandwidths -----------------------------------------------------------------------------
+
+
+class MaskRules:
+    """States of a cluster of any bandwidths: masks of the free GPUs and of the last stage's."""
+
+    def __init__(self, instance: PipelineInstance):
+        if instance.num_gpus > MOST_GPUS_OF_A_MATRIX:
+            raise ModelRefused(
+                f"cluster: {instance.num_gpus} GPUs of arbitrary bandwidths have too many subsets; "
+                f"at most {MOST_GPUS_OF_A_MATRIX}, or give a cluster of two levels"
+            )
+        self.instance = instance
+        self._kinds: dict[int, Kind] = {}
+
+    def start(self) -> tuple[int, int]:
+        """Return the state before the first stage."""
+        return (1 << self.instance.num_gpus) - 1, 0
+
+    def free(self, state: object) -> int:
+        """Return the number of free GPUs."""
+        free, _ = state  # type: ignore[misc]
+        return int(free.bit_count())
+
+    def options(
+        self, state: object
+    ) -> Iterator[tuple[Kind, Fraction | None, tuple[int, int], tuple[int, ...]]]:
+        """Yield one option for each subset of the free GPUs."""
+        free, last = state  # type: ignore[misc]
+        mask = free
+        while mask:
+            link = None
+            if last:
+                link = transfer_factor(self.instance, _members(last), _members(mask))
+            rest = free & ~mask
+            yield self._kind(mask), link, (rest, mask if rest else 0), (mask,)
+            mask = (mask - 1) & free
+
+    def _kind(self, mask: int) -> Kind:
+        if mask not in self._kinds:
+            devices = _members(mask)
+            speed = sum((self.instance.cluster.gpu_speeds[v] for v in devices), Fraction(0))
+            factor = allreduce_factor(self.instance, devices)
+            self._kinds[mask] = Kind(speed, factor, len(devices))
+        return self._kinds[mask]
+
+    def replay(self, chosen: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+        """Return the GPUs of the masks."""
+        return tuple(_members(mask) for (mask,) in chosen)
+
+
+def _members(mask: int) -> tuple[int, ...]:
+    return tuple(v for v in range(mask.bit_length()) if mask >> v & 1)
