@@ -75,4 +75,14 @@ FORMULATIONS = (
     ),
 )
 
-METHODS: tuple[Method, ...] = ()
+METHODS = (
+    Method(
+        name="cp_joint",
+        kind="exact",
+        summary="plan and schedule together in CP-SAT, for at most six GPUs",
+        reference="(C1)-(C6)",
+        run=part("cp_joint:cp_joint"),
+        formulation="cp_joint",
+        backend="cpsat",
+    ),
+)
