@@ -1,7 +1,8 @@
 """Schedules by events: machines without an order serve what comes first.
 
 A machine without an order takes the block that has been ready longest; among equally long ones
-backward blocks first, then the smaller microbatch. Every event costs O(log(M S)).
+backward blocks first, then the smaller microbatch. With tails it takes the ready block after which
+most time has to pass. Every event costs O(log(M S)).
 """
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.simulator import DeadlockError, Schedule
 
 
-def dispatch(shop: Shop, orders: Sequence[Sequence[int] | None]) -> Schedule:
+Tails = tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]]
+
+
+def dispatch(
+    shop: Shop, orders: Sequence[Sequence[int] | None], tails: Tails | None = None
+) -> Schedule:
     """Return the schedule of machines of which only some have an order.
 
     Parameters
@@ -23,13 +29,15 @@ def dispatch(shop: Shop, orders: Sequence[Sequence[int] | None]) -> Schedule:
     orders : sequence of (sequence of int or None)
         Order of each machine q = 0..2S-2; None for first come, first served. A stage without an
         order holds back forwards while `max_in_flight` microbatches are in flight.
+    tails : pair of tables, optional
+        For forward and backward blocks, by machine and microbatch m - 1: the larger goes first.
 
     Raises
     ------
     DeadlockError
         If blocks wait for each other.
     """
-    run = _Dispatch(shop, orders)
+    run = _Dispatch(shop, orders, tails)
     run.to_the_end()
     return Schedule(shop, run.done, run.fwd_start, run.bwd_start)
 
@@ -40,8 +48,9 @@ def channels_first_come(stage_orders: Sequence[Sequence[int]]) -> list[Sequence[
 
 
 class _Dispatch:
-    def __init__(self, shop: Shop, orders: Sequence[Sequence[int] | None]):
+    def __init__(self, shop: Shop, orders: Sequence[Sequence[int] | None], tails: Tails | None):
         self.shop = shop
+        self.tails = tails
         self.orders = orders
         self.last = shop.num_machines - 1
         count = shop.num_microbatches
@@ -138,9 +147,15 @@ class _Dispatch:
             return queue.popleft()[1] if queue else None
         full = q % 2 == 0 and self.in_flight[q // 2] >= self.shop.max_in_flight[q // 2]
         can_forward = bool(forward) and not full
-        if backward and not (can_forward and forward[0][0] < backward[0][0]):
+        if backward and not (can_forward and self.forward_first(q, forward[0], backward[0])):
             return backward.popleft()[1]
         return forward.popleft()[1] if can_forward else None
+
+    def forward_first(self, q: int, forward: tuple[int, int], backward: tuple[int, int]) -> bool:
+        """Return True if of the first ready blocks of both directions the forward one is next."""
+        if self.tails is None:
+            return forward[0] < backward[0]
+        return self.tails[0][q][forward[1] - 1] > self.tails[1][q][-backward[1] - 1]
 
     def start(self, now: int, q: int, lane: int, code: int) -> None:
         """Start a block."""
