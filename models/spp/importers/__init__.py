@@ -1,4 +1,4 @@
-"""Instances from profiles of networks (`profiles`): PipeDream, DAPPLE and dnn-partitioning."""
+"""Instances from profiles of real networks: PipeDream's, DAPPLE's and dnn-partitioning's."""
 
 from gadgetopt.system.declaration import Importer, Parts
 
@@ -21,27 +21,21 @@ _OPTIONS = {
 _HELP = {
     "cluster": "machines x GPUs of each, '4x4', or the GPUs of each machine, '8,8'",
     "microbatches": "the profiled minibatch is split into so many",
-    "profile_batch": "with global_batch and microbatch: samples, from which M follows",
+    "profile_batch": "samples profiled; with global_batch and microbatch, instead of microbatches",
+    "allreduce_intra_gbyte_per_s": "0: as for transfers; so the next two",
 }
 
 IMPORTERS = (
     Importer(
-        "pipedream",
-        summary="graph.txt of PipeDream's profiler",
-        read=part("profiles:pipedream"),
+        format="pipedream-profile",
+        summary="graph.txt of PipeDream's profiler, and the profiles of DAPPLE's planner",
+        read=part("profiles:pipedream_profile"),
         parameters=_OPTIONS,
         help=_HELP,
     ),
     Importer(
-        "dapple_profile",
-        summary="profiles of DAPPLE's planner",
-        read=part("profiles:dapple_profile"),
-        parameters=_OPTIONS,
-        help=_HELP,
-    ),
-    Importer(
-        "dnn_partitioning",
-        summary="throughput inputs of dnn-partitioning, JSON",
+        format="dnn-partitioning",
+        summary="JSON inputs of dnn-partitioning",
         read=part("profiles:dnn_partitioning"),
         parameters=_OPTIONS,
         help=_HELP,

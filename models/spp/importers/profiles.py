@@ -1,4 +1,4 @@
-"""Instances from profiles of PipeDream, DAPPLE and dnn-partitioning."""
+"""Instances from profiles: graphs become chains of layers, on a cluster of machines."""
 
 from __future__ import annotations
 
@@ -15,62 +15,42 @@ from gadgetopt.pieces.traces import ImportOutcome
 from ..instance import SppInstance
 
 
-class PipedreamOptions(ProfileOptions):
-    """Options of `pipedream`."""
-
-
-class DappleProfileOptions(ProfileOptions):
-    """Options of `dapple_profile`."""
+class PipedreamProfileOptions(ProfileOptions):
+    """Options of `pipedream_profile`."""
 
 
 class DnnPartitioningOptions(ProfileOptions):
     """Options of `dnn_partitioning`."""
 
 
-def pipedream(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
-    """Make one instance of each ``graph.txt`` of PipeDream; see `PipedreamOptions`.
-
-    Nothing is random.
-
-    Raises
-    ------
-    InputError
-        If a file or an option cannot be used.
-    """
-    settings = options_of(PipedreamOptions, options)
-    return import_profiles("pipedream", files, read_profile, SppInstance, settings)
-
-
-def dapple_profile(
+def pipedream_profile(
     files: Sequence[Path], rng: np.random.Generator, **options: Any
 ) -> ImportOutcome:
-    """Make one instance of each profile of DAPPLE's planner; see `DappleProfileOptions`.
+    """Make an instance of each profile in the text form of PipeDream and DAPPLE.
 
-    Nothing is random.
+    Parameters
+    ----------
+    files : sequence of Path
+    rng : numpy.random.Generator
+        Not used: nothing is drawn.
+    **options
+        The fields of `gadgetopt.pieces.pipeline.profile_import.ProfileOptions`.
 
     Raises
     ------
     InputError
         If a file or an option cannot be used.
     """
-    settings = options_of(DappleProfileOptions, options)
-    return import_profiles("dapple_profile", files, read_profile, SppInstance, settings)
+    given = options_of(PipedreamProfileOptions, options)
+    return import_profiles("pipedream-profile", files, read_profile, SppInstance, given)
 
 
 def dnn_partitioning(
     files: Sequence[Path], rng: np.random.Generator, **options: Any
 ) -> ImportOutcome:
-    """Make one instance of each throughput input of dnn-partitioning.
+    """Make an instance of each JSON input of dnn-partitioning; latencies are taken as ms.
 
-    See `DnnPartitioningOptions`. Latencies are taken as milliseconds, as the profiles have them;
-    devices and memory limits of the file are reported, not used. Nothing is random.
-
-    Raises
-    ------
-    InputError
-        If a file or an option cannot be used.
+    The parameters are those of `pipedream_profile`.
     """
-    settings = options_of(DnnPartitioningOptions, options)
-    return import_profiles(
-        "dnn_partitioning", files, read_partitioning_graph, SppInstance, settings
-    )
+    given = options_of(DnnPartitioningOptions, options)
+    return import_profiles("dnn-partitioning", files, read_partitioning_graph, SppInstance, given)
