@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.pieces.pipeline.plan_certificate import proved_makespan_s
+from gadgetopt.pieces.pipeline.all_plans.plan_certificate import proved_makespan_s
 from gadgetopt.system.data import Certificate, Data, Rational
 
 from .instance import SppInstance

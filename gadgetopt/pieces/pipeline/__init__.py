@@ -14,15 +14,13 @@ Schedules of one plan:
 - `simulator`: start times from orders, or the check of given ones; idle time, in-flight peaks
 - `dispatch`: first come, first served channels (and stages) where an order is not given
 - `bound`: the head-load-tail bound and the machine that attains it
-- `improvement`: good orders by construction and local search
+- `one_machine`: the stronger bound by Jackson's preemptive schedule
+- `improvement`: short schedules by rules and local search
 - `cp_schedule`: optimal orders by CP-SAT
 
 Plans:
 
-- `stage_options`: what a stage costs on one kind of device set, in whole ticks rounded down
-- `label_search`: least head-load-tail bound over all plans, and all plans below a value
-- `exact_plans`: least makespan over all plans
-- `plan_certificate`: what proves that no plan has a smaller bound, and its check
+- `all_plans`: least bound and least makespan over all plans, and what proves it
 
 Profiles (own files): `profiles` (readers), `chain_conversion` (DAG to chain), `slowest_stage`
 (PipeDream's dynamic program).

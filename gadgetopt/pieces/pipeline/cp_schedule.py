@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from ortools.sat.python import cp_model
 
 from gadgetopt.errors import SolverError
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
@@ -42,7 +43,7 @@ class ScheduleOutcome:
         Lower bound on the makespan in units of the shop; a solver's word above the bound of
         `head_load_tail`.
     closed : bool
-        True if no schedule is shorter, or shorter than the cutoff, by more than the ticks' rounding.
+        True if no schedule is shorter (than the cutoff) by more than the rounding to ticks.
     limit_hit : str or None
     """
 
@@ -100,7 +101,7 @@ class ScheduleModel:
         f, b = self.shop.fwd, self.shop.bwd
         if forward:
             return self.head[q] + m * max(f[: q + 1])
-        start = self.back[q] + m * max(max(f), max(b[q:]))
+        start = self.back[q] + m * max(*f, *b[q:])
         for i in range(q, self.last + 1):
             if not (self.shop.full_duplex and i % 2):
                 done = self.head[i] + (m + 1) * f[i] + m * b[i]
@@ -183,7 +184,7 @@ class ScheduleModel:
                     self.model.add(self.bwd[q][m] >= self.bwd[q][m - 1] + shop.bwd[q])
 
     def stages_hold_few_microbatches(self, *, index_order: bool) -> None:
-        """A stage has at most `max_in_flight` microbatches between forward start and backward end."""
+        """A stage has few microbatches between forward start and backward end."""
         for n, cap in enumerate(self.shop.max_in_flight):
             q = 2 * n
             if cap >= self.count or q == self.last:
@@ -222,7 +223,7 @@ class ScheduleModel:
                     self.model.add_hint(self.bwd[q][m], schedule.bwd_start[q][m])
         self.model.add_hint(self.makespan, schedule.makespan)
 
-    def orders(self, values: object) -> list[list[int]]:
+    def orders(self, values: Floats) -> list[list[int]]:
         """Return the orders of an incumbent; blocks that start together, predecessors first."""
         orders = []
         for q in range(self.last):

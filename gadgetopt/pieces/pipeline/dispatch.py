@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.simulator import DeadlockError, Schedule
 
-
 Tails = tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]]
 
 

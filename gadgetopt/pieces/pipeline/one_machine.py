@@ -1,4 +1,4 @@
-r"""The one-machine bound on the makespan of a plan: heads, tails, and Jackson's preemptive schedule.
+r"""The one-machine bound on the makespan of a plan: heads, tails, Jackson's preemptive schedule.
 
 Every block has a head, before which it cannot start, and a tail, which has to pass after it. They
 follow from the route and from the blocks that machines have to serve before and after it. (Some

@@ -6,7 +6,7 @@ needs to know:
 .. math::
     W(l, x') = \min_{l' < l,\ x \to x'} \max\{W(l', x),\ M (C^f + C^b),\ M (F + B) + A\},
 
-x being a state of the devices (`gadgetopt.pieces.pipeline.device_states`). This is (S7) of PRM over
+x being a state of the devices (`gadgetopt.pieces.pipeline.all_plans.device_states`). This is (S7) of PRM over
 all mappings instead of blocks of one order. Every plan takes at least its largest load.
 """
 
@@ -17,8 +17,8 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
-from gadgetopt.pieces.pipeline.device_states import DeviceStates
-from gadgetopt.pieces.pipeline.stage_tables import NEVER, StageTables
+from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates
+from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER, StageTables
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome, Status, Voucher
 

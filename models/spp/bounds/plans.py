@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.pieces.pipeline.improvement import short_schedule
-from gadgetopt.pieces.pipeline.label_search import PlanSpace
+from gadgetopt.pieces.pipeline.all_plans.label_search import PlanSpace
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome, Status

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.pieces.pipeline.exact_plans import ExactPlans, Planned
+from gadgetopt.pieces.pipeline.all_plans.exact_plans import ExactPlans, Planned
 from gadgetopt.pieces.pipeline.improvement import short_schedule
 from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits, MethodOutcome

@@ -19,6 +19,7 @@ that values are lower bounds, exactly.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,12 +27,12 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Ints
+from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates
+from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER, Completions, StageTables
 from gadgetopt.pieces.pipeline.bound import head_load_tail
-from gadgetopt.pieces.pipeline.device_states import DeviceStates
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.pieces.pipeline.shop import shop_of
-from gadgetopt.pieces.pipeline.stage_tables import NEVER, Completions, StageTables
 from gadgetopt.search.clock import Clock
 
 #: Elements of the arrays that are computed at a time.
@@ -348,7 +349,7 @@ class PlanSpace:
             labels = kept[layer]
             cuts.append(layer)
         cuts.reverse()
-        stages = tuple(zip(cuts, cuts[1:], strict=False))
+        stages = tuple(itertools.pairwise(cuts))
         plan = Plan(stage_layers=stages, stage_devices=self.states.rules.replay(devices[::-1]))
         return FoundPlan(plan, int(last.bound[i]))
 

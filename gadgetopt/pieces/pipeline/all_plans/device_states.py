@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
-from typing import Protocol
+from functools import cached_property, lru_cache
+from typing import Any, Protocol
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
@@ -54,18 +54,20 @@ class Option:
     devices: tuple[int, ...]
 
 
+#: Kind, link, next state and devices of an option.
+Choice = tuple[Kind, Fraction | None, Any, tuple[int, ...]]
+
+
 class Rules(Protocol):
     """What a sort of clusters knows of states; states are hashable and its own affair."""
 
-    def start(self) -> object:
+    def start(self) -> Any:
         """Return the state before the first stage."""
 
-    def free(self, state: object) -> int:
+    def free(self, state: Any) -> int:
         """Return the number of free GPUs."""
 
-    def options(
-        self, state: object
-    ) -> Iterator[tuple[Kind, Fraction | None, object, tuple[int, ...]]]:
+    def options(self, state: Any) -> Iterator[Choice]:
         """Yield kind, link, next state and devices of all device sets of the next stage."""
 
     def replay(self, chosen: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
@@ -79,12 +81,12 @@ class DeviceStates:
     instance: PipelineInstance
     kinds: list[Kind] = field(default_factory=list)
     links: list[Fraction] = field(default_factory=list)
-    states: list[object] = field(default_factory=list)
+    states: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._kind_ids: dict[Kind, int] = {}
         self._link_ids: dict[Fraction, int] = {}
-        self._state_ids: dict[object, int] = {}
+        self._state_ids: dict[Any, int] = {}
         self._options: dict[int, list[Option]] = {}
         self.start = self._state(self.rules.start())
 
@@ -124,7 +126,7 @@ class DeviceStates:
             self.links.append(factor)
         return self._link_ids[factor]
 
-    def _state(self, state: object) -> int:
+    def _state(self, state: Any) -> int:
         if state not in self._state_ids:
             self._state_ids[state] = len(self.states)
             self.states.append(state)
@@ -154,10 +156,18 @@ class MachineRules:
         slow_inside = cluster.exact.intra < cluster.exact.inter
         #: True if marks count the last stage's GPUs.
         self.counted = self.model == "planner_code" or (slow_inside and self.model != "simple")
-        looks = list(zip(cluster.gpus_per_machine, cluster.machine_speeds, strict=True))
-        ordered = sorted(set(looks), reverse=True)
-        self.class_of = [ordered.index(look) for look in looks]
-        self.speed_of = [speed for _, speed in ordered]
+        self.speed_of = sorted(set(cluster.machine_speeds), reverse=True)
+        self.class_of = [self.speed_of.index(speed) for speed in cluster.machine_speeds]
+        exact = cluster.exact
+        #: True if a device set inside one machine is never worse than one across machines.
+        self.inside_is_better = (
+            not self.counted
+            and len(self.speed_of) == 1
+            and exact.intra >= exact.inter
+            and exact.allreduce_intra >= exact.allreduce_inter
+        )
+        self._kinds: dict[tuple[Fraction, int, bool], Kind] = {}
+        self._links: dict[tuple[int, int, bool, bool], Fraction] = {}
 
     def start(self) -> MachineState:
         """Return the state before the first stage; no replicas stand for no stage."""
@@ -165,23 +175,42 @@ class MachineRules:
         machines = [(c, size, 0) for c, size in zip(self.class_of, sizes, strict=True)]
         return tuple(sorted(machines, reverse=True)), 0
 
-    def free(self, state: object) -> int:
+    def free(self, state: Any) -> int:
         """Return the number of free GPUs."""
-        machines, _ = state  # type: ignore[misc]
+        machines, _ = state
         return sum(free for _, free, _ in machines)
 
-    def options(
-        self, state: object
-    ) -> Iterator[tuple[Kind, Fraction | None, MachineState, tuple[int, ...]]]:
-        """Yield one option for each number of GPUs per machine, up to like machines."""
-        machines, last = state  # type: ignore[misc]
-        for counts in _counts(machines):
-            total = sum(counts)
+    def options(self, state: Any) -> Iterator[Choice]:
+        """Yield one option for each number of GPUs per machine, up to like machines.
+
+        Device sets that others are never worse than are left out.
+        """
+        machines, last = state
+        for counts in self._device_sets(machines):
             homes = [k for k, c in enumerate(counts) if c]
-            speed = sum((self.speed_of[machines[k][0]] * counts[k] for k in homes), Fraction(0))
-            kind = Kind(speed, self._allreduce(total, len(homes)), total)
+            kind = self._kind(machines, counts, homes)
             link = self._link(machines, last, counts, homes) if last else None
             yield kind, link, self._after(machines, counts, homes), counts
+
+    def _device_sets(self, machines: tuple[Machine, ...]) -> Iterator[tuple[int, ...]]:
+        if not self.inside_is_better:
+            yield from _counts(machines)
+            return
+        for k, machine in enumerate(machines):
+            if k == 0 or machine != machines[k - 1]:
+                for count in range(machine[1], 0, -1):
+                    yield tuple(count if i == k else 0 for i in range(len(machines)))
+        yield from across_machines(tuple(free for _, free, _ in machines))
+
+    def _kind(
+        self, machines: tuple[Machine, ...], counts: tuple[int, ...], homes: list[int]
+    ) -> Kind:
+        total = sum(counts)
+        speed = sum((self.speed_of[machines[k][0]] * counts[k] for k in homes), Fraction(0))
+        key = (speed, total, len(homes) > 1)
+        if key not in self._kinds:
+            self._kinds[key] = Kind(speed, self._allreduce(total, len(homes)), total)
+        return self._kinds[key]
 
     def _allreduce(self, total: int, machines: int) -> Fraction:
         """Return the AllReduce seconds per byte on `total` GPUs of one or several machines."""
@@ -198,20 +227,22 @@ class MachineRules:
         self, machines: tuple[Machine, ...], last: int, counts: tuple[int, ...], homes: list[int]
     ) -> Fraction:
         exact, total = self.cluster.exact, sum(counts)
-        marks = [mark for _, _, mark in machines]
+        mark = machines[homes[0]][2]
         if self.model == "planner_code":
             if len(homes) > 1:
                 return 1 / exact.multi_inter
-            outside = last - marks[homes[0]]
+            outside = last - mark
             return Fraction(outside) / (last * exact.inter) if outside else 1 / exact.intra
-        wholly = len(homes) == 1 and marks[homes[0]] == (last if self.counted else 1)
-        slowest = exact.intra if wholly else exact.inter
-        if self.model == "simple":
-            return 1 / slowest
-        if self.counted and any(marks[k] for k in homes):
-            slowest = min(slowest, exact.intra)
-        shares = last * total if self.model == "pair_slice" else min(last, total)
-        return 1 / (shares * slowest)
+        wholly = len(homes) == 1 and mark == (last if self.counted else 1)
+        touching = self.counted and any(machines[k][2] for k in homes)
+        key = (last, total, wholly, touching)
+        if key not in self._links:
+            slowest = exact.intra if wholly else exact.inter
+            if touching and self.model != "simple":
+                slowest = min(slowest, exact.intra)
+            shares = {"pair_slice": last * total, "min_end": min(last, total)}.get(self.model, 1)
+            self._links[key] = 1 / (shares * slowest)
+        return self._links[key]
 
     def _mark(self, count: int, *, alone: bool) -> int:
         return count if self.counted else int(alone)
@@ -264,6 +295,52 @@ def _counts(machines: tuple[Machine, ...]) -> Iterator[tuple[int, ...]]:
     return extend(())
 
 
+@lru_cache(maxsize=2**17)
+def across_machines(free: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Return numbers of GPUs on at least two machines, without those that others are better than.
+
+    Of device sets with as many GPUs, the times differ only by what is left for later stages. Free
+    GPUs that are those of another set with some machines merged are never worse: whatever lies in
+    one machine still does. A set inside one machine that leaves such GPUs is better, too.
+
+    Parameters
+    ----------
+    free : tuple of int
+        Free GPUs of each machine, not increasing.
+    """
+    machines = tuple((0, size, 0) for size in free)
+    by_total: dict[int, dict[tuple[int, ...], tuple[int, ...]]] = {}
+    for counts in _counts(machines):
+        left = tuple(sorted((a - b for a, b in zip(free, counts, strict=True)), reverse=True))
+        sets = by_total.setdefault(sum(counts), {})
+        if left not in sets or sum(map(bool, counts)) == 1:
+            sets[left] = counts
+    return tuple(
+        counts
+        for sets in by_total.values()
+        for left, counts in sets.items()
+        if sum(map(bool, counts)) > 1
+        and not any(merges_to(left, other) for other in sets if other != left)
+    )
+
+
+@lru_cache(maxsize=2**17)
+def merges_to(parts: tuple[int, ...], wholes: tuple[int, ...]) -> bool:
+    """Return True if numbers can be grouped so that the groups sum up to the given ones.
+
+    Both are sorted, largest first, and of the same sum.
+    """
+    if parts[0] == 0:
+        return True
+    largest, rest = parts[0], parts[1:]
+    for k, whole in enumerate(wholes):
+        if whole >= largest and (k == 0 or whole != wholes[k - 1]):
+            left = tuple(sorted((*wholes[:k], whole - largest, *wholes[k + 1 :]), reverse=True))
+            if not rest or merges_to(rest, left):
+                return True
+    return False
+
+
 # -- any bandwidths -----------------------------------------------------------------------------
 
 
@@ -283,16 +360,14 @@ class MaskRules:
         """Return the state before the first stage."""
         return (1 << self.instance.num_gpus) - 1, 0
 
-    def free(self, state: object) -> int:
+    def free(self, state: Any) -> int:
         """Return the number of free GPUs."""
-        free, _ = state  # type: ignore[misc]
+        free, _ = state
         return int(free.bit_count())
 
-    def options(
-        self, state: object
-    ) -> Iterator[tuple[Kind, Fraction | None, tuple[int, int], tuple[int, ...]]]:
+    def options(self, state: Any) -> Iterator[Choice]:
         """Yield one option for each subset of the free GPUs."""
-        free, last = state  # type: ignore[misc]
+        free, last = state
         mask = free
         while mask:
             link = None

@@ -22,15 +22,20 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.numbers.exact import ceiling
+from gadgetopt.pieces.pipeline.all_plans.label_search import (
+    LADDER,
+    FoundPlan,
+    LabelOutcome,
+    PlanSpace,
+)
+from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
 from gadgetopt.pieces.pipeline.improvement import improved_schedule, short_schedule
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
-from gadgetopt.pieces.pipeline.label_search import LADDER, FoundPlan, LabelOutcome, PlanSpace
 from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
 from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.pieces.pipeline.shop import Shop, shop_of
 from gadgetopt.pieces.pipeline.simulator import Schedule
-from gadgetopt.pieces.pipeline.stage_tables import NEVER
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.system.data import Certificate

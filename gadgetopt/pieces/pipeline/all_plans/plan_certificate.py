@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from gadgetopt.pieces.pipeline.all_plans.label_search import LADDER, PlanSpace
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
-from gadgetopt.pieces.pipeline.label_search import LADDER, PlanSpace
 from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
 from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.pieces.pipeline.shop import shop_of

@@ -4,8 +4,9 @@ Times are whole ticks, rounded down. The bounds that the search computes from th
 lower bounds, in 64-bit integers, whatever the instance's numbers are: no floating point, no
 overflow.
 
-Completion bounds. Let a plan be complete up to layer l, with n GPUs free and a last stage on r. For
-the machines q that follow, with head $h_q$, load and sum of backward times $t_q$ counted from there,
+Completion bounds. Let a plan be complete up to layer l, with n GPUs free and a last stage on r.
+For the machines q that follow, with head $h_q$, load and sum of backward times $t_q$ counted from
+there,
 
 $$u = \max_q (h_q + load_q + t_q), \qquad
   v = \max_q \big(h_q + load_q + \max_{s \le q} (\textstyle\sum_{i=s}^{q-1} b_i + a_s)\big),$$
@@ -13,8 +14,8 @@ $$u = \max_q (h_q + load_q + t_q), \qquad
 the final bound is at least max(head + Z + u, head + v): a following machine's tail passes back to
 the stages before l, or ends in a following stage. Least values of u and v over all continuations
 follow by recursion from the end: a stage (F, B, A) in front makes
-$u' = \max(load, F + B + u)$ and $v' = \max(load + A, F + \max(v, B + A + u))$. They are computed for
-continuations whose stages and links are as good as any with so many replicas.
+$u' = \max(load, F + B + u)$ and $v' = \max(load + A, F + \max(v, B + A + u))$. They are computed
+for continuations whose stages and links are as good as any with so many replicas.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates, Kind
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
-from gadgetopt.pieces.pipeline.device_states import DeviceStates, Kind
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 from gadgetopt.pieces.pipeline.plan import most_in_flight
 
@@ -56,7 +57,7 @@ class StageTable:
 
 @dataclass(frozen=True)
 class LinkTable:
-    """Transfer times over one kind of link by the layer l that follows the boundary; shapes (L+1,)."""
+    """Transfer times over one kind of link, by the layer that follows; shapes (L+1,)."""
 
     fwd: Ints
     bwd: Ints
@@ -114,7 +115,8 @@ class StageTables:
     def _differences(self, sums: list[Fraction], factor: Fraction) -> Ints:
         """Return entry [i, j]: at most factor * (sums[j] - sums[i]) ticks, at least 0."""
         low, high = self._rounded(sums, factor)
-        return np.clip(low[None, :] - high[:, None], 0, LONGEST)
+        differences: Ints = np.clip(low[None, :] - high[:, None], 0, LONGEST)
+        return differences
 
     def _rounded(self, sums: list[Fraction], factor: Fraction) -> tuple[Ints, Ints]:
         """Return factor * sums in ticks, rounded down and up, at most 2^60 of them."""
