@@ -94,15 +94,15 @@ def lower_bound_s(instance: DappleInstance, times: Times) -> Fraction:
     """Return the largest head, load and tail, one direction at a time where a link has two."""
     f, b, a = times.forward, times.backward, times.allreduce
     M = instance.num_microbatches
-    bounds = head_load_tail_s(f, b, a, M)
+    bounds = [Fraction(bound) for bound in head_load_tail_s(f, b, a, M)]
     if instance.duplex == "half":
-        return Fraction(max(bounds))
+        return max(bounds)
     found = bounds[::2]
     for q in range(1, len(f), 2):
         before = bounds[q] - M * (f[q] + b[q])  # head and tail of the link
         onwards = sum(f[q + 1 :], Fraction(0)) + sum(b[q + 1 :], Fraction(0))
         found += [before + M * f[q] + onwards + b[q], before + f[q] + onwards + M * b[q]]
-    return Fraction(max(found))
+    return max(found)
 
 
 # -- times -------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gadgetopt.errors import InputError
@@ -68,17 +68,13 @@ class ConvertedChain:
             "order": [ids[0] for ids in self.node_ids],
         }
 
-    def of_microbatches(self, microbatches: int) -> ConvertedChain:
-        """Return the chain of one of equal microbatches: times and boundaries divided by M."""
-        m = microbatches
-        return ConvertedChain(
-            self.name,
-            tuple(t / m for t in self.fwd_time_s),
-            tuple(t / m for t in self.bwd_time_s),
-            self.param_bytes,
-            tuple(d / m for d in self.act_bytes),
-            self.node_ids,
-            self.dropped,
+    def scaled(self, part: int, whole: int) -> ConvertedChain:
+        """Return the chain of a part of the minibatch: times and boundaries by part / whole."""
+        return replace(
+            self,
+            fwd_time_s=tuple(t * part / whole for t in self.fwd_time_s),
+            bwd_time_s=tuple(t * part / whole for t in self.bwd_time_s),
+            act_bytes=tuple(d * part / whole for d in self.act_bytes),
         )
 
 

@@ -32,19 +32,20 @@ from typing import Literal
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.tolerance import Number
 
 PivotRule = Literal["paper", "max"]
 Ending = Literal["derived", "printed"]
 
 
 def latency_s(
-    fwd: Sequence[float],
-    bwd: Sequence[float],
-    reduce_s: Sequence[float],
+    fwd: Sequence[Number],
+    bwd: Sequence[Number],
+    reduce_s: Sequence[Number],
     microbatches: int,
     pivot: int,
     ending: Ending = "derived",
-) -> float:
+) -> Number:
     """Return the latency with a pivot.
 
     Parameters
@@ -59,11 +60,12 @@ def latency_s(
     """
     warm_up = sum(fwd[: pivot + 1])
     steady = (microbatches - 1) * (fwd[pivot] + bwd[pivot])
-    tail, last = 0.0, -float("inf")
+    tail: Number = 0
+    last: Number = reduce_s[pivot] + bwd[pivot]
     for s in range(pivot, -1, -1):
         tail += bwd[s]
         last = max(last, reduce_s[s] + tail)
-    ahead = 0.0 if ending == "derived" else bwd[pivot]
+    ahead: Number = 0 if ending == "derived" else bwd[pivot]
     for s in range(pivot + 1, len(fwd)):
         if ending == "printed":
             ahead += bwd[s]
@@ -74,14 +76,15 @@ def latency_s(
 
 
 def head_load_tail_s(
-    fwd: Sequence[float],
-    bwd: Sequence[float],
-    reduce_s: Sequence[float],
+    fwd: Sequence[Number],
+    bwd: Sequence[Number],
+    reduce_s: Sequence[Number],
     microbatches: int,
-) -> list[float]:
+) -> list[Number]:
     r"""Return the lower bound :math:`L_Q` of every Q: what comes before, its work, what follows."""
-    bounds = []
-    head = tail = 0.0
+    bounds: list[Number] = []
+    head: Number = 0
+    tail: Number = 0
     for f, b, a in zip(fwd, bwd, reduce_s, strict=True):
         bounds.append(head + microbatches * (f + b) + max(tail, a))
         head += f
@@ -90,9 +93,9 @@ def head_load_tail_s(
 
 
 def pivot_of(
-    fwd: Sequence[float],
-    bwd: Sequence[float],
-    reduce_s: Sequence[float],
+    fwd: Sequence[Number],
+    bwd: Sequence[Number],
+    reduce_s: Sequence[Number],
     microbatches: int,
     rule: PivotRule = "paper",
 ) -> int:
@@ -101,11 +104,11 @@ def pivot_of(
         bounds = head_load_tail_s(fwd, bwd, reduce_s, microbatches)
         return max(range(len(bounds)), key=lambda q: (bounds[q], q))
     pivot = len(fwd) - 1
-    between = 0.0
+    between: Number = 0
     for s in range(len(fwd) - 2, -1, -1):
         steady = (microbatches - 1) * (fwd[pivot] + bwd[pivot])
         if (microbatches - 1) * (fwd[s] + bwd[s]) > steady + between:
-            pivot, between = s, 0.0
+            pivot, between = s, 0
         else:
             between += fwd[s] + bwd[s]
     return pivot

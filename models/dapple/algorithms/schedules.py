@@ -117,7 +117,7 @@ def record(
         makespans["GPipe"] = simulate(shop, gpipe_orders(shop)).makespan_s
     makespans["PE"] = simulate(shop, round_orders(shop)).makespan_s
     return PlanRecord(
-        latency_s(f, b, a, M, chosen, ending),
+        float(latency_s(f, b, a, M, chosen, ending)),
         chosen,
         pivot_of(f, b, a, M, "max"),
         head_load_tail(shop).value_s,

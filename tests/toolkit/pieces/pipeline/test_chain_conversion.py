@@ -60,7 +60,7 @@ def test_a_cycle_and_a_profile_of_inputs_are_refused():
 
 def test_microbatches_divide_times_and_boundaries_but_not_parameters():
     chain = chain_of(profile_of([("a", 1, 2, 10, 7), ("b", 3, 4, 5, 9)], [(0, 1)]))
-    part = chain.of_microbatches(2)
+    part = chain.scaled(1, 2)
     assert part.fwd_time_s == (0.0005, 0.0015)
     assert part.act_bytes == (5, 0)
     assert part.param_bytes == (7, 9)
