@@ -6,6 +6,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.all_plans.exact_plans import ExactPlans, Planned
+from gadgetopt.pieces.pipeline.all_plans.label_search import PlanSpace
 from gadgetopt.pieces.pipeline.improvement import short_schedule
 from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits, MethodOutcome
@@ -52,7 +53,10 @@ def exact_spp(
     )
     if not search.over:
         try:
-            run.run()
+            if search.best is None:
+                _prove_infeasible(instance, search)
+            if not search.over:
+                run.run()
         except ModelRefused as refusal:  # too many GPUs to enumerate: SPP and its bound remain
             run.notes["refused"] = str(refusal)
     solution = None
@@ -72,3 +76,9 @@ def _begin(instance: SppInstance, search: Search[Planned]) -> None:
         search.offer(shorter.makespan_s, (found.plan, shorter))
         if search.over:
             break
+
+
+def _prove_infeasible(instance: SppInstance, search: Search[Planned]) -> None:
+    """Find out whether there is any plan at all: none may fit into memory."""
+    found = PlanSpace(instance).least_bound(search.clock)
+    search.infeasible = found.complete and not found.plans

@@ -109,7 +109,8 @@ def small_instance(rng: np.random.Generator, *, most_layers=4, most_gpus=3, most
 
 def varied(instance: SppInstance, rng: np.random.Generator) -> SppInstance:
     """The same with some of the variants that an instance can ask for."""
-    V = instance.num_gpus
+    cluster = instance.cluster
+    owners = len(getattr(cluster, "gpus_per_machine", range(instance.num_gpus)))
     options = instance.options.model_copy(
         update={
             "recompute": bool(rng.random() < 0.3),
@@ -119,8 +120,8 @@ def varied(instance: SppInstance, rng: np.random.Generator) -> SppInstance:
             "max_stages": int(rng.integers(1, 4)) if rng.random() < 0.3 else None,
         }
     )
-    speeds = tuple(float(s) for s in rng.choice([1.0, 2.0], size=V))
-    cluster = instance.cluster.model_copy(update={"speeds": speeds if rng.random() < 0.4 else None})
+    speeds = tuple(float(s) for s in rng.choice([1.0, 2.0], size=owners))
+    cluster = cluster.model_copy(update={"speeds": speeds if rng.random() < 0.4 else None})
     return instance.model_copy(update={"options": options, "cluster": cluster})
 
 
@@ -153,7 +154,7 @@ def varied_instances(draw: st.DrawFn, **more) -> SppInstance:
     return varied(small_instance(rng, **more), rng)
 
 
-def run(instance: SppInstance, method: str, time_s: float = 60, **parameters) -> Result:
+def run(instance: SppInstance, method: str, time_s: float = 60) -> Result:
     """What the toolkit makes of a method on an instance."""
     document = Document(problem("spp"), "instance", "test", instance)
-    return solve(document, method, Limits(time_s=time_s), parameters=parameters)
+    return solve(document, method, Limits(time_s=time_s))
