@@ -152,8 +152,8 @@ class Prm:
         L, V = self.costs.num_layers, self.costs.num_gpus
         finals = []
         for i in [V] if self.use_all_gpus else range(V, 0, -1):
-            if i in self._tables[stages]:
-                low, table = self._tables[stages][i]
+            low, table = self._tables[stages].get(i, (L, np.empty((0, 0))))
+            if L - low < table.shape[1]:
                 column = table[:, L - low]
                 r = int(column.argmin())
                 finals.append((float(column[r]), i, r + 1))

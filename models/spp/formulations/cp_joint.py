@@ -171,11 +171,10 @@ class JointModel:
         shop = shop_of(self.instance, self.plan(values))
         orders = []
         for q in range(len(self.f)):
-            blocks = [(value_of(values, x), 0) for x in self.fwd[q]]
-            blocks += [(value_of(values, x), 1) for x in self.bwd[q]]
-            forward, backward = itertools.count(1), itertools.count(1)
-            kinds = [kind for _, kind in sorted(blocks)]
-            orders.append([-next(backward) if kind else next(forward) for kind in kinds])
+            blocks = [(value_of(values, x), k, 0) for k, x in enumerate(self.fwd[q], start=1)]
+            blocks += [(value_of(values, x), k, 1) for k, x in enumerate(self.bwd[q], start=1)]
+            # Of blocks that start together, microbatches go by index and along their route.
+            orders.append([-k if back else k for _, k, back in sorted(blocks)])
         return simulate(shop, orders)
 
     def plan(self, values: Floats) -> Plan:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pyomo.environ as pyo
 
-from gadgetopt.pieces.pipeline.plan import Plan
+from gadgetopt.pieces.pipeline.plan import Plan, plan_violations
 
 from ..algorithms.spp import pe
 from ..instance import SppInstance, SppSolution
@@ -25,7 +25,9 @@ def decoded_plan(m: pyo.ConcreteModel, instance: SppInstance) -> Plan:
     )
 
 
-def decode(m: pyo.ConcreteModel, instance: SppInstance) -> SppSolution:
-    """Return the plan with the orders of PE."""
+def decode(m: pyo.ConcreteModel, instance: SppInstance) -> SppSolution | None:
+    """Return the plan with the orders of PE; None if the plan does not fit into memory."""
     plan = decoded_plan(m, instance)
+    if plan_violations(instance, plan):
+        return None
     return SppSolution.of(plan, pe(instance, plan).orders)

@@ -25,7 +25,6 @@ time, and the stage that is really the last is scheduled like the others.
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -69,20 +68,15 @@ def build_disaggregated(instance: SppInstance) -> pyo.ConcreteModel:
 def decode(m: pyo.ConcreteModel, instance: SppInstance) -> SppSolution:
     """Return the plan, and the orders of the starts; of equal starts predecessors come first."""
     plan = decoded_plan(m, instance)
-    tick = _TIE * pyo.value(m.Theta)
+    tick = _TIE * pyo.value(m.Theta) or 1.0
     orders = []
     for q in range(2 * plan.num_stages - 1):
-        # Starts that differ by a solver's tolerance only count as equal, forward blocks first.
-        blocks = [(round(pyo.value(m.sf[q, k]) / tick), 0) for k in m.M]
-        blocks += [(round(pyo.value(m.sb[q, k]) / tick), 1) for k in m.M]
-        orders.append(_by_index([kind for _, kind in sorted(blocks)]))
+        # Starts that differ by a solver's tolerance only are equal. Of these, microbatches go by
+        # index and along their route, so that blocks of no length never wait for each other.
+        blocks = [(round(pyo.value(m.sf[q, k]) / tick), k, 0) for k in m.M]
+        blocks += [(round(pyo.value(m.sb[q, k]) / tick), k, 1) for k in m.M]
+        orders.append([-k if back else k for _, k, back in sorted(blocks)])
     return SppSolution.of(plan, orders)
-
-
-def _by_index(kinds: list[int]) -> list[int]:
-    """Return the blocks of a pattern of forward, 0, and backward, 1, each kind by index."""
-    forward, backward = itertools.count(1), itertools.count(1)
-    return [-next(backward) if back else next(forward) for back in kinds]
 
 
 def _model(instance: SppInstance, *, disaggregated: bool) -> pyo.ConcreteModel:
