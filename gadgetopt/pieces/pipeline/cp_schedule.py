@@ -224,15 +224,16 @@ class ScheduleModel:
         self.model.add_hint(self.makespan, schedule.makespan)
 
     def orders(self, values: Floats) -> list[list[int]]:
-        """Return the orders of an incumbent; blocks that start together, predecessors first."""
+        """Return the orders of an incumbent.
+
+        Of blocks that start together only one has a length, and it is last.
+        """
         orders = []
         for q in range(self.last):
-            blocks = [(value_of(values, x), m + 1) for m, x in enumerate(self.fwd[q])]
-            blocks += [(value_of(values, x), -m - 1) for m, x in enumerate(self.bwd[q])]
-            # Of blocks of no length, which alone can start together, a microbatch's forward first.
-            orders.append(
-                [code for _, code in sorted(blocks, key=lambda x: (x[0], abs(x[1]), -x[1]))]
-            )
+            f, b = self.shop.fwd[q], self.shop.bwd[q]
+            blocks = [(value_of(values, x), f > 0, m + 1, 0) for m, x in enumerate(self.fwd[q])]
+            blocks += [(value_of(values, x), b > 0, m + 1, 1) for m, x in enumerate(self.bwd[q])]
+            orders.append([-m if backward else m for _, _, m, backward in sorted(blocks)])
         begun = sorted((value_of(values, x), m + 1) for m, x in enumerate(self.fwd[self.last]))
         orders.append([code for _, m in begun for code in (m, -m)])
         return orders
@@ -258,19 +259,21 @@ def cp_schedule(
     start : Schedule, optional
         A schedule of the shop to begin with.
     cutoff : int, optional
-        Only schedules shorter than this many units are wanted; the bound says no more than it.
+        Only schedules shorter than this many units are wanted, and than `start`; the bound says no
+        more.
     index_order : bool
         False leaves out the order of microbatches, for comparison.
     most_ticks : int
         The largest load of the model in ticks: fewer ticks are coarser.
     """
     least = head_load_tail(shop).value
-    wanted = min(x for x in (cutoff, start.makespan if start else None, 10**30) if x is not None)
+    known = [cutoff, start.makespan if start else None, _longest(shop) + 1]
+    wanted = min(x for x in known if x is not None)
     if wanted <= least:
         return ScheduleOutcome(start, min(least, wanted), True, None)
     coarse = shop.coarser(most_ticks)
     divisor = int(coarse.unit / shop.unit)
-    horizon = wanted // divisor if wanted < 10**30 else sum(coarse.loads) + sum(coarse.allreduce)
+    horizon = (wanted - 1) // divisor
     model = ScheduleModel(coarse, horizon, index_order=index_order)
     if start is not None:
         again = simulate(coarse, start.orders)
@@ -292,3 +295,9 @@ def cp_schedule(
     if best is not None and best.makespan < wanted:
         bound = min(bound, best.makespan)
     return ScheduleOutcome(best, bound, closed, None if closed else solved.limit_hit)
+
+
+def _longest(shop: Shop) -> int:
+    """Return the makespan of serving one block at a time."""
+    blocks = shop.num_microbatches * (sum(shop.fwd) + sum(shop.bwd))
+    return blocks + max(shop.allreduce)

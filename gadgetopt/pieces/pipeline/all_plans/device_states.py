@@ -144,8 +144,8 @@ class MachineRules:
     """States of a two-level cluster: machines sorted, and the replicas of the last stage.
 
     The mark of a machine with free GPUs is 1 if the last stage lies in it alone; where a transfer
-    depends on more than that, it is the number of the last stage's GPUs there. Machines without free GPUs have
-    mark 0: no transfer between two of their GPUs can follow.
+    depends on more than that, it is the number of the last stage's GPUs there. Machines without free
+    GPUs have mark 0: no transfer between two of their GPUs can follow.
     """
 
     def __init__(self, instance: PipelineInstance):

@@ -90,6 +90,9 @@ class ExactPlans:
         with clock.phase("least bound"):
             space = PlanSpace(self.instance)
             least = space.least_bound(clock, self._cutoff(space))
+        if least.ticks >= NEVER:
+            self.search.infeasible = True
+            return
         self._proved(least.ticks * space.tick_s)
         self.notes["labels"] = least.labels
         with clock.phase("first schedule"):

@@ -28,7 +28,12 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Ints
 from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates
-from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER, Completions, StageTables
+from gadgetopt.pieces.pipeline.all_plans.stage_tables import (
+    NEVER,
+    REFERENCE_TICKS,
+    Completions,
+    StageTables,
+)
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 from gadgetopt.pieces.pipeline.plan import Plan
@@ -112,8 +117,9 @@ class PlanSpace:
     def __init__(self, instance: PipelineInstance):
         self.instance = instance
         self.states = DeviceStates(instance)
-        self.tables = StageTables(instance, _reference_s(instance))
-        self.completions = Completions(self.tables)
+        self._measure(_reference_s(instance))
+        while 8 * REFERENCE_TICKS < self.root_ticks < NEVER:
+            self._measure(self.root_ticks * self.tick_s)
         self.layers = instance.num_layers
         limited = instance.most_stages < min(instance.num_layers, instance.num_gpus)
         self.most_stages = instance.most_stages if limited else None
@@ -121,6 +127,11 @@ class PlanSpace:
         self._rows: list[tuple[int, int, int, int, int]] = []
         self._options = np.zeros((0, 5), dtype=np.int64)
         self._devices: list[tuple[int, ...]] = []
+
+    def _measure(self, reference_s: Fraction) -> None:
+        """Compute all times in ticks that suit a lower bound on the makespan."""
+        self.tables = StageTables(self.instance, reference_s)
+        self.completions = Completions(self.tables)
 
     @property
     def tick_s(self) -> Fraction:

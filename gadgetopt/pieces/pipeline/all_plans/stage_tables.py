@@ -35,7 +35,7 @@ from gadgetopt.pieces.pipeline.instance import PipelineInstance
 from gadgetopt.pieces.pipeline.plan import most_in_flight
 
 #: Ticks of the reference time.
-REFERENCE_TICKS = 2**44
+REFERENCE_TICKS = 2**42
 #: Times beyond this many ticks are cut to it: no plan with one can be of interest.
 LONGEST = 2**50
 #: Stands for "impossible".
@@ -71,7 +71,7 @@ class StageTables:
     ----------
     instance : PipelineInstance
     reference_s : Fraction
-        A time of the order of the makespan, and at most 2^6 times as short.
+        A time of the order of the least makespan, and not longer.
     """
 
     def __init__(self, instance: PipelineInstance, reference_s: Fraction):
