@@ -21,6 +21,7 @@ def test_there_are_at_least_thirty_malformed_files_each_with_its_line():
 
 #: A good instance and a cheap method of the systems that files are named after.
 SYSTEMS = {
+    "dapple_": ("instances/dapple/tiny/d1_latency_below_optimum.json", "data_parallel"),
     "forest_packing_": ("instances/forest_packing/tiny/h2_heterogeneous_triangle.json", "ring"),
     "gadget_": ("instances/gadget/tiny/h2_chain_of_bounds.json", "drf"),
     "parallel_machines_": ("instances/parallel_machines/tiny/two_machines.json", "lpt"),
