@@ -16,9 +16,8 @@ def test_fast_pairs_stand_next_to_each_other():
     assert rdo(bandwidth_matrix(e2())) == (0, 2, 1, 3)
 
 
-@pytest.mark.parametrize("machines", [2, 3, 4, 8])
-@pytest.mark.parametrize("gpus", [1, 2, 4, 8])
-@pytest.mark.parametrize("fast", [12.0, 100.0])
+@pytest.mark.parametrize("machines", [2, 3, 4, 7])
+@pytest.mark.parametrize(("gpus", "fast"), [(1, 100.0), (2, 12.0), (4, 100.0), (4, 12.0), (6, 12.0)])
 def test_machines_stay_together_whatever_single_gpus_the_cuts_take(machines, gpus, fast):
     # 4 x 4 with 100 and 10: a GPU costs 3 * 100 + 12 * 10 = 420, a machine 4 * 12 * 10 = 480.
     owner = np.repeat(np.arange(machines), gpus)
