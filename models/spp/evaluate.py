@@ -15,7 +15,8 @@ and the channel to the next stage
 
 or what `comm_model` says instead. The AllReduce of a stage takes
 
-.. math:: A_n = \frac{2 (r_n - 1)}{r_n} \frac{\sum_l \alpha_l}{\min_{u \ne v \in D_n} b_{uv}}. \tag{S3}
+.. math::
+    A_n = \frac{2 (r_n - 1)}{r_n} \frac{\sum_l \alpha_l}{\min_{u \ne v \in D_n} b_{uv}}. \tag{S3}
 
 A microbatch passes the stages and channels forward and then back; each serves one block at a time
 in the order of the solution (a channel of full duplex one a direction). The iteration ends with the
@@ -28,6 +29,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
@@ -96,7 +98,7 @@ def machines(instance: SppInstance, solution: SppSolution) -> Machines:
     stages = list(zip(solution.stage_layers, solution.stage_devices, strict=True))
     for n, ((first, end), gpus) in enumerate(stages):
         speed = sum((_speed(instance, v) for v in gpus), Fraction(0))
-        inside = [_layer(instance, l) for l in range(first, end)]
+        inside = [_layer(instance, ell) for ell in range(first, end)]
         forward = sum((pf for pf, _, _ in inside), Fraction(0)) / speed
         backward = sum((pb for _, pb, _ in inside), Fraction(0)) / speed
         per_byte = _allreduce_s_per_byte(instance, gpus)
@@ -109,9 +111,7 @@ def machines(instance: SppInstance, solution: SppSolution) -> Machines:
             exposed = begin + per_byte * alpha
         found.forward.append(forward)
         found.backward.append(backward + (forward if instance.options.recompute else 0))
-        found.allreduce.append(
-            exposed - elapsed if instance.options.overlap_allreduce else exposed
-        )
+        found.allreduce.append(exposed - elapsed if instance.options.overlap_allreduce else exposed)
         if n + 1 < len(stages):
             last = instance.layers[end - 1]
             grad_bytes = last.act_bytes if last.grad_bytes is None else last.grad_bytes
@@ -122,8 +122,8 @@ def machines(instance: SppInstance, solution: SppSolution) -> Machines:
     return found
 
 
-def _layer(instance: SppInstance, l: int) -> tuple[Fraction, Fraction, Fraction]:
-    layer = instance.layers[l]
+def _layer(instance: SppInstance, ell: int) -> tuple[Fraction, Fraction, Fraction]:
+    layer = instance.layers[ell]
     return (
         decimal_rational(layer.fwd_time_s),
         decimal_rational(layer.bwd_time_s),
@@ -206,7 +206,7 @@ def _ends(
             lists += [[x for x in blocks if x[1] > 0], [x for x in blocks if x[1] < 0]]
         else:
             lists.append(blocks)
-    following = {a: b for blocks in lists for a, b in zip(blocks, blocks[1:], strict=False)}
+    following = {a: b for blocks in lists for a, b in pairwise(blocks)}
     waits = {(q, code): int(q > 0 or code < 0) for blocks in lists for q, code in blocks}
     for block in following.values():
         waits[block] += 1
@@ -323,10 +323,7 @@ def memory_bytes(instance: SppInstance, solution: SppSolution, n: int, in_flight
     r = len(solution.stage_devices[n])
     inside = instance.layers[first:end]
     stash = sum(
-        (
-            decimal_rational(x.act_bytes if x.stash_bytes is None else x.stash_bytes)
-            for x in inside
-        ),
+        (decimal_rational(x.act_bytes if x.stash_bytes is None else x.stash_bytes) for x in inside),
         Fraction(0),
     )
     weights = sum((decimal_rational(x.param_bytes) for x in inside), Fraction(0))

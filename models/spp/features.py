@@ -1,4 +1,4 @@
-"""Features: how much communication there is, how uneven layers and links are, how long the bubbles."""
+"""Features: communication against computation, unevenness of layers and links, bubbles."""
 
 from __future__ import annotations
 

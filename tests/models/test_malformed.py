@@ -27,6 +27,7 @@ SYSTEMS = {
     "parallel_machines_": ("instances/parallel_machines/tiny/two_machines.json", "lpt"),
     "pd_ors_": ("instances/pd_ors/tiny/d_workload.json", "pd_ors"),
     "knapsack_": ("instances/knapsack/tiny/e6_two_rows.json", "greedy"),
+    "spp_": ("instances/spp/tiny/e1_load_is_not_time.json", "spp"),
     "smd_": ("instances/smd/tiny/e2_sync.json", "greedy"),
     "": ("instances/sjf_bco/tiny/e1_co_locate.json", "first_fit"),
 }

@@ -102,7 +102,9 @@ class BlockCosts:
                 self.speed[i, 1 : i + 1] = speeds[i] - speeds[i - 1 :: -1]
             slowest, towards = math.inf, np.full(i, math.inf)
             for r in range(1, i + 1):
-                slowest = min(slowest, float(self._inside[i - r, i - r + 1 : i].min(initial=math.inf)))
+                slowest = min(
+                    slowest, float(self._inside[i - r, i - r + 1 : i].min(initial=math.inf))
+                )
                 self.allreduce_s_per_byte[i, r] = self._ring(i, r, slowest)
                 # Of every GPU before the block, its slowest link into the block.
                 towards = np.minimum(towards[: i - r], self._inside[i - r, : i - r])
@@ -164,7 +166,9 @@ class RangeMaximum:
             half, reach = 2 ** (k - 1), n - 2**k + 1
             previous = self._powers[k - 1]
             if reach > 0:
-                self._powers[k, :reach] = np.maximum(previous[:reach], previous[half : half + reach])
+                self._powers[k, :reach] = np.maximum(
+                    previous[:reach], previous[half : half + reach]
+                )
         self._level = np.array([max(0, length.bit_length() - 1) for length in range(n + 1)])
 
     def of(self, start: Ints, end: Ints) -> Floats:

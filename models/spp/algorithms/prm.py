@@ -143,7 +143,7 @@ class Prm:
         rows = np.array(useful)
         least = _crossings if costs.monotone else _scanned
         W = least(costs, i, rows, H, base, ends)
-        W[W >= self._upper_s] = math.inf
+        W[self._upper_s <= W] = math.inf
         found[rows - 1] = W
         return found
 
@@ -183,8 +183,8 @@ class Prm:
             pairs = list(zip(*np.nonzero(values <= tail.load_s), strict=True))
         else:  # the first of the smallest, as in the literal recurrence
             pairs = [np.unravel_index(int(values.argmin()), values.shape)]
-        for l, r_before in pairs:
-            ends, replicas = (int(starts[l]), *tail.ends), (int(r_before) + 1, *tail.replicas)
+        for ell, r_before in pairs:
+            ends, replicas = (int(starts[ell]), *tail.ends), (int(r_before) + 1, *tail.replicas)
             longer = BlockPlan(ends, replicas, tail.load_s)
             yield from self._plans(longer, stages - 1, i - r, all_tied=all_tied)
 
@@ -231,9 +231,7 @@ def _crossings(
     return np.minimum(least, np.where(at > base, fits, math.inf))
 
 
-def _scanned(
-    costs: BlockCosts, i: int, replicas: Ints, H: Floats, base: int, ends: Ints
-) -> Floats:
+def _scanned(costs: BlockCosts, i: int, replicas: Ints, H: Floats, base: int, ends: Ints) -> Floats:
     """Return the same where the load of a stage is not monotone, by trying every l'."""
     starts = base + np.arange(H.shape[1])
     found = np.empty((len(replicas), len(ends)))

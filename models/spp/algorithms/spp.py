@@ -164,7 +164,9 @@ def _scheduled(
         tied = (plan_of(other, gpus) for other in islice(prm.tied(found), MOST_TIED))
         allowed = [other for other in tied if not plan_violations(instance, other)]
         plan = min(
-            allowed, key=lambda other: head_load_tail(shop_of(instance, other)).value_s, default=plan
+            allowed,
+            key=lambda other: head_load_tail(shop_of(instance, other)).value_s,
+            default=plan,
         )
     if plan_violations(instance, plan):  # does not fit into memory by less than a rounding error
         return None

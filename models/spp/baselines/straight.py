@@ -21,9 +21,7 @@ from ..instance import SppInstance
 from .schedules import one_forward_one_backward_orders, outcome
 
 
-def data_parallel(
-    instance: SppInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
+def data_parallel(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     r"""Return the plan of one stage on all GPUs: :math:`T = M (F + B) + A`.
 
     Every microbatch's backward follows its forward, so one microbatch is in flight.
@@ -55,9 +53,7 @@ def gpipe(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> Me
     """
     clock = Clock(limits)
     V = instance.num_gpus
-    plan = Plan(
-        stage_layers=even_blocks(instance, V), stage_devices=tuple((v,) for v in range(V))
-    )
+    plan = Plan(stage_layers=even_blocks(instance, V), stage_devices=tuple((v,) for v in range(V)))
 
     def in_two_phases(shop: Shop) -> list[list[int]]:
         return [all_forward_first(shop.num_microbatches) for _ in range(shop.num_stages)]

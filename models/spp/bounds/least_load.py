@@ -4,10 +4,11 @@ Of the first l layers on some GPUs the least possible largest load is all that t
 needs to know:
 
 .. math::
-    W(l, x') = \min_{l' < l,\ x \to x'} \max\{W(l', x),\ M (C^f + C^b),\ M (F + B) + A\},
+    W(l, x') = \min_{l' < l,\ x \to x'}
+        \max\{W(l', x),\ M (C^f + C^b),\ M (F + B) + A\},
 
-x being a state of the devices (`gadgetopt.pieces.pipeline.all_plans.device_states`). This is (S7) of PRM over
-all mappings instead of blocks of one order. Every plan takes at least its largest load.
+x being a state of the devices (`gadgetopt.pieces.pipeline.all_plans.device_states`). This is (S7)
+of PRM over all mappings instead of blocks of one order. Every plan takes at least its largest load.
 """
 
 from __future__ import annotations
@@ -27,9 +28,7 @@ from ..certificate import even_work_s
 from ..instance import SppInstance
 
 
-def least_load(
-    instance: SppInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
+def least_load(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     """Return W*, in whole ticks rounded down.
 
     Raises

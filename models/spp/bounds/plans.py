@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gadgetopt.pieces.pipeline.improvement import short_schedule
 from gadgetopt.pieces.pipeline.all_plans.label_search import PlanSpace
+from gadgetopt.pieces.pipeline.improvement import short_schedule
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome, Status
@@ -15,16 +15,12 @@ from ..certificate import EvenWork, Plans, SppCertificate
 from ..instance import SppInstance, SppSolution
 
 
-def even_work(
-    instance: SppInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
+def even_work(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     """Return the bound of all work spread evenly over all GPUs, at once."""
     return MethodOutcome(certificate=SppCertificate(proof=EvenWork()))
 
 
-def plan_bound(
-    instance: SppInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
+def plan_bound(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     r"""Return :math:`LB^*`, the least head-load-tail bound (S6) of all plans, and a plan of it.
 
     Labels :math:`(L_{max}, \text{head}, Z)` of partial plans, of which dominated ones are left out;

@@ -19,9 +19,7 @@ from ..certificate import EvenWork, Plans, SppCertificate, even_work_s
 from ..instance import SppInstance, SppSolution
 
 
-def exact_spp(
-    instance: SppInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
+def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     """Solve an instance exactly.
 
     1. The bound of even work. SPP's plans, each with the shortest of several rules' schedules.

@@ -74,9 +74,7 @@ def add_bound_rows(m: pyo.ConcreteModel, M: int, *, full_duplex: bool) -> None:
         return m.Theta >= rows[way] + tail
 
 
-def _loads(
-    m: pyo.ConcreteModel, q: int, count: int, M: int, *, full_duplex: bool
-) -> Iterator[Any]:
+def _loads(m: pyo.ConcreteModel, q: int, count: int, M: int, *, full_duplex: bool) -> Iterator[Any]:
     """Yield head and load of a machine, of both directions of a channel of full duplex."""
     f, b = forward_time(m, q), backward_time(m, q)
     head = sum(forward_time(m, i) for i in range(q))

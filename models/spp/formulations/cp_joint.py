@@ -1,9 +1,9 @@
 r"""Plan and schedule together as a constraint program, for tiny instances.
 
 For a number of stages S: the cut :math:`c_n` after stage n and the number :math:`g_n` of its device
-set are integers. Tables say what times a stage has, :math:`(c_{n-1}, c_n, g_n, F_n, B_n, A_n)`, what
-times a channel has, :math:`(c_n, g_n, g_{n+1}, C^f_n, C^b_n)`, and which GPUs a set holds. The
-blocks are intervals whose lengths are these variables.
+set are integers. Tables say what times a stage has, :math:`(c_{n-1}, c_n, g_n, F_n, B_n, A_n)`,
+what times a channel has, :math:`(c_n, g_n, g_{n+1}, C^f_n, C^b_n)`, and which GPUs a set holds.
+The blocks are intervals whose lengths are these variables.
 
 .. math::
     \min\ & \Theta \\
@@ -199,9 +199,7 @@ def device_sets(num_gpus: int) -> list[tuple[int, ...]]:
     return [c for r in range(1, num_gpus + 1) for c in itertools.combinations(gpus, r)]
 
 
-def cp_joint(
-    instance: SppInstance, limits: Limits, rng: np.random.Generator
-) -> MethodOutcome:
+def cp_joint(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     """Solve (C1)-(C6) with CP-SAT for every number of stages, from the solution of SPP.
 
     Raises

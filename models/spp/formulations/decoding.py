@@ -14,10 +14,12 @@ from ..instance import SppInstance, SppSolution
 
 def decoded_plan(m: pyo.ConcreteModel, instance: SppInstance) -> Plan:
     """Return the plan of the variables z and a."""
-    ends = [sum(pyo.value(m.z[n, l]) > 0.5 for l in m.L) for n in m.N]
+    ends = [sum(pyo.value(m.z[n, ell]) > 0.5 for ell in m.L) for n in m.N]
     gpus = [tuple(v for v in m.V if pyo.value(m.a[n, v]) > 0.5) for n in m.N]
     stages = [
-        ((first, end), gpus[n]) for n, (first, end) in enumerate(pairwise((0, *ends))) if end > first
+        ((first, end), gpus[n])
+        for n, (first, end) in enumerate(pairwise((0, *ends)))
+        if end > first
     ]
     return Plan(
         stage_layers=tuple(layers for layers, _ in stages),

@@ -38,19 +38,19 @@ def _model(instance: SppInstance, *, disaggregated: bool) -> pyo.ConcreteModel:
 
     @m.Constraint(m.N, doc="(W1): the busy time of a stage")
     def stage(m: Any, n: int) -> Any:
-        return m.W >= M * (m.F[n] + m.B[n]) + m.A[n]
+        return M * (m.F[n] + m.B[n]) + m.A[n] <= m.W
 
     if instance.duplex == "half":
 
         @m.Constraint(m.C, doc="(W2): the busy time of a channel")
         def channel(m: Any, n: int) -> Any:
-            return m.W >= M * (m.Cf[n] + m.Cb[n])
+            return M * (m.Cf[n] + m.Cb[n]) <= m.W
 
     else:
 
         @m.Constraint(m.C, [0, 1], doc="(W2): the busy time of a direction of a channel")
         def direction(m: Any, n: int, back: int) -> Any:
-            return m.W >= M * (m.Cb[n] if back else m.Cf[n])
+            return M * (m.Cb[n] if back else m.Cf[n]) <= m.W
 
     m.objective = pyo.Objective(expr=m.W, doc="the largest load")
     return m

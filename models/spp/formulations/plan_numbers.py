@@ -79,8 +79,7 @@ def _check(instance: SppInstance) -> None:
     options = instance.options
     reasons = {
         "cluster.speeds": instance.cluster.speeds is not None,
-        f"comm_model {instance.comm_model!r}": instance.comm_model
-        not in ("pair_slice", "min_end"),
+        f"comm_model {instance.comm_model!r}": instance.comm_model not in ("pair_slice", "min_end"),
         "options.overlap_allreduce": options.overlap_allreduce,
         "options.nvlink_rings": options.nvlink_rings,
     }
@@ -106,14 +105,14 @@ def _levels(bandwidths: Floats) -> list[float]:
     return sorted({float(bandwidths[u, v]) for u in range(V) for v in range(u)}) or [1.0]
 
 
-def in_stage(m: pyo.ConcreteModel, n: int, l: int) -> Any:
+def in_stage(m: pyo.ConcreteModel, n: int, ell: int) -> Any:
     """Return y_nl: layer l is in stage n."""
-    return m.z[n, l] - m.z[n - 1, l] if n else m.z[n, l]
+    return m.z[n, ell] - m.z[n - 1, ell] if n else m.z[n, ell]
 
 
-def ends_with(m: pyo.ConcreteModel, n: int, l: int) -> Any:
+def ends_with(m: pyo.ConcreteModel, n: int, ell: int) -> Any:
     """Return k_nl: the stages up to n end with layer l."""
-    return m.z[n, l] - m.z[n, l + 1] if l < m.L.last() else m.z[n, l]
+    return m.z[n, ell] - m.z[n, ell + 1] if ell < m.L.last() else m.z[n, ell]
 
 
 def used(m: pyo.ConcreteModel, n: int) -> Any:

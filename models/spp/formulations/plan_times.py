@@ -1,6 +1,6 @@
-"""Times of stages and channels in the integer programs of plans: big M (P10)-(P12), disaggregated (D1)-(D6).
+"""Times in the integer programs of plans: with a big M, (P10)-(P12), or disaggregated, (D1)-(D6).
 
-See `plan_variables` for both forms.
+`plan_variables` states both.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def add_times(m: pyo.ConcreteModel, instance: SppInstance, data: Data) -> None:
 
     def compute(times: list[float], n: int, r: int) -> Any:
         total = sum(times)
-        inside = sum(times[l] * in_stage(m, n, l) for l in m.L)
+        inside = sum(times[ell] * in_stage(m, n, ell) for ell in m.L)
         return (inside - total * (1 - m.u[n, r])) / r
 
     @m.Constraint(m.N, m.R, doc="(P10): forward time")
@@ -40,12 +40,14 @@ def add_times(m: pyo.ConcreteModel, instance: SppInstance, data: Data) -> None:
     @m.Constraint(m.N, m.H, [r for r in m.R if r > 1], doc="(P11): AllReduce")
     def allreduce(m: Any, n: int, k: int, r: int) -> Any:
         per_byte = 2 * (r - 1) / (r * data.ring_levels[k])
-        inside = sum(per_byte * data.param_bytes[l] * in_stage(m, n, l) for l in m.L)
+        inside = sum(per_byte * data.param_bytes[ell] * in_stage(m, n, ell) for ell in m.L)
         return m.A[n] >= inside - per_byte * total * (2 - m.h[n, k] - m.u[n, r])
 
     def transfer(sizes: list[float], n: int, k: int, r: int, after: int) -> Any:
         per_byte = 1 / (shares(instance, r, after) * data.link_levels[k])
-        crossing = sum(per_byte * sizes[l] * ends_with(m, n, l) for l in m.L if l < data.L - 1)
+        crossing = sum(
+            per_byte * sizes[ell] * ends_with(m, n, ell) for ell in m.L if ell < data.L - 1
+        )
         missing = 3 - m.g[n, k] - m.u[n, r] - m.u[n + 1, after]
         return crossing - per_byte * max(sizes[:-1]) * missing + latency_s * used(m, n + 1)
 
@@ -72,43 +74,41 @@ def _add_disaggregated_stages(m: pyo.ConcreteModel, data: Data) -> None:
     m.x = pyo.Var(m.N, m.L, m.R, m.H, bounds=(0, 1), doc="and whose slowest link is k")
 
     @m.Constraint(m.N, m.L, doc="(D1): the layers of a stage, by its number of GPUs")
-    def split_layers(m: Any, n: int, l: int) -> Any:
-        return sum(m.q[n, l, r] for r in m.R) == in_stage(m, n, l)
+    def split_layers(m: Any, n: int, ell: int) -> Any:
+        return sum(m.q[n, ell, r] for r in m.R) == in_stage(m, n, ell)
 
     @m.Constraint(m.N, m.L, m.R, doc="(D1): only by the one it has")
-    def by_number(m: Any, n: int, l: int, r: int) -> Any:
-        return m.q[n, l, r] <= m.u[n, r]
+    def by_number(m: Any, n: int, ell: int, r: int) -> Any:
+        return m.q[n, ell, r] <= m.u[n, r]
 
     @m.Constraint(m.N, m.L, m.R, doc="(D2): and by its slowest link")
-    def split_links(m: Any, n: int, l: int, r: int) -> Any:
-        return sum(m.x[n, l, r, k] for k in m.H) == m.q[n, l, r]
+    def split_links(m: Any, n: int, ell: int, r: int) -> Any:
+        return sum(m.x[n, ell, r, k] for k in m.H) == m.q[n, ell, r]
 
     @m.Constraint(m.N, m.L, m.H, doc="(D2): only by the one it has")
-    def by_link(m: Any, n: int, l: int, k: int) -> Any:
-        return sum(m.x[n, l, r, k] for r in m.R) <= m.h[n, k]
+    def by_link(m: Any, n: int, ell: int, k: int) -> Any:
+        return sum(m.x[n, ell, r, k] for r in m.R) <= m.h[n, k]
 
     @m.Constraint(m.N, doc="(D3): forward time")
     def forward(m: Any, n: int) -> Any:
-        return m.F[n] == sum(data.fwd_s[l] / r * m.q[n, l, r] for l in m.L for r in m.R)
+        return m.F[n] == sum(data.fwd_s[ell] / r * m.q[n, ell, r] for ell in m.L for r in m.R)
 
     @m.Constraint(m.N, doc="(D3): backward time")
     def backward(m: Any, n: int) -> Any:
-        return m.B[n] == sum(data.bwd_s[l] / r * m.q[n, l, r] for l in m.L for r in m.R)
+        return m.B[n] == sum(data.bwd_s[ell] / r * m.q[n, ell, r] for ell in m.L for r in m.R)
 
     @m.Constraint(m.N, doc="(D3): AllReduce")
     def allreduce(m: Any, n: int) -> Any:
         return m.A[n] == sum(
-            2 * (r - 1) / (r * data.ring_levels[k]) * data.param_bytes[l] * m.x[n, l, r, k]
-            for l in m.L
+            2 * (r - 1) / (r * data.ring_levels[k]) * data.param_bytes[ell] * m.x[n, ell, r, k]
+            for ell in m.L
             for r in m.R
             for k in m.H
         )
 
 
-def _add_disaggregated_channels(
-    m: pyo.ConcreteModel, instance: SppInstance, data: Data
-) -> None:
-    inner = [l for l in m.L if l < data.L - 1]
+def _add_disaggregated_channels(m: pyo.ConcreteModel, instance: SppInstance, data: Data) -> None:
+    inner = [ell for ell in m.L if ell < data.L - 1]
     kinds = [(r, s, k) for r in m.R for s in m.R if r + s <= data.V for k in m.K]
     m.e = pyo.Var(
         m.C, inner, kinds, bounds=(0, 1), doc="cut after l, r GPUs before, r' after, link k"
@@ -116,15 +116,15 @@ def _add_disaggregated_channels(
 
     def of(n: int, r: int | None = None, s: int | None = None, k: int | None = None) -> Any:
         return sum(
-            m.e[n, l, kind]
-            for l in inner
+            m.e[n, ell, kind]
+            for ell in inner
             for kind in kinds
             if all(want is None or have == want for want, have in zip((r, s, k), kind, strict=True))
         )
 
     @m.Constraint(m.C, inner, doc="(D4): a cut has one kind of channel")
-    def one_kind(m: Any, n: int, l: int) -> Any:
-        return sum(m.e[n, l, kind] for kind in kinds) == ends_with(m, n, l)
+    def one_kind(m: Any, n: int, ell: int) -> Any:
+        return sum(m.e[n, ell, kind] for kind in kinds) == ends_with(m, n, ell)
 
     @m.Constraint(m.C, m.R, doc="(D5): that of the stage before")
     def cut_before(m: Any, n: int, r: int) -> Any:
@@ -141,8 +141,8 @@ def _add_disaggregated_channels(
     def transfer(sizes: list[float], n: int) -> Any:
         latency_s = instance.options.transfer_latency_s
         return latency_s * used(m, n + 1) + sum(
-            sizes[l] / (shares(instance, r, s) * data.link_levels[k]) * m.e[n, l, r, s, k]
-            for l in inner
+            sizes[ell] / (shares(instance, r, s) * data.link_levels[k]) * m.e[n, ell, r, s, k]
+            for ell in inner
             for r, s, k in kinds
         )
 

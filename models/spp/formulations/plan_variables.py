@@ -3,8 +3,8 @@ r"""Plans as variables: what the models of the load, of the bound and of the mak
 Sets: stages n = 0..S-1, of which those at the end may be empty; layers l; GPUs v; numbers of GPUs
 r = 1..V; distinct bandwidths :math:`\beta_1 < \dots < \beta_K`. Variables: :math:`z_{nl} = 1` if
 layer l is in stage n or before; :math:`a_{nv} = 1` if GPU v is in stage n; :math:`u_{nr} = 1` if
-stage n has r GPUs; :math:`h_{nk} = 1` and :math:`g_{nk} = 1` for the slowest link inside stage n and
-between n and n + 1; times :math:`F_n, B_n, A_n, C^f_n, C^b_n`. Expressions: :math:`y_{nl} =
+stage n has r GPUs; :math:`h_{nk} = 1` and :math:`g_{nk} = 1` for the slowest link inside stage n
+and between n and n + 1; times :math:`F_n, B_n, A_n, C^f_n, C^b_n`. Expressions: :math:`y_{nl} =
 z_{nl} - z_{n-1,l}`, layer l is in stage n; :math:`k_{nl} = z_{nl} - z_{n,l+1}`, the stages up to n
 end with layer l; :math:`w_n = \sum_r u_{nr}`, stage n is not empty.
 
@@ -86,24 +86,24 @@ def _add_partition(m: pyo.ConcreteModel) -> None:
     last, end = m.N.last(), m.L.last()
 
     @m.Constraint(m.C, m.L, doc="(P1): stages up to n + 1 have the layers up to n")
-    def nested(m: Any, n: int, l: int) -> Any:
-        return m.z[n, l] <= m.z[n + 1, l]
+    def nested(m: Any, n: int, ell: int) -> Any:
+        return m.z[n, ell] <= m.z[n + 1, ell]
 
-    @m.Constraint(m.N, [l for l in m.L if l < end], doc="(P2): stages are contiguous")
-    def contiguous(m: Any, n: int, l: int) -> Any:
-        return m.z[n, l] >= m.z[n, l + 1]
+    @m.Constraint(m.N, [ell for ell in m.L if ell < end], doc="(P2): stages are contiguous")
+    def contiguous(m: Any, n: int, ell: int) -> Any:
+        return m.z[n, ell] >= m.z[n, ell + 1]
 
     @m.Constraint(m.L, doc="(P3): every layer is in a stage")
-    def covered(m: Any, l: int) -> Any:
-        return m.z[last, l] == 1
+    def covered(m: Any, ell: int) -> Any:
+        return m.z[last, ell] == 1
 
     @m.Constraint(m.N, doc="(P4): a stage with GPUs has a layer")
     def not_empty(m: Any, n: int) -> Any:
-        return sum(in_stage(m, n, l) for l in m.L) >= used(m, n)
+        return sum(in_stage(m, n, ell) for ell in m.L) >= used(m, n)
 
     @m.Constraint(m.N, m.L, doc="(P4): a stage without GPUs has none")
-    def empty(m: Any, n: int, l: int) -> Any:
-        return in_stage(m, n, l) <= used(m, n)
+    def empty(m: Any, n: int, ell: int) -> Any:
+        return in_stage(m, n, ell) <= used(m, n)
 
     @m.Constraint(m.C, doc="(P4): empty stages are the last")
     def in_order(m: Any, n: int) -> Any:
@@ -133,7 +133,7 @@ def _add_mapping(m: pyo.ConcreteModel, instance: SppInstance, data: Data) -> Non
 
 def alike(data: Data) -> list[tuple[int, int]]:
     """Return pairs of GPUs with the same links to all others, each with its next one."""
-    pairs = []
+    pairs: list[tuple[int, int]] = []
     for u, v in itertools.combinations(range(data.V), 2):
         others = [w for w in range(data.V) if w not in (u, v)]
         same = all(

@@ -16,9 +16,7 @@ _GBYTE, _MBYTE = 1e9, 1e6
 _LEVELS = (12.0, 3.0, 1.25)
 
 
-def quickstart(
-    rng: np.random.Generator, *, layers: int = 8, microbatches: int = 6
-) -> SppInstance:
+def quickstart(rng: np.random.Generator, *, layers: int = 8, microbatches: int = 6) -> SppInstance:
     """Return an instance that exact methods close at once, on two machines of two GPUs."""
     return paper(rng, layers=layers, microbatches=microbatches, machines=2, gpus_per_machine=2)
 
@@ -95,10 +93,10 @@ def large_parameters(
     Convolutional networks are like that: early stages want many GPUs, the last ones few.
     """
     chain = _chain(rng, layers)
-    for l, layer in enumerate(chain):
-        part = 1 - l / layers
+    for ell, layer in enumerate(chain):
+        part = 1 - ell / layers
         layer["act_bytes"] = float(round(200 * _MBYTE * part**2))
-        layer["param_bytes"] = float(round((200 if l >= layers - 3 else 2) * _MBYTE))
+        layer["param_bytes"] = float(round((200 if ell >= layers - 3 else 2) * _MBYTE))
     chain[-1]["act_bytes"] = 0.0
     cluster = {
         "type": "two_level",
@@ -114,7 +112,7 @@ def _chain(rng: np.random.Generator, layers: int) -> list[dict[str, Any]]:
     if layers < 1:
         raise InputError(f"layers: {layers}, expected at least 1")
     chain = []
-    for l in range(layers):
+    for ell in range(layers):
         fwd_ms = rng.uniform(1, 10)
         bwd_ms = 2 * fwd_ms * (1 + rng.uniform(-0.1, 0.1))
         params = _log_uniform(rng, 1, 400) if rng.random() < 0.5 else 0.0
@@ -124,7 +122,7 @@ def _chain(rng: np.random.Generator, layers: int) -> list[dict[str, Any]]:
                 "fwd_time_s": round(fwd_ms / 1e3, 6),
                 "bwd_time_s": round(bwd_ms / 1e3, 6),
                 "param_bytes": params,
-                "act_bytes": act if l < layers - 1 else 0.0,
+                "act_bytes": act if ell < layers - 1 else 0.0,
             }
         )
     return chain

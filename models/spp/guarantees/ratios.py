@@ -60,9 +60,7 @@ def bandwidth_ratio(instance: SppInstance) -> Fraction:
 def schedule_bound(shop: Shop) -> Fraction:
     """Return G1, the seconds that PE needs at most."""
     rounds = shop.num_microbatches + 4 * shop.num_stages - 4
-    ends = [
-        (rounds - 2 * n) * shop.period + shop.allreduce[2 * n] for n in range(shop.num_stages)
-    ]
+    ends = [(rounds - 2 * n) * shop.period + shop.allreduce[2 * n] for n in range(shop.num_stages)]
     return shop.seconds(max(ends))
 
 

@@ -26,7 +26,8 @@ def draw(instance: SppInstance, solution: SppSolution) -> go.Figure:
     rows = list(machine_bounds(shop))
     critical = head_load_tail(shop)
     labels = [
-        machine_name(r.machine) + ("" if r.direction == "both" else f", {r.direction}") for r in rows
+        machine_name(r.machine) + ("" if r.direction == "both" else f", {r.direction}")
+        for r in rows
     ]
     figure = go.Figure()
     for part, colour in (("head", BLUE), ("load", ORANGE), ("tail", MINT)):

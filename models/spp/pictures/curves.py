@@ -18,7 +18,7 @@ from ..algorithms.device_order import device_orders
 from ..algorithms.prm import Prm
 from ..algorithms.spp import pe, plan_of, spp
 from ..evaluate import evaluate
-from ..instance import SppInstance
+from ..instance import SppInstance, SppSolution
 
 #: Numbers of microbatches that one minibatch is split into.
 SPLITS = (1, 2, 4, 8, 16, 32, 64)
@@ -69,32 +69,30 @@ def draw_stages(instance: SppInstance) -> go.Figure:
 
 def draw_microbatches(instance: SppInstance) -> go.Figure:
     """Draw SPP's iteration time for one minibatch split into 1, 2, 4, ... microbatches."""
-    times, loads, replicas = [], [], []
+    splits, times, loads, stages = [], [], [], []
     for M in SPLITS:
-        found = spp(resplit(instance, M), Limits(), np.random.default_rng(0))
-        assert found.solution is not None or instance.options.memory_bytes is not None
-        if found.solution is None:
-            times.append(None)
-            loads.append(None)
-            replicas.append("")
-            continue
-        judged = evaluate(resplit(instance, M), found.solution)  # type: ignore[arg-type]
+        again = resplit(instance, M)
+        solution = spp(again, Limits(), np.random.default_rng(0)).solution
+        if not isinstance(solution, SppSolution):
+            continue  # no plan fits into memory
+        judged = evaluate(again, solution)
+        splits.append(M)
         times.append(float(judged.objective or 0))
         loads.append(float(judged.components["max_load_s"]))
-        replicas.append(f"{judged.components['stages']} stages")
+        stages.append(f"{judged.components['stages']} stages")
     figure = go.Figure()
     figure.add_scatter(
-        x=SPLITS,
+        x=splits,
         y=times,
         name="iteration time T",
         mode="lines+markers+text",
-        text=replicas,
+        text=stages,
         textposition="top center",
         textfont={"color": INK},
         line={"color": BRIGHT[0]},
     )
     figure.add_scatter(
-        x=SPLITS,
+        x=splits,
         y=loads,
         name="largest load W of its plan",
         mode="lines+markers",

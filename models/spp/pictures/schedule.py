@@ -102,7 +102,12 @@ def _bars(schedule: Schedule) -> Iterator[tuple[str, str, list[Bar]]]:
                 ],
             )
     reduces = [
-        (q, float(shop.seconds(end - shop.allreduce[q])), float(shop.seconds(shop.allreduce[q])), "")
+        (
+            q,
+            float(shop.seconds(end - shop.allreduce[q])),
+            float(shop.seconds(shop.allreduce[q])),
+            "",
+        )
         for q, end in zip(stages, schedule.stage_ends, strict=True)
         if shop.allreduce[q]
     ]

@@ -22,7 +22,12 @@ def instance_of(pf, pb, alpha, d, M, b, options=None, **more) -> SppInstance:
     """An instance from lists; b is a matrix of bandwidths, or a cluster."""
     sizes = zip(pf, pb, alpha, [*d, 0], strict=True)
     layers = [
-        {"fwd_time_s": float(f), "bwd_time_s": float(g), "param_bytes": float(w), "act_bytes": float(a)}
+        {
+            "fwd_time_s": float(f),
+            "bwd_time_s": float(g),
+            "param_bytes": float(w),
+            "act_bytes": float(a),
+        }
         for f, g, w, a in sizes
     ]
     cluster = b if isinstance(b, dict) else {"type": "matrix", "bandwidth_bytes_per_s": b}
@@ -88,7 +93,9 @@ def optimum(instance: SppInstance) -> Fraction:
     return best
 
 
-def small_instance(rng: np.random.Generator, *, most_layers=4, most_gpus=3, most_m=2) -> SppInstance:
+def small_instance(
+    rng: np.random.Generator, *, most_layers=4, most_gpus=3, most_m=2
+) -> SppInstance:
     """A few layers, GPUs and microbatches; zero times, free boundaries and equal links occur."""
     L, V, M = (int(rng.integers(1, most + 1)) for most in (most_layers, most_gpus, most_m))
     b = rng.choice([1.0, 2.0, 4.0, 12.0], size=(V, V))

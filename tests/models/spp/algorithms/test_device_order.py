@@ -1,5 +1,7 @@
 """RDO on clusters of machines and by hand; the other orders."""
 
+import itertools
+
 import numpy as np
 import pytest
 from gadgetopt.models.spp.algorithms.block_costs import bandwidth_matrix
@@ -17,7 +19,9 @@ def test_fast_pairs_stand_next_to_each_other():
 
 
 @pytest.mark.parametrize("machines", [2, 3, 4, 7])
-@pytest.mark.parametrize(("gpus", "fast"), [(1, 100.0), (2, 12.0), (4, 100.0), (4, 12.0), (6, 12.0)])
+@pytest.mark.parametrize(
+    ("gpus", "fast"), [(1, 100.0), (2, 12.0), (4, 100.0), (4, 12.0), (6, 12.0)]
+)
 def test_machines_stay_together_whatever_single_gpus_the_cuts_take(machines, gpus, fast):
     # 4 x 4 with 100 and 10: a GPU costs 3 * 100 + 12 * 10 = 420, a machine 4 * 12 * 10 = 480.
     owner = np.repeat(np.arange(machines), gpus)
@@ -26,7 +30,7 @@ def test_machines_stay_together_whatever_single_gpus_the_cuts_take(machines, gpu
     b = np.where(owner[:, None] == owner, fast, 10.0)
     order = rdo(b)
     assert sorted(order) == list(range(machines * gpus))
-    changes = sum(owner[u] != owner[v] for u, v in zip(order, order[1:], strict=False))
+    changes = sum(owner[u] != owner[v] for u, v in itertools.pairwise(order))
     assert changes == machines - 1
 
 

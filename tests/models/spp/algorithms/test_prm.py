@@ -16,22 +16,26 @@ from ..brute_force import instance_of, small_instance, varied
 def literal(costs, most_stages, *, use_all_gpus=True):
     """(S7) as it stands: of equal values the smallest l', then the smallest r'."""
     L, V = costs.num_layers, costs.num_gpus
-    W = {(l, 1, i, i): float(costs.stage_s(i, i, 0, l)) for l in range(1, L + 1) for i in range(1, V + 1)}
+    W = {
+        (ell, 1, i, i): float(costs.stage_s(i, i, 0, ell))
+        for ell in range(1, L + 1)
+        for i in range(1, V + 1)
+    }
     before = {}
     for xi in range(2, most_stages + 1):
         for i in range(1, V + 1):
             for r in range(1, i):
                 channel = costs.channel_s(i, r)
-                for l in range(xi, L + 1):
+                for ell in range(xi, L + 1):
                     best = math.inf
-                    for start in range(xi - 1, l):
-                        stage = float(costs.stage_s(i, r, start, l))
+                    for start in range(xi - 1, ell):
+                        stage = float(costs.stage_s(i, r, start, ell))
                         for r2 in range(1, i - r + 1):
                             known = W.get((start, xi - 1, r2, i - r), math.inf)
                             value = max(known, channel[r2 - 1, start], stage)
                             if value < best:
-                                best, before[l, xi, r, i] = value, (start, r2)
-                    W[l, xi, r, i] = best
+                                best, before[ell, xi, r, i] = value, (start, r2)
+                    W[ell, xi, r, i] = best
     return [
         _best(W, before, xi, L, [V] if use_all_gpus else range(V, 0, -1))
         for xi in range(1, most_stages + 1)
@@ -43,11 +47,11 @@ def _best(W, before, xi, L, ends):
     load, i, r = min(finals, default=(math.inf, 0, 0))
     if math.isinf(load):
         return None
-    l, i, cuts, replicas = L, -i, [L], [r]
+    ell, i, cuts, replicas = L, -i, [L], [r]
     for stage in range(xi, 1, -1):
-        (l, after), i = before[l, stage, r, i], i - r
+        (ell, after), i = before[ell, stage, r, i], i - r
         r = after
-        cuts.append(l)
+        cuts.append(ell)
         replicas.append(r)
     return tuple(cuts[::-1]), tuple(replicas[::-1]), load
 

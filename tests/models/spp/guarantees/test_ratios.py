@@ -40,7 +40,9 @@ def test_pe_keeps_its_bounds_on_every_plan(seed, data):
     shop, makespan_s = shop_of(instance, plan), pe(instance, plan).makespan_s
     assert makespan_s <= schedule_bound(shop)  # G1
     bound_s = head_load_tail(shop).value_s
-    assert makespan_s <= schedule_ratio_beforehand(shop) * max(bound_s, shop.seconds(max(shop.loads)))
+    assert makespan_s <= schedule_ratio_beforehand(shop) * max(
+        bound_s, shop.seconds(max(shop.loads))
+    )
     assert makespan_s == schedule_ratio(shop, makespan_s) * bound_s or bound_s == 0  # G2
 
 
@@ -70,7 +72,9 @@ def test_prm_is_within_the_ratio_of_the_bandwidths_and_exact_if_they_are_equal(s
     from gadgetopt.models.spp.algorithms.block_costs import BlockCosts
     from gadgetopt.models.spp.algorithms.prm import Prm
 
-    prm = Prm(BlockCosts(instance, range(instance.num_gpus)), use_all_gpus=instance.options.use_all_gpus)
+    prm = Prm(
+        BlockCosts(instance, range(instance.num_gpus)), use_all_gpus=instance.options.use_all_gpus
+    )
     loads = [prm.best(1).load_s]
     for _ in range(2, instance.most_stages + 1):
         prm.extend()

@@ -8,14 +8,20 @@ from gadgetopt.models.spp.importers.profiles import dnn_partitioning, pipedream_
 
 from gadgetopt.errors import InputError
 
-PROFILE = """node1 -- Input0 -- forward_compute_time=0.000, backward_compute_time=0.000, activation_size=8.0, parameter_size=0.000
-node2 -- Linear -- forward_compute_time=4.000, backward_compute_time=8.000, activation_size=16.0, parameter_size=100.000
-node3 -- ReLU -- forward_compute_time=0.000, backward_compute_time=0.000, activation_size=12.0, parameter_size=0.000
-node4 -- Linear -- forward_compute_time=2.000, backward_compute_time=6.000, activation_size=4.0, parameter_size=40.000
-\tnode1 -- node2
-\tnode2 -- node3
-\tnode3 -- node4
-"""
+NODES = [
+    ("node1", "Input0", 0, 0, 8, 0),
+    ("node2", "Linear", 4, 8, 16, 100),
+    ("node3", "ReLU", 0, 0, 12, 0),
+    ("node4", "Linear", 2, 6, 4, 40),
+]
+PROFILE = "\n".join(
+    [
+        f"{name} -- {what} -- forward_compute_time={f}.000, backward_compute_time={b}.000, "
+        f"activation_size={d}.0, parameter_size={w}.000"
+        for name, what, f, b, d, w in NODES
+    ]
+    + [f"\tnode{k} -- node{k + 1}" for k in (1, 2, 3)]
+)
 
 
 def test_a_minibatch_is_split_and_free_layers_are_merged(tmp_path):
@@ -48,14 +54,12 @@ def test_options_that_make_no_sense_are_named(tmp_path):
 
 def test_a_partitioning_input_becomes_a_chain(tmp_path):
     nodes = [
-        {"id": k, "fpgaLatency": 2.0, "cpuLatency": 9, "size": 10, "isBackwardNode": k > 1, "colorClass": k % 2}
+        {"id": k, "fpgaLatency": 2.0, "size": 10, "isBackwardNode": k > 1, "colorClass": k % 2}
         for k in range(4)
-    ]  # fmt: skip
+    ]
     edges = [{"sourceId": 0, "destId": 1, "cost": 1.0, "size": 4}]
     path = tmp_path / "net.json"
     path.write_text(json.dumps({"nodes": nodes, "edges": edges}))
     ((_, instance),) = dnn_partitioning([path], np.random.default_rng(0), microbatches=1).instances
     assert [(x.fwd_time_s, x.bwd_time_s) for x in instance.layers] == [(0.002, 0.002)] * 2
     assert instance.layers[0].act_bytes == 4
-
-
