@@ -2,7 +2,7 @@
 
 - `schedules`: warm-up policies, the early-backward schedule, and the record of a plan.
 - `planner`: the plan of the least latency around a pivot.
-- `public_planner`: the authors' public variant, slowest stages under placement policies.
+- `public_planner`: the authors' public variant, an analytic score.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -31,5 +31,14 @@ METHODS = (
             "placement": ("fallback", "code"),
             "warmup": ("A", "B", "best"),
         },
+    ),
+    Method(
+        name="dapple_code",
+        kind="heuristic",
+        summary="the authors' public planner, one pipeline: two stages by an analytic score",
+        reference="public planner of Fan et al. 2021",
+        run=part("public_planner:dapple_code"),
+        parameters={"index_slip": True, "warmup": "B"},
+        choices={"warmup": ("A", "B", "best")},
     ),
 )
