@@ -11,11 +11,11 @@ alike are interchangeable. On any other cluster it is a bit mask.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
@@ -54,12 +54,35 @@ class Option:
     devices: tuple[int, ...]
 
 
-#: Kind, link, next state and devices of an option.
-Choice = tuple[Kind, Fraction | None, Any, tuple[int, ...]]
+#: Numbers of kind and link, next state and devices of an option.
+Choice = tuple[int, int, Any, tuple[int, ...]]
+Value = TypeVar("Value", bound=Hashable)
+
+
+class Numbered(Generic[Value]):
+    """Values numbered as they are met, found by a key that is cheaper to hash than they are."""
+
+    def __init__(self) -> None:
+        self.values: list[Value] = []
+        self._by_key: dict[Hashable, int] = {}
+        self._by_value: dict[Value, int] = {}
+
+    def number(self, key: Hashable, value: Callable[[], Value]) -> int:
+        """Return the number of the value that belongs to a key."""
+        known = self._by_key.get(key)
+        if known is None:
+            made = value()
+            known = self._by_key[key] = self._by_value.setdefault(made, len(self.values))
+            if known == len(self.values):
+                self.values.append(made)
+        return known
 
 
 class Rules(Protocol):
     """What a sort of clusters knows of states; states are hashable and its own affair."""
+
+    kinds: Numbered[Kind]
+    links: Numbered[Fraction]
 
     def start(self) -> Any:
         """Return the state before the first stage."""
@@ -70,6 +93,13 @@ class Rules(Protocol):
     def options(self, state: Any) -> Iterator[Choice]:
         """Yield kind, link, next state and devices of all device sets of the next stage."""
 
+    def standing(self, state: Any) -> tuple[Hashable, int, int]:
+        """Return what is compared of states: the free GPUs, the last stage's replicas, its home.
+
+        With equal free GPUs, no time that follows is longer if the replicas are not fewer and the
+        home is the same, or the other's is 0.
+        """
+
     def replay(self, chosen: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
         """Return the GPUs of the stages whose options had these devices."""
 
@@ -79,13 +109,9 @@ class DeviceStates:
     """States and options, numbered as they are met."""
 
     instance: PipelineInstance
-    kinds: list[Kind] = field(default_factory=list)
-    links: list[Fraction] = field(default_factory=list)
     states: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._kind_ids: dict[Kind, int] = {}
-        self._link_ids: dict[Fraction, int] = {}
         self._state_ids: dict[Any, int] = {}
         self._options: dict[int, list[Option]] = {}
         self.start = self._state(self.rules.start())
@@ -106,25 +132,21 @@ class DeviceStates:
         known = self._options.get(state)
         if known is None:
             known = [
-                Option(self._kind(kind), self._link(link), self._state(after), devices)
+                Option(kind, link, self._state(after), devices)
                 for kind, link, after, devices in self.rules.options(self.states[state])
             ]
             self._options[state] = known
         return known
 
-    def _kind(self, kind: Kind) -> int:
-        if kind not in self._kind_ids:
-            self._kind_ids[kind] = len(self.kinds)
-            self.kinds.append(kind)
-        return self._kind_ids[kind]
+    @property
+    def kinds(self) -> list[Kind]:
+        """Kinds of the options so far."""
+        return self.rules.kinds.values
 
-    def _link(self, factor: Fraction | None) -> int:
-        if factor is None:
-            return -1
-        if factor not in self._link_ids:
-            self._link_ids[factor] = len(self.links)
-            self.links.append(factor)
-        return self._link_ids[factor]
+    @property
+    def links(self) -> list[Fraction]:
+        """Seconds per byte of the links of the options so far."""
+        return self.rules.links.values
 
     def _state(self, state: Any) -> int:
         if state not in self._state_ids:
@@ -144,8 +166,8 @@ class MachineRules:
     """States of a two-level cluster: machines sorted, and the replicas of the last stage.
 
     The mark of a machine with free GPUs is 1 if the last stage lies in it alone; where a transfer
-    depends on more than that, it is the number of the last stage's GPUs there. Machines without free
-    GPUs have mark 0: no transfer between two of their GPUs can follow.
+    depends on more than that, it is the number of the last stage's GPUs there. Machines without
+    free GPUs have mark 0: no transfer between two of their GPUs can follow.
     """
 
     def __init__(self, instance: PipelineInstance):
@@ -166,8 +188,10 @@ class MachineRules:
             and exact.intra >= exact.inter
             and exact.allreduce_intra >= exact.allreduce_inter
         )
-        self._kinds: dict[tuple[Fraction, int, bool], Kind] = {}
-        self._links: dict[tuple[int, int, bool, bool], Fraction] = {}
+        #: True if more replicas, and a home with free GPUs, never make a transfer longer.
+        self.more_is_better = not self.counted and exact.intra >= exact.inter
+        self.kinds: Numbered[Kind] = Numbered()
+        self.links: Numbered[Fraction] = Numbered()
 
     def start(self) -> MachineState:
         """Return the state before the first stage; no replicas stand for no stage."""
@@ -189,7 +213,7 @@ class MachineRules:
         for counts in self._device_sets(machines):
             homes = [k for k, c in enumerate(counts) if c]
             kind = self._kind(machines, counts, homes)
-            link = self._link(machines, last, counts, homes) if last else None
+            link = self._link(machines, last, counts, homes) if last else -1
             yield kind, link, self._after(machines, counts, homes), counts
 
     def _device_sets(self, machines: tuple[Machine, ...]) -> Iterator[tuple[int, ...]]:
@@ -204,13 +228,17 @@ class MachineRules:
 
     def _kind(
         self, machines: tuple[Machine, ...], counts: tuple[int, ...], homes: list[int]
-    ) -> Kind:
-        total = sum(counts)
-        speed = sum((self.speed_of[machines[k][0]] * counts[k] for k in homes), Fraction(0))
-        key = (speed, total, len(homes) > 1)
-        if key not in self._kinds:
-            self._kinds[key] = Kind(speed, self._allreduce(total, len(homes)), total)
-        return self._kinds[key]
+    ) -> int:
+        used = [0] * len(self.speed_of)
+        for k in homes:
+            used[machines[k][0]] += counts[k]
+
+        def kind() -> Kind:
+            speeds = zip(self.speed_of, used, strict=True)
+            speed = sum((speed * count for speed, count in speeds), Fraction(0))
+            return Kind(speed, self._allreduce(sum(used), len(homes)), sum(used))
+
+        return self.kinds.number((*used, len(homes) > 1), kind)
 
     def _allreduce(self, total: int, machines: int) -> Fraction:
         """Return the AllReduce seconds per byte on `total` GPUs of one or several machines."""
@@ -225,24 +253,28 @@ class MachineRules:
 
     def _link(
         self, machines: tuple[Machine, ...], last: int, counts: tuple[int, ...], homes: list[int]
-    ) -> Fraction:
+    ) -> int:
         exact, total = self.cluster.exact, sum(counts)
-        mark = machines[homes[0]][2]
-        if self.model == "planner_code":
-            if len(homes) > 1:
+        alone, mark = len(homes) == 1, machines[homes[0]][2]
+        wholly = alone and mark == (last if self.counted else 1)
+        touching = self.counted and any(machines[k][2] for k in homes)
+
+        def planned() -> Fraction:
+            if not alone:
                 return 1 / exact.multi_inter
             outside = last - mark
             return Fraction(outside) / (last * exact.inter) if outside else 1 / exact.intra
-        wholly = len(homes) == 1 and mark == (last if self.counted else 1)
-        touching = self.counted and any(machines[k][2] for k in homes)
-        key = (last, total, wholly, touching)
-        if key not in self._links:
+
+        def slices() -> Fraction:
             slowest = exact.intra if wholly else exact.inter
-            if touching and self.model != "simple":
+            if touching:
                 slowest = min(slowest, exact.intra)
             shares = {"pair_slice": last * total, "min_end": min(last, total)}.get(self.model, 1)
-            self._links[key] = 1 / (shares * slowest)
-        return self._links[key]
+            return 1 / (shares * slowest)
+
+        if self.model == "planner_code":
+            return self.links.number((last, mark, alone), planned)
+        return self.links.number((last, total, wholly, touching), slices)
 
     def _mark(self, count: int, *, alone: bool) -> int:
         return count if self.counted else int(alone)
@@ -257,6 +289,14 @@ class MachineRules:
             after.append((c, left, mark if left else 0))
         replicas = 1 if self.model == "simple" else sum(counts)
         return tuple(sorted(after, reverse=True)), replicas
+
+    def standing(self, state: Any) -> tuple[Hashable, int, int]:
+        """Return the free GPUs, the last stage's replicas, and the free GPUs of its machine."""
+        if not self.more_is_better:
+            return state, 0, 0
+        machines, replicas = state
+        homes = [free for _, free, mark in machines if mark]
+        return tuple(free for _, free, _ in machines), replicas, homes[0] if homes else 0
 
     def replay(self, chosen: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
         """Return the GPUs of the stages, lowest free ones first."""
@@ -354,7 +394,8 @@ class MaskRules:
                 f"at most {MOST_GPUS_OF_A_MATRIX}, or give a cluster of two levels"
             )
         self.instance = instance
-        self._kinds: dict[int, Kind] = {}
+        self.kinds: Numbered[Kind] = Numbered()
+        self.links: Numbered[Fraction] = Numbered()
 
     def start(self) -> tuple[int, int]:
         """Return the state before the first stage."""
@@ -370,20 +411,28 @@ class MaskRules:
         free, last = state
         mask = free
         while mask:
-            link = None
-            if last:
-                link = transfer_factor(self.instance, _members(last), _members(mask))
+            link = self._link(last, mask) if last else -1
             rest = free & ~mask
             yield self._kind(mask), link, (rest, mask if rest else 0), (mask,)
             mask = (mask - 1) & free
 
-    def _kind(self, mask: int) -> Kind:
-        if mask not in self._kinds:
+    def _kind(self, mask: int) -> int:
+        def kind() -> Kind:
             devices = _members(mask)
             speed = sum((self.instance.cluster.gpu_speeds[v] for v in devices), Fraction(0))
-            factor = allreduce_factor(self.instance, devices)
-            self._kinds[mask] = Kind(speed, factor, len(devices))
-        return self._kinds[mask]
+            return Kind(speed, allreduce_factor(self.instance, devices), len(devices))
+
+        return self.kinds.number(mask, kind)
+
+    def _link(self, last: int, mask: int) -> int:
+        def factor() -> Fraction:
+            return transfer_factor(self.instance, _members(last), _members(mask))
+
+        return self.links.number((last, mask), factor)
+
+    def standing(self, state: Any) -> tuple[Hashable, int, int]:
+        """Return the state itself: only equal states are compared."""
+        return state, 0, 0
 
     def replay(self, chosen: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
         """Return the GPUs of the masks."""

@@ -20,7 +20,7 @@ that values are lower bounds, exactly.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -124,6 +124,7 @@ class PlanSpace:
         limited = instance.most_stages < min(instance.num_layers, instance.num_gpus)
         self.most_stages = instance.most_stages if limited else None
         self._slices: dict[int, tuple[int, int]] = {}
+        self._groups: dict[Hashable, int] = {}
         self._rows: list[tuple[int, int, int, int, int]] = []
         self._options = np.zeros((0, 5), dtype=np.int64)
         self._devices: list[tuple[int, ...]] = []
@@ -201,12 +202,15 @@ class PlanSpace:
             labels = self._gathered(buckets[layer], layer, cutoff, dominance=dominance)
             buckets[layer] = []
             kept.append(labels)
+            tables = None
             for part in self._pairs(labels, layer):
+                # By now the kinds and links of all options of these labels are known.
+                tables = tables or (self._stages_at(layer), self._links_at(layer))
                 if clock.expired or expanded > most_labels:
                     waiting = [labels, *(x for bucket in buckets for x in bucket)]
                     ticks = min(int(x.bound.min()) for x in waiting if len(x))
                     return LabelOutcome([], min(cutoff, ticks), False, expanded)
-                self._expand(labels, layer, part, cutoff, buckets)
+                self._expand(labels, layer, part, tables, cutoff, buckets)
             expanded += len(labels) + sum(len(x) for x in buckets[self.layers][-1:])
         last = Labels.joined(buckets[self.layers]) if buckets[self.layers] else None
         if last is None:
@@ -232,9 +236,24 @@ class PlanSpace:
         if not parts:
             return self._root().chosen(np.zeros(0, dtype=np.int64))
         labels = Labels.joined(parts)
-        order = np.lexsort((labels.onward, labels.tail, labels.head, labels.largest, labels.state))
+        if not dominance:
+            return labels.chosen(np.argsort(labels.state, kind="stable"))
+        standing = self._standing(labels.state)
+        order = np.lexsort((labels.head, labels.largest, standing[:, 0]))
         labels = labels.chosen(order)
-        return labels.chosen(_undominated(labels)) if dominance else labels
+        labels = labels.chosen(_undominated(labels, standing[order]))
+        return labels.chosen(np.argsort(labels.state, kind="stable"))
+
+    def _standing(self, states: Ints) -> Ints:
+        """Return group, negated replicas, home and stages of each label's state."""
+        distinct, where = np.unique(states, return_inverse=True)
+        rows = []
+        for state in distinct.tolist():
+            number, stages = divmod(state, self._stage_base)
+            free, replicas, home = self.states.rules.standing(self.states.states[number])
+            group = self._groups.setdefault(free, len(self._groups))
+            rows.append((group, -replicas, home, stages))
+        return np.array(rows, dtype=np.int64)[where]
 
     def _pairs(self, labels: Labels, layer: int) -> Iterator[tuple[Ints, Ints]]:
         """Yield label and option numbers of all expansions, some at a time."""
@@ -268,6 +287,7 @@ class PlanSpace:
         labels: Labels,
         layer: int,
         pairs: tuple[Ints, Ints],
+        tables: tuple[tuple[Ints, ...], tuple[Ints, ...]],
         cutoff: int,
         buckets: list[list[Labels]],
     ) -> None:
@@ -281,7 +301,7 @@ class PlanSpace:
         kind, link, state, replicas, free = rows[what].T
         largest, head, tail = labels.largest[which], labels.head[which], labels.tail[which]
         onward = labels.onward[which]
-        passing_f, passing_b, passing_load = self._links_at(layer)
+        (fwd, bwd, reduce, work), (passing_f, passing_b, passing_load) = tables
         # Entry -1, of the first stage's missing link, is the last of each array: zeros.
         load = passing_load[link]
         c_f, c_b = passing_f[link], passing_b[link]
@@ -299,7 +319,6 @@ class PlanSpace:
                     which, what, stage_of, kind, state, replicas, free, largest, head, tail, onward,
                 )
             )  # fmt: skip
-        fwd, bwd, reduce, work = self._stages_at(layer)
         f, b = fwd[kind], bwd[kind]
         above = np.maximum(tail[:, None], reduce[kind])
         new_largest = np.maximum(largest[:, None], head[:, None] + work[kind] + above)
@@ -387,26 +406,28 @@ class PlanSpace:
         return outcome
 
 
-def _undominated(labels: Labels) -> Bools:
-    """Return True for labels that no other label of their state dominates.
+def _undominated(labels: Labels, standing: Ints) -> Bools:
+    """Return True for labels that no other label dominates.
 
-    Labels are sorted by state, largest, head, tail, onward.
+    Labels are sorted by group of states, then `largest`, so that a label is dominated by earlier
+    ones only. One dominates another if none of its numbers is larger, its replicas are not fewer,
+    its stages not more, and its home is the same, or the other's is 0.
     """
-    keep = np.ones(len(labels), dtype=bool)
-    ends = np.flatnonzero(np.diff(labels.state)) + 1
+    keep = np.zeros(len(labels), dtype=bool)
+    ends = np.flatnonzero(np.diff(standing[:, 0])) + 1
+    numbers = np.stack(
+        [labels.head, labels.tail, labels.onward, standing[:, 1], standing[:, 3]], axis=0
+    )
+    homes = standing[:, 2]
     for low, high in zip([0, *ends], [*ends, len(labels)], strict=True):
-        if high - low == 1:
-            continue
-        head, tail, onward = (
-            x[low:high].tolist() for x in (labels.head, labels.tail, labels.onward)
-        )
-        front: list[tuple[int, int, int]] = []
-        for k, (h, z, o) in enumerate(zip(head, tail, onward, strict=True)):
-            if any(a <= h and c <= z and e <= o for a, c, e in front):
-                keep[low + k] = False
-            else:
-                front = [x for x in front if not (h <= x[0] and z <= x[1] and o <= x[2])]
-                front.append((h, z, o))
+        left = np.arange(low, high)
+        while len(left):
+            best, left = left[0], left[1:]
+            keep[best] = True
+            worse = (homes[left] == 0) | (homes[left] == homes[best])
+            for row in numbers:
+                worse &= row[left] >= row[best]
+            left = left[~worse]
     return keep
 
 
