@@ -12,7 +12,13 @@ from pydantic import Field, model_validator
 
 from gadgetopt.numbers.exact import rationals
 from gadgetopt.numbers.tolerance import decimal_rational
-from gadgetopt.system.data import Data, NonNegativeSize, PositiveInt, PositiveSize
+from gadgetopt.system.data import Data, NonNegativeSize, PositiveSize
+
+
+#: GPUs of a machine, far beyond any real case: they are listed one by one.
+MOST_GPUS_OF_A_MACHINE = 1024
+
+GpuCount = Annotated[int, Field(gt=0, le=MOST_GPUS_OF_A_MACHINE)]
 
 
 class MatrixCluster(Data):
@@ -93,7 +99,7 @@ class TwoLevelCluster(Data):
     """
 
     type: Literal["two_level"] = "two_level"
-    gpus_per_machine: tuple[PositiveInt, ...] = Field(min_length=1)
+    gpus_per_machine: tuple[GpuCount, ...] = Field(min_length=1)
     intra_bytes_per_s: PositiveSize
     inter_bytes_per_s: PositiveSize
     allreduce_intra_bytes_per_s: PositiveSize | None = None

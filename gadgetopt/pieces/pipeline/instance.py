@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,6 +12,9 @@ from gadgetopt.numbers.exact import rationals
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.pipeline.cluster import Cluster, MatrixCluster, TwoLevelCluster
 from gadgetopt.system.data import Data, Instance, NonNegativeSize, PositiveInt, PositiveSize
+
+#: Microbatches of an iteration, far beyond any real case: schedules list all their blocks.
+MOST_MICROBATCHES = 10**5
 
 CommModel = Literal["pair_slice", "min_end", "simple", "planner_code"]
 Duplex = Literal["half", "full"]
@@ -97,7 +100,7 @@ class PipelineInstance(Instance):
     """
 
     layers: tuple[Layer, ...] = Field(min_length=1)
-    num_microbatches: PositiveInt
+    num_microbatches: Annotated[int, Field(gt=0, le=MOST_MICROBATCHES)]
     cluster: Cluster
     duplex: Duplex = "half"
     comm_model: CommModel = "pair_slice"

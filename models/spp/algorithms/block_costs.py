@@ -9,11 +9,16 @@ from functools import cached_property
 
 import numpy as np
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.communication import allreduce_factor, transfer_factor
 
 from ..instance import SppInstance
+
+
+#: Most GPUs of an order: rates are stored for every two blocks that touch.
+MOST_GPUS = 512
 
 
 class BlockCosts:
@@ -34,9 +39,16 @@ class BlockCosts:
     speed : ndarray, shape (V + 1, V + 1)
         Of the GPUs [i, r] together.
     allreduce_s_per_byte : ndarray, shape (V + 1, V + 1)
+
+    Raises
+    ------
+    ModelRefused
+        If there are too many GPUs.
     """
 
     def __init__(self, instance: SppInstance, order: Sequence[int]):
+        if len(order) > MOST_GPUS:
+            raise ModelRefused(f"cluster: {len(order)} GPUs, expected at most {MOST_GPUS}")
         self.instance, self.order = instance, list(order)
         self.num_layers, self.num_gpus = instance.num_layers, len(order)
         layers, options = instance.layers, instance.options

@@ -15,8 +15,8 @@ from gadgetopt.numbers.arrays import Floats
 from ..instance import SppInstance
 from .block_costs import bandwidth_matrix
 
-#: Most GPUs of which all orders are tried.
-MOST_PERMUTED = 8
+#: Most GPUs of which all orders are tried, and most of which minimum cuts are computed.
+MOST_PERMUTED, MOST_CUT = 8, 128
 
 Order = Literal["rdo", "natural", "list", "best_of_all"]
 
@@ -72,12 +72,14 @@ def device_orders(
     Raises
     ------
     ModelRefused
-        If a list is not one of all GPUs, or all orders are asked of more than eight GPUs.
+        If a list is not one of all GPUs, or there are too many GPUs for all orders or for cuts.
     """
     V, b = instance.num_gpus, bandwidth_matrix(instance)
     if order == "natural":
         yield tuple(range(V))
     elif order == "rdo":
+        if V > MOST_CUT:
+            raise ModelRefused(f"order: 'rdo' for {V} GPUs, expected at most {MOST_CUT}")
         yield rdo(b)
     elif order == "list":
         yield _listed(gpu_order, V)

@@ -12,7 +12,7 @@ from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.block_costs import BlockCosts
-from ..algorithms.device_order import device_orders
+from ..algorithms.device_order import MOST_CUT, device_orders
 from ..algorithms.prm import Prm
 from ..algorithms.spp import candidates
 from ..certificate import EvenWork, Plans, SppCertificate, even_work_s
@@ -44,19 +44,18 @@ def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -
     """
     search: Search[Planned] = Search("min", limits)
     search.prove(even_work_s(instance), SppCertificate(proof=EvenWork()))
-    with search.clock.phase("spp"):
-        _begin(instance, search)
     run = ExactPlans(
         instance, search, rng, lambda bound_s: SppCertificate(proof=Plans(bound_s=bound_s))
     )
-    if not search.over:
-        try:
-            if search.best is None:
-                _prove_infeasible(instance, search)
-            if not search.over:
-                run.run()
-        except ModelRefused as refusal:  # too many GPUs to enumerate: SPP and its bound remain
-            run.notes["refused"] = str(refusal)
+    try:
+        with search.clock.phase("spp"):
+            _begin(instance, search)
+        if search.best is None and not search.over:
+            _prove_infeasible(instance, search)
+        if not search.over:
+            run.run()
+    except ModelRefused as refusal:  # too many GPUs: what there is so far remains
+        run.notes["refused"] = str(refusal)
     solution = None
     if search.best is not None:
         plan, schedule = search.best
@@ -66,7 +65,8 @@ def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -
 
 def _begin(instance: SppInstance, search: Search[Planned]) -> None:
     """Offer SPP's plans, under PE and the other rules."""
-    gpus = next(device_orders(instance, "rdo"))
+    few = instance.num_gpus <= MOST_CUT
+    gpus = next(device_orders(instance, "rdo" if few else "natural"))
     prm = Prm(BlockCosts(instance, gpus), use_all_gpus=instance.options.use_all_gpus)
     for found in candidates(instance, prm, gpus):
         search.offer(found.makespan_s, (found.plan, found.schedule))
