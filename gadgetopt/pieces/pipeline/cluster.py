@@ -14,7 +14,6 @@ from gadgetopt.numbers.exact import rationals
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.system.data import Data, NonNegativeSize, PositiveSize
 
-
 #: GPUs of a machine, far beyond any real case: they are listed one by one.
 MOST_GPUS_OF_A_MACHINE = 1024
 

@@ -26,8 +26,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Bools, Ints
+from gadgetopt.numbers.arrays import Ints
 from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates
+from gadgetopt.pieces.pipeline.all_plans.labels import Labels, undominated
 from gadgetopt.pieces.pipeline.all_plans.stage_tables import (
     NEVER,
     REFERENCE_TICKS,
@@ -54,33 +55,6 @@ class FoundPlan:
 
     plan: Plan
     ticks: int
-
-
-@dataclass
-class Labels:
-    """Labels of one number of layers; all arrays have one entry a label."""
-
-    state: Ints
-    largest: Ints
-    head: Ints
-    tail: Ints
-    onward: Ints
-    bound: Ints
-    parent: Ints
-    option: Ints
-
-    def __len__(self) -> int:
-        return len(self.state)
-
-    def chosen(self, which: Ints | Bools) -> Labels:
-        """Return some of the labels."""
-        return Labels(*(getattr(self, name)[which] for name in Labels.__dataclass_fields__))
-
-    @staticmethod
-    def joined(parts: list[Labels]) -> Labels:
-        """Return the labels of several parts."""
-        names = Labels.__dataclass_fields__
-        return Labels(*(np.concatenate([getattr(p, name) for p in parts]) for name in names))
 
 
 @dataclass(frozen=True)
@@ -241,7 +215,7 @@ class PlanSpace:
         standing = self._standing(labels.state)
         order = np.lexsort((labels.head, labels.largest, standing[:, 0]))
         labels = labels.chosen(order)
-        labels = labels.chosen(_undominated(labels, standing[order]))
+        labels = labels.chosen(undominated(labels, standing[order]))
         return labels.chosen(np.argsort(labels.state, kind="stable"))
 
     def _standing(self, states: Ints) -> Ints:
@@ -404,31 +378,6 @@ class PlanSpace:
             if not found.complete or rung == cutoff:
                 break
         return outcome
-
-
-def _undominated(labels: Labels, standing: Ints) -> Bools:
-    """Return True for labels that no other label dominates.
-
-    Labels are sorted by group of states, then `largest`, so that a label is dominated by earlier
-    ones only. One dominates another if none of its numbers is larger, its replicas are not fewer,
-    its stages not more, and its home is the same, or the other's is 0.
-    """
-    keep = np.zeros(len(labels), dtype=bool)
-    ends = np.flatnonzero(np.diff(standing[:, 0])) + 1
-    numbers = np.stack(
-        [labels.head, labels.tail, labels.onward, standing[:, 1], standing[:, 3]], axis=0
-    )
-    homes = standing[:, 2]
-    for low, high in zip([0, *ends], [*ends, len(labels)], strict=True):
-        left = np.arange(low, high)
-        while len(left):
-            best, left = left[0], left[1:]
-            keep[best] = True
-            worse = (homes[left] == 0) | (homes[left] == homes[best])
-            for row in numbers:
-                worse &= row[left] >= row[best]
-            left = left[~worse]
-    return keep
 
 
 def _reference_s(instance: PipelineInstance) -> Fraction:

@@ -29,7 +29,8 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.tolerance import decimal_rational
-from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates, Kind
+from gadgetopt.pieces.pipeline.all_plans.device_rules import Kind
+from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 from gadgetopt.pieces.pipeline.plan import most_in_flight

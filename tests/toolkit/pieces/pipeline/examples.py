@@ -143,7 +143,7 @@ def all_plans(instance: PipelineInstance):
 
 @cache
 def interleavings(count: int) -> tuple[tuple[int, ...], ...]:
-    """Every order of a machine in which both directions go by index and forward precedes backward."""
+    """Every order of a machine: both directions by index, forward before backward."""
     found = []
     for places in itertools.combinations(range(2 * count), count):
         forward, backward = iter(range(1, count + 1)), iter(range(1, count + 1))

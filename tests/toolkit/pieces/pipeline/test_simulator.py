@@ -69,7 +69,7 @@ def test_an_earlier_block_is_a_violation(shop, data):
     fwd = [list(row) for row in schedule.fwd_start]
     fwd[q][m] -= 1
     wrong = list(schedule_violations(shop, fwd, schedule.bwd_start))
-    busy = shop.fwd[q] or q == 0 and m == 0 or fwd[q][m] < 0
+    busy = shop.fwd[q] or (q == 0 and m == 0) or fwd[q][m] < 0
     first_ready = q and fwd[q][m] < fwd[q - 1][m] + shop.fwd[q - 1]
     assert wrong or not busy or not first_ready
 
@@ -117,9 +117,8 @@ def test_e3_by_rounds_and_gpipe():
 def test_overlaps_and_early_blocks_are_violations_with_amounts():
     shop = shop_of_times([2], [3], [0], 2)
     wrong = [str(v) for v in schedule_violations(shop, [[0, 1]], [[4, 7]])]
-    assert wrong == [
-        "a machine serves one block at a time at forward 1 of stage 0 and forward 2 of stage 0: by 1"
-    ]
+    both = "forward 1 of stage 0 and forward 2 of stage 0"
+    assert wrong == [f"a machine serves one block at a time at {both}: by 1"]
     wrong = [str(v) for v in schedule_violations(shop, [[0, 2]], [[4, 3]])]
     assert "blocks follow their predecessor at backward 2 of stage 0: by 1" in wrong
 

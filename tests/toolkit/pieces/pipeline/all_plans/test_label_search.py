@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.pieces.pipeline.all_plans.device_states import (
-    DeviceStates,
+from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates
+from gadgetopt.pieces.pipeline.all_plans.label_search import NEVER, PlanSpace, plan_bound_s
+from gadgetopt.pieces.pipeline.all_plans.machine_rules import (
     across_machines,
     merges_to,
 )
-from gadgetopt.pieces.pipeline.all_plans.label_search import NEVER, PlanSpace, plan_bound_s
 from gadgetopt.pieces.pipeline.cluster import MatrixCluster
 from gadgetopt.pieces.pipeline.plan import plan_violations
 from gadgetopt.pieces.pipeline.shop import shop_of
