@@ -22,6 +22,7 @@ from ortools.sat.python import cp_model
 from gadgetopt.errors import SolverError
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.pipeline.bound import head_load_tail
+from gadgetopt.pieces.pipeline.one_machine import heads_and_tails, one_machine_bound
 from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
 from gadgetopt.solvers.cpsat import solve_cp, value_of
@@ -40,8 +41,7 @@ class ScheduleOutcome:
     schedule : Schedule or None
         The best schedule, also if it is the one given.
     bound : int
-        Lower bound on the makespan in units of the shop; a solver's word above the bound of
-        `head_load_tail`.
+        Lower bound on the makespan in units of the shop; a solver's word above `one_machine_bound`.
     closed : bool
         True if no schedule is shorter (than the cutoff) by more than the rounding to ticks.
     limit_hit : str or None
@@ -72,88 +72,49 @@ class ScheduleModel:
         self.model = cp_model.CpModel()
         self.last = shop.num_machines - 1
         self.count = shop.num_microbatches
-        self._heads()
-        self._tails()
+        self.index_order = index_order
+        self.heads_tails = heads_and_tails(shop)
         self._starts()
         self.microbatches_follow_their_route()
         self.machines_serve_one_block_at_a_time()
         if index_order:
             self.microbatches_are_served_by_index()
         if shop.memory_limited:
-            self.stages_hold_few_microbatches(index_order=index_order)
+            self.stages_hold_few_microbatches()
         self.makespan_follows_the_last_blocks()
-
-    def _heads(self) -> None:
-        """Compute earliest starts of each block type for the first microbatch, and per machine."""
-        f, b = self.shop.fwd, self.shop.bwd
-        self.head = [sum(f[:q]) for q in range(self.last + 1)]
-        self.back = [sum(f) + sum(b[q + 1 :]) for q in range(self.last + 1)]
-
-    def _tails(self) -> None:
-        """Compute the time that always passes after the last backward block of each machine."""
-        b, a = self.shop.bwd, self.shop.allreduce
-        self.tail = [a[0]]
-        for q in range(1, self.last + 1):
-            self.tail.append(max(self.tail[-1] + b[q - 1], a[q]))
-
-    def earliest(self, q: int, m: int, *, forward: bool) -> int:
-        """Return a lower bound on the start of microbatch m = 0..M-1 on machine q."""
-        f, b = self.shop.fwd, self.shop.bwd
-        if forward:
-            return self.head[q] + m * max(f[: q + 1])
-        start = self.back[q] + m * max(*f, *b[q:])
-        for i in range(q, self.last + 1):
-            if not (self.shop.full_duplex and i % 2):
-                done = self.head[i] + (m + 1) * f[i] + m * b[i]
-                start = max(start, done + (sum(b[q + 1 : i + 1]) if i > q else 0))
-        return start
-
-    def latest_end(self, q: int, m: int, *, forward: bool) -> int:
-        """Return an upper bound on the end of microbatch m = 0..M-1 on machine q."""
-        f, b, rest = self.shop.fwd, self.shop.bwd, self.count - 1 - m
-        if not forward:
-            return self.horizon - max(
-                self.tail[i] + sum(b[i:q]) + rest * b[i] for i in range(q + 1)
-            )
-        if self.shop.full_duplex and q % 2:
-            return self.horizon - self.tail[q] - b[q] - rest * max(f[q], b[q])
-        return self.horizon - self.tail[q] - b[q] - rest * (f[q] + b[q])
 
     def _starts(self) -> None:
         """Declare starts and intervals; on the last stage one block per microbatch."""
-        model, shop = self.model, self.shop
+        shop, blocks = self.shop, self.heads_tails
         self.fwd: list[list[cp_model.IntVar]] = []
         self.bwd: list[list[cp_model.IntVar]] = []
         self.blocks: list[list[cp_model.IntervalVar]] = []
         for q in range(self.last):
-            f = [self._start(q, m, forward=True) for m in range(self.count)]
-            b = [self._start(q, m, forward=False) for m in range(self.count)]
+            f = self._starts_of(shop.fwd[q], blocks.fwd_head[q], blocks.fwd_tail[q])
+            b = self._starts_of(shop.bwd[q], blocks.bwd_head[q], blocks.bwd_tail[q])
             self.fwd.append(f)
             self.bwd.append(b)
-            self.blocks.append(
-                [model.new_fixed_size_interval_var(x, shop.fwd[q], "") for x in f]
-                + [model.new_fixed_size_interval_var(x, shop.bwd[q], "") for x in b]
-            )
+            self.blocks.append(self._intervals(f, shop.fwd[q]) + self._intervals(b, shop.bwd[q]))
         q, both = self.last, shop.fwd[-1] + shop.bwd[-1]
-        merged = []
-        for m in range(self.count):
-            earliest = max(self.earliest(q, m, forward=True), self.head[q] + m * both)
-            latest = self.latest_end(q, m, forward=False) - both
-            merged.append(model.new_int_var(earliest, max(earliest, latest), ""))
-            if latest < earliest:
-                model.add_bool_or([])
+        merged = self._starts_of(both, blocks.fwd_head[q], blocks.bwd_tail[q])
         self.fwd.append(merged)
         self.bwd.append([])
-        self.blocks.append([model.new_fixed_size_interval_var(x, both, "") for x in merged])
+        self.blocks.append(self._intervals(merged, both))
 
-    def _start(self, q: int, m: int, *, forward: bool) -> cp_model.IntVar:
-        length = (self.shop.fwd if forward else self.shop.bwd)[q]
-        earliest = self.earliest(q, m, forward=forward)
-        latest = self.latest_end(q, m, forward=forward) - length
-        if latest < earliest:
-            self.model.add_bool_or([])
-            latest = earliest
-        return self.model.new_int_var(earliest, latest, f"{'f' if forward else 'b'}[{q},{m}]")
+    def _starts_of(self, length: int, heads: list[int], tails: list[int]) -> list[cp_model.IntVar]:
+        """Declare starts of one block type between heads and tails."""
+        starts = []
+        for m in range(self.count):
+            # Without the order by index any microbatch may be the first, or the last.
+            head, tail = (heads[m], tails[m]) if self.index_order else (heads[0], tails[-1])
+            latest = self.horizon - tail - length
+            if latest < head:
+                self.model.add_bool_or([])
+            starts.append(self.model.new_int_var(head, max(head, latest), ""))
+        return starts
+
+    def _intervals(self, starts: list[cp_model.IntVar], size: int) -> list[cp_model.IntervalVar]:
+        return [self.model.new_fixed_size_interval_var(start, size, "") for start in starts]
 
     def microbatches_follow_their_route(self) -> None:
         """A block starts after its predecessor on the route."""
@@ -183,13 +144,13 @@ class ScheduleModel:
                 if q < self.last:
                     self.model.add(self.bwd[q][m] >= self.bwd[q][m - 1] + shop.bwd[q])
 
-    def stages_hold_few_microbatches(self, *, index_order: bool) -> None:
+    def stages_hold_few_microbatches(self) -> None:
         """A stage has few microbatches between forward start and backward end."""
         for n, cap in enumerate(self.shop.max_in_flight):
             q = 2 * n
             if cap >= self.count or q == self.last:
                 continue
-            if index_order:
+            if self.index_order:
                 for m in range(cap, self.count):
                     self.model.add(self.fwd[q][m] >= self.bwd[q][m - cap] + self.shop.bwd[q])
                 continue
@@ -203,7 +164,9 @@ class ScheduleModel:
     def makespan_follows_the_last_blocks(self) -> None:
         """The makespan is the end of the last AllReduce; minimise it."""
         shop = self.shop
-        least = min(head_load_tail(shop).value, self.horizon)
+        blocks = self.heads_tails if self.index_order else None
+        least = one_machine_bound(shop, blocks) if blocks else head_load_tail(shop).value
+        least = min(least, self.horizon)
         self.makespan = self.model.new_int_var(least, self.horizon, "makespan")
         for q in range(0, self.last + 1, 2):
             for m in range(self.count):
@@ -266,7 +229,7 @@ def cp_schedule(
     most_ticks : int
         The largest load of the model in ticks: fewer ticks are coarser.
     """
-    least = head_load_tail(shop).value
+    least = one_machine_bound(shop) if index_order else head_load_tail(shop).value
     known = [cutoff, start.makespan if start else None, _longest(shop) + 1]
     wanted = min(x for x in known if x is not None)
     if wanted <= least:
