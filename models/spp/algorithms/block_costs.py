@@ -16,7 +16,6 @@ from gadgetopt.pieces.pipeline.communication import allreduce_factor, transfer_f
 
 from ..instance import SppInstance
 
-
 #: Most GPUs of an order: rates are stored for every two blocks that touch.
 MOST_GPUS = 512
 
