@@ -122,7 +122,7 @@ def _plain(instance: SppInstance) -> None:
         for i in range(2, V + 1):
             for r in range(1, i):
                 stage = np.where(empty, np.inf, costs.stage_s(i, r, start, end))
-                channel = costs.channel_s(i, r)
+                channel = costs.channel_s(i, r, i - r, slice(None))
                 best = np.full(L + 1, np.inf)
                 for before in range(1, i - r + 1):
                     if (i - r, before) in W:

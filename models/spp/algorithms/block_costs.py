@@ -83,13 +83,13 @@ class BlockCosts:
             load_s = np.where(self._memory.fits(r, start, end), load_s, math.inf)
         return np.asarray(load_s)
 
-    def channel_s(self, i: int, r: int) -> Floats:
-        """Return the load of the channel to the GPUs [i, r], shape (i - r, L + 1).
+    def channel_s(self, i: int, r: int, most: int, cuts: slice) -> Floats:
+        """Return the loads of the channel to the GPUs [i, r].
 
-        Rows are r' = 1, 2, ... GPUs before them, columns the layer after the channel.
+        Rows are r' = 1, 2, ..., `most` GPUs before them, columns the layers after the channel.
         """
-        rates = self._transfer_s_per_byte[i][r]
-        return np.asarray(rates[:, None] * self._transfer_bytes + self._latency_s)
+        rates = self._transfer_s_per_byte[i][r][:most, None]
+        return np.asarray(rates * self._transfer_bytes[cuts] + self._latency_s)
 
     @property
     def monotone(self) -> bool:

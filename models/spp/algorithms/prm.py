@@ -137,7 +137,7 @@ class Prm:
             last = min(top, at + loads.shape[1] - 1)
             if last >= at:
                 loads = loads[:, : last - at + 1]
-                channel = costs.channel_s(i, r)[: len(loads), at : last + 1]
+                channel = costs.channel_s(i, r, len(loads), slice(at, last + 1))
                 np.maximum(loads, channel).min(axis=0, out=H[row, at - base : last - base + 1])
         ends = np.arange(low, high + 1)
         rows = np.array(useful)
@@ -194,7 +194,7 @@ class Prm:
         last = min(end - 1, at + loads.shape[1] - 1)
         starts = np.arange(at, last + 1)
         loads = loads[:, : len(starts)]
-        channel = self.costs.channel_s(i, r)[: len(loads), at : last + 1]
+        channel = self.costs.channel_s(i, r, len(loads), slice(at, last + 1))
         values = np.maximum(np.maximum(loads, channel), self.costs.stage_s(i, r, starts, end))
         return starts, values.T
 

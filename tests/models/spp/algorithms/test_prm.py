@@ -25,7 +25,7 @@ def literal(costs, most_stages, *, use_all_gpus=True):
     for xi in range(2, most_stages + 1):
         for i in range(1, V + 1):
             for r in range(1, i):
-                channel = costs.channel_s(i, r)
+                channel = costs.channel_s(i, r, i - r, slice(None))
                 for ell in range(xi, L + 1):
                     best = math.inf
                     for start in range(xi - 1, ell):
