@@ -14,7 +14,6 @@ from gadgetopt.reporting.figures import (
     CYAN,
     GREY,
     INK,
-    LEGEND_ABOVE,
     ORANGE,
     PALE,
     TEMPLATE,
@@ -63,19 +62,16 @@ def gantt(schedule: Schedule, names: list[str], bound_s: float, subtitle: str) -
         f"Iteration of {makespan_s:.6g} s: {shop.num_stages} stages, "
         f"{shop.num_microbatches} microbatches"
     )
-    rows: dict[str, Any] = {
-        "categoryorder": "array",
-        "categoryarray": names[::-1],
-        "showgrid": False,
-    }
+    axes_height = max(140, 34 * shop.num_machines)
+    below: dict[str, Any] = {"orientation": "h", "x": 1, "xanchor": "right", "yanchor": "top"}
     figure.update_layout(
         title={"text": title, "subtitle": {"text": subtitle}},
         barmode="overlay",
         template=TEMPLATE,
-        height=170 + max(140, 34 * shop.num_machines),
-        legend=LEGEND_ABOVE,
+        height=170 + axes_height,
+        legend={**below, "y": -30 / axes_height},
         xaxis={"title": {"text": "time, s"}, "range": [0, 1.02 * makespan_s or 1]},
-        yaxis=rows,
+        yaxis={"categoryorder": "array", "categoryarray": names[::-1], "showgrid": False},
     )
     return figure
 
