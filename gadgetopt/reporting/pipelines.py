@@ -70,7 +70,7 @@ def gantt(schedule: Schedule, names: list[str], bound_s: float, subtitle: str) -
         template=TEMPLATE,
         height=170 + axes_height,
         legend={**below, "y": -30 / axes_height},
-        xaxis={"title": {"text": "time, s"}, "range": [0, 1.02 * makespan_s or 1]},
+        xaxis={"ticksuffix": " s", "range": [0, 1.02 * makespan_s or 1]},
         yaxis={"categoryorder": "array", "categoryarray": names[::-1], "showgrid": False},
     )
     return figure

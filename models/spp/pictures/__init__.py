@@ -4,7 +4,7 @@
 - `critical`: head, load and tail of every machine.
 - `mapping`: the stages on the GPUs, and the bandwidths between them.
 - `curves`: iteration time, bound and load against the number of stages and of microbatches.
-- `memory`: iteration time against the microbatches that a stage may hold.
+- `memory`: iteration time against the memory of a GPU.
 """
 
 from gadgetopt.system.declaration import Parts, Picture
@@ -41,7 +41,7 @@ PICTURES = (
     ),
     Picture(
         name="memory",
-        summary="iteration time of SPP against the microbatches that a stage may hold",
+        summary="iteration time of SPP against the memory of a GPU",
         draw=part("memory:draw"),
         of="instance",
     ),

@@ -23,5 +23,5 @@ def draw(instance: SppInstance, solution: SppSolution) -> go.Figure:
         [machine_name(q) for q in range(shop.num_machines)],
         bound_s,
         f"dashed: no order of this plan ends before {bound_s:.6g} s; "
-        f"a stage computes at least {1 - idle:.0%} of the time",
+        f"every stage computes at least {1 - idle:.0%} of the time",
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gadgetopt.models.spp.generate.presets import large_parameters, quickstart
 from gadgetopt.models.spp.pictures.curves import resplit
-from gadgetopt.models.spp.pictures.memory import caps, pareto
+from gadgetopt.models.spp.pictures.memory import Point, front, under_less_memory
 
 from gadgetopt.reporting.figures import drawn
 from gadgetopt.system.registry import problem
@@ -55,8 +55,13 @@ def test_a_minibatch_can_be_split_again():
     assert resplit(e1(), 8).layers[0].act_bytes == 1.5
 
 
-def test_pareto_points_and_caps():
-    assert caps(16) == [1, 2, 3, 4, 6, 8, 12, 16]
-    assert caps(1) == [1]
-    points = [(1.0, 9.0, 1), (2.0, 5.0, 2), (3.0, 6.0, 3), (2.0, 7.0, 4)]
-    assert pareto(points) == [(1.0, 9.0, 1), (2.0, 5.0, 2)]
+def test_less_memory_takes_more_time():
+    instance = large_parameters(np.random.default_rng(0), layers=8, microbatches=4)
+    points = under_less_memory(instance)
+    memory = [p.memory_bytes for p in points]
+    assert len(points) > 2
+    assert memory == sorted(memory, reverse=True)
+    times = [p.time_s for p in front(points)]
+    assert times == sorted(times, reverse=True)
+    dominated = [Point(1.0, 9.0, 1, 1), Point(2.0, 5.0, 1, 1), Point(2.0, 7.0, 1, 1)]
+    assert front([*dominated, Point(3.0, 6.0, 1, 1)]) == dominated[:2]
