@@ -23,7 +23,6 @@ with (0)-(8), (10) of `counts`, and (9) of `bound` as valid rows. With full dupl
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pyomo.environ as pyo
@@ -43,9 +42,6 @@ MOST_ORDERS = 20_000
 
 #: Relative slack of (17): H is computed exactly, the model in doubles.
 _SLACK = 1e-7
-
-#: Part of the iteration time by which starts of equal blocks may differ.
-_TIE = 1e-7
 
 
 def build(instance: DappleInstance) -> pyo.ConcreteModel:
@@ -83,17 +79,27 @@ def build(instance: DappleInstance) -> pyo.ConcreteModel:
 
 
 def decode(m: pyo.ConcreteModel, instance: DappleInstance) -> DappleSolution:
-    """Return the plan, and the orders of the starts; of equal starts forward blocks come first."""
+    """Return the plan, and the orders that the variables o say.
+
+    Starts would not do: of blocks that start at one time, some take none.
+    """
     plan = decoded_plan(m, instance)
-    tick = _TIE * pyo.value(m.Theta) or 1.0
-    orders = []
-    for q in range(2 * plan.num_stages - 1):
-        # Starts that differ by a solver's tolerance only count as equal.
-        blocks = [(round(pyo.value(m.sf[q, k]) / tick), 0) for k in m.M]
-        blocks += [(round(pyo.value(m.sb[q, k]) / tick), 1) for k in m.M]
-        forward, backward = itertools.count(1), itertools.count(1)
-        orders.append([-next(backward) if back else next(forward) for _, back in sorted(blocks)])
-    return DappleSolution.of(plan, orders=orders)
+    return DappleSolution.of(plan, orders=[_order(m, q) for q in range(2 * plan.num_stages - 1)])
+
+
+def _order(m: pyo.ConcreteModel, q: int) -> list[int]:
+    """Return the blocks of a machine: before forward k, the backward blocks that come before it."""
+    order: list[int] = []
+    done = 0
+    for k in m.M:
+        if (q, k, 1) in m.o:
+            before = sum(pyo.value(m.o[q, k, j]) > 0.5 for j in m.M if j < k)
+        else:  # the last stage turns at once; the directions of a full link are independent
+            before = k - 1 if q == m.Q.last() else 0
+        order += [-j for j in range(done + 1, before + 1)]
+        order.append(k)
+        done = max(done, before)
+    return order + [-j for j in range(done + 1, m.M.last() + 1)]
 
 
 def _known_makespan_s(instance: DappleInstance) -> float:
