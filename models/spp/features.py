@@ -33,19 +33,19 @@ def features(instance: SppInstance) -> dict[str, float]:
     ]
     params = math.fsum(x.param_bytes for x in layers)
     stages = instance.most_stages
-    found = {
+    reduce_s = 2 * (V - 1) / V * params / slowest
+
+    def per_work(seconds: float) -> float:
+        return seconds / total if total else 0.0
+
+    return {
         "bandwidth_ratio": fastest / slowest,
         "layer_variation": variation(times),
+        "longest_layer_over_even_share": per_work(max(times) * V),
+        "transfer_over_compute": per_work(mean(crossing) / slowest * len(layers)),
+        "allreduce_over_compute": per_work(reduce_s * V / M),
         "fill_share": (stages - 1) / (M + stages - 1),
     }
-    if total > 0:
-        reduce_s = 2 * (V - 1) / V * params / slowest
-        found |= {
-            "longest_layer_over_even_share": max(times) * V / total,
-            "transfer_over_compute": mean(crossing) / slowest / (total / len(layers)),
-            "allreduce_over_compute": reduce_s / (M * total / V),
-        }
-    return found
 
 
 def _bandwidths(instance: SppInstance) -> tuple[float, float]:

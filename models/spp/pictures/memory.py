@@ -40,6 +40,7 @@ def draw(instance: SppInstance) -> go.Figure:
             textfont={"color": INK},
             line={"color": BRIGHT[0], "shape": "hv"},
             marker={"size": 8},
+            cliponaxis=False,
         )
     )
     figure.update_layout(
