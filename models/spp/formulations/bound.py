@@ -44,9 +44,9 @@ def build_disaggregated(instance: SppInstance) -> pyo.ConcreteModel:
 def _model(instance: SppInstance, *, disaggregated: bool) -> pyo.ConcreteModel:
     m = pyo.ConcreteModel("bound")
     data = add_plan(m, instance, disaggregated=disaggregated)
-    m.Theta = pyo.Var(domain=pyo.NonNegativeReals, doc="the bound, s")
+    m.Theta = pyo.Var(domain=pyo.NonNegativeReals, doc="the bound")
     add_bound_rows(m, data.M, full_duplex=instance.duplex == "full")
-    m.objective = pyo.Objective(expr=m.Theta, doc="the head-load-tail bound")
+    m.objective = pyo.Objective(expr=data.unit_s * m.Theta, doc="the head-load-tail bound")
     return m
 
 

@@ -87,11 +87,11 @@ def _model(instance: SppInstance, *, disaggregated: bool) -> pyo.ConcreteModel:
     if (2 * S - 2) * M * (M - 1) // 2 > MOST_ORDERS:
         raise ModelRefused(f"the joint model has more than {MOST_ORDERS} orders of two blocks")
     m = pyo.ConcreteModel("joint")
-    add_plan(m, instance, disaggregated=disaggregated)
+    data = add_plan(m, instance, disaggregated=disaggregated)
     known = spp(instance, Limits(), np.random.default_rng(0)).claimed_objective
     assert known is not None, "without memory limits SPP always finds a plan"
-    H = float(known) * (1 + _SLACK)
-    m.Theta = pyo.Var(bounds=(0, H), doc="(J9): the iteration time, s")
+    H = float(known) / data.unit_s * (1 + _SLACK)
+    m.Theta = pyo.Var(bounds=(0, H), doc="(J9): the iteration time")
     add_starts(m, 2 * S - 2, M, H)
     add_routes(m)
     add_orders(m, H, full_duplex=instance.duplex == "full")
@@ -101,7 +101,7 @@ def _model(instance: SppInstance, *, disaggregated: bool) -> pyo.ConcreteModel:
         return m.Theta >= m.sb[2 * n, M] + m.B[n] + m.A[n]
 
     add_bound_rows(m, M, full_duplex=instance.duplex == "full")  # (J8)
-    m.objective = pyo.Objective(expr=m.Theta, doc="the iteration time")
+    m.objective = pyo.Objective(expr=data.unit_s * m.Theta, doc="the iteration time")
     return m
 
 
@@ -109,8 +109,8 @@ def add_starts(m: pyo.ConcreteModel, last: int, M: int, H: float) -> None:
     """Add the starts of all blocks."""
     m.Q = pyo.RangeSet(0, last)
     m.M = pyo.RangeSet(1, M)
-    m.sf = pyo.Var(m.Q, m.M, bounds=(0, H), doc="start of forward blocks, s")
-    m.sb = pyo.Var(m.Q, m.M, bounds=(0, H), doc="start of backward blocks, s")
+    m.sf = pyo.Var(m.Q, m.M, bounds=(0, H), doc="start of forward blocks")
+    m.sb = pyo.Var(m.Q, m.M, bounds=(0, H), doc="start of backward blocks")
 
 
 def add_routes(m: pyo.ConcreteModel) -> None:

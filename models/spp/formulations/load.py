@@ -34,7 +34,7 @@ def _model(instance: SppInstance, *, disaggregated: bool) -> pyo.ConcreteModel:
     m = pyo.ConcreteModel("load")
     data = add_plan(m, instance, disaggregated=disaggregated)
     M = data.M
-    m.W = pyo.Var(domain=pyo.NonNegativeReals, doc="largest load, s")
+    m.W = pyo.Var(domain=pyo.NonNegativeReals, doc="largest load")
 
     @m.Constraint(m.N, doc="(W1): the busy time of a stage")
     def stage(m: Any, n: int) -> Any:
@@ -52,5 +52,5 @@ def _model(instance: SppInstance, *, disaggregated: bool) -> pyo.ConcreteModel:
         def direction(m: Any, n: int, back: int) -> Any:
             return M * (m.Cb[n] if back else m.Cf[n]) <= m.W
 
-    m.objective = pyo.Objective(expr=m.W, doc="the largest load")
+    m.objective = pyo.Objective(expr=data.unit_s * m.W, doc="the largest load")
     return m

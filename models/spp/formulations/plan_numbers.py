@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,33 +14,49 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 
 from ..algorithms.block_costs import bandwidth_matrix
+from ..certificate import even_work_s
 from ..instance import SppInstance
 
 #: Rows of (P8), (P9) and (P12) of a model that is still built.
 MOST_ROWS = 200_000
 
+#: Binary digits of the time of even work in units.
+_UNITS = 9
+
 
 @dataclass(frozen=True)
 class Data:
-    """Numbers of the models.
+    """Numbers of the models, in the model's unit of time.
 
     Attributes
     ----------
+    unit_s : float
+        Seconds of the unit.
+    L, V, S, M : int
+        Layers, GPUs, most stages, microbatches.
+    fwd, bwd : list of float
+        Times of the layers, in units.
+    params, act, grad : list of float
+        Sizes of the layers in bytes per unit, so that divided by a bandwidth they are times.
+    latency : float
+        Of a transfer, in units.
     links, rings : ndarray, shape (V, V)
-        Bandwidths of transfers, and of AllReduce.
+        Bandwidths of transfers, and of AllReduce, in B/s.
     link_levels, ring_levels : list of float
         Their distinct values, ascending.
     """
 
+    unit_s: float
     L: int
     V: int
     S: int
     M: int
-    fwd_s: list[float]
-    bwd_s: list[float]
-    param_bytes: list[float]
-    act_bytes: list[float]
-    grad_bytes: list[float]
+    fwd: list[float]
+    bwd: list[float]
+    params: list[float]
+    act: list[float]
+    grad: list[float]
+    latency: float
     links: Floats
     rings: Floats
     link_levels: list[float]
@@ -52,18 +69,21 @@ class Data:
         layers, options = instance.layers, instance.options
         links = bandwidth_matrix(instance)
         rings = _rings(instance, links)
-        V = instance.num_gpus
+        V, unit = instance.num_gpus, unit_s(float(even_work_s(instance)))
         again = [x.fwd_time_s if options.recompute else 0.0 for x in layers]
+        grads = [x.act_bytes if x.grad_bytes is None else x.grad_bytes for x in layers]
         data = cls(
+            unit_s=unit,
             L=len(layers),
             V=V,
             S=instance.most_stages,
             M=instance.num_microbatches,
-            fwd_s=[x.fwd_time_s for x in layers],
-            bwd_s=[x.bwd_time_s + f for x, f in zip(layers, again, strict=True)],
-            param_bytes=[x.param_bytes for x in layers],
-            act_bytes=[x.act_bytes for x in layers],
-            grad_bytes=[x.act_bytes if x.grad_bytes is None else x.grad_bytes for x in layers],
+            fwd=[x.fwd_time_s / unit for x in layers],
+            bwd=[(x.bwd_time_s + f) / unit for x, f in zip(layers, again, strict=True)],
+            params=[x.param_bytes / unit for x in layers],
+            act=[x.act_bytes / unit for x in layers],
+            grad=[d / unit for d in grads],
+            latency=options.transfer_latency_s / unit,
             links=links,
             rings=rings,
             link_levels=_levels(links),
@@ -73,6 +93,14 @@ class Data:
         if rows > MOST_ROWS:
             raise ModelRefused(f"the model has more than {MOST_ROWS} rows")
         return data
+
+
+def unit_s(seconds: float) -> float:
+    """Return the power of two in which a time of so many seconds is some hundreds.
+
+    Solvers' tolerances are absolute, so models count time in it.
+    """
+    return 2.0 ** (math.frexp(seconds)[1] - _UNITS) if seconds else 1.0
 
 
 def _check(instance: SppInstance) -> None:

@@ -20,7 +20,6 @@ def shares(instance: SppInstance, r: int, after: int) -> int:
 
 def add_times(m: pyo.ConcreteModel, instance: SppInstance, data: Data) -> None:
     """Add (P10)-(P12)."""
-    latency_s = instance.options.transfer_latency_s
 
     def compute(times: list[float], n: int, r: int) -> Any:
         total = sum(times)
@@ -29,18 +28,18 @@ def add_times(m: pyo.ConcreteModel, instance: SppInstance, data: Data) -> None:
 
     @m.Constraint(m.N, m.R, doc="(P10): forward time")
     def forward(m: Any, n: int, r: int) -> Any:
-        return m.F[n] >= compute(data.fwd_s, n, r)
+        return m.F[n] >= compute(data.fwd, n, r)
 
     @m.Constraint(m.N, m.R, doc="(P10): backward time")
     def backward(m: Any, n: int, r: int) -> Any:
-        return m.B[n] >= compute(data.bwd_s, n, r)
+        return m.B[n] >= compute(data.bwd, n, r)
 
-    total = sum(data.param_bytes)
+    total = sum(data.params)
 
     @m.Constraint(m.N, m.H, [r for r in m.R if r > 1], doc="(P11): AllReduce")
     def allreduce(m: Any, n: int, k: int, r: int) -> Any:
         per_byte = 2 * (r - 1) / (r * data.ring_levels[k])
-        inside = sum(per_byte * data.param_bytes[ell] * in_stage(m, n, ell) for ell in m.L)
+        inside = sum(per_byte * data.params[ell] * in_stage(m, n, ell) for ell in m.L)
         return m.A[n] >= inside - per_byte * total * (2 - m.h[n, k] - m.u[n, r])
 
     def transfer(sizes: list[float], n: int, k: int, r: int, after: int) -> Any:
@@ -49,17 +48,17 @@ def add_times(m: pyo.ConcreteModel, instance: SppInstance, data: Data) -> None:
             per_byte * sizes[ell] * ends_with(m, n, ell) for ell in m.L if ell < data.L - 1
         )
         missing = 3 - m.g[n, k] - m.u[n, r] - m.u[n + 1, after]
-        return crossing - per_byte * max(sizes[:-1]) * missing + latency_s * used(m, n + 1)
+        return crossing - per_byte * max(sizes[:-1]) * missing + data.latency * used(m, n + 1)
 
     triples = [(k, r, s) for k in m.K for r in m.R for s in m.R if r + s <= data.V]
 
     @m.Constraint(m.C, triples, doc="(P12): forward transfer")
     def send(m: Any, n: int, k: int, r: int, after: int) -> Any:
-        return m.Cf[n] >= transfer(data.act_bytes, n, k, r, after)
+        return m.Cf[n] >= transfer(data.act, n, k, r, after)
 
     @m.Constraint(m.C, triples, doc="(P12): backward transfer")
     def send_back(m: Any, n: int, k: int, r: int, after: int) -> Any:
-        return m.Cb[n] >= transfer(data.grad_bytes, n, k, r, after)
+        return m.Cb[n] >= transfer(data.grad, n, k, r, after)
 
 
 def add_disaggregated_times(m: pyo.ConcreteModel, instance: SppInstance, data: Data) -> None:
@@ -91,16 +90,16 @@ def _add_disaggregated_stages(m: pyo.ConcreteModel, data: Data) -> None:
 
     @m.Constraint(m.N, doc="(D3): forward time")
     def forward(m: Any, n: int) -> Any:
-        return m.F[n] == sum(data.fwd_s[ell] / r * m.q[n, ell, r] for ell in m.L for r in m.R)
+        return m.F[n] == sum(data.fwd[ell] / r * m.q[n, ell, r] for ell in m.L for r in m.R)
 
     @m.Constraint(m.N, doc="(D3): backward time")
     def backward(m: Any, n: int) -> Any:
-        return m.B[n] == sum(data.bwd_s[ell] / r * m.q[n, ell, r] for ell in m.L for r in m.R)
+        return m.B[n] == sum(data.bwd[ell] / r * m.q[n, ell, r] for ell in m.L for r in m.R)
 
     @m.Constraint(m.N, doc="(D3): AllReduce")
     def allreduce(m: Any, n: int) -> Any:
         return m.A[n] == sum(
-            2 * (r - 1) / (r * data.ring_levels[k]) * data.param_bytes[ell] * m.x[n, ell, r, k]
+            2 * (r - 1) / (r * data.ring_levels[k]) * data.params[ell] * m.x[n, ell, r, k]
             for ell in m.L
             for r in m.R
             for k in m.H
@@ -139,8 +138,7 @@ def _add_disaggregated_channels(m: pyo.ConcreteModel, instance: SppInstance, dat
         return of(n, k=k) <= m.g[n, k]
 
     def transfer(sizes: list[float], n: int) -> Any:
-        latency_s = instance.options.transfer_latency_s
-        return latency_s * used(m, n + 1) + sum(
+        return data.latency * used(m, n + 1) + sum(
             sizes[ell] / (shares(instance, r, s) * data.link_levels[k]) * m.e[n, ell, r, s, k]
             for ell in inner
             for r, s, k in kinds
@@ -148,8 +146,8 @@ def _add_disaggregated_channels(m: pyo.ConcreteModel, instance: SppInstance, dat
 
     @m.Constraint(m.C, doc="(D6): forward transfer")
     def send(m: Any, n: int) -> Any:
-        return m.Cf[n] == transfer(data.act_bytes, n)
+        return m.Cf[n] == transfer(data.act, n)
 
     @m.Constraint(m.C, doc="(D6): backward transfer")
     def send_back(m: Any, n: int) -> Any:
-        return m.Cb[n] == transfer(data.grad_bytes, n)
+        return m.Cb[n] == transfer(data.grad, n)

@@ -43,7 +43,8 @@ switch: :math:`q_{nlr}`, layer l in stage n of r GPUs; :math:`x_{nlrk}`, with sl
     & C^f_n = \textstyle\sum \frac{d^f_l}{r r' \beta_k} e_{nlrr'k} + \tau\, w_{n+1}
       \text{, the same for } C^b_n                                                    \tag{D6}
 
-It is tighter, and in HiGHS slower.
+It is tighter, and in HiGHS slower. Models count time in a power of two of seconds
+(`plan_numbers.unit_s`), their objectives are in seconds.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def add_plan(m: pyo.ConcreteModel, instance: SppInstance, *, disaggregated: bool
     _add_partition(m)
     _add_mapping(m, instance, data)
     _add_levels(m, data)
-    _declare_times(m, instance, data)
+    _declare_times(m, data)
     (add_disaggregated_times if disaggregated else add_times)(m, instance, data)
     return data
 
@@ -172,13 +173,13 @@ def _add_levels(m: pyo.ConcreteModel, data: Data) -> None:
         return sum(m.g[n, k] for k in above) + m.a[n, u] + m.a[n + 1, v] <= 2
 
 
-def _declare_times(m: pyo.ConcreteModel, instance: SppInstance, data: Data) -> None:
+def _declare_times(m: pyo.ConcreteModel, data: Data) -> None:
     """Declare the times, with bounds that hold in any plan."""
     slowest, ring = data.link_levels[0], data.ring_levels[0]
-    latest = 2 * sum(data.param_bytes) / ring
-    m.F = pyo.Var(m.N, bounds=(0, sum(data.fwd_s)), doc="forward time, s")
-    m.B = pyo.Var(m.N, bounds=(0, sum(data.bwd_s)), doc="backward time, s")
-    m.A = pyo.Var(m.N, bounds=(0, latest), doc="AllReduce, s")
-    most = max(*data.act_bytes, *data.grad_bytes) / slowest + instance.options.transfer_latency_s
-    m.Cf = pyo.Var(m.C, bounds=(0, most), doc="forward transfer, s")
-    m.Cb = pyo.Var(m.C, bounds=(0, most), doc="backward transfer, s")
+    latest = 2 * sum(data.params) / ring
+    m.F = pyo.Var(m.N, bounds=(0, sum(data.fwd)), doc="forward time")
+    m.B = pyo.Var(m.N, bounds=(0, sum(data.bwd)), doc="backward time")
+    m.A = pyo.Var(m.N, bounds=(0, latest), doc="AllReduce")
+    most = max(*data.act, *data.grad) / slowest + data.latency
+    m.Cf = pyo.Var(m.C, bounds=(0, most), doc="forward transfer")
+    m.Cb = pyo.Var(m.C, bounds=(0, most), doc="backward transfer")

@@ -16,16 +16,18 @@ from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.simulator import simulate
 
 from .joint import add_orders, add_routes, add_starts
+from .plan_numbers import unit_s
 
 
 def build(shop: Shop) -> pyo.ConcreteModel:
     """Build the scheduling model of a shop; its objective is in seconds."""
     m = pyo.ConcreteModel("schedule")
     last, M = shop.num_machines - 1, shop.num_microbatches
-    f, b, a = (times.tolist() for times in shop.in_seconds())
-    H = float(simulate(shop, round_orders(shop)).makespan_s) * (1 + 1e-9)
-    least = float(head_load_tail(shop).value_s) * (1 - 1e-9)
-    m.Theta = pyo.Var(bounds=(least, H), doc="(J8), (J9): the iteration time, s")
+    bound_s = float(head_load_tail(shop).value_s)
+    unit = unit_s(bound_s)
+    f, b, a = ((times / unit).tolist() for times in shop.in_seconds())
+    H = float(simulate(shop, round_orders(shop)).makespan_s) / unit * (1 + 1e-9)
+    m.Theta = pyo.Var(bounds=(bound_s / unit * (1 - 1e-9), H), doc="(J8), (J9): iteration time")
     m.F, m.Cf = f[::2], f[1::2]
     m.B, m.Cb = b[::2], b[1::2]
     add_starts(m, last, M, H)
@@ -36,5 +38,5 @@ def build(shop: Shop) -> pyo.ConcreteModel:
     def makespan(m: Any, q: int) -> Any:
         return m.Theta >= m.sb[q, M] + b[q] + a[q]
 
-    m.objective = pyo.Objective(expr=m.Theta, doc="the iteration time")
+    m.objective = pyo.Objective(expr=unit * m.Theta, doc="the iteration time")
     return m
