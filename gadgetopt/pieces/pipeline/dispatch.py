@@ -18,7 +18,10 @@ Tails = tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]]
 
 
 def dispatch(
-    shop: Shop, orders: Sequence[Sequence[int] | None], tails: Tails | None = None
+    shop: Shop,
+    orders: Sequence[Sequence[int] | None],
+    tails: Tails | None = None,
+    released: Sequence[int] | None = None,
 ) -> Schedule:
     """Return the schedule of machines of which only some have an order.
 
@@ -30,13 +33,15 @@ def dispatch(
         order holds back forwards while `max_in_flight` microbatches are in flight.
     tails : pair of tables, optional
         For forward and backward blocks, by machine and microbatch m - 1: the larger goes first.
+    released : sequence of int, optional
+        Moment before which no block starts on each machine; 0 by default.
 
     Raises
     ------
     DeadlockError
         If blocks wait for each other.
     """
-    run = _Dispatch(shop, orders, tails)
+    run = _Dispatch(shop, orders, tails, released)
     run.to_the_end()
     return Schedule(shop, run.done, run.fwd_start, run.bwd_start)
 
@@ -47,7 +52,14 @@ def channels_first_come(stage_orders: Sequence[Sequence[int]]) -> list[Sequence[
 
 
 class _Dispatch:
-    def __init__(self, shop: Shop, orders: Sequence[Sequence[int] | None], tails: Tails | None):
+    def __init__(
+        self,
+        shop: Shop,
+        orders: Sequence[Sequence[int] | None],
+        tails: Tails | None,
+        released: Sequence[int] | None,
+    ):
+        self.released = released or [0] * shop.num_machines
         self.shop = shop
         self.tails = tails
         self.orders = orders
@@ -85,6 +97,9 @@ class _Dispatch:
         for m in range(1, self.shop.num_microbatches + 1):
             self.arrive(0, 0, m)
         self.start_all(0, {0})
+        for q, moment in enumerate(self.released):
+            if moment:
+                heapq.heappush(self.events, (moment, q, 0))
         while self.events:
             now = self.events[0][0]
             touched: set[int] = set()
@@ -111,6 +126,8 @@ class _Dispatch:
 
     def finish(self, now: int, q: int, code: int) -> set[int]:
         """End a block; return the machines that may start something now."""
+        if code == 0:  # the machine is released
+            return {q}
         self.busy[q].discard(self.lane(q, code))
         if code > 0:
             to, following = (q + 1, code) if q < self.last else (q, -code)
@@ -125,6 +142,8 @@ class _Dispatch:
     def start_all(self, now: int, machines: set[int]) -> None:
         """Start what can start on these machines."""
         for q in sorted(machines):
+            if now < self.released[q]:
+                continue
             for lane in self.lanes(q):
                 if lane in self.busy[q]:
                     continue

@@ -27,7 +27,7 @@ from ..examples import GNMT, VGG16, all_plans, d1, d2, e1, e2, instances, least_
 ROUNDING = Fraction(1, 10**9)
 
 
-@settings(max_examples=120)
+@settings(max_examples=80)
 @given(instances())
 def test_the_least_bound_is_that_of_brute_force(instance):
     space = PlanSpace(instance)
@@ -44,7 +44,7 @@ def test_the_least_bound_is_that_of_brute_force(instance):
     assert least <= plan_bound_s(instance, found) <= least * (1 + ROUNDING)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(instances(), st.sampled_from([1.0, 1.1, 1.5]))
 def test_enumeration_finds_the_times_of_every_plan_that_none_is_better_than(instance, factor):
     """Up to plans all of whose times are at least those of another plan."""
