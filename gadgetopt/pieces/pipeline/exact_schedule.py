@@ -11,8 +11,8 @@ from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
-#: Part of the time, and moves, of local search.
-SEARCH_PART, SEARCH_MOVES = 0.25, 200
+#: Part of the time, and rounds, of local search.
+SEARCH_PART, SEARCH_ROUNDS = 0.5, 500
 
 
 def exact_schedule(shop: Shop, limits: Limits, rng: np.random.Generator) -> ScheduleOutcome:
@@ -30,7 +30,7 @@ def exact_schedule(shop: Shop, limits: Limits, rng: np.random.Generator) -> Sche
     clock = Clock(limits)
     bound = one_machine_bound(shop)
     start = improved_schedule(
-        shop, bound, Clock(clock.limits(SEARCH_PART)), rng, rounds=SEARCH_MOVES
+        shop, bound, Clock(clock.limits(SEARCH_PART)), rng, rounds=SEARCH_ROUNDS
     )
     if start.makespan == bound:
         return ScheduleOutcome(start, bound, True, None)

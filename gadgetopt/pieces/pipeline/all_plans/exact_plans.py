@@ -4,7 +4,7 @@
 2. Its schedule by rules and local search is the first incumbent, if there is no better one.
 3. All plans whose head-load-tail bound is below a cutoff, for a cutoff that grows to the incumbent.
    Each gets its one-machine bound, and a schedule by rules if that is below the incumbent.
-4. What is still below the incumbent is scheduled by CP-SAT, smallest bound first.
+4. What is still below the incumbent gets local search, then CP-SAT, smallest bound first.
 
 Whatever ends it early, the smallest bound of a plan that is not done is a lower bound. Up to step 3
 a bound is proved by whoever enumerates the plans again (`plan_certificate`); the bounds of step 4
@@ -54,6 +54,7 @@ class Leaf:
     shop: Shop
     bound_s: Fraction
     schedule: Schedule | None = None
+    searched: bool = False
     closed: bool = False
 
 
@@ -167,7 +168,6 @@ class ExactPlans:
         for seconds in TURNS_S:
             for leaf in leaves:
                 if self._open(leaf) and not self.search.over:
-                    self.notes["calls of CP-SAT"] += 1
                     self._turn(leaf, seconds)
                     self.search.prove(min(Fraction(self.search.value), self._bound(leaves)))
 
@@ -175,7 +175,17 @@ class ExactPlans:
         return not leaf.closed and leaf.bound_s < self.search.value
 
     def _turn(self, leaf: Leaf, seconds: float) -> None:
-        """Let CP-SAT look for a schedule of a plan that is shorter than the incumbent."""
+        """Let local search, then CP-SAT look for a schedule shorter than the incumbent."""
+        if not leaf.searched:
+            leaf.searched = True
+            clock = Clock(self.search.clock.limits(at_most_s=seconds))
+            bound = one_machine_bound(leaf.shop)
+            leaf.schedule = improved_schedule(leaf.shop, bound, clock, self.rng)
+            self._offer(leaf.plan, leaf.schedule)
+            leaf.closed = leaf.schedule.makespan == bound
+            if leaf.closed or self.search.over:
+                return
+        self.notes["calls of CP-SAT"] += 1
         solved = cp_schedule(
             leaf.shop,
             self.search.clock.limits(at_most_s=seconds),
