@@ -4,6 +4,7 @@
 - `latency`: latency, bound and makespans for every pivot.
 - `memory`: activations against warm-up numbers.
 - `mapping`: how many GPUs of each machine the stages have.
+- `curves`: speedups against the number of microbatches and the network between machines.
 """
 
 from gadgetopt.system.declaration import Parts, Picture
@@ -30,5 +31,17 @@ PICTURES = (
         name="mapping",
         summary="GPUs of each machine in each stage",
         draw=part("mapping:draw"),
+    ),
+    Picture(
+        name="microbatches",
+        summary="speedups and the certified limit against the number of microbatches",
+        draw=part("curves:draw_microbatches"),
+        of="instance",
+    ),
+    Picture(
+        name="network",
+        summary="speedups and the certified limit against the bandwidths between machines",
+        draw=part("curves:draw_network"),
+        of="instance",
     ),
 )

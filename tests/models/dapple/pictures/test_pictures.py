@@ -5,7 +5,7 @@ import pytest
 from gadgetopt.models.dapple.algorithms.planner import dapple
 from gadgetopt.models.dapple.exact.plans import exact_plans
 from gadgetopt.models.dapple.generate.presets import quickstart
-from gadgetopt.models.dapple.pictures import latency, mapping, memory, schedule
+from gadgetopt.models.dapple.pictures import curves, latency, mapping, memory, schedule
 
 from gadgetopt.pieces.pipeline.instance import PipelineOptions
 from gadgetopt.system.result import Limits
@@ -53,3 +53,18 @@ def test_the_memory_picture_shows_the_limit():
     limited = D1.model_copy(update={"options": options})
     solution = dapple(limited, Limits(), RNG).solution
     assert memory.draw(limited, solution).layout.shapes
+
+
+@pytest.mark.parametrize("draw", [curves.draw_microbatches, curves.draw_network])
+def test_no_speedup_is_above_the_certified_limit(draw):
+    figure = draw(INSTANCE)
+    lines = {trace.name: trace.y for trace in figure.data}
+    for name in ("data parallel", "straight", "DAPPLE"):
+        pairs = zip(lines[name], lines["no plan is faster"], strict=True)
+        assert all(found <= limit * (1 + 1e-9) for found, limit in pairs)
+
+
+def test_speedups_at_the_instance_itself():
+    figure = curves.draw_network(D1)
+    alone = figure.data[0].y[curves.FACTORS.index(1.0)]
+    assert alone == pytest.approx(120 / 79.5)
