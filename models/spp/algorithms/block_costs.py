@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
@@ -66,6 +65,8 @@ class BlockCosts:
         latencies = 1 if instance.duplex == "full" else 2
         self._latency_s = self._M * latencies * options.transfer_latency_s
         self._memory = None if options.memory_bytes is None else _Memory.of(instance)
+        #: By speed and AllReduce rate, for every layer when its AllReduce ends.
+        self._latest: dict[tuple[float, float], RangeMaximum] = {}
         self._fill_blocks()
 
     def stage_s(self, i: int, r: Ints | int, start: Ints | int, end: Ints | int) -> Floats:
@@ -160,10 +161,6 @@ class BlockCosts:
             begin = rate * self._param_bytes[first] - self._backward_s[first] / speed
             found[at] = self._latest[key].of(first, end[at]) - begin
         return found
-
-    @cached_property
-    def _latest(self) -> dict[tuple[float, float], RangeMaximum]:
-        return {}
 
 
 class RangeMaximum:
