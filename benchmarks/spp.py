@@ -6,7 +6,7 @@ Two tables of random instances, solved in this process on one thread:
   formulation, with the searches of ours that compute the same number below;
 - `ratios`: iteration time over the optimum, mean and worst, by preset.
 
-Run `python benchmarks/spp.py [ladder ratios] [--time-limit 60] [--seeds 20]`. Exact plans and
+Run `python benchmarks/spp.py [ladder ratios] [--time-limit 30] [--seeds 8]`. Exact plans and
 schedules are in `benchmarks/pipeline.py`, large instances in `benchmarks/pipeline_scale.py`.
 """
 
@@ -120,8 +120,8 @@ def main() -> None:
     """Print the tables asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tables", nargs="*", default=["ladder", "ratios"])
-    parser.add_argument("--time-limit", type=float, default=60.0)
-    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--time-limit", type=float, default=30.0)
+    parser.add_argument("--seeds", type=int, default=8)
     asked = parser.parse_args()
     if "ladder" in asked.tables:
         ladder(asked.time_limit)
