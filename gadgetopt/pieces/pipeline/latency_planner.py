@@ -87,7 +87,7 @@ def plan_by_latency(
     start = _Prefix(used=(0,) * len(prices.sizes))
     search.complete_alone(start)
     level = [start]
-    kept: dict[tuple[int, Counts], float] = {}
+    kept: dict[Counts, Floats] = {}
     for stages in range(2, most + 1):
         grown: list[_Prefix] = []
         for prefix in level:
@@ -96,11 +96,10 @@ def plan_by_latency(
             completions = search.complete(prefix, variant)
             if completions is None or stages == most:
                 continue
-            grown.extend(
-                completions.prefix(k)
-                for k in np.flatnonzero(completions.fits).tolist()
-                if memo == "none" or completions.improves(k, kept)
-            )
+            ways = np.flatnonzero(completions.fits)
+            if memo == "best_prefix":
+                ways = completions.improving(kept, prices.layers)
+            grown.extend(completions.prefix(k) for k in ways.tolist())
         level = grown if memo == "none" else list({p.key: p for p in grown}.values())
     return search.found(complete=True)
 
@@ -162,13 +161,20 @@ class _Completions:
         ranges = (*self.of.ranges, (self.of.layers, cut))
         return _Prefix(cut, self.used[c], ranges, (*self.of.gpus, self.gpus[c]), (f, b, a))
 
-    def improves(self, k: int, kept: dict[tuple[int, Counts], float]) -> bool:
-        """Return True if a way has the least latency of its key so far, and keep that."""
-        key = int(self.cut[k]), self.used[self.choice[k]]
-        better = bool(self.latency_s[k] < kept.get(key, np.inf))
-        if better:
-            kept[key] = float(self.latency_s[k])
-        return better
+    def improving(self, kept: dict[Counts, Floats], layers: int) -> Ints:
+        """Return the ways of the least latency of their key so far, and keep these latencies.
+
+        `kept` has an array over the numbers of layers for each set of occupied GPUs.
+        """
+        ways = np.arange(len(self.choice)).reshape(-1, len(self.used))
+        found = []
+        for c, used in enumerate(self.used):
+            best = kept.setdefault(used, np.full(layers + 1, np.inf))
+            own, cuts = ways[:, c], self.cut[ways[:, c]]
+            better = self.fits[own] & (self.latency_s[own] < best[cuts])
+            best[cuts[better]] = self.latency_s[own[better]]
+            found.append(own[better])
+        return np.concatenate(found)
 
 
 class _Prices:

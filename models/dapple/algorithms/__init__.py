@@ -17,7 +17,7 @@ METHODS = (
         reference="Fan et al. 2021, equations 1 to 5",
         run=part("planner:dapple"),
         parameters={
-            "max_stages": 3,
+            "max_stages": 0,
             "memo": "best_prefix",
             "pivot": "paper",
             "ending": "derived",

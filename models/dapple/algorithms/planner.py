@@ -28,7 +28,7 @@ def dapple(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    max_stages: int = 3,
+    max_stages: int = 0,
     memo: Memo = "best_prefix",
     pivot: PivotRule = "paper",
     ending: Ending = "derived",
@@ -48,7 +48,7 @@ def dapple(
         `time_s` stops between two prefixes.
     rng : numpy.random.Generator
         Not used: the algorithm is deterministic.
-    max_stages : int, default 3
+    max_stages : int, default 0
         Most stages; 0 for no limit beside the instance's.
     memo : "none" or "best_prefix", default "best_prefix"
         Keep all prefixes, or the best for each (layers planned, GPUs occupied). The paper calls it
