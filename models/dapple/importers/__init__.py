@@ -26,21 +26,21 @@ _HELP = {
 
 IMPORTERS = (
     Importer(
-        "pipedream",
+        "pipedream-profile",
         summary="graph.txt of PipeDream's profiler",
         read=part("profiles:pipedream"),
         parameters=_OPTIONS,
         help=_HELP,
     ),
     Importer(
-        "dapple_profile",
+        "dapple-profile",
         summary="profiles of DAPPLE's planner",
         read=part("profiles:dapple_profile"),
         parameters=_OPTIONS,
         help=_HELP,
     ),
     Importer(
-        "dnn_partitioning",
+        "dnn-partitioning",
         summary="throughput inputs of dnn-partitioning, JSON",
         read=part("profiles:dnn_partitioning"),
         parameters=_OPTIONS,

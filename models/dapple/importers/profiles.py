@@ -48,7 +48,7 @@ def pipedream(files: Sequence[Path], rng: np.random.Generator, **options: Any) -
         If a file or an option cannot be used.
     """
     settings = options_of(PipedreamOptions, options)
-    return import_profiles("pipedream", files, read_profile, DappleInstance, settings)
+    return import_profiles("pipedream-profile", files, read_profile, DappleInstance, settings)
 
 
 def dapple_profile(
@@ -64,7 +64,7 @@ def dapple_profile(
         If a file or an option cannot be used.
     """
     settings = options_of(DappleProfileOptions, options)
-    return import_profiles("dapple_profile", files, read_profile, DappleInstance, settings)
+    return import_profiles("dapple-profile", files, read_profile, DappleInstance, settings)
 
 
 def dnn_partitioning(
