@@ -20,12 +20,14 @@ that values are lower bounds, exactly.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates
 from gadgetopt.pieces.pipeline.all_plans.labels import Labels, undominated
@@ -34,6 +36,7 @@ from gadgetopt.pieces.pipeline.all_plans.stage_tables import (
     REFERENCE_TICKS,
     Completions,
     StageTables,
+    least_work_s,
 )
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
@@ -44,7 +47,9 @@ from gadgetopt.search.clock import Clock
 #: Elements of the arrays that are computed at a time.
 CHUNK = 2**20
 #: Labels beyond which a search gives up.
-MOST_LABELS = 4_000_000
+MOST_LABELS = 8_000_000
+#: Stages on all numbers of replicas (V^2 L^2) beyond which tables take too long.
+MOST_STAGES_ON_GPUS = 2**30
 #: Cutoffs of successive searches, as multiples of the bound at the root.
 LADDER = (1.0005, 1.002, 1.005, 1.01, 1.02, 1.04, 1.08, 1.16, 1.32, 1.64, 2.5, 5.0, 20.0, 1e3, 1e6)
 
@@ -69,9 +74,10 @@ class LabelOutcome:
         Lower bound, in ticks, on the head-load-tail bound of every plan that is not in `plans`;
         at most the cutoff.
     complete : bool
-        False if time or labels ran out.
+        False if time or labels ran out; `plans` then holds at most the best plan so far, and
+        `ticks` is a bound on all plans.
     labels : int
-        Labels that were expanded.
+        Labels that were made.
     """
 
     plans: list[FoundPlan]
@@ -89,9 +95,15 @@ class PlanSpace:
     """
 
     def __init__(self, instance: PipelineInstance):
+        work = (instance.num_gpus * instance.num_layers) ** 2
+        if work > MOST_STAGES_ON_GPUS:
+            raise ModelRefused(
+                f"layers: {instance.num_layers} on {instance.num_gpus} GPUs are too many to search "
+                f"all plans; layers times GPUs at most {math.isqrt(MOST_STAGES_ON_GPUS)}"
+            )
         self.instance = instance
         self.states = DeviceStates(instance)
-        self._measure(_reference_s(instance))
+        self._measure(least_work_s(instance))
         while 8 * REFERENCE_TICKS < self.root_ticks < NEVER:
             self._measure(self.root_ticks * self.tick_s)
         self.layers = instance.num_layers
@@ -117,11 +129,8 @@ class PlanSpace:
     def root_ticks(self) -> int:
         """Lower bound on the bound of every plan, without search."""
         free = self.instance.num_gpus
-        u, v, w = (x[free, 0, 0] for x in self._completion_tables())
+        u, v, w = (x[free, 0, 0] for x in self.completions.bounds)
         return int(min(max(u, v, w), NEVER))
-
-    def _completion_tables(self) -> tuple[Ints, Ints, Ints]:
-        return self.completions.u, self.completions.v, self.completions.w
 
     def ticks_above(self, seconds: Fraction) -> int:
         """Return the least number of ticks that is no less than a time, at most `NEVER`."""
@@ -171,29 +180,33 @@ class PlanSpace:
         buckets: list[list[Labels]] = [[] for _ in range(self.layers + 1)]
         buckets[0] = [self._root()]
         kept: list[Labels] = []
-        expanded = 0
+        made = 0
+        complete = True
+        open_ticks = cutoff
         for layer in range(self.layers):
-            labels = self._gathered(buckets[layer], layer, cutoff, dominance=dominance)
+            labels = self._gathered(buckets[layer], dominance=dominance)
             buckets[layer] = []
             kept.append(labels)
             tables = None
-            for part in self._pairs(labels, layer):
+            for part in self._pairs(labels, layer, clock):
                 # By now the kinds and links of all options of these labels are known.
                 tables = tables or (self._stages_at(layer), self._links_at(layer))
-                if clock.expired or expanded > most_labels:
-                    waiting = [labels, *(x for bucket in buckets for x in bucket)]
-                    ticks = min(int(x.bound.min()) for x in waiting if len(x))
-                    return LabelOutcome([], min(cutoff, ticks), False, expanded)
-                self._expand(labels, layer, part, tables, cutoff, buckets)
-            expanded += len(labels) + sum(len(x) for x in buckets[self.layers][-1:])
-        last = Labels.joined(buckets[self.layers]) if buckets[self.layers] else None
-        if last is None:
-            return LabelOutcome([], cutoff, True, expanded)
+                made += self._expand(labels, layer, part, tables, cutoff, buckets)
+                if clock.expired or made > most_labels:
+                    break
+            if clock.expired or made > most_labels:
+                waiting = [labels, *(x for bucket in buckets for x in bucket)]
+                bounds = [int(x.bound.min()) for x in waiting if len(x)]
+                open_ticks, complete = min([cutoff, *bounds]), not bounds
+                break
+        if not buckets[self.layers]:
+            return LabelOutcome([], open_ticks, complete, made)
+        last = Labels.joined(buckets[self.layers])
         order = np.argsort(last.bound, kind="stable")
-        wanted = order[:1] if dominance else order
-        plans = [self._found(last, int(i), kept) for i in wanted]
-        ticks = plans[0].ticks if dominance else cutoff
-        return LabelOutcome(plans, ticks, True, expanded)
+        few = dominance or not complete
+        plans = [self._found(last, int(i), kept) for i in (order[:1] if few else order)]
+        ticks = min(open_ticks, plans[0].ticks) if few else cutoff
+        return LabelOutcome(plans, ticks, complete, made)
 
     def _root(self) -> Labels:
         zero = np.zeros(1, dtype=np.int64)
@@ -205,7 +218,7 @@ class PlanSpace:
         """State numbers are multiplied by this to count stages, if their number is limited."""
         return 1 if self.most_stages is None else self.most_stages + 1
 
-    def _gathered(self, parts: list[Labels], layer: int, cutoff: int, *, dominance: bool) -> Labels:
+    def _gathered(self, parts: list[Labels], *, dominance: bool) -> Labels:
         """Return the labels of a number of layers, sorted by state."""
         if not parts:
             return self._root().chosen(np.zeros(0, dtype=np.int64))
@@ -229,14 +242,18 @@ class PlanSpace:
             rows.append((group, -replicas, home, stages))
         return np.array(rows, dtype=np.int64)[where]
 
-    def _pairs(self, labels: Labels, layer: int) -> Iterator[tuple[Ints, Ints]]:
-        """Yield label and option numbers of all expansions, some at a time."""
+    def _pairs(self, labels: Labels, layer: int, clock: Clock) -> Iterator[tuple[Ints, Ints]]:
+        """Yield label and option numbers of all expansions, some at a time, while time is left."""
         if not len(labels):
             return
         states, first, size = np.unique(
             labels.state // self._stage_base, return_index=True, return_counts=True
         )
-        slices = [self._slice(int(state)) for state in states]
+        slices = []
+        for state in states.tolist():
+            if clock.expired:
+                return
+            slices.append(self._slice(state))
         most = max(1, CHUNK // (self.layers - layer))
         which: list[Ints] = []
         what: list[Ints] = []
@@ -264,8 +281,8 @@ class PlanSpace:
         tables: tuple[tuple[Ints, ...], tuple[Ints, ...]],
         cutoff: int,
         buckets: list[list[Labels]],
-    ) -> None:
-        """Put the labels of all next stages below the cutoff into their buckets."""
+    ) -> int:
+        """Put labels of all next stages below the cutoff into their buckets; return how many."""
         which, what = pairs
         rows = self.option_rows()
         stage_of = labels.state[which] % self._stage_base
@@ -298,14 +315,14 @@ class PlanSpace:
         new_largest = np.maximum(largest[:, None], head[:, None] + work[kind] + above)
         new_head = head[:, None] + f
         new_tail = b + above
-        u, v, w = (x[free, replicas, layer + 1 :] for x in self._completion_tables())
+        u, v, w = (x[free, replicas, layer + 1 :] for x in self.completions.bounds)
         bound = np.maximum(new_largest, np.maximum(new_head + new_tail + u, new_head + v))
         new_onward = onward[:, None] + f + b
         if self.tables.full_duplex:
             bound = np.maximum(bound, new_onward + w)
         pair, column = np.nonzero(bound < cutoff)
         if not len(pair):
-            return
+            return 0
         number = state * self._stage_base
         if self.most_stages is not None:
             number = number + stage_of + 1
@@ -324,6 +341,7 @@ class PlanSpace:
         for k in range(self.layers - layer):
             if ends[k] < ends[k + 1]:
                 buckets[layer + 1 + k].append(made.chosen(order[ends[k] : ends[k + 1]]))
+        return len(made)
 
     def _stages_at(self, first: int) -> tuple[Ints, Ints, Ints, Ints]:
         """Return F, B, A and load by kind and end of stages from a layer on."""
@@ -378,14 +396,6 @@ class PlanSpace:
             if not found.complete or rung == cutoff:
                 break
         return outcome
-
-
-def _reference_s(instance: PipelineInstance) -> Fraction:
-    """Return a lower bound on the makespan of all plans; 1 s if all times are 0."""
-    chain = instance.chain
-    work = chain.fwd_sum_s[-1] + chain.bwd_sum_s[-1]
-    least = instance.num_microbatches * work / sum(instance.cluster.gpu_speeds, Fraction(0))
-    return least or Fraction(1)
 
 
 def plan_bound_s(instance: PipelineInstance, plan: Plan) -> Fraction:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.all_plans.device_rules import Choice, Kind, Numbered
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
+
+#: Device sets of a stage, up to like machines, beyond which a search over all plans is refused.
+MOST_DEVICE_SETS = 20_000
 
 #: A machine in a state: (class of identical machines, free GPUs, mark of the last stage).
 Machine = tuple[int, int, int]
@@ -71,6 +77,13 @@ class MachineRules:
             yield kind, link, self._after(machines, counts, homes), counts
 
     def _device_sets(self, machines: tuple[Machine, ...]) -> Iterator[tuple[int, ...]]:
+        alike = Counter(x[:2] if self.inside_is_better else x for x in machines)
+        sets = math.prod(math.comb(x[1] + n, n) for x, n in alike.items())
+        if sets > MOST_DEVICE_SETS:
+            raise ModelRefused(
+                f"cluster: a stage has {sets} device sets, too many to search all plans; at most "
+                f"{MOST_DEVICE_SETS}"
+            )
         if not self.inside_is_better:
             yield from _counts(machines)
             return

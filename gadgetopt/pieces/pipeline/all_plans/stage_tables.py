@@ -194,6 +194,11 @@ class Completions:
         for free in range(1, gpus + 1):
             self._fill(free)
 
+    @property
+    def bounds(self) -> tuple[Ints, Ints, Ints]:
+        """The three tables."""
+        return self.u, self.v, self.w
+
     def _fill(self, free: int) -> None:
         """Fill the tables for a number of free GPUs from those of fewer."""
         gpus = self.tables.instance.num_gpus
@@ -283,3 +288,11 @@ def _fastest_links(instance: PipelineInstance):  # type: ignore[no-untyped-def]
         return min(candidates)
 
     return fastest
+
+
+def least_work_s(instance: PipelineInstance) -> Fraction:
+    """Return a lower bound on the makespan of all plans; 1 s if all times are 0."""
+    chain = instance.chain
+    work = chain.fwd_sum_s[-1] + chain.bwd_sum_s[-1]
+    least = instance.num_microbatches * work / sum(instance.cluster.gpu_speeds, Fraction(0))
+    return least or Fraction(1)

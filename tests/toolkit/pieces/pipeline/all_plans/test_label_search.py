@@ -131,3 +131,19 @@ def test_sets_across_machines_leave_few_machines_broken():
     # leaves, with two machines merged; only three or four stages of 3 need the others.
     of_four = [counts for counts in across_machines((4, 4, 4, 4)) if sum(counts) == 4]
     assert of_four == [(2, 1, 1, 0), (1, 1, 1, 1)]
+
+
+def test_large_chains_on_many_gpus_are_refused():
+    large = profiled(GNMT, 4, 8, 8)
+    many = large.model_copy(update={"layers": large.layers * 40})
+    with pytest.raises(ModelRefused, match="680 on 64 GPUs are too many"):
+        PlanSpace(many)
+
+
+def test_few_labels_leave_a_bound_and_perhaps_a_plan():
+    space = PlanSpace(profiled(GNMT, 8, 2, 4))
+    least = space.least_bound(Clock()).ticks
+    outcome = space.search(2 * least, Clock(), dominance=True, most_labels=2000)
+    assert not outcome.complete
+    assert 0 < outcome.ticks <= least
+    assert len(outcome.plans) <= 1
