@@ -70,8 +70,8 @@ def interleavings(M: int) -> tuple[tuple[int, ...], ...]:
     return tuple(found)
 
 
-def optimum(instance: SppInstance) -> Fraction:
-    """The least makespan of all plans and orders; a plan whose load is larger is left out.
+def optimum(instance: SppInstance) -> Fraction | None:
+    """The least makespan of all plans and orders, None without any; larger loads are left out.
 
     That microbatches can be served by index is Fact 1; the last stage runs a microbatch's two
     blocks one after the other, Fact 2.
@@ -89,7 +89,6 @@ def optimum(instance: SppInstance) -> Fraction:
             found = evaluate(instance, solution)
             if found.feasible and (best is None or found.objective < best):
                 best = found.objective
-    assert best is not None
     return best
 
 
@@ -130,6 +129,13 @@ def varied(instance: SppInstance, rng: np.random.Generator) -> SppInstance:
     speeds = tuple(float(s) for s in rng.choice([1.0, 2.0], size=owners))
     cluster = cluster.model_copy(update={"speeds": speeds if rng.random() < 0.4 else None})
     return instance.model_copy(update={"options": options, "cluster": cluster})
+
+
+def with_memory(instance: SppInstance, rng: np.random.Generator) -> SppInstance:
+    """The same with so little memory that some stages do not fit, or only with few in flight."""
+    update = {"memory_bytes": float(rng.integers(20, 160)), "recompute": bool(rng.random() < 0.5)}
+    options = instance.options.model_copy(update=update)
+    return instance.model_copy(update={"options": options})
 
 
 def two_level_instance(rng: np.random.Generator, L=5, sizes=(2, 1), M=2) -> SppInstance:

@@ -14,7 +14,7 @@ from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 
-from .brute_force import optimum, run, small_instance, two_level_instance, varied
+from .brute_force import optimum, run, small_instance, two_level_instance, varied, with_memory
 
 TRIES = int(os.environ.get("GADGETOPT_SPP", "10"))
 EXACT = ("exact_spp", "cp_joint", "joint@highs", "joint_disaggregated@highs")
@@ -90,6 +90,21 @@ def test_exact_routes_agree_with_brute_force_and_stand_between_bounds_and_heuris
         if result.objective is not None:
             assert result.objective >= best
     assert run(instance, "exact_spp").objective == best
+
+
+@pytest.mark.parametrize("seed", range(TRIES))
+def test_memory_is_kept_and_instances_without_a_plan_are_proved_to_have_none(seed):
+    rng = np.random.default_rng(seed)
+    instance = with_memory(small_instance(rng, most_m=3), rng)
+    best, result = optimum(instance), run(instance, "exact_spp")
+    heuristic = run(instance, "spp")
+    if best is None:
+        assert result.status is Status.INFEASIBLE
+        assert heuristic.objective is None
+    else:
+        assert result.status is Status.OPTIMAL
+        assert result.objective == best
+        assert heuristic.objective is None or heuristic.objective >= best
 
 
 @pytest.mark.parametrize("seed", range(4))
