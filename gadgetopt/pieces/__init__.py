@@ -2,6 +2,7 @@
 
 - `knapsack`: multi-dimensional and multiple-choice knapsacks, exact, bounded, approximate
 - `graphs`: arborescences, spanning trees, flows and packings
+- `pipeline`: synchronous pipelines of a chain of layers: plans, schedules, bounds, exact search
 - `rounding`, `bicriteria`: randomised rounding of packing and covering programs
 - `utility`: sigmoid utility of a completion time
 - `traces`, `csv_rows`: traces of GPU clusters, and the CSV files they are in

@@ -25,6 +25,7 @@ METHODS = {
     "knapsack": ["cg_core", "direct@highs"],
     "pd_ors": ["pd_ors", "price_bound"],
     "smd": ["smd", "lagrangian", "cg_core"],
+    "spp": ["spp", "plan_bound", "exact_spp"],
 }
 
 

@@ -22,11 +22,13 @@ def test_there_are_at_least_thirty_malformed_files_each_with_its_line():
 #: A good instance and a cheap method of the systems that files are named after.
 SYSTEMS = {
     "a_srpt_": ("instances/a_srpt/tiny/rounding_trap.json", "spjf"),
+    "dapple_": ("instances/dapple/tiny/d1_latency_below_optimum.json", "data_parallel"),
     "forest_packing_": ("instances/forest_packing/tiny/h2_heterogeneous_triangle.json", "ring"),
     "gadget_": ("instances/gadget/tiny/h2_chain_of_bounds.json", "drf"),
     "parallel_machines_": ("instances/parallel_machines/tiny/two_machines.json", "lpt"),
     "pd_ors_": ("instances/pd_ors/tiny/d_workload.json", "pd_ors"),
     "knapsack_": ("instances/knapsack/tiny/e6_two_rows.json", "greedy"),
+    "spp_": ("instances/spp/tiny/e1_load_is_not_time.json", "spp"),
     "smd_": ("instances/smd/tiny/e2_sync.json", "greedy"),
     "": ("instances/sjf_bco/tiny/e1_co_locate.json", "first_fit"),
 }

@@ -1,0 +1,10 @@
+"""Search over all plans of a pipeline.
+
+- `device_states`: device sets that the next stage can have, up to symmetry and dominance
+- `device_rules`, `machine_rules`: of clusters with any bandwidths, and in machines
+- `stage_tables`: times of all stages in whole ticks, rounded down; bounds on the rest of a plan
+- `labels`: partial plans as arrays, and dominance among them
+- `label_search`: least head-load-tail bound over all plans, and all plans below a cutoff
+- `exact_plans`: least makespan over all plans
+- `plan_certificate`: what proves that no plan has a shorter schedule, and its check
+"""

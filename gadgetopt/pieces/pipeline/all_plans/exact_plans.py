@@ -1,0 +1,202 @@
+"""Least makespan over all plans: enumeration below a cutoff, then schedules of what is left.
+
+1. The least head-load-tail bound of all plans, and a plan that has it (`label_search`).
+2. Its schedule by rules and local search is the first incumbent, if there is no better one.
+3. All plans whose head-load-tail bound is below a cutoff, for a cutoff that grows to the incumbent.
+   Each gets its one-machine bound, and a schedule by rules if that is below the incumbent.
+4. What is still below the incumbent gets local search, then CP-SAT, smallest bound first.
+
+Whatever ends it early, the smallest bound of a plan that is not done is a lower bound. Up to step 3
+a bound is proved by whoever enumerates the plans again (`plan_certificate`); the bounds of step 4
+are CP-SAT's word.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from gadgetopt.numbers.exact import ceiling
+from gadgetopt.pieces.pipeline.all_plans.label_search import (
+    LADDER,
+    FoundPlan,
+    LabelOutcome,
+    PlanSpace,
+)
+from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER
+from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
+from gadgetopt.pieces.pipeline.improvement import improved_schedule, short_schedule
+from gadgetopt.pieces.pipeline.instance import PipelineInstance
+from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
+from gadgetopt.pieces.pipeline.plan import Plan
+from gadgetopt.pieces.pipeline.shop import Shop, shop_of
+from gadgetopt.pieces.pipeline.simulator import Schedule
+from gadgetopt.search.clock import Clock
+from gadgetopt.search.state import Search
+from gadgetopt.system.data import Certificate
+
+#: Seconds of CP-SAT for a plan, in turns over all plans that are left.
+TURNS_S = (2.0, 10.0, 60.0, 1e9)
+
+Planned = tuple[Plan, Schedule]
+
+
+@dataclass
+class Leaf:
+    """A plan that may be better than the incumbent, and what is known of its makespan."""
+
+    plan: Plan
+    shop: Shop
+    bound_s: Fraction
+    schedule: Schedule | None = None
+    searched: bool = False
+    closed: bool = False
+
+
+@dataclass
+class ExactPlans:
+    """One run over all plans of an instance.
+
+    Parameters
+    ----------
+    instance : PipelineInstance
+    search : Search
+        Incumbent (plan and schedule), bound and time; exact seconds. May come with an incumbent.
+    rng : numpy.random.Generator
+    certify : callable, optional
+        Turns a bound in seconds that enumeration proves into the system's certificate of it.
+
+    Attributes
+    ----------
+    notes : dict
+        Labels, plans enumerated, plans left for CP-SAT and its calls.
+    """
+
+    instance: PipelineInstance
+    search: Search[Planned]
+    rng: np.random.Generator
+    certify: Callable[[Fraction], Certificate] | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+    #: All plans with a smaller head-load-tail bound are among the leaves.
+    _frontier_s: Fraction = Fraction(0)
+
+    def run(self) -> None:
+        """Find the least makespan, or what time allows."""
+        clock = self.search.clock
+        with clock.phase("least bound"):
+            space = PlanSpace(self.instance)
+            least = space.least_bound(clock, self._cutoff(space))
+        if least.ticks >= NEVER:
+            self.search.infeasible = True
+            return
+        self._proved(least.ticks * space.tick_s)
+        self.notes["labels"] = least.labels
+        with clock.phase("first schedule"):
+            self._first(least)
+        if self.search.over:
+            return
+        with clock.phase("enumeration"):
+            leaves = self._enumerated(space, least.ticks)
+        with clock.phase("schedules"):
+            self._scheduled(leaves)
+        if not self.search.closed and not clock.expired and self.search.limit_hit is None:
+            self.search.limit_hit = "memory_mb"  # more labels than a search keeps
+
+    def _cutoff(self, space: PlanSpace) -> int:
+        """Return the incumbent in ticks, rounded up."""
+        value = self.search.value
+        return NEVER if value == math.inf else space.ticks_above(Fraction(value))
+
+    def _proved(self, bound_s: Fraction) -> None:
+        """Take a bound that enumeration proves."""
+        self.search.prove(bound_s, self.certify(bound_s) if self.certify else None)
+
+    def _offer(self, plan: Plan, schedule: Schedule) -> None:
+        self.search.offer(schedule.makespan_s, (plan, schedule))
+
+    def _first(self, least: LabelOutcome) -> None:
+        """Schedule the plan of the least bound."""
+        for found in least.plans:
+            shop = shop_of(self.instance, found.plan)
+            bound = one_machine_bound(shop)
+            clock = Clock(self.search.clock.limits(0.2))
+            self._offer(found.plan, improved_schedule(shop, bound, clock, self.rng, rounds=50))
+
+    def _enumerated(self, space: PlanSpace, least: int) -> list[Leaf]:
+        """Return all plans whose bound is below the incumbent, and prove what follows from them."""
+        leaves: dict[Shop, Leaf] = {}
+        for factor in (*LADDER, None):
+            cutoff = self._cutoff(space)
+            rung = cutoff if factor is None else min(cutoff, int(least * factor) + 1)
+            found = space.search(rung, self.search.clock, dominance=False)
+            if not found.complete:
+                break
+            self._bounded(found.plans, leaves)
+            self.notes["plans enumerated"] = len(found.plans)
+            self._frontier_s = rung * space.tick_s
+            self._proved(self._bound(leaves.values()))
+            if self.search.over or rung >= self._cutoff(space):
+                break
+        return sorted(leaves.values(), key=lambda leaf: leaf.bound_s)
+
+    def _bound(self, leaves: Iterable[Leaf]) -> Fraction:
+        """Return the least bound of any plan."""
+        return min([self._frontier_s, *(leaf.bound_s for leaf in leaves)])
+
+    def _bounded(self, plans: Sequence[FoundPlan], leaves: dict[Shop, Leaf]) -> None:
+        """Give new plans their one-machine bound, and a schedule if they may be better."""
+        for found in plans:
+            shop = shop_of(self.instance, found.plan)
+            if shop in leaves:
+                continue
+            bound = one_machine_bound(shop)
+            leaf = leaves[shop] = Leaf(found.plan, shop, bound * shop.unit)
+            if leaf.bound_s < self.search.value and not self.search.clock.expired:
+                leaf.schedule = short_schedule(shop, bound)
+                self._offer(found.plan, leaf.schedule)
+                leaf.closed = leaf.schedule.makespan == bound
+
+    def _scheduled(self, leaves: list[Leaf]) -> None:
+        """Schedule plans by CP-SAT, in turns of more and more time."""
+        self.notes["plans for CP-SAT"] = sum(self._open(leaf) for leaf in leaves)
+        self.notes["calls of CP-SAT"] = 0
+        for seconds in TURNS_S:
+            for leaf in leaves:
+                if self._open(leaf) and not self.search.over:
+                    self._turn(leaf, seconds)
+                    self.search.prove(min(Fraction(self.search.value), self._bound(leaves)))
+
+    def _open(self, leaf: Leaf) -> bool:
+        return not leaf.closed and leaf.bound_s < self.search.value
+
+    def _turn(self, leaf: Leaf, seconds: float) -> None:
+        """Let local search, then CP-SAT look for a schedule shorter than the incumbent."""
+        if not leaf.searched:
+            leaf.searched = True
+            clock = Clock(self.search.clock.limits(at_most_s=seconds))
+            bound = one_machine_bound(leaf.shop)
+            leaf.schedule = improved_schedule(leaf.shop, bound, clock, self.rng)
+            self._offer(leaf.plan, leaf.schedule)
+            leaf.closed = leaf.schedule.makespan == bound
+            if leaf.closed or self.search.over:
+                return
+        self.notes["calls of CP-SAT"] += 1
+        solved = cp_schedule(
+            leaf.shop,
+            self.search.clock.limits(at_most_s=seconds),
+            int(self.rng.integers(2**31 - 1)),
+            start=leaf.schedule,
+            cutoff=ceiling(Fraction(self.search.value) / leaf.shop.unit),
+        )
+        leaf.bound_s = max(leaf.bound_s, solved.bound * leaf.shop.unit)
+        leaf.closed = solved.closed
+        if solved.schedule is not None:
+            leaf.schedule = solved.schedule
+            self._offer(leaf.plan, solved.schedule)
+        if solved.limit_hit == "interrupted":
+            self.search.limit_hit = "interrupted"

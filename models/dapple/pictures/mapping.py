@@ -1,0 +1,49 @@
+"""The map of counts: GPUs of each machine in each stage."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from gadgetopt.reporting.figures import BLUE, PALE, TEMPLATE
+
+from ..instance import DappleInstance, DappleSolution
+
+
+def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
+    """Draw how many GPUs of each machine every stage has, and its layers."""
+    machine_of = instance.cluster.machine_of
+    machines = len(instance.cluster.gpus_per_machine)
+    counts = [
+        [sum(machine_of[v] == k for v in devices) for devices in solution.stage_devices]
+        for k in range(machines)
+    ]
+    stages = [
+        f"stage {n}<br>layers {first}-{end - 1}"
+        for n, (first, end) in enumerate(solution.stage_layers)
+    ]
+    figure = go.Figure(
+        go.Heatmap(
+            x=stages,
+            y=[f"machine {k}" for k in range(machines)],
+            z=counts,
+            text=[[str(count) if count else "" for count in row] for row in counts],
+            texttemplate="%{text}",
+            colorscale=[[0, PALE], [1, BLUE]],
+            zmin=0,
+            showscale=False,
+            xgap=2,
+            ygap=2,
+            hovertemplate="%{y}, %{x}: %{z} GPUs<extra></extra>",
+        )
+    )
+    spanning = sum(len({machine_of[v] for v in devices}) > 1 for devices in solution.stage_devices)
+    figure.update_layout(
+        title={
+            "text": f"{len(stages)} stages on {machines} machines",
+            "subtitle": {"text": f"GPUs of each machine in each stage; {spanning} span machines"},
+        },
+        template=TEMPLATE,
+        height=170 + max(120, 34 * machines),
+        yaxis={"autorange": "reversed"},
+    )
+    return figure

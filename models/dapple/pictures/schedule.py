@@ -1,0 +1,51 @@
+"""The Gantt chart of an iteration, with the pivot of the paper's latency marked."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from gadgetopt.pieces.pipeline.bound import head_load_tail
+from gadgetopt.pieces.pipeline.dispatch import channels_first_come, dispatch
+from gadgetopt.pieces.pipeline.orders import one_forward_one_backward
+from gadgetopt.pieces.pipeline.pivot_latency import latency_s, pivot_of
+from gadgetopt.pieces.pipeline.shop import Shop, shop_of
+from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
+from gadgetopt.reporting.figures import RED
+from gadgetopt.reporting.pipelines import gantt
+
+from ..instance import DappleInstance, DappleSolution
+
+
+def draw(instance: DappleInstance, solution: DappleSolution) -> go.Figure:
+    """Draw blocks, transfers and AllReduce over time; the pivot, the bound and the latency."""
+    shop = shop_of(instance, solution.plan)
+    schedule = schedule_of(shop, solution)
+    f, b, a = (row.tolist() for row in shop.in_seconds())
+    M = shop.num_microbatches
+    pivot = pivot_of(f, b, a, M)
+    latency = float(latency_s(f, b, a, M, pivot))
+    names = machine_names(shop.num_machines)
+    names[pivot] = f"<b>pivot: {names[pivot]}</b>"
+    bound_s = float(head_load_tail(shop).value_s)
+    figure = gantt(
+        schedule,
+        names,
+        bound_s,
+        f"dashed: no order of this plan ends before {bound_s:.6g} s; "
+        f"red: the planner's latency of {latency:.6g} s, an estimate",
+    )
+    figure.add_vline(x=latency, line={"color": RED, "width": 2, "dash": "dot"})
+    return figure
+
+
+def schedule_of(shop: Shop, solution: DappleSolution) -> Schedule:
+    """Return the schedule of a solution, by its orders or its warm-up numbers."""
+    if solution.orders is not None:
+        return simulate(shop, solution.orders)
+    orders = [one_forward_one_backward(shop.num_microbatches, k) for k in solution.warmup or ()]
+    return dispatch(shop, channels_first_come(orders))
+
+
+def machine_names(count: int) -> list[str]:
+    """Return the names of stage 0, link 0, stage 1, ..."""
+    return [f"link {q // 2}" if q % 2 else f"stage {q // 2}" for q in range(count)]

@@ -1,0 +1,193 @@
+"""SPP: order the GPUs, plan by PRM for every number of stages, schedule each plan by PE."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, islice, pairwise
+from typing import Literal
+
+import numpy as np
+
+from gadgetopt.pieces.pipeline.bound import head_load_tail
+from gadgetopt.pieces.pipeline.orders import round_orders
+from gadgetopt.pieces.pipeline.plan import Plan, plan_violations
+from gadgetopt.pieces.pipeline.shop import shop_of
+from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
+
+from ..instance import SppInstance, SppSolution
+from .block_costs import BlockCosts
+from .device_order import Order, device_orders
+from .prm import BlockPlan, Prm
+
+TieBreak = Literal["recurrence", "bound"]
+
+#: Plans of one least load among which `tie_break="bound"` chooses.
+MOST_TIED = 1000
+
+#: Makespans are rounded up by this before loads in doubles are compared with them.
+_MARGIN = 1e-12
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A plan with its schedule by PE.
+
+    Attributes
+    ----------
+    plan : Plan
+    load_s : float
+        W of PRM.
+    schedule : Schedule
+    """
+
+    plan: Plan
+    load_s: float
+    schedule: Schedule
+
+    @property
+    def makespan_s(self) -> Fraction:
+        """T."""
+        return self.schedule.makespan_s
+
+
+def spp(
+    instance: SppInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    order: Order = "rdo",
+    gpu_order: str = "",
+    tie_break: TieBreak = "recurrence",
+) -> MethodOutcome:
+    r"""Return the best of PRM's plans for :math:`\xi = 1, \dots, \min(L, V)` stages under PE.
+
+    With :math:`S^*` the stages of an optimal plan and :math:`\Phi = b_{max} / b_{min}`,
+
+    .. math:: T \le \Big(2 + \frac{4 S^* - 4}{M}\Big)\, \Phi\, OPT
+
+    for half duplex channels, no latency and no memory limits.
+
+    Parameters
+    ----------
+    instance : SppInstance
+    limits : Limits
+        `time_s` stops between two numbers of stages.
+    rng : numpy.random.Generator
+        Not used: the algorithm is deterministic.
+    order : "rdo", "natural", "list" or "best_of_all", default "rdo"
+        Order of the GPUs: recursive device ordering, as numbered, `gpu_order`, or every one for at
+        most eight GPUs (extension).
+    gpu_order : str
+        GPUs separated by commas.
+    tie_break : "recurrence" or "bound", default "recurrence"
+        Of the plans of least W for a number of stages take that of the recurrence, or (extension)
+        of the first thousand that with the least head-load-tail bound.
+
+    Notes
+    -----
+    PRM leaves out states that cannot end below the best makespan so far, which changes nothing:
+    see `prm`. A plan whose makespan equals that of fewer stages is not taken.
+
+    References
+    ----------
+    Z. Luo et al., "Efficient Pipeline Planning for Expedited Distributed DNN Training", INFOCOM
+    2022. The constants of the reproduction are ours where the abstract is silent (reconstructed).
+    """
+    clock = Clock(limits)
+    best: Candidate | None = None
+    trace: list[TracePoint] = []
+    orders = states = 0
+    complete = True
+    for gpus in device_orders(instance, order, gpu_order):
+        orders += 1
+        with clock.phase("costs"):
+            prm = Prm(BlockCosts(instance, gpus), use_all_gpus=instance.options.use_all_gpus)
+        with clock.phase("plans and schedules"):
+            for found in candidates(instance, prm, gpus, best, tie_break):
+                if best is None or found.makespan_s < best.makespan_s:
+                    best = found
+                    trace.append(TracePoint(clock.elapsed_s, best.makespan_s, None))
+                complete = not clock.expired
+                if not complete:
+                    break
+        states += prm.states
+        if not complete:
+            break
+    if best is None:
+        return MethodOutcome(limit_hit=None if complete else "time_s", phases_s=clock.phases_s)
+    return MethodOutcome(
+        solution=SppSolution.of(best.plan, best.schedule.orders),
+        claimed_objective=best.makespan_s,
+        limit_hit=None if complete else "time_s",
+        trace=tuple(trace),
+        phases_s=clock.phases_s,
+        notes={"stages": best.plan.num_stages, "orders": orders, "states": states},
+    )
+
+
+def candidates(
+    instance: SppInstance,
+    prm: Prm,
+    gpus: Sequence[int],
+    best: Candidate | None = None,
+    tie_break: TieBreak = "recurrence",
+) -> Iterator[Candidate]:
+    """Yield PRM's plan with its schedule for every number of stages that may improve on the best.
+
+    `best` is the best so far; what is yielded counts from then on.
+    """
+    for stages in range(1, instance.most_stages + 1):
+        upper_s = math.inf if best is None else float(best.makespan_s) * (1 + _MARGIN)
+        if stages > 1:
+            prm.extend(upper_s)
+        found = prm.best(stages)
+        if found is None:
+            continue
+        candidate = _scheduled(instance, prm, gpus, found, tie_break)
+        if candidate is None:
+            continue
+        if best is None or candidate.makespan_s < best.makespan_s:
+            best = candidate
+        yield candidate
+
+
+def _scheduled(
+    instance: SppInstance, prm: Prm, gpus: Sequence[int], found: BlockPlan, tie_break: TieBreak
+) -> Candidate | None:
+    plan = plan_of(found, gpus)
+    if tie_break == "bound":
+        tied = (plan_of(other, gpus) for other in islice(prm.tied(found), MOST_TIED))
+        allowed = [other for other in tied if not plan_violations(instance, other)]
+        plan = min(
+            allowed,
+            key=lambda other: head_load_tail(shop_of(instance, other)).value_s,
+            default=plan,
+        )
+    if plan_violations(instance, plan):  # does not fit into memory by less than a rounding error
+        return None
+    return Candidate(plan, found.load_s, pe(instance, plan))
+
+
+def pe(instance: SppInstance, plan: Plan) -> Schedule:
+    """Return the schedule of PE: the orders of rounds, every block as early as they allow.
+
+    In round t = 1, 2, ... block j = 1..4S-3 of a microbatch, the last stage's two being one, is
+    appended to its machine's order for microbatch t - j + 1, later blocks first.
+    """
+    shop = shop_of(instance, plan)
+    return simulate(shop, round_orders(shop))
+
+
+def plan_of(found: BlockPlan, gpus: Sequence[int]) -> Plan:
+    """Return a plan on consecutive GPUs of an order as a plan."""
+    layers = pairwise((0, *found.ends))
+    blocks = pairwise((0, *accumulate(found.replicas)))
+    return Plan(
+        stage_layers=tuple(layers),
+        stage_devices=tuple(tuple(sorted(gpus[a:b])) for a, b in blocks),
+    )

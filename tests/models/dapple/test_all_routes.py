@@ -1,0 +1,121 @@
+"""The hand-checked instances by every route, and exact routes against enumeration."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from gadgetopt.models.dapple.algorithms.planner import dapple
+from gadgetopt.models.dapple.algorithms.schedules import record
+from gadgetopt.models.dapple.bounds.least_bound import least_bound
+from gadgetopt.models.dapple.certificate import check_bound
+from gadgetopt.models.dapple.evaluate import evaluate
+from gadgetopt.models.dapple.exact.plans import exact_plans
+from gadgetopt.models.dapple.formulations import bound, joint
+from gadgetopt.models.dapple.instance import DappleSolution
+
+from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
+from gadgetopt.pieces.pipeline.shop import shop_of
+from gadgetopt.solvers import solve_model
+from gadgetopt.system.result import Limits, Status
+
+from . import brute_force
+from .chains import D1, D1_PLAN, D2, D2_BEST, D2_PLANNED, drawn
+
+LIMITS = Limits(time_s=60)
+
+
+def run(method, instance, **parameters):
+    return method(instance, LIMITS, np.random.default_rng(0), **parameters)
+
+
+def test_d1_the_latency_is_below_the_optimum():
+    # F = (3, 2), B = (6, 4), link 4/2 * 2/2 = 2 each way, AR = (2/2 * 4/20, 2/2 * 62/20).
+    found = record(D1, D1_PLAN)
+    assert found.latency_paper_s == pytest.approx(36.2)
+    assert found.pivot_paper == 0
+    assert found.pivot_max == 2
+    assert found.lower_bound_s == Fraction("37.2")
+    assert found.makespan_s == {
+        "A": Fraction("48.2"),
+        "B": Fraction("40.2"),
+        "GPipe": Fraction("46.2"),
+        "PE": Fraction("37.2"),
+    }
+    planned = run(dapple, D1)
+    assert planned.solution.plan == D1_PLAN
+    everything = run(dapple, D1, memo="none")
+    assert everything.solution.plan == D1_PLAN
+    assert everything.notes["candidates"] == 33
+    best = run(exact_plans, D1)
+    assert evaluate(D1, best.solution).objective == Fraction("37.2")
+    assert check_bound(D1, best.certificate) == pytest.approx(Fraction("37.2"))
+
+
+def test_d2_the_pivot_rule_misleads_the_planner():
+    planned = record(D2, D2_PLANNED)
+    assert planned.latency_paper_s == pytest.approx(48.0)
+    assert (planned.pivot_paper, planned.pivot_max) == (0, 4)
+    # 4 + 0.1 + 2 + 1 + 4 * 9 + (8 + 0.1 + 4 + 1)
+    assert planned.lower_bound_s == Fraction("56.2")
+    assert planned.makespan_s["A"] == Fraction("58.4")
+    assert planned.makespan_s["B"] == Fraction("56.2")
+    best = record(D2, D2_BEST)
+    assert best.lower_bound_s == 49
+    assert (best.makespan_s["A"], best.makespan_s["B"]) == (51, 49)
+    outcome = run(dapple, D2)
+    assert outcome.solution.plan == D2_PLANNED
+    assert evaluate(D2, outcome.solution).objective == Fraction("56.2")
+    assert run(dapple, D2, pivot="max").solution.plan == D2_BEST
+    for method in (exact_plans, least_bound):
+        solved = run(method, D2)
+        assert evaluate(D2, solved.solution).objective == 49
+        assert check_bound(D2, solved.certificate) == pytest.approx(49)
+
+
+@pytest.mark.parametrize("instance", [D1, D2], ids=["d1", "d2"])
+def test_the_hand_checked_plans_by_cp_sat(instance):
+    plan = D1_PLAN if instance is D1 else D2_PLANNED
+    shop = shop_of(instance, plan)
+    solved = cp_schedule(shop, LIMITS, 0)
+    assert solved.closed
+    expected = Fraction("37.2") if instance is D1 else Fraction("56.2")
+    assert solved.schedule.makespan_s == expected
+    solution = DappleSolution.of(plan, orders=solved.schedule.orders)
+    assert evaluate(instance, solution).objective == expected
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_enumeration_and_all_exact_routes_agree(seed):
+    instance = drawn(seed)
+    optimum = brute_force.optimum(instance)
+    exact = run(exact_plans, instance)
+    assert evaluate(instance, exact.solution).objective == optimum
+    assert float(exact.dual_bound) == pytest.approx(float(optimum))
+    if exact.certificate is not None:
+        assert check_bound(instance, exact.certificate) <= optimum
+    lower = run(least_bound, instance)
+    assert float(lower.dual_bound) <= float(optimum) * (1 + 1e-9)
+    least = float(brute_force.least_bound(instance))
+    assert float(lower.dual_bound) == pytest.approx(min(least, float(lower.claimed_objective)))
+    planned = run(dapple, instance)
+    assert evaluate(instance, planned.solution).objective >= optimum
+
+
+@pytest.mark.parametrize("seed", [*range(30), 196])  # 196: blocks that take no time
+def test_the_integer_programs_agree_with_enumeration(seed):
+    instance = drawn(seed, comm_model="simple")
+    exact = instance.cluster.exact
+    if exact.inter > exact.intra or exact.allreduce_inter > exact.allreduce_intra:
+        pytest.skip("slower inside than across: not in the integer programs")
+    for formulation, expected in (
+        (joint, brute_force.optimum(instance)),
+        (bound, brute_force.least_bound(instance)),
+    ):
+        model = formulation.build(instance)
+        solved = solve_model(model, "highs", LIMITS)
+        assert solved.status is Status.OPTIMAL
+        assert float(solved.objective) == pytest.approx(float(expected))
+        evaluation = evaluate(instance, formulation.decode(model, instance))
+        assert evaluation.feasible
+        if formulation is joint:
+            assert float(evaluation.objective) == pytest.approx(float(expected))

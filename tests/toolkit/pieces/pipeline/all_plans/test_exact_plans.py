@@ -1,0 +1,110 @@
+"""Least makespans over all plans, and what proves them, against brute force."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.pieces.pipeline.all_plans.exact_plans import ExactPlans
+from gadgetopt.pieces.pipeline.all_plans.plan_certificate import proved_makespan_s
+from gadgetopt.pieces.pipeline.plan import plan_violations
+from gadgetopt.pieces.pipeline.shop import shop_of
+from gadgetopt.pieces.pipeline.simulator import schedule_violations, simulate
+from gadgetopt.search.state import Search
+from gadgetopt.system.result import Limits
+
+from ..examples import (
+    GNMT,
+    VGG16,
+    all_plans,
+    d1,
+    d2,
+    e1,
+    e2,
+    instances,
+    least_makespan,
+    profiled,
+)
+
+
+def exact(instance, limits=None):
+    search: Search = Search("min", limits or Limits())
+    run = ExactPlans(instance, search, np.random.default_rng(0))
+    run.run()
+    return search, run
+
+
+def brute_force_s(instance):
+    shops = {shop_of(instance, plan) for plan in all_plans(instance)}
+    return min((least_makespan(shop) * shop.unit for shop in shops), default=None)
+
+
+@settings(max_examples=40)
+@given(instances(3, 2, 3))
+def test_the_least_makespan_is_that_of_brute_force(instance):
+    least = brute_force_s(instance)
+    search, _ = exact(instance)
+    if least is None:
+        assert search.infeasible
+        return
+    plan, schedule = search.best
+    assert not plan_violations(instance, plan)
+    assert simulate(shop_of(instance, plan), schedule.orders).makespan_s == search.value == least
+    shop = schedule.shop
+    assert not list(schedule_violations(shop, schedule.fwd_start, schedule.bwd_start))
+    assert search.closed
+    assert search.bound <= least
+
+
+@settings(max_examples=25)
+@given(instances(3, 2, 3), st.sampled_from([0, 0.5, 0.999, 1, 1.001, 2, 1e12]))
+def test_what_the_check_proves_is_true_whatever_is_claimed(instance, factor):
+    least = brute_force_s(instance)
+    claim = Fraction(factor) * (least if least is not None else 1)
+    proved = proved_makespan_s(instance, claim)
+    assert proved <= claim
+    if least is not None:
+        assert proved <= least
+
+
+@pytest.mark.parametrize(
+    ("instance", "least"), [(e1(), 38), (e2(), Fraction(211, 6)), (d1(), 37.2), (d2(), 49)]
+)
+def test_hand_checked_optima(instance, least):
+    search, _ = exact(instance)
+    assert float(search.value) == pytest.approx(float(least), rel=1e-12)
+    assert search.closed
+
+
+@pytest.mark.parametrize(
+    ("profile", "machines", "gpus", "count", "least"),
+    [
+        (VGG16, 2, 2, 4, 0.216199),
+        (VGG16, 2, 4, 8, 0.097496),
+        (VGG16, 4, 4, 16, 0.049090),
+        (GNMT, 2, 2, 4, 0.040623),
+    ],
+)
+def test_optima_of_profiles_are_proved_without_a_solver(profile, machines, gpus, count, least):
+    instance = profiled(profile, count, machines, gpus)
+    search, run = exact(instance)
+    assert float(search.value) == pytest.approx(least, abs=1e-6)
+    assert run.notes["calls of CP-SAT"] == 0
+    proved = proved_makespan_s(instance, search.bound)
+    assert float(proved) == pytest.approx(float(search.value), rel=1e-10)
+
+
+def test_without_time_there_is_a_bound_that_holds():
+    instance = profiled(VGG16, 8, 2, 4)
+    search, _ = exact(instance, Limits(time_s=0.0))
+    assert 0 < search.bound <= Fraction("0.097497")
+
+
+def test_a_gap_ends_the_search_early():
+    search, run = exact(profiled(VGG16, 4, 2, 2), Limits(rel_gap=0.5))
+    assert search.closed
+    assert "plans enumerated" not in run.notes

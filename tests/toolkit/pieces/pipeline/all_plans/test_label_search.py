@@ -1,0 +1,149 @@
+"""The label search against brute force over all plans; its least bounds on profiles."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.pieces.pipeline.all_plans.device_states import DeviceStates
+from gadgetopt.pieces.pipeline.all_plans.label_search import NEVER, PlanSpace, plan_bound_s
+from gadgetopt.pieces.pipeline.all_plans.machine_rules import (
+    across_machines,
+    merges_to,
+)
+from gadgetopt.pieces.pipeline.cluster import MatrixCluster
+from gadgetopt.pieces.pipeline.plan import plan_violations
+from gadgetopt.pieces.pipeline.shop import shop_of
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import Limits
+
+from ..examples import GNMT, VGG16, all_plans, d1, d2, e1, e2, instances, least_bound_s, profiled
+
+ROUNDING = Fraction(1, 10**9)
+
+
+@settings(max_examples=80)
+@given(instances())
+def test_the_least_bound_is_that_of_brute_force(instance):
+    space = PlanSpace(instance)
+    outcome = space.least_bound(Clock())
+    assert outcome.complete
+    if not outcome.plans:
+        assert not list(all_plans(instance))
+        assert outcome.ticks >= NEVER or space.root_ticks >= NEVER
+        return
+    least = least_bound_s(instance)
+    found = outcome.plans[0].plan
+    assert not plan_violations(instance, found)
+    assert least * (1 - ROUNDING) <= outcome.ticks * space.tick_s <= least
+    assert least <= plan_bound_s(instance, found) <= least * (1 + ROUNDING)
+
+
+@settings(max_examples=40)
+@given(instances(), st.sampled_from([1.0, 1.1, 1.5]))
+def test_enumeration_finds_the_times_of_every_plan_that_none_is_better_than(instance, factor):
+    """Up to plans all of whose times are at least those of another plan."""
+    space = PlanSpace(instance)
+    cutoff = int(space.root_ticks * factor) + 1
+    if cutoff >= NEVER:
+        return
+    outcome = space.search(cutoff, Clock(), dominance=False)
+    listed = [shop_of(instance, found.plan) for found in outcome.plans]
+    times = {(shop.in_seconds()[0].tobytes(), str(shop)) for shop in listed}
+    for plan in all_plans(instance):
+        shop = shop_of(instance, plan)
+        if plan_bound_s(instance, plan) >= (cutoff - 1) * space.tick_s:
+            continue
+        known = (shop.in_seconds()[0].tobytes(), str(shop)) in times
+        assert known or any(no_worse(other, shop) for other in listed)
+
+
+def no_worse(a, b) -> bool:
+    if a.num_machines != b.num_machines:
+        return False
+    rows = itertools.chain(
+        zip(a.fwd, b.fwd, strict=True),
+        zip(a.bwd, b.bwd, strict=True),
+        zip(a.allreduce, b.allreduce, strict=True),
+    )
+    return all(x * a.unit <= y * b.unit for x, y in rows)
+
+
+@pytest.mark.parametrize(
+    ("instance", "least"), [(e1(), 36), (e2(), "35.16666666"), (d1(), "37.2"), (d2(), 49)]
+)
+def test_hand_checked_least_bounds(instance, least):
+    space = PlanSpace(instance)
+    ticks = space.least_bound(Clock()).ticks
+    assert float(ticks * space.tick_s) == pytest.approx(float(least), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("profile", "machines", "gpus", "count", "least"),
+    [
+        (VGG16, 2, 2, 4, 0.214856),
+        (VGG16, 2, 4, 8, 0.095396),
+        (VGG16, 4, 4, 16, 0.048465),
+        (GNMT, 2, 2, 4, 0.037383),
+        (GNMT, 2, 4, 8, 0.021096),
+    ],
+)
+def test_least_bounds_of_profiles(profile, machines, gpus, count, least):
+    space = PlanSpace(profiled(profile, count, machines, gpus))
+    ticks = space.least_bound(Clock()).ticks
+    assert float(ticks * space.tick_s) == pytest.approx(least, abs=6e-7)
+
+
+def test_without_time_the_bound_is_that_of_the_root():
+    space = PlanSpace(profiled(VGG16, 4, 2, 2))
+    outcome = space.least_bound(Clock(Limits(time_s=0.0)))
+    assert not outcome.complete
+    assert 0 < outcome.ticks <= space.least_bound(Clock()).ticks
+
+
+def test_nothing_is_below_the_least_bound():
+    space = PlanSpace(e2())
+    least = space.least_bound(Clock()).ticks
+    assert not space.search(least, Clock(), dominance=False).plans
+    assert space.search(least + 1, Clock(), dominance=False).plans
+
+
+def test_large_matrices_are_refused():
+    rows = tuple(tuple(0.0 if u == v else 1.0 for v in range(11)) for u in range(11))
+    large = e1().model_copy(update={"cluster": MatrixCluster(bandwidth_bytes_per_s=rows)})
+    with pytest.raises(ModelRefused, match="11 GPUs of arbitrary bandwidths"):
+        DeviceStates(large)
+
+
+def test_merged_machines():
+    assert merges_to((2, 2), (4, 0))
+    assert merges_to((3, 2, 2, 1), (4, 4, 0, 0))
+    assert not merges_to((3, 3, 0), (4, 2, 0))
+
+
+def test_sets_across_machines_leave_few_machines_broken():
+    # 4 GPUs of four machines of 4. (2, 2, 0, 0) and (3, 1, 0, 0) leave what an emptied machine also
+    # leaves, with two machines merged; only three or four stages of 3 need the others.
+    of_four = [counts for counts in across_machines((4, 4, 4, 4)) if sum(counts) == 4]
+    assert of_four == [(2, 1, 1, 0), (1, 1, 1, 1)]
+
+
+def test_large_chains_on_many_gpus_are_refused():
+    large = profiled(GNMT, 4, 8, 8)
+    many = large.model_copy(update={"layers": large.layers * 40})
+    with pytest.raises(ModelRefused, match="680 on 64 GPUs are too many"):
+        PlanSpace(many)
+
+
+def test_few_labels_leave_a_bound_and_perhaps_a_plan():
+    space = PlanSpace(profiled(GNMT, 8, 2, 4))
+    least = space.least_bound(Clock()).ticks
+    outcome = space.search(2 * least, Clock(), dominance=True, most_labels=2000)
+    assert not outcome.complete
+    assert 0 < outcome.ticks <= least
+    assert len(outcome.plans) <= 1
