@@ -21,9 +21,9 @@ from gadgetopt.system.data import (
     Solution,
 )
 
-from .boxing import BoxingRules
+from .boxing import BoxingRules, IntoPartial
 from .labels import parse_label
-from .signatures import KINDS, Attributes
+from .operators import KINDS, Attributes
 from .tables import Tables
 
 #: Limits that keep every cost far inside the range of doubles.
@@ -106,7 +106,7 @@ class Operator(Data):
     ----------
     name : str
     kind : str
-        One of `signatures.KINDS`, or "custom" with listed signatures.
+        One of `operators.KINDS`, or "custom" with listed signatures.
     inputs : tuple of str
         The operators whose outputs fill the input slots; each is listed before this one.
     shape : tuple of int
@@ -164,6 +164,9 @@ class Costs(Data):
         or, as in the released code, of its inputs too (ten for softmax).
     forbidden_conversions : tuple of str
         Such as `B->P`, `S->B` or `S0->S1`: steps that no conversion may take, on any level.
+    into_partial : "table", "free", "unit", "penalty" or "forbidden"
+        What turning S or B into P costs; `table` is `free` in the paper's and `forbidden` in
+        OneFlow's.
     """
 
     unit: Literal["oneflow", "seconds"] = "oneflow"
@@ -174,6 +177,7 @@ class Costs(Data):
     link_bytes_per_s: Rate | None = None
     elementwise: Literal["output", "inputs_and_output"] = "output"
     forbidden_conversions: tuple[str, ...] = ()
+    into_partial: IntoPartial = "table"
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -185,7 +189,7 @@ class Costs(Data):
     @cached_property
     def rules(self) -> BoxingRules:
         """The table of volumes without the forbidden conversions."""
-        return BoxingRules(self.boxing_table, self.forbidden_conversions)
+        return BoxingRules(self.boxing_table, self.forbidden_conversions, self.into_partial)
 
 
 class OneFlowSbpInstance(Instance):

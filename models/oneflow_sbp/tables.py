@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .boxing import boxing_cost
 from .labels import (
     Label,
+    Shape,
     elements,
     label_text,
     parse_label,
@@ -23,7 +24,8 @@ from .labels import (
     split_devices,
     splits,
 )
-from .signatures import Signature, flops, signature_list
+from .operators import flops
+from .signatures import Signature, signature_list
 
 if TYPE_CHECKING:
     from .instance import OneFlowSbpInstance, Operator, Placement
@@ -44,6 +46,7 @@ class OperatorClass:
         :math:`\hat c_{ok}`, in the unit of the objective.
     memory_bytes : tuple of int
         :math:`m_{ok}`, of the device that keeps most.
+    shape : tuple of int
     tensor_bytes : int
     group : int
         Number of the placement.
@@ -52,6 +55,7 @@ class OperatorClass:
     signatures: tuple[Signature, ...]
     compute: tuple[Fraction, ...]
     memory_bytes: tuple[int, ...]
+    shape: Shape
     tensor_bytes: int
     group: int
 
@@ -130,7 +134,7 @@ class Tables:
 
     def _class(self, operator: Operator, inputs: Sequence[Operator], group: int) -> OperatorClass:
         placement = self.placements[group]
-        shapes = [o.shape for o in inputs]
+        shapes = tuple(o.shape for o in inputs)
         ratio = (
             1 / Fraction(self.costs.flops_per_s)
             if self.costs.unit == "seconds" and self.costs.flops_per_s is not None
@@ -156,6 +160,7 @@ class Tables:
             tuple(signatures),
             tuple(ratio * c for c in compute),
             tuple(memory),
+            operator.shape,
             operator.tensor_bytes,
             group,
         )
@@ -168,7 +173,7 @@ class Tables:
         placement: Placement,
     ) -> Fraction:
         """Return the floating-point operations of one device."""
-        whole = flops(operator.kind, operator.attributes, [o.shape for o in inputs], operator.shape)
+        whole = flops(operator.kind, operator.attributes, [o.shape for o in inputs])
         if whole is None and self.costs.elementwise == "inputs_and_output":
             tensors = [*zip((o.elements for o in inputs), signature.inputs, strict=True)]
             tensors.append((operator.elements, signature.output))
@@ -211,6 +216,7 @@ class Tables:
             self.costs.rules,
             have,
             want,
+            source.shape,
             source.tensor_bytes,
             from_.hierarchy,
             to.hierarchy,
