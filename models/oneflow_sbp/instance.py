@@ -254,7 +254,7 @@ class OneFlowSbpInstance(Instance):
 
     def _problems_of_operators(self) -> Iterator[str]:
         placements = {p.name for p in self.placements}
-        seen: set[str] = set()
+        seen: dict[str, str] = {}
         for i, operator in enumerate(self.operators):
             where = f"operators[{i}]"
             if operator.kind not in KINDS and operator.kind != "custom":
@@ -269,7 +269,10 @@ class OneFlowSbpInstance(Instance):
             for s, name in enumerate(operator.inputs):
                 if name not in seen:
                     yield f"{where}.inputs[{s}]: {name!r} is not an operator listed before"
-            seen.add(operator.name)
+            tied = operator.kind == "update" and operator.inputs
+            if tied and seen[operator.inputs[0]] != operator.placement:
+                yield f"{where}.placement: {operator.placement!r} is not that of its variable"
+            seen[operator.name] = operator.placement
 
     @cached_property
     def tables(self) -> Tables:

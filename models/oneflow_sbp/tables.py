@@ -179,7 +179,8 @@ class Tables:
             tensors.append((operator.elements, signature.output))
             weight = 10 if operator.kind in ("softmax", "softmax_grad") else 1
             return sum(
-                (Fraction(weight * n, split_devices([x], placement.hierarchy)) for n, x in tensors), Fraction(0)
+                (Fraction(weight * n, split_devices([x], placement.hierarchy)) for n, x in tensors),
+                Fraction(0),
             )
         if whole is None:
             whole = operator.elements

@@ -235,9 +235,7 @@ def _nodes(factors: Sequence[Factor]) -> tuple[int, ...]:
     return tuple(sorted({v for scope, _ in factors for v in scope}))
 
 
-def _spread(
-    store: _Tables, factor: Factor, nodes: Sequence[int], shape: Sequence[int]
-) -> Ints:
+def _spread(store: _Tables, factor: Factor, nodes: Sequence[int], shape: Sequence[int]) -> Ints:
     """Return a table with an axis of one entry for every node that it does not contain."""
     scope, number = factor
     table = store.tables[number]

@@ -268,11 +268,7 @@ class _Builder:
         rows = zip(self.domains[edge.source], have, strict=True)
         return tuple(
             tuple(
-                Fraction(0)
-                if b in free
-                else None
-                if edge.tied and a != b
-                else costs[k][j]
+                Fraction(0) if b in free else None if edge.tied and a != b else costs[k][j]
                 for j, b in zip(self.domains[edge.target], want, strict=True)
             )
             for k, a in rows
