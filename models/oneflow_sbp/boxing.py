@@ -237,13 +237,19 @@ def conversion(
 ) -> tuple[Step, ...] | None:
     """Return the steps that `boxing_cost` charges, as few as possible; None if there are none."""
     if same_group and tuple(source) == tuple(target):
-        return route(have, want, shape, tensor_bytes, source, rules)
+        return route(have, want, shape, tensor_bytes, tuple(source), rules)
     moved = transfer_cost(have, want, source, target, tensor_bytes, rules)
     return None if moved is None else (Step(have, want, BETWEEN_GROUPS, None, moved),)
 
 
+@lru_cache(maxsize=8192)
 def route(
-    a: Label, b: Label, shape: Shape, size_bytes: int, hierarchy: Sequence[int], rules: BoxingRules
+    a: Label,
+    b: Label,
+    shape: Shape,
+    size_bytes: int,
+    hierarchy: tuple[int, ...],
+    rules: BoxingRules,
 ) -> tuple[Step, ...] | None:
     """Return the steps of a cheapest conversion within a group, as few as possible, or None."""
     if a == b:

@@ -35,7 +35,7 @@ class Attributes(Data):
     equation : str
         Of an einsum.
     axis : int, optional
-        Of a bias_add: the axis of the channels, by default the last.
+        Of a bias_add: the axis of the channels, by default the last. Of an expand: the new axis.
     axes : tuple of int
         Of a reduce_sum.
     keep_axes : bool
@@ -43,9 +43,11 @@ class Attributes(Data):
     permutation : tuple of int
         Of a transpose: the axis of the input that becomes each axis of the output.
     rows : int, optional
-        Of an embedding_grad: rows of the table.
+        Of an embedding_grad: rows of the table. Of an expand: extent of the new axis.
     capacity : int, optional
         Of a moe_gate: tokens of a group that an expert takes.
+    factor : float, optional
+        Of a scale; costs do not depend on it.
     """
 
     transpose_a: bool = False
@@ -57,6 +59,7 @@ class Attributes(Data):
     permutation: tuple[NonNegativeInt, ...] = ()
     rows: PositiveInt | None = None
     capacity: PositiveInt | None = None
+    factor: float | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,20 @@ def check_shapes(kind: str, shapes: Shapes, shape: Shape, attributes: Attributes
     expected = shape if rule.output is None else rule.output(shapes, attributes)
     if shape != expected:
         raise ValueError(f"the output of {kind} has shape {_text(expected)}, not {_text(shape)}")
+
+
+def inferred_shape(kind: str, shapes: Shapes, attributes: Attributes) -> Shape:
+    """Return the shape of the output of a kind that does not choose it.
+
+    Raises
+    ------
+    ValueError
+        If the inputs do not fit, with a sentence that names the axis.
+    """
+    rule = KINDS[kind]
+    if rule.output is None or len(shapes) not in rule.inputs:
+        raise ValueError(f"{kind} of {len(shapes)} inputs has no shape of its own")
+    return rule.output(shapes, attributes)
 
 
 def flops(kind: str, attributes: Attributes, shapes: Shapes) -> int | None:
@@ -313,6 +330,13 @@ def _embedding_grad(shapes: Shapes, attributes: Attributes) -> Shape:
     return (_given(attributes.rows, "rows"), grad[-1])
 
 
+def _expanded(shapes: Shapes, attributes: Attributes) -> Shape:
+    axis, rows = _given(attributes.axis, "axis"), _given(attributes.rows, "rows")
+    if axis > len(shapes[0]):
+        raise ValueError(f"expand: a new axis {axis} of a tensor of {len(shapes[0])} axes")
+    return (*shapes[0][:axis], rows, *shapes[0][axis:])
+
+
 def _transposed(shapes: Shapes, attributes: Attributes) -> Shape:
     return tuple(shapes[0][a] for a in permutation(shapes[0], attributes))
 
@@ -375,7 +399,7 @@ KINDS: dict[str, Kind] = {
     "multiply": Kind((2,), _broadcast, None),
     "add": Kind((2,), _broadcast, None),
     "subtract": Kind((2,), _broadcast, None),
-    "scale": Kind((1,), _same, None),
+    "scale": Kind((1,), _same, None, ("factor",)),
     "bias_add": Kind((2,), _bias, None, ("axis",)),
     "softmax": Kind((1,), _same, None),
     "softmax_grad": Kind((2,), _same, None),
@@ -387,6 +411,7 @@ KINDS: dict[str, Kind] = {
     "embedding": Kind((2,), _embedded, None),
     "embedding_grad": Kind((2,), _embedding_grad, _summands, ("rows",)),
     "update": Kind((2,), _same, None),
+    "expand": Kind((1,), _expanded, None, ("axis", "rows")),
     "reshape": Kind((1,), None, _nothing),
     "transpose": Kind((1,), _transposed, _nothing, ("permutation",)),
     "moe_gate": Kind((1,), _gated, None, ("capacity",)),

@@ -26,6 +26,7 @@ embedding (ours)                    (B, S(i)) -> S(i); (S(1), B) -> S(last); (S(
 embedding_grad (ours)               (S(i), S(i)) -> P; (B, S(last)) -> S(1); (B, B) -> S(0): each
                                     device its own rows; (B, P) -> P; B -> B
 update                              (S(i), S(i)) -> S(i); B -> B
+expand by a new axis (ours)         S(i) -> S(i) renumbered; B -> S(new); P -> P; B -> B
 reshape (ours)                      S(i) -> S(j) where slices stay slices: i and j lead groups of
                                     axes of equal size, and their extents are divisible (equal
                                     groups of one axis: always); P -> P; B -> B
@@ -168,6 +169,11 @@ def _rows(
         yield (B, split(ids)), split(1)
         yield (B, B), split(0)
         yield (B, P), P
+    elif kind == "expand":
+        new = attributes.axis or 0
+        yield from (((split(i),), split(i + (i >= new))) for i in range(len(shapes[0])))
+        yield (B,), split(new)
+        yield (P,), P
     elif kind == "reshape":
         yield from (((split(i),), split(j)) for i, j, _ in _leaders(shapes[0], shape))
         yield (P,), P

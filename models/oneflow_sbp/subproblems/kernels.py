@@ -14,8 +14,8 @@ from ..operators import Attributes, channel_axis, equation_of, reduced_axes
 
 #: Keeps the variance of a normalisation away from zero.
 _EPSILON = 1e-5
-#: A scale, and the step of an update.
-_FACTOR = 0.25
+#: The step of an update.
+_STEP = 0.25
 
 
 def compute(
@@ -46,8 +46,12 @@ def compute(
         return np.asarray(inputs[0].sum(axis=axes, keepdims=attributes.keep_axes))
     if kind == "reshape":
         return inputs[0].reshape(shape)
+    if kind == "expand":
+        return np.asarray(np.broadcast_to(np.expand_dims(inputs[0], attributes.axis or 0), shape))
     if kind == "transpose":
         return inputs[0].transpose(attributes.permutation)
+    if kind == "scale":
+        return inputs[0] * (1.0 if attributes.factor is None else attributes.factor)
     if kind == "bias_add":
         extents = [1] * inputs[0].ndim
         extents[channel_axis(inputs[0].shape, attributes)] = -1
@@ -158,14 +162,13 @@ _BY_KIND: dict[str, Callable[..., Floats]] = {
     "multiply": np.multiply,
     "add": np.add,
     "subtract": np.subtract,
-    "scale": lambda x: _FACTOR * x,
     "softmax": _softmax,
     "softmax_grad": _softmax_grad,
     "layer_norm": _layer_norm,
     "layer_norm_grad": _layer_norm_grad,
     "layer_norm_scale_grad": _layer_norm_scale_grad,
     "cross_entropy_grad": _cross_entropy_grad,
-    "update": lambda weight, grad: weight - _FACTOR * grad,
+    "update": lambda weight, grad: weight - _STEP * grad,
 }
 
 

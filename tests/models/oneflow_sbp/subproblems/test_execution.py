@@ -79,6 +79,8 @@ CASES: list[tuple[str, list[tuple[int, ...]], tuple[int, ...], dict]] = [
     ("cross_entropy_grad", [(9, 5, 6), (9, 5)], (9, 5, 6), {}),
     ("embedding", [(9, 5), (7, 6)], (7, 6, 5), {}),
     ("embedding_grad", [(7, 6), (7, 6, 5)], (9, 5), {"rows": 9}),
+    ("expand", [(5, 6)], (9, 5, 6), {"axis": 0, "rows": 9}),
+    ("expand", [(5, 6)], (5, 9, 6), {"axis": 1, "rows": 9}),
     ("reshape", [(8, 5, 12)], (8, 5, 4, 3), {}),
     ("reshape", [(8, 5, 4, 3)], (8, 5, 12), {}),
     ("reshape", [(9, 5, 6)], (45, 6), {}),
