@@ -219,7 +219,7 @@ class OneFlowSbpInstance(Instance):
     costs: Costs = Costs()
     memory_limit_bytes: PositiveInt | None = None
     variable_memory_factor: Annotated[int, Field(gt=0, le=10**6)] = 4
-    pins: dict[str, LabelText] = {}
+    pins: dict[str, LabelText] = Field(default_factory=dict)
     ties: tuple[tuple[str, str], ...] = ()
     shared_boxing: bool = False
 

@@ -20,7 +20,7 @@ partial sum that reaches it belongs to no optimal assignment.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -29,8 +29,10 @@ from gadgetopt.numbers.arrays import Ints
 
 from .label_graph import FORBIDDEN, LabelGraph
 
-#: Entries of the largest table.
-MOST_CELLS = 2**24
+#: Sums that a bucket may take: entries of the table over the node and its neighbours.
+MOST_CELLS = 2**28
+#: The same for a part of a bucket that is split, whose table is kept.
+MOST_CELLS_OF_PART = 2**20
 #: Tables that are added before sums are cut back to `FORBIDDEN`.
 _AT_ONCE = 64
 #: Above this many entries, labels of the eliminated node are taken one by one.
@@ -107,7 +109,7 @@ def eliminate(
     graph: LabelGraph,
     order: Sequence[int],
     most_cells: int = MOST_CELLS,
-    expired: object = None,
+    expired: Callable[[], bool] = lambda: False,
 ) -> Elimination:
     """Eliminate all nodes in order.
 
@@ -117,7 +119,7 @@ def eliminate(
     order : sequence of int
         All nodes, each once.
     most_cells : int
-        Buckets whose tables would be larger are split.
+        Buckets whose tables, the node's own axis included, would be larger are split.
     expired : callable, optional
         Asked now and then; the elimination is given up once it returns True.
 
@@ -136,9 +138,9 @@ def eliminate(
     sizes = [len(d) for d in graph.domains]
     result = Elimination()
     for at, o in enumerate(order):
-        if callable(expired) and at % 64 == 0 and expired():
+        if at % 64 == 0 and expired():
             raise OutOfTime
-        groups = _parts(buckets[o], o, sizes, most_cells)
+        groups = _parts(buckets[o], sizes, most_cells)
         buckets[o] = []
         if len(groups) == 1:
             messages = [_minimum(store, groups[0], o, sizes)]
@@ -155,19 +157,16 @@ def eliminate(
     return result
 
 
-def _parts(
-    bucket: Sequence[Factor], o: int, sizes: Sequence[int], most_cells: int
-) -> list[list[Factor]]:
+def _parts(bucket: Sequence[Factor], sizes: Sequence[int], most_cells: int) -> list[list[Factor]]:
     """Return the bucket in parts whose tables are small enough, larger tables first."""
-    if len({len(scope) for scope, _ in bucket}) == 1 and len(bucket) == 1:
-        return [list(bucket)]
     whole = {v for scope, _ in bucket for v in scope}
-    if _cells(whole, o, sizes) <= most_cells:
+    if len(bucket) == 1 or _cells(whole, sizes) <= most_cells:
         return [list(bucket)]
+    most_cells = min(most_cells, MOST_CELLS_OF_PART)
     parts: list[tuple[set[int], list[Factor]]] = []
-    for factor in sorted(bucket, key=lambda f: (-_cells(f[0], o, sizes), f[0])):
+    for factor in sorted(bucket, key=lambda f: (-_cells(f[0], sizes), f[0])):
         for nodes, factors in parts:
-            if _cells(nodes.union(factor[0]), o, sizes) <= most_cells:
+            if _cells(nodes.union(factor[0]), sizes) <= most_cells:
                 nodes.update(factor[0])
                 factors.append(factor)
                 break
@@ -176,12 +175,11 @@ def _parts(
     return [factors for _, factors in parts]
 
 
-def _cells(nodes: set[int] | tuple[int, ...], o: int, sizes: Sequence[int]) -> int:
-    """Return the entries of the table that eliminating o from these nodes makes."""
+def _cells(nodes: Iterable[int], sizes: Sequence[int]) -> int:
+    """Return the entries of the table over these nodes."""
     count = 1
     for v in nodes:
-        if v != o:
-            count *= sizes[v]
+        count *= sizes[v]
     return count
 
 

@@ -126,6 +126,24 @@ class LabelGraph:
             raise OverflowError("multipliers: too large for 64 bits")
         return replace(self, unary=unary, tables=tables)
 
+    def memory_only(self, group: int) -> LabelGraph:
+        """Return the graph whose costs are the bytes on a device of a group; rules stay."""
+        tables = list(self.tables)
+        made: dict[object, int] = {}
+
+        def table(kind: str, number: int, memory: int) -> int:
+            key = (kind, number, memory)
+            if key not in made:
+                made[key] = len(tables)
+                free = np.where(self.tables[number] >= FORBIDDEN, FORBIDDEN, 0)
+                tables.append(free if memory < 0 else np.minimum(free + tables[memory], FORBIDDEN))
+            return made[key]
+
+        counted = [m if g == group else -1 for m, g in zip(self.memory, self.groups, strict=True)]
+        unary = [table("unary", t, m) for t, m in zip(self.unary, counted, strict=True)]
+        edges = [(u, v, table("edge", t, -1)) for u, v, t in self.edges]
+        return replace(self, unary=unary, edges=edges, tables=tables)
+
     def restricted(self, positions: Mapping[int, Sequence[int]]) -> LabelGraph:
         """Return the graph whose nodes keep only these of their labels, given by position."""
         if not positions:

@@ -1,0 +1,178 @@
+r"""The memory limit priced into the costs: a bound from elimination, and its best multiplier.
+
+.. math:: L(\lambda) = \min_x\ c(x) + \sum_g \lambda_g\, (m_g(x) - M^{max})
+
+is a lower bound for all :math:`\lambda \ge 0` (one multiplier for each placement). Multipliers are
+whole multiples of 1 / scale of the label graph, so that priced costs are integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .elimination import Elimination, eliminate
+from .label_graph import FORBIDDEN, LabelGraph
+from .order import elimination_order
+
+#: Eliminations for the multiplier of one placement.
+MOST_STEPS = 60
+
+
+@dataclass(frozen=True)
+class Point:
+    """An optimal assignment of the priced graph, with its cost and memory.
+
+    Attributes
+    ----------
+    multipliers : tuple of int
+    bound : int
+        :math:`L(\\lambda)` times scale; at least `FORBIDDEN` if no assignment is allowed.
+    labels : list of int
+        By position in the domains.
+    cost : int
+        Without the price of memory.
+    memory_bytes : list of int
+        Of every placement.
+    split : list of int
+        Nodes whose buckets were split.
+    """
+
+    multipliers: tuple[int, ...]
+    bound: int
+    labels: list[int]
+    cost: int
+    memory_bytes: list[int]
+    split: list[int]
+
+    def fits(self, limit: int | None) -> bool:
+        """Return True if it is allowed and within the limit."""
+        allowed = self.cost < FORBIDDEN
+        return allowed and (limit is None or max(self.memory_bytes) <= limit)
+
+
+class Pricing:
+    """Eliminations of one graph under different multipliers.
+
+    Parameters
+    ----------
+    graph : LabelGraph
+    groups : int
+        Number of placements.
+    most_cells : int
+    expired : callable
+    """
+
+    def __init__(
+        self, graph: LabelGraph, groups: int, most_cells: int, expired: Callable[[], bool]
+    ):
+        self.graph, self.groups = graph, groups
+        self.order = elimination_order([len(d) for d in graph.domains], graph.edges)
+        self.most_cells, self.expired = most_cells, expired
+
+    def eliminated(self, multipliers: Sequence[int]) -> Elimination:
+        """Return the elimination of the priced graph."""
+        priced = self.graph.priced(multipliers)
+        return eliminate(priced, self.order, self.most_cells, self.expired)
+
+    def at(self, multipliers: Sequence[int]) -> Point:
+        """Return the optimum at these multipliers."""
+        done = self.eliminated(multipliers)
+        labels = done.labels()
+        limit = self.graph.limit_bytes or 0
+        return Point(
+            tuple(multipliers),
+            done.value - sum(multipliers) * limit if done.feasible else FORBIDDEN,
+            labels,
+            self.graph.value(labels),
+            self.graph.memory_bytes(labels, self.groups),
+            done.split,
+        )
+
+    def least_memory(self, group: int) -> int:
+        """Return a lower bound on the bytes on a device of a placement."""
+        done = eliminate(self.graph.memory_only(group), self.order, self.most_cells, self.expired)
+        return done.value
+
+    def best(self, start: Sequence[int] = ()) -> Ascent:
+        """Return the multipliers of the largest bound, and the assignments met on the way."""
+        return Ascent(self, start or (0,) * self.groups)
+
+
+class Ascent:
+    r"""The search for the multipliers of the largest bound.
+
+    For one placement, :math:`L` is concave and piecewise linear. The multiplier at which the lines
+    of the cheapest assignment that fits and of the cheapest one known that does not cross is tried
+    next (Newton), until no assignment is below both lines. Several placements take turns.
+
+    Attributes
+    ----------
+    bound : Point
+        The largest bound found.
+    points : list of Point
+        All assignments met.
+    """
+
+    def __init__(self, pricing: Pricing, start: Sequence[int]):
+        self.pricing = pricing
+        self.limit = pricing.graph.limit_bytes
+        self.points = [pricing.at(start)]
+        self.bound = self.points[0]
+        if self.limit is None:
+            return
+        for _ in range(1 if pricing.groups == 1 else 3):
+            before = self.bound.bound
+            for group in range(pricing.groups):
+                self._climb(group)
+            if self.bound.bound <= before:
+                break
+
+    def _at(self, group: int, multiplier: int) -> Point:
+        prices = list(self.bound.multipliers)
+        prices[group] = multiplier
+        point = self.pricing.at(prices)
+        self.points.append(point)
+        if point.bound > self.bound.bound:
+            self.bound = point
+        return point
+
+    def _climb(self, group: int) -> None:
+        """Maximise over the multiplier of one placement."""
+        limit = self.limit or 0
+        rest = self.bound.multipliers
+
+        def line(point: Point) -> tuple[int, int]:
+            others = sum(
+                prices * (used - limit)
+                for g, (prices, used) in enumerate(zip(rest, point.memory_bytes, strict=True))
+                if g != group
+            )
+            return point.cost + others, point.memory_bytes[group] - limit
+
+        last = self.bound
+        multiplier = rest[group]
+        low = high = None
+        for _ in range(MOST_STEPS):
+            if last.cost >= FORBIDDEN:
+                return
+            cost, excess = line(last)
+            if excess > 0:
+                low = (cost, excess)
+            else:
+                high = (cost, excess)
+                if multiplier == 0:
+                    return
+            if low is None:
+                following = 0 if multiplier else -1
+            elif high is None:
+                following = max(2 * multiplier, 1 + abs(cost) // (4 * excess))
+            else:
+                following = max(0, (high[0] - low[0]) // (low[1] - high[1]))
+            if following in (multiplier, -1):
+                return
+            try:
+                last = self._at(group, following)
+            except OverflowError:
+                return
+            multiplier = following
