@@ -1,10 +1,10 @@
 r"""Certificates of lower bounds, and their check in whole numbers without a solver.
 
 * `Elimination`: a binary tree of cases. Each branch divides the signatures of one operator in two;
-  in each leaf, bucket elimination gives the exact minimum of the cost with the memory limit priced
-  in, :math:`\min_x c(x) + \sum_g \lambda_g (m_g(x) - M^{max})`, a lower bound for all
-  :math:`\lambda \ge 0`. Where a table would have more than `most_cells` entries, mini-buckets give a
-  bound on that minimum. A leaf may instead show that no signatures that it allows fit the memory of
+  in each leaf, bucket elimination gives the exact minimum of the cost with the memory limit
+  priced in, :math:`\min_x c(x) + \sum_g \lambda_g (m_g(x) - M^{max})`, a lower bound for all
+  :math:`\lambda \ge 0`. Where a table would have more than `most_cells` entries, mini-buckets give
+  a bound on that minimum. A leaf may instead show that no signatures that it allows fit the memory of
   a placement. The bound is the least of the leaves'.
 * `Messages`: a reparametrisation. Whatever costs are moved from tables of pairs to tables of nodes,
   the sum of all tables' minima is a lower bound.

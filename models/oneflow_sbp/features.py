@@ -33,5 +33,5 @@ def features(instance: OneFlowSbpInstance) -> dict[str, float]:
         "signatures_per_operator": sum(map(len, tables.signatures)) / operators,
         "classes_per_operator": len(tables.classes) / operators,
         "tensor_variation": variation(float(o.tensor_bytes) for o in instance.operators),
-        "memory_tightness": 0.0 if limit is None else limit / max(max(least), 1),
+        "memory_tightness": 0.0 if limit is None else limit / max(1, *least),
     }

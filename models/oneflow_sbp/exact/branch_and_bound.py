@@ -167,7 +167,7 @@ class _Search(Search[OneFlowSbpSolution]):
         return None
 
     def _consider(self, graph: LabelGraph, ascent: Ascent) -> None:
-        """Offer the assignments of a case, and mixtures of those that fit with those that do not."""
+        """Offer the assignments of a case that fit, and mixtures of them with those that do not."""
         limit = graph.limit_bytes
         allowed = [p for p in ascent.points if p.cost < FORBIDDEN]
         fitting = sorted((p for p in allowed if p.fits(limit)), key=lambda p: p.cost)

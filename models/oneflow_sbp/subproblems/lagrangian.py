@@ -21,13 +21,13 @@ MOST_STEPS = 60
 
 @dataclass(frozen=True)
 class Point:
-    """An optimal assignment of the priced graph, with its cost and memory.
+    r"""An optimal assignment of the priced graph, with its cost and memory.
 
     Attributes
     ----------
     multipliers : tuple of int
     bound : int
-        :math:`L(\\lambda)` times scale; at least `FORBIDDEN` if no assignment is allowed.
+        :math:`L(\lambda)` times scale; at least `FORBIDDEN` if no assignment is allowed.
     labels : list of int
         By position in the domains.
     cost : int
