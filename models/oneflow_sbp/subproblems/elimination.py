@@ -131,11 +131,12 @@ def eliminate(
     position = [0] * len(order)
     for at, o in enumerate(order):
         position[o] = at
+    sizes = [len(d) for d in graph.domains]
+    store = _Tables(graph.tables)
     buckets: list[list[Factor]] = [[((o,), graph.unary[o])] for o in range(len(order))]
     for u, v, t in graph.edges:
-        buckets[u if position[u] < position[v] else v].append(((u, v), t))
-    store = _Tables(graph.tables)
-    sizes = [len(d) for d in graph.domains]
+        scope, number = _without_single(store, (u, v), t, sizes)
+        buckets[min(scope, key=position.__getitem__)].append((scope, number))
     result = Elimination()
     for at, o in enumerate(order):
         if at % 64 == 0 and expired():
@@ -155,6 +156,19 @@ def eliminate(
                 first = min(around, key=position.__getitem__)
                 buckets[first].append((around, table))
     return result
+
+
+def _without_single(
+    store: _Tables, scope: tuple[int, int], number: int, sizes: Sequence[int]
+) -> Factor:
+    """Return the table of a pair without a node that has one label only."""
+    u, v = scope
+    table = store.tables[number]
+    if sizes[u] == 1:
+        return (v,), store.number(table[0])
+    if sizes[v] == 1:
+        return (u,), store.number(np.ascontiguousarray(table[:, 0]))
+    return scope, number
 
 
 def _parts(bucket: Sequence[Factor], sizes: Sequence[int], most_cells: int) -> list[list[Factor]]:

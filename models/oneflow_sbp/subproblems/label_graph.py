@@ -144,6 +144,30 @@ class LabelGraph:
         edges = [(u, v, table("edge", t, -1)) for u, v, t in self.edges]
         return replace(self, unary=unary, edges=edges, tables=tables)
 
+    def merged(self) -> LabelGraph:
+        """Return the graph with parallel pairs added up."""
+        parallel: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for u, v, t in self.edges:
+            parallel[u, v].append(t)
+        if len(parallel) == len(self.edges):
+            return self
+        tables = list(self.tables)
+        sums: dict[tuple[int, ...], int] = {}
+        edges = []
+        for (u, v), numbers in parallel.items():
+            key = tuple(sorted(numbers))
+            if len(key) == 1:
+                edges.append((u, v, key[0]))
+                continue
+            if key not in sums:
+                sums[key] = len(tables)
+                total = tables[key[0]]
+                for t in key[1:]:
+                    total = np.minimum(total + tables[t], FORBIDDEN)
+                tables.append(total)
+            edges.append((u, v, sums[key]))
+        return replace(self, edges=edges, tables=tables)
+
     def restricted(self, positions: Mapping[int, Sequence[int]]) -> LabelGraph:
         """Return the graph whose nodes keep only these of their labels, given by position."""
         if not positions:

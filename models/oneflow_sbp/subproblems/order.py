@@ -18,7 +18,7 @@ def elimination_order(
     Parameters
     ----------
     sizes : sequence of int
-        Labels of every node.
+        Labels of every node; nodes of one label count as fixed.
     edges : iterable of (int, int, int)
         Pairs of nodes, and what is not looked at.
     last : iterable of int
@@ -31,8 +31,9 @@ def elimination_order(
     """
     neighbours: list[set[int]] = [set() for _ in sizes]
     for u, v, _ in edges:
-        neighbours[u].add(v)
-        neighbours[v].add(u)
+        if sizes[u] > 1 and sizes[v] > 1:
+            neighbours[u].add(v)
+            neighbours[v].add(u)
     tables = [1] * len(sizes)
     for o, around in enumerate(neighbours):
         for v in around:
