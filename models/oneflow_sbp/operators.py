@@ -35,7 +35,8 @@ class Attributes(Data):
     equation : str
         Of an einsum.
     axis : int, optional
-        Of a bias_add: the axis of the channels, by default the last. Of an expand: the new axis.
+        Of a bias_add: the axis of the channels, by default the last. Of an expand: the new axis. Of
+        a slice, a pad and a concat: the axis that they cut or lengthen.
     axes : tuple of int
         Of a reduce_sum.
     keep_axes : bool
@@ -43,7 +44,10 @@ class Attributes(Data):
     permutation : tuple of int
         Of a transpose: the axis of the input that becomes each axis of the output.
     rows : int, optional
-        Of an embedding_grad: rows of the table. Of an expand: extent of the new axis.
+        Of an embedding_grad: rows of the table. Of an expand, a slice and a pad: extent of the
+        axis afterwards.
+    start : int, optional
+        Of a slice and a pad: where the slice begins.
     capacity : int, optional
         Of a moe_gate: tokens of a group that an expert takes.
     factor : float, optional
@@ -58,6 +62,7 @@ class Attributes(Data):
     keep_axes: bool = False
     permutation: tuple[NonNegativeInt, ...] = ()
     rows: PositiveInt | None = None
+    start: NonNegativeInt | None = None
     capacity: PositiveInt | None = None
     factor: float | None = None
 
@@ -337,6 +342,32 @@ def _expanded(shapes: Shapes, attributes: Attributes) -> Shape:
     return (*shapes[0][:axis], rows, *shapes[0][axis:])
 
 
+def _along(shape: Shape, attributes: Attributes) -> tuple[int, int, int]:
+    axis = _axis(_given(attributes.axis, "axis"), shape)
+    return axis, attributes.start or 0, _given(attributes.rows, "rows")
+
+
+def _cut(shapes: Shapes, attributes: Attributes) -> Shape:
+    axis, start, rows = _along(shapes[0], attributes)
+    if start + rows > shapes[0][axis]:
+        raise ValueError(f"slice: axis {axis} ends at {shapes[0][axis]}, not {start + rows}")
+    return (*shapes[0][:axis], rows, *shapes[0][axis + 1 :])
+
+
+def _padded(shapes: Shapes, attributes: Attributes) -> Shape:
+    axis, start, rows = _along(shapes[0], attributes)
+    if start + shapes[0][axis] > rows:
+        raise ValueError(f"pad: axis {axis} needs {start + shapes[0][axis]} rows, not {rows}")
+    return (*shapes[0][:axis], rows, *shapes[0][axis + 1 :])
+
+
+def _joined(shapes: Shapes, attributes: Attributes) -> Shape:
+    axis = _axis(_given(attributes.axis, "axis"), shapes[0])
+    rest = [(*s[:axis], *s[axis + 1 :]) for s in shapes]
+    _same(rest, attributes)
+    return (*shapes[0][:axis], sum(s[axis] for s in shapes), *shapes[0][axis + 1 :])
+
+
 def _transposed(shapes: Shapes, attributes: Attributes) -> Shape:
     return tuple(shapes[0][a] for a in permutation(shapes[0], attributes))
 
@@ -412,6 +443,9 @@ KINDS: dict[str, Kind] = {
     "embedding_grad": Kind((2,), _embedding_grad, _summands, ("rows",)),
     "update": Kind((2,), _same, None),
     "expand": Kind((1,), _expanded, None, ("axis", "rows")),
+    "slice": Kind((1,), _cut, _nothing, ("axis", "start", "rows")),
+    "pad": Kind((1,), _padded, _nothing, ("axis", "start", "rows")),
+    "concat": Kind(tuple(range(1, 65)), _joined, _nothing, ("axis",)),
     "reshape": Kind((1,), None, _nothing),
     "transpose": Kind((1,), _transposed, _nothing, ("permutation",)),
     "moe_gate": Kind((1,), _gated, None, ("capacity",)),

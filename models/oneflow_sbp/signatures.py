@@ -26,6 +26,7 @@ embedding (ours)                    (B, S(i)) -> S(i); (S(1), B) -> S(last); (S(
 embedding_grad (ours)               (S(i), S(i)) -> P; (B, S(last)) -> S(1); (B, B) -> S(0): each
                                     device its own rows; (B, P) -> P; B -> B
 update                              (S(i), S(i)) -> S(i); B -> B
+slice, pad, concat (ours)           S(i) -> S(i) for i other than the axis; P, ..., P -> P; B -> B
 expand by a new axis (ours)         S(i) -> S(i) renumbered; B -> S(new); P -> P; B -> B
 reshape (ours)                      S(i) -> S(j) where slices stay slices: i and j lead groups of
                                     axes of equal size, and their extents are divisible (equal
@@ -169,6 +170,11 @@ def _rows(
         yield (B, split(ids)), split(1)
         yield (B, B), split(0)
         yield (B, P), P
+    elif kind in ("slice", "pad", "concat"):
+        yield from (
+            ((split(i),) * inputs, split(i)) for i in range(len(shape)) if i != attributes.axis
+        )
+        yield (P,) * inputs, P
     elif kind == "expand":
         new = attributes.axis or 0
         yield from (((split(i),), split(i + (i >= new))) for i in range(len(shapes[0])))

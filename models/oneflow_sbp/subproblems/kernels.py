@@ -46,6 +46,14 @@ def compute(
         return np.asarray(inputs[0].sum(axis=axes, keepdims=attributes.keep_axes))
     if kind == "reshape":
         return inputs[0].reshape(shape)
+    if kind == "concat":
+        return np.concatenate(inputs, axis=attributes.axis or 0)
+    if kind == "slice":
+        return inputs[0][_range(attributes, shape)]
+    if kind == "pad":
+        padded = np.zeros(shape)
+        padded[_range(attributes, inputs[0].shape)] = inputs[0]
+        return padded
     if kind == "expand":
         return np.asarray(np.broadcast_to(np.expand_dims(inputs[0], attributes.axis or 0), shape))
     if kind == "transpose":
@@ -66,6 +74,12 @@ def compute(
     if kind == "moe_gate_grad":
         return np.asarray((inputs[1] * _places(inputs[0], inputs[1].shape[-1])).sum(axis=-1))
     return _BY_KIND[kind](*inputs)
+
+
+def _range(attributes: Attributes, shape: Shape) -> tuple[slice, ...]:
+    """Return where a slice of this shape lies."""
+    axis, start = attributes.axis or 0, attributes.start or 0
+    return (slice(None),) * axis + (slice(start, start + shape[axis]),)
 
 
 def _sigmoid(x: Floats) -> Floats:

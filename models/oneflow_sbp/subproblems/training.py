@@ -264,6 +264,19 @@ def _transpose(graph: Graph, name: str, o: Operator, slot: int, gradient: str) -
     return graph.add(name, "transpose", gradient, permutation=inverse)
 
 
+def _slice(graph: Graph, name: str, o: Operator, slot: int, gradient: str) -> str:
+    axis = o.attributes.axis or 0
+    start, rows = o.attributes.start or 0, graph.shape(o.inputs[0])[axis]
+    return graph.add(name, "pad", gradient, axis=axis, start=start, rows=rows)
+
+
+def _concat(graph: Graph, name: str, o: Operator, slot: int, gradient: str) -> str:
+    axis = o.attributes.axis or 0
+    extents = [graph.shape(tensor)[axis] for tensor in o.inputs]
+    start = sum(extents[:slot])
+    return graph.add(name, "slice", gradient, axis=axis, start=start, rows=extents[slot])
+
+
 _GRADIENTS: dict[str, Rule] = {
     "matmul": _matmul,
     "einsum": _einsum,
@@ -281,6 +294,8 @@ _GRADIENTS: dict[str, Rule] = {
     "layer_norm": _layer_norm,
     "reduce_sum": _reduce_sum,
     "embedding": _embedding,
+    "slice": _slice,
+    "concat": _concat,
     "reshape": _reshape,
     "transpose": _transpose,
     "moe_gate": _by_input("moe_gate_grad"),
