@@ -6,12 +6,15 @@ Each room declares its own parts:
 - `labels`, `operators`, `signatures`, `boxing`, `tables`: what the instance derives
 - `formulations`: the quadratic program, its linearisations, and a constraint program
 - `bounds`: linear relaxation, memory priced in, reparametrisation
+- `algorithms`: the compiler's pass and the auto-parallel search
+- `baselines`: strategies chosen by hand
+- `generate`, `importers`: networks in training, and those of ONNX files
 - `exact`: elimination, and branch and bound around it
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import exact
+from . import algorithms, baselines, exact, generate, importers
 
 part = Parts(__name__)
 
@@ -36,6 +39,14 @@ PROBLEM = Problem(
     certificate_type=part("certificate:OneFlowSbpCertificate"),
     check_bound=part("certificate:check_bound"),
     default_method="branch_and_bound",
-    default_methods=("branch_and_bound",),
-    methods=(*exact.METHODS,),
+    default_methods=(
+        "compiler_greedy",
+        "auto_parallel",
+        "data_parallel",
+        "megatron",
+        "branch_and_bound",
+    ),
+    generators=generate.GENERATORS,
+    importers=importers.IMPORTERS,
+    methods=(*algorithms.METHODS, *baselines.METHODS, *exact.METHODS),
 )
