@@ -15,7 +15,7 @@ METHODS = (
         summary="elimination with memory priced in; then cases, best bound first",
         reference="3.7, 3.8 (ii); reconstructed",
         run=part("branch_and_bound:branch_and_bound"),
-        parameters={"most_cells": 2**24},
+        parameters={"most_sums": 2**26},
         formulation="elimination",
     ),
     Method(
@@ -24,7 +24,7 @@ METHODS = (
         summary="bucket elimination, smallest table first; without a memory limit",
         reference="3.7; reconstructed",
         run=part("elimination:elimination"),
-        parameters={"most_cells": 2**26},
+        parameters={"most_sums": 2**32},
         formulation="elimination",
     ),
 )

@@ -4,8 +4,8 @@ Each case restricts the signatures of some operators. Its bound is elimination w
 in, :math:`\max_\lambda L(\lambda)`; without a memory limit and with small tables the first case is
 closed by it. Else a case is divided at one operator:
 
-- where buckets were split into parts, at a node of the largest one, label by label: fewer labels
-  make smaller tables, until elimination is exact;
+- where elimination was too wide and messages leave a gap, at the operator of most labels and
+  neighbours: one label against the rest;
 - where memory leaves a gap, at the operator whose memory differs most between the cheapest
   assignment that fits and the one that does not, between the two amounts.
 """
@@ -23,7 +23,7 @@ from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..certificate import Branch, Elimination, Leaf, OneFlowSbpCertificate
+from ..certificate import Branch, Leaf, OneFlowSbpCertificate
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
 from ..subproblems.elimination import MOST_CELLS, OutOfTime
 from ..subproblems.label_graph import FORBIDDEN, LabelGraph, label_graph
@@ -36,7 +36,7 @@ def branch_and_bound(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    most_cells: int = 2**24,
+    most_sums: int = 2**26,
 ) -> MethodOutcome:
     """Solve an instance exactly.
 
@@ -47,10 +47,10 @@ def branch_and_bound(
         With a gap, the search ends as soon as incumbent and bound are that close.
     rng : numpy.random.Generator
         Not used.
-    most_cells : int
-        Sums that a bucket may take before it is split into mini-buckets.
+    most_sums : int
+        Of an elimination; where it would take more, reweighted messages bound and reduce first.
     """
-    search = _Search(instance, limits, min(most_cells, MOST_CELLS))
+    search = _Search(instance, limits, most_sums)
     try:
         search.start()
         while not search.over:
@@ -78,6 +78,8 @@ class _Case:
     multipliers : tuple of int
     crowded : int or None
         The placement whose memory nothing fits.
+    point : Point or None
+        Where the bound comes from.
     divide_at : (node, positions) or None
         Where it is divided, if it is not closed.
     children : list of int
@@ -88,6 +90,7 @@ class _Case:
     bound: int
     multipliers: tuple[int, ...] = ()
     crowded: int | None = None
+    point: Point | None = None
     divide_at: tuple[int, tuple[int, ...]] | None = None
     children: list[int] = field(default_factory=list)
 
@@ -95,11 +98,11 @@ class _Case:
 class _Search(Search[OneFlowSbpSolution]):
     """The open cases, and the incumbent in units of 1 / scale."""
 
-    def __init__(self, instance: OneFlowSbpInstance, limits: Limits, most_cells: int):
+    def __init__(self, instance: OneFlowSbpInstance, limits: Limits, most_sums: int):
         super().__init__("min", limits)
         self.instance = instance
         self.groups = len(instance.placements)
-        self.most_cells = most_cells
+        self.most_sums = most_sums
         self.graph: LabelGraph = LabelGraph([], [], [], [], 1, True, [], [], None, 0)
         self.cases: list[_Case] = []
         self.open: list[tuple[int, int]] = []
@@ -140,13 +143,14 @@ class _Search(Search[OneFlowSbpSolution]):
     ) -> int:
         """Bound a case, and keep it open if it is not closed; return its number."""
         graph = self.graph.restricted(kept)
-        pricing = Pricing(graph, self.groups, self.most_cells, lambda: self.clock.expired)
+        expired = lambda: self.clock.expired  # noqa: E731
+        pricing = Pricing(graph, self.groups, self.most_sums, expired, self.gap)
         case = _Case(kept, FORBIDDEN, multipliers)
         case.crowded = self._crowded(pricing)
         if case.crowded is None:
             ascent = pricing.best(multipliers)
             point = ascent.bound
-            case.bound, case.multipliers = point.bound, point.multipliers
+            case.bound, case.multipliers, case.point = point.bound, point.multipliers, point
             if point.bound < FORBIDDEN:
                 self._consider(graph, ascent)
                 case.divide_at = self._division(graph, ascent, kept)
@@ -229,31 +233,32 @@ class _Search(Search[OneFlowSbpSolution]):
                 pending.extend(reversed(case.children))
             else:
                 tree.append(self._leaf(case))
-        return OneFlowSbpCertificate(
-            proof=Elimination(tree=tuple(tree), most_cells=self.most_cells)
-        )
+        return OneFlowSbpCertificate(tree=tuple(tree), most_cells=MOST_CELLS)
 
     def _leaf(self, case: _Case) -> Leaf:
-        if case.crowded is not None or self.instance.memory_limit_bytes is None:
+        if case.crowded is not None or case.point is None:
             return Leaf(crowded=case.crowded)
-        prices = tuple(Fraction(price, self.graph.scale) for price in case.multipliers)
-        return Leaf(multipliers=prices)
+        scale = self.graph.scale
+        limited = self.instance.memory_limit_bytes is not None
+        point = case.point
+        return Leaf(
+            multipliers=tuple(Fraction(m, scale) for m in case.multipliers) if limited else (),
+            messages=None
+            if point.messages is None
+            else tuple((tuple(a.tolist()), tuple(b.tolist())) for a, b in point.messages),
+            cutoff=None if point.cutoff is None else Fraction(point.cutoff, scale),
+        )
 
 
 def _widest(graph: LabelGraph, point: Point) -> tuple[int, tuple[int, ...]] | None:
-    """Return the operator of most labels among split buckets and their neighbours, and one half."""
-    if not point.split:
+    """Return the operator of most labels and neighbours, and its label in the assignment."""
+    if point.attained:
         return None
-    degree: dict[int, int] = dict.fromkeys(range(graph.operators), 0)
-    near = set(point.split)
+    degree = [0] * len(graph.domains)
     for u, v, _ in graph.edges:
-        if u in near or v in near:
-            for o in (u, v):
-                if o in degree:
-                    degree[o] += 1
-    wide = [o for o in degree if degree[o] and len(graph.domains[o]) > 1]
-    if not wide:
-        wide = [o for o in degree if len(graph.domains[o]) > 1]
+        degree[u] += 1
+        degree[v] += 1
+    wide = [o for o in range(graph.operators) if len(graph.domains[o]) > 1]
     if not wide:
         return None
     o = max(wide, key=lambda o: (degree[o] * len(graph.domains[o]), -o))

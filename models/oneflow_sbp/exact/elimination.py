@@ -10,9 +10,9 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome, Status, Voucher
 
-from ..certificate import Elimination, Leaf, OneFlowSbpCertificate
+from ..certificate import Leaf, OneFlowSbpCertificate
 from ..instance import OneFlowSbpInstance
-from ..subproblems.elimination import MOST_CELLS, OutOfTime, eliminate
+from ..subproblems.elimination import MOST_CELLS, OutOfTime, TooWide, eliminate
 from ..subproblems.label_graph import label_graph
 from ..subproblems.order import elimination_order
 
@@ -22,7 +22,7 @@ def elimination(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    most_cells: int = 2**26,
+    most_sums: int = 2**32,
 ) -> MethodOutcome:
     r"""Return an optimal solution by dynamic programming.
 
@@ -36,29 +36,28 @@ def elimination(
     limits : Limits
     rng : numpy.random.Generator
         Not used.
-    most_cells : int
-        Sums that the largest bucket may take.
+    most_sums : int
+        Of all buckets together.
 
     Raises
     ------
     ModelRefused
-        If there is a memory limit or a bucket is too large.
+        If there is a memory limit, or elimination would take too many sums.
     """
     if instance.memory_limit_bytes is not None:
         raise ModelRefused("memory_limit_bytes: elimination has no memory limit")
     clock = Clock(limits)
-    most_cells = min(most_cells, MOST_CELLS)
     with clock.phase("tables"):
         graph = label_graph(instance)
     with clock.phase("order"):
         order = elimination_order([len(d) for d in graph.domains], graph.edges)
     try:
         with clock.phase("eliminate"):
-            done = eliminate(graph, order, most_cells, lambda: clock.expired)
+            done = eliminate(graph, order, MOST_CELLS, lambda: clock.expired, most_sums)
     except OutOfTime:
         return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
-    if done.split:
-        raise ModelRefused(f"most_cells: {len(done.split)} buckets have more than {most_cells}")
+    except TooWide:
+        raise ModelRefused(f"most_sums: elimination takes more than {most_sums} sums") from None
     if not done.feasible:
         return MethodOutcome(proved=Status.INFEASIBLE, phases_s=clock.phases_s)
     bound = Fraction(done.value, graph.scale)
@@ -67,6 +66,6 @@ def elimination(
         claimed_objective=bound if graph.exact else None,
         dual_bound=bound,
         voucher=Voucher.VERIFIED,
-        certificate=OneFlowSbpCertificate(proof=Elimination(tree=(Leaf(),), most_cells=most_cells)),
+        certificate=OneFlowSbpCertificate(tree=(Leaf(),), most_cells=MOST_CELLS),
         phases_s=clock.phases_s,
     )

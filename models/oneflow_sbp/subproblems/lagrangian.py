@@ -11,39 +11,50 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .elimination import Elimination, eliminate
+from .elimination import TooWide, eliminate
 from .label_graph import FORBIDDEN, LabelGraph
+from .messages import Message
 from .order import elimination_order
+from .reweighted import Reweighter
 
 #: Eliminations for the multiplier of one placement.
 MOST_STEPS = 60
+#: Sums of a bucket in the elimination for the least memory.
+MOST_CELLS_OF_MEMORY = 2**20
+#: Sweeps of messages where elimination is too wide.
+MOST_SWEEPS = 200
 
 
 @dataclass(frozen=True)
 class Point:
-    r"""An optimal assignment of the priced graph, with its cost and memory.
+    r"""An assignment of small priced cost, and the bound at its multipliers.
 
     Attributes
     ----------
     multipliers : tuple of int
     bound : int
-        :math:`L(\lambda)` times scale; at least `FORBIDDEN` if no assignment is allowed.
+        A lower bound on :math:`L(\lambda)`, times scale; at least `FORBIDDEN` if no assignment is
+        allowed.
+    attained : bool
+        True if the assignment attains it.
     labels : list of int
         By position in the domains.
     cost : int
         Without the price of memory.
     memory_bytes : list of int
         Of every placement.
-    split : list of int
-        Nodes whose buckets were split.
+    messages, cutoff
+        Proof of the bound where elimination was too wide; see `bound_of_leaf`.
     """
 
     multipliers: tuple[int, ...]
     bound: int
+    attained: bool
     labels: list[int]
     cost: int
     memory_bytes: list[int]
-    split: list[int]
+    messages: list[Message] | None = None
+    cutoff: int | None = None
 
     def fits(self, limit: int | None) -> bool:
         """Return True if it is allowed and within the limit."""
@@ -52,46 +63,76 @@ class Point:
 
 
 class Pricing:
-    """Eliminations of one graph under different multipliers.
+    """Optima of one graph under different multipliers.
 
     Parameters
     ----------
     graph : LabelGraph
     groups : int
         Number of placements.
-    most_cells : int
+    most_sums : int
+        Of an elimination; where it would take more, messages are passed.
     expired : callable
+    gap : float
+        Relative gap at which messages are good enough.
     """
 
     def __init__(
-        self, graph: LabelGraph, groups: int, most_cells: int, expired: Callable[[], bool]
+        self,
+        graph: LabelGraph,
+        groups: int,
+        most_sums: int,
+        expired: Callable[[], bool],
+        gap: float = 0.0,
     ):
-        self.graph, self.groups = graph, groups
+        self.graph, self.groups, self.gap = graph, groups, gap
         self.order = elimination_order([len(d) for d in graph.domains], graph.edges)
-        self.most_cells, self.expired = most_cells, expired
-
-    def eliminated(self, multipliers: Sequence[int]) -> Elimination:
-        """Return the elimination of the priced graph."""
-        priced = self.graph.priced(multipliers)
-        return eliminate(priced, self.order, self.most_cells, self.expired)
+        self.most_sums, self.expired = most_sums, expired
+        self.wide = False
 
     def at(self, multipliers: Sequence[int]) -> Point:
-        """Return the optimum at these multipliers."""
-        done = self.eliminated(multipliers)
-        labels = done.labels()
-        limit = self.graph.limit_bytes or 0
+        """Return the optimum at these multipliers, or a bound and an assignment."""
+        priced = self.graph.priced(multipliers)
+        if not self.wide:
+            try:
+                done = eliminate(priced, self.order, expired=self.expired, most_sums=self.most_sums)
+                return self._point(multipliers, done.value, done.value, done.labels())
+            except TooWide:
+                self.wide = True
+        found = Reweighter(priced, FORBIDDEN, self.most_sums, self.expired).run(
+            MOST_SWEEPS, self.gap
+        )
+        labels = found.labels or [0] * len(self.graph.domains)
+        proof = (found.messages, found.cutoff)
+        return self._point(multipliers, found.bound, found.value, labels, *proof)
+
+    def _point(
+        self,
+        multipliers: Sequence[int],
+        bound: int,
+        value: int,
+        labels: list[int],
+        messages: list[Message] | None = None,
+        cutoff: int | None = None,
+    ) -> Point:
+        memory_bytes = self.graph.memory_bytes(labels, self.groups)
+        cost = value - sum(m * b for m, b in zip(multipliers, memory_bytes, strict=True))
+        price = sum(multipliers) * (self.graph.limit_bytes or 0)
         return Point(
             tuple(multipliers),
-            done.value - sum(multipliers) * limit if done.feasible else FORBIDDEN,
+            bound - price if bound < FORBIDDEN else FORBIDDEN,
+            bound >= value,
             labels,
-            self.graph.value(labels),
-            self.graph.memory_bytes(labels, self.groups),
-            done.split,
+            cost if value < FORBIDDEN else FORBIDDEN,
+            memory_bytes,
+            messages,
+            cutoff,
         )
 
     def least_memory(self, group: int) -> int:
         """Return a lower bound on the bytes on a device of a placement."""
-        done = eliminate(self.graph.memory_only(group), self.order, self.most_cells, self.expired)
+        graph = self.graph.memory_only(group)
+        done = eliminate(graph, self.order, MOST_CELLS_OF_MEMORY, self.expired)
         return done.value
 
     def best(self, start: Sequence[int] = ()) -> Ascent:

@@ -29,7 +29,12 @@ _MOST = FORBIDDEN // 4
 
 
 def bound_of_messages(graph: LabelGraph, messages: Sequence[Message]) -> int:
-    """Return the lower bound that messages prove, times scale.
+    """Return the lower bound that messages prove, times scale; see `Reparametrisation`."""
+    return Reparametrisation(graph, messages).bound
+
+
+class Reparametrisation:
+    """The exact tables after messages.
 
     Parameters
     ----------
@@ -37,28 +42,61 @@ def bound_of_messages(graph: LabelGraph, messages: Sequence[Message]) -> int:
     messages : sequence of (int array, int array)
         For every pair of the graph.
 
+    Attributes
+    ----------
+    bound : int
+        The sum of all tables' minima.
+    excess : list of int arrays
+        For every label of every node, by how much the tables' minima together are larger if the
+        node has it.
+
     Raises
     ------
     ValueError
         If they do not fit the graph or 64 bits.
     """
-    if len(messages) != len(graph.edges):
-        raise ValueError(f"messages: {len(messages)} for {len(graph.edges)} pairs")
-    nodes = [graph.tables[t].copy() for t in graph.unary]
-    total = 0
-    for i, ((u, v, t), sent) in enumerate(zip(graph.edges, messages, strict=True)):
-        for o, moved in zip((u, v), sent, strict=True):
-            if len(moved) != len(nodes[o]):
-                raise ValueError(f"messages[{i}]: {len(moved)} for {len(nodes[o])} labels")
-            if (np.abs(moved) >= FORBIDDEN).any():
-                raise ValueError(f"messages[{i}]: too large for 64 bits")
-            nodes[o] += moved
-            if (np.abs(nodes[o]) >= 2**62).any():
-                raise ValueError(f"messages[{i}]: their sum is too large for 64 bits")
-        table = graph.tables[t]
-        rest = table - sent[0][:, None] - sent[1][None, :]
-        total += int(np.where(table >= FORBIDDEN, 4 * FORBIDDEN, rest).min())
-    return total + sum(int(table.min()) for table in nodes)
+
+    def __init__(self, graph: LabelGraph, messages: Sequence[Message]):
+        if len(messages) != len(graph.edges):
+            raise ValueError(f"messages: {len(messages)} for {len(graph.edges)} pairs")
+        nodes = [graph.tables[t].copy() for t in graph.unary]
+        self.excess: list[Ints] = [np.zeros(len(table), dtype=np.int64) for table in nodes]
+        self.bound = 0
+        for i, ((u, v, t), sent) in enumerate(zip(graph.edges, messages, strict=True)):
+            for o, moved in zip((u, v), sent, strict=True):
+                if len(moved) != len(nodes[o]):
+                    raise ValueError(f"messages[{i}]: {len(moved)} for {len(nodes[o])} labels")
+                if (np.abs(moved) >= FORBIDDEN).any():
+                    raise ValueError(f"messages[{i}]: too large for 64 bits")
+                nodes[o] += moved
+                if (np.abs(nodes[o]) >= 2**62).any():
+                    raise ValueError(f"messages[{i}]: their sum is too large for 64 bits")
+            table = graph.tables[t]
+            rest = table - sent[0][:, None] - sent[1][None, :]
+            rest = np.where(table >= FORBIDDEN, 4 * FORBIDDEN, rest)
+            least = int(rest.min())
+            self.bound += least
+            self._add(u, rest.min(axis=1) - least)
+            self._add(v, rest.min(axis=0) - least)
+        for o, table in enumerate(nodes):
+            self.bound += int(table.min())
+            self._add(o, table - table.min())
+
+    def _add(self, o: int, more: Ints) -> None:
+        self.excess[o] = np.minimum(self.excess[o] + np.minimum(more, FORBIDDEN), FORBIDDEN)
+
+    def below(self, cutoff: int) -> dict[int, tuple[int, ...]] | None:
+        """Return the labels of assignments whose sum may be below a cutoff; None if there is none.
+
+        All other labels belong to assignments of at least the cutoff only.
+        """
+        room = cutoff - self.bound
+        kept = {o: np.flatnonzero(excess < room) for o, excess in enumerate(self.excess)}
+        if any(len(left) == 0 for left in kept.values()):
+            return None
+        return {
+            o: tuple(left.tolist()) for o, left in kept.items() if len(left) < len(self.excess[o])
+        }
 
 
 class Reweighting:
