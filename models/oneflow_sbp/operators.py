@@ -17,6 +17,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from pydantic import model_serializer
 
 from gadgetopt.system.data import Data, NonNegativeInt, PositiveInt
 
@@ -66,6 +69,16 @@ class Attributes(Data):
     capacity: PositiveInt | None = None
     factor: float | None = None
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """The attributes that are not the default ones."""
+        fields = type(self).model_fields
+        return {k: getattr(self, k) for k, f in fields.items() if getattr(self, k) != f.default}
+
+    @model_serializer
+    def _write(self) -> dict[str, Any]:
+        return self.given
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -113,7 +126,7 @@ def check_shapes(kind: str, shapes: Shapes, shape: Shape, attributes: Attributes
     if len(shapes) not in rule.inputs:
         wanted = " or ".join(map(str, rule.inputs))
         raise ValueError(f"{kind} takes {wanted} inputs, not {len(shapes)}")
-    for name in attributes.model_fields_set:
+    for name in attributes.given:
         if name not in rule.attributes:
             known = ", ".join(rule.attributes) or "none"
             raise ValueError(f"{kind} has no attribute {name!r}; it has: {known}")
