@@ -14,7 +14,7 @@ Each room declares its own parts:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, exact, generate, importers
+from . import algorithms, baselines, bounds, exact, formulations, generate, importers
 
 part = Parts(__name__)
 
@@ -48,5 +48,12 @@ PROBLEM = Problem(
     ),
     generators=generate.GENERATORS,
     importers=importers.IMPORTERS,
-    methods=(*algorithms.METHODS, *baselines.METHODS, *exact.METHODS),
+    formulations=formulations.FORMULATIONS,
+    methods=(
+        *algorithms.METHODS,
+        *baselines.METHODS,
+        *exact.METHODS,
+        *bounds.METHODS,
+        *formulations.METHODS,
+    ),
 )

@@ -35,6 +35,7 @@ from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
 from .instance import OneFlowSbpInstance
 from .subproblems.elimination import MOST_CELLS, eliminate
 from .subproblems.label_graph import FORBIDDEN, LabelGraph, label_graph
+from .subproblems.lagrangian import Point
 from .subproblems.order import elimination_order
 from .subproblems.reweighted import bound_of_leaf
 
@@ -103,6 +104,18 @@ class OneFlowSbpCertificate(Certificate):
         tuple[Annotated[Leaf | Branch, Field(discriminator="kind")], ...], Field(min_length=1)
     ]
     most_cells: Annotated[int, Field(gt=0, le=MOST_CELLS)]
+
+
+def leaf_of(graph: LabelGraph, point: Point) -> Leaf:
+    """Return the leaf that proves the bound of a point."""
+    limited = graph.limit_bytes is not None
+    return Leaf(
+        multipliers=tuple(Fraction(m, graph.scale) for m in point.multipliers) if limited else (),
+        messages=None
+        if point.messages is None
+        else tuple((tuple(a.tolist()), tuple(b.tolist())) for a, b in point.messages),
+        cutoff=None if point.cutoff is None else Fraction(point.cutoff, graph.scale),
+    )
 
 
 def check_bound(

@@ -23,7 +23,7 @@ from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..certificate import Branch, Leaf, OneFlowSbpCertificate
+from ..certificate import Branch, Leaf, OneFlowSbpCertificate, leaf_of
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
 from ..subproblems.elimination import MOST_CELLS, OutOfTime
 from ..subproblems.label_graph import FORBIDDEN, LabelGraph, label_graph
@@ -238,16 +238,7 @@ class _Search(Search[OneFlowSbpSolution]):
     def _leaf(self, case: _Case) -> Leaf:
         if case.crowded is not None or case.point is None:
             return Leaf(crowded=case.crowded)
-        scale = self.graph.scale
-        limited = self.instance.memory_limit_bytes is not None
-        point = case.point
-        return Leaf(
-            multipliers=tuple(Fraction(m, scale) for m in case.multipliers) if limited else (),
-            messages=None
-            if point.messages is None
-            else tuple((tuple(a.tolist()), tuple(b.tolist())) for a, b in point.messages),
-            cutoff=None if point.cutoff is None else Fraction(point.cutoff, scale),
-        )
+        return leaf_of(self.graph, case.point)
 
 
 def _widest(graph: LabelGraph, point: Point) -> tuple[int, tuple[int, ...]] | None:

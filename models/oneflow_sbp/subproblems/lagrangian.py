@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .elimination import TooWide, eliminate
+from .elimination import OutOfTime, TooWide, eliminate
 from .label_graph import FORBIDDEN, LabelGraph
 from .messages import Message
 from .order import elimination_order
@@ -162,12 +162,15 @@ class Ascent:
         self.bound = self.points[0]
         if self.limit is None:
             return
-        for _ in range(1 if pricing.groups == 1 else 3):
-            before = self.bound.bound
-            for group in range(pricing.groups):
-                self._climb(group)
-            if self.bound.bound <= before:
-                break
+        try:
+            for _ in range(1 if pricing.groups == 1 else 3):
+                before = self.bound.bound
+                for group in range(pricing.groups):
+                    self._climb(group)
+                if self.bound.bound <= before:
+                    break
+        except OutOfTime:
+            return
 
     def _at(self, group: int, multiplier: int) -> Point:
         prices = list(self.bound.multipliers)
