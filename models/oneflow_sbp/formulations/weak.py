@@ -36,7 +36,8 @@ def weak_model(instance: OneFlowSbpInstance, domain: Any) -> pyo.ConcreteModel:
     charged = [(e, a, b) for e, use in enumerate(found) for (a, b), c in use.cost.items() if c]
     number = {pair: i for i, pair in enumerate(charged)}
     m.Y = pyo.RangeSet(0, len(charged) - 1)
-    m.y = pyo.Var(m.Y, bounds=(0, 1), doc="use e converts label a into b")
+    # Integral anyway; declared so, since HiGHS 1.14 cut off optima of this model otherwise.
+    m.y = pyo.Var(m.Y, domain=domain, doc="use e converts label a into b")
     m.both = pyo.ConstraintList(doc="labels of both ends imply the conversion")
     m.impossible = pyo.ConstraintList(doc="no labels without a conversion")
     for e, use in enumerate(found):

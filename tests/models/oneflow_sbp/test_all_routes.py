@@ -12,7 +12,7 @@ from gadgetopt.system.result import Limits, Status
 
 from .brute_force import brute_force, random_instance
 
-SEEDS = 500
+SEEDS = 200
 BATCH = 50
 
 
