@@ -9,12 +9,13 @@ Each room declares its own parts:
 - `algorithms`: the compiler's pass and the auto-parallel search
 - `baselines`: strategies chosen by hand
 - `generate`, `importers`: networks in training, and those of ONNX files
+- `pictures`: plans, their edges, memory, phases
 - `exact`: elimination, and branch and bound around it
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, bounds, exact, formulations, generate, importers
+from . import algorithms, baselines, bounds, exact, formulations, generate, importers, pictures
 
 part = Parts(__name__)
 
@@ -56,4 +57,5 @@ PROBLEM = Problem(
         *bounds.METHODS,
         *formulations.METHODS,
     ),
+    pictures=pictures.PICTURES,
 )

@@ -10,7 +10,7 @@ _COSTS = {"unit": "oneflow", "compute_ratio": 0.05, "memory_limit_gb": 0.0}
 GENERATORS = (
     Generator(
         name="quickstart",
-        summary="a block of a transformer on two servers of two devices, costs in seconds",
+        summary="a block of a transformer on four GPUs, costs in seconds",
         generate=part("presets:quickstart"),
         parameters={
             "layers": 1,
@@ -18,7 +18,7 @@ GENERATORS = (
             "heads": 4,
             "sequence": 128,
             "batch": 8,
-            "devices": "2x2",
+            "devices": "4",
         },
     ),
     Generator(

@@ -15,9 +15,9 @@ from . import networks
 
 #: Widths of the measurements that the derivation of this system reports.
 _WIDTHS = (256, 512, 1024, 2048, 4096)
-#: Floating-point operations and bytes a second for costs in seconds: of a device that reaches
-#: 50 teraflops, and of links of 100 Gbit/s.
-_FLOPS_PER_S, _LINK_BYTES_PER_S = 50 * 10**12, 125 * 10**8
+#: Floating-point operations and bytes a second for costs in seconds: about what a V100 reaches in
+#: single precision, and its six NVLinks.
+_FLOPS_PER_S, _LINK_BYTES_PER_S = 15 * 10**12, 150 * 10**9
 
 
 def quickstart(
@@ -28,7 +28,7 @@ def quickstart(
     heads: int = 4,
     sequence: int = 128,
     batch: int = 8,
-    devices: int | str = "2x2",
+    devices: int | str = "4",
 ) -> OneFlowSbpInstance:
     """Return blocks of a transformer on a few devices, with costs in seconds."""
     graph = networks.transformer(layers, width, heads, sequence, batch, words=0)
@@ -178,7 +178,7 @@ def hierarchy_of(devices: int | str) -> tuple[int, ...]:
 
 
 def costs_of(unit: str, compute_ratio: float) -> Costs:
-    """Return costs in OneFlow's units, or in seconds on devices and links of a data centre."""
+    """Return costs in OneFlow's units, or in seconds on GPUs of one server."""
     if unit == "oneflow":
         return Costs.model_validate({"compute_ratio": compute_ratio})
     if unit != "seconds":
