@@ -25,9 +25,9 @@ MOST_OPERATORS = 240
 #: Conversions up to which the collective is written at its edge.
 _MOST_WRITTEN = 24
 #: Rows of the picture, from above.
-_WEIGHTS, _NETWORK, _GRADIENTS, _WEIGHT_GRADIENTS, _UPDATES = 1.0, 0.0, -1.0, -2.0, -3.0
+_WEIGHTS, _NETWORK, _GRADIENTS, _WEIGHT_GRADIENTS, _UPDATES = 1.4, 0.0, -1.4, -2.8, -4.2
 #: Distance of operators that share a place.
-_APART = 0.22
+_APART = 0.38
 
 
 def draw(instance: OneFlowSbpInstance, solution: OneFlowSbpSolution) -> go.Figure:
@@ -51,7 +51,7 @@ def draw(instance: OneFlowSbpInstance, solution: OneFlowSbpSolution) -> go.Figur
             },
         },
         template=TEMPLATE,
-        height=620,
+        height=700,
         xaxis={"visible": False},
         yaxis={
             "tickvals": [_WEIGHTS, _NETWORK, _GRADIENTS, _WEIGHT_GRADIENTS, _UPDATES],
@@ -117,7 +117,7 @@ def _apart(columns: Sequence[float], rows: Sequence[float]) -> list[tuple[float,
     placed = []
     for place in zip(columns, rows, strict=True):
         k = count[place]
-        placed.append((place[0] + 0.12 * k, place[1] - _APART * k))
+        placed.append((place[0] + 0.2 * k, place[1] - _APART * k))
         count[place] += 1
     return placed
 
