@@ -1,0 +1,133 @@
+"""OneFlow SBP: optima at scale beside solvers, and the shapes that they show.
+
+Tables of instances solved in this process on one thread:
+
+- `shapes`: which parallelism is best by batch (data, hybrid, Megatron), how far data parallelism
+  and Megatron are from the optimum, and optima on a line of devices beside those on a hierarchy.
+
+Run `python benchmarks/oneflow_sbp.py [shapes ...]`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+
+import numpy as np
+from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
+from gadgetopt.models.oneflow_sbp.baselines import strategies
+from gadgetopt.models.oneflow_sbp.evaluate import evaluate
+from gadgetopt.models.oneflow_sbp.exact.elimination import elimination
+from gadgetopt.models.oneflow_sbp.generate import presets
+from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpInstance, OneFlowSbpSolution
+from gadgetopt.models.oneflow_sbp.labels import label_text
+from gadgetopt.models.oneflow_sbp.pictures.phases import phase_of
+
+from gadgetopt.system.result import Limits
+
+RNG = np.random.default_rng(0)
+
+#: Batches of the shapes, for perceptrons of four layers of this width.
+BATCHES, WIDTH, LAYERS = (32, 128, 512, 1024, 2048, 4096, 8192, 16384), 1024, 4
+#: Seeds and layers of the perceptrons on a line and on a hierarchy.
+SEEDS, LAYERS_OF_BOTH = range(6), 10
+
+
+def cost_of(instance: OneFlowSbpInstance, method) -> float:
+    solution = method(instance, Limits(), RNG).solution
+    return float(evaluate(instance, solution).objective)
+
+
+def by_batch() -> None:
+    print(
+        "| batch | optimum | weights | all-reduces | others | data parallel | Megatron | greedy |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    widths = ",".join([str(WIDTH)] * (LAYERS + 1))
+    for batch in BATCHES:
+        instance = presets.mlp_train(RNG, widths=widths, batch=batch, devices=8)
+        outcome = elimination(instance, Limits(), RNG)
+        best = float(outcome.dual_bound)
+        weights, moved = plan_of(instance, outcome.solution)
+        others = ", ".join(
+            f"{n} {name}" for name, n in sorted(moved.items()) if name != "all_reduce"
+        )
+        ratios = (
+            cost_of(instance, method) / best
+            for method in (strategies.data_parallel, strategies.megatron, compiler_greedy)
+        )
+        cells = [
+            f"{batch}",
+            phase_of(instance, outcome.solution),
+            weights,
+            f"{moved['all_reduce']}",
+            others.replace("_", "-") or "-",
+            *(f"{ratio:.4f}" for ratio in ratios),
+        ]
+        print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def plan_of(instance: OneFlowSbpInstance, solution: OneFlowSbpSolution) -> tuple[str, Counter[str]]:
+    """Return the labels of the weights in order, and the number of collectives of each name."""
+    from gadgetopt.models.oneflow_sbp.pictures.plan import conversion_of
+
+    chosen = [k[x] for k, x in zip(instance.tables.signatures, solution.signature, strict=True)]
+    weights = [
+        label_text(s.output)
+        for o, s in zip(instance.operators, chosen, strict=True)
+        if o.kind == "variable"
+    ]
+    moved: Counter[str] = Counter()
+    for edge in instance.tables.edges:
+        names, cost = conversion_of(instance, solution, edge)
+        if cost:
+            moved.update(name.replace("-", "_") for name in names.split(", "))
+    return " ".join(weights), moved
+
+
+def line_and_hierarchy() -> None:
+    print("| seed | optimum on 8 | on 2x4 | ratio | seconds on 8 | on 2x4 |")
+    print("|---|---|---|---|---|---|")
+    ratios = []
+    for seed in SEEDS:
+        costs, seconds = [], []
+        for devices in ("8", "2x4"):
+            rng = np.random.default_rng(seed)
+            instance = presets.paper(rng, layers=LAYERS_OF_BOTH, devices=devices)
+            start = time.perf_counter()
+            outcome = elimination(instance, Limits(), RNG)
+            seconds.append(time.perf_counter() - start)
+            costs.append(float(outcome.dual_bound))
+        ratios.append(costs[0] / costs[1])
+        print(
+            f"| {seed} | {costs[0]:.6g} | {costs[1]:.6g} | {ratios[-1]:.4f} | {seconds[0]:.2f} | "
+            f"{seconds[1]:.2f} |",
+            flush=True,
+        )
+    print(f"\nline over hierarchy: {min(ratios):.3f} to {max(ratios):.3f}")
+
+
+def shapes() -> None:
+    print(
+        f"\nPerceptrons of {LAYERS} layers of width {WIDTH} on 8 devices; costs over the optimum\n"
+    )
+    by_batch()
+    print(f"\nPerceptrons of {LAYERS_OF_BOTH} layers of random widths, batch 512, eight devices\n")
+    line_and_hierarchy()
+
+
+COMMANDS = {"shapes": shapes}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("commands", nargs="*", default=list(COMMANDS))
+    for name in parser.parse_args().commands:
+        COMMANDS[name]()
+
+
+if __name__ == "__main__":
+    main()
