@@ -28,6 +28,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import AfterValidator, Field
+from pydantic_core import PydanticKnownError
 
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
@@ -45,7 +46,7 @@ MOST_LEAVES = 10**5
 
 def _not_negative(value: Fraction) -> Fraction:
     if value < 0:
-        raise ValueError(f"{value} is negative")
+        raise PydanticKnownError("greater_than_equal", {"ge": 0})
     return value
 
 

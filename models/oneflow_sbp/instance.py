@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from gadgetopt.system.data import (
     Data,
@@ -32,19 +33,27 @@ MOST_RATE = 10**30
 
 
 def _label(text: str) -> str:
-    parse_label(text)
+    try:
+        parse_label(text)
+    except ValueError:
+        expected = "expected a label such as 'S0', 'B', 'P' or '(S0,B)'"
+        raise PydanticCustomError("label", expected) from None
     return text
 
 
 def _not_negative(value: Rational) -> Rational:
-    if not 0 <= value <= MOST_RATE or value.denominator > MOST_RATE:
-        raise ValueError(f"{value} is not a number from 0 to 1e30 of at most 30 decimals")
+    if value < 0:
+        raise PydanticKnownError("greater_than_equal", {"ge": 0})
+    if value > MOST_RATE:
+        raise PydanticKnownError("less_than_equal", {"le": MOST_RATE})
+    if value.denominator > MOST_RATE:
+        raise PydanticCustomError("digits", "expected at most 30 decimals")
     return value
 
 
 def _positive(value: Rational) -> Rational:
     if value <= 0:
-        raise ValueError(f"{value} is not positive")
+        raise PydanticKnownError("greater_than", {"gt": 0})
     return _not_negative(value)
 
 

@@ -23,6 +23,7 @@ def test_there_are_at_least_thirty_malformed_files_each_with_its_line():
 SYSTEMS = {
     "forest_packing_": ("instances/forest_packing/tiny/h2_heterogeneous_triangle.json", "ring"),
     "gadget_": ("instances/gadget/tiny/h2_chain_of_bounds.json", "drf"),
+    "oneflow_sbp_": ("instances/oneflow_sbp/tiny/h1_megatron.json", "compiler_greedy"),
     "parallel_machines_": ("instances/parallel_machines/tiny/two_machines.json", "lpt"),
     "pd_ors_": ("instances/pd_ors/tiny/d_workload.json", "pd_ors"),
     "knapsack_": ("instances/knapsack/tiny/e6_two_rows.json", "greedy"),
