@@ -3,9 +3,11 @@
 Tables of instances solved in this process on one thread:
 
 - `shapes`: which parallelism is best by batch (data, hybrid, Megatron), how far data parallelism
-  and Megatron are from the optimum, and optima on a line of devices beside those on a hierarchy.
+  and Megatron are from the optimum, and optima on a line of devices beside those on a hierarchy;
+- `transformer`: a transformer of 48 layers on a hierarchy of 4 x 8 devices, the certified optimum
+  and all strategies.
 
-Run `python benchmarks/oneflow_sbp.py [shapes ...]`.
+Run `python benchmarks/oneflow_sbp.py [shapes transformer ...]`.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
@@ -24,8 +27,23 @@ from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpInstance, OneFlowSbp
 from gadgetopt.models.oneflow_sbp.labels import label_text
 from gadgetopt.models.oneflow_sbp.pictures.phases import phase_of
 
+from gadgetopt.system.files import Document
+from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
+from gadgetopt.trust.run import solve
 
+PROBLEM = problem("oneflow_sbp")
+#: Methods beside which the optimum of the large transformer is shown.
+CONTENDERS = (
+    "branch_and_bound",
+    "auto_parallel",
+    "compiler_greedy",
+    "data_parallel",
+    "megatron",
+    "model_parallel_col",
+    "model_parallel_row",
+    "all_broadcast",
+)
 RNG = np.random.default_rng(0)
 
 #: Batches of the shapes, for perceptrons of four layers of this width.
@@ -117,7 +135,29 @@ def shapes() -> None:
     line_and_hierarchy()
 
 
-COMMANDS = {"shapes": shapes}
+def transformer() -> None:
+    drawn = presets.transformer(RNG, layers=48, batch=32, devices="4x8")
+    print(f"\nTransformer of 48 layers on 4x8 devices: {len(drawn.operators)} operators, ", end="")
+    print(f"{len(drawn.tables.edges)} edges, {sum(map(len, drawn.tables.signatures))} signatures\n")
+    document = Document(PROBLEM, "instance", "transformer", drawn, {})
+    results = {name: solve(document, name, Limits(time_s=60)) for name in CONTENDERS}
+    best = Fraction(results["branch_and_bound"].bound)
+    print("| method | cost | over the optimum | bound | GB on a device | seconds |")
+    print("|---|---|---|---|---|---|")
+    for name, result in results.items():
+        used = result.evaluation.components["memory_bytes"] / 1e9
+        bound = (
+            "" if result.bound is None else f"{float(result.bound):.9g} ({result.bound_voucher})"
+        )
+        print(
+            f"| `{name}` | {float(result.objective):.9g} | "
+            f"{float(Fraction(result.objective) / best):.6f} | {bound} | {used:.1f} | "
+            f"{result.time_s:.2f} |",
+            flush=True,
+        )
+
+
+COMMANDS = {"shapes": shapes, "transformer": transformer}
 
 
 def main() -> None:
