@@ -24,7 +24,8 @@ from gadgetopt.system.data import (
 
 from .boxing import BoxingRules, IntoPartial
 from .labels import parse_label
-from .operators import KINDS, Attributes
+from .operators import KINDS
+from .shapes import Attributes
 from .tables import Tables
 
 #: Limits that keep every cost far inside the range of doubles.

@@ -51,15 +51,8 @@ from itertools import product
 from .labels import BROADCAST as B
 from .labels import PARTIAL as P
 from .labels import Label, Shape, fits, label_text, split, splits
-from .operators import (
-    Attributes,
-    channel_axis,
-    check_shapes,
-    equation_of,
-    operand_axes,
-    permutation,
-    reduced_axes,
-)
+from .operators import check_shapes
+from .shapes import Attributes, channel_axis, equation_of, operand_axes, permutation, reduced_axes
 
 #: Labels of the inputs and of the output on one dimension of the hierarchy.
 Row = tuple[tuple[str, ...], str]

@@ -21,7 +21,7 @@ from gadgetopt.numbers.arrays import Floats
 from ..boxing import BETWEEN_GROUPS, Step, conversion
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
 from ..labels import BROADCAST, PARTIAL, Label, Shape, axis_of
-from ..operators import Attributes
+from ..shapes import Attributes
 from ..signatures import Signature
 from .kernels import compute, slice_bounds
 

@@ -10,7 +10,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Floats
 
 from ..labels import Shape
-from ..operators import Attributes, channel_axis, equation_of, reduced_axes
+from ..shapes import Attributes, channel_axis, equation_of, reduced_axes
 
 #: Keeps the variance of a normalisation away from zero.
 _EPSILON = 1e-5

@@ -12,7 +12,8 @@ from typing import Any
 
 from ..instance import Operator
 from ..labels import Shape
-from ..operators import Attributes, inferred_shape, operand_axes
+from ..operators import inferred_shape
+from ..shapes import Attributes, operand_axes
 
 
 class NoGradient(ValueError):

@@ -10,7 +10,8 @@ from gadgetopt.models.oneflow_sbp.labels import (
     shard_shape,
     split_devices,
 )
-from gadgetopt.models.oneflow_sbp.operators import Attributes, flops
+from gadgetopt.models.oneflow_sbp.operators import flops
+from gadgetopt.models.oneflow_sbp.shapes import Attributes
 from gadgetopt.models.oneflow_sbp.signatures import signature_list
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from gadgetopt.models.oneflow_sbp.boxing import BoxingRules, conversion
 from gadgetopt.models.oneflow_sbp.labels import all_labels
-from gadgetopt.models.oneflow_sbp.operators import KINDS, Attributes
+from gadgetopt.models.oneflow_sbp.operators import KINDS
+from gadgetopt.models.oneflow_sbp.shapes import Attributes
 from gadgetopt.models.oneflow_sbp.signatures import Signature, signature_list
 from gadgetopt.models.oneflow_sbp.subproblems.execution import (
     convert,
