@@ -4,18 +4,24 @@ Tables of instances solved in this process on one thread:
 
 - `shapes`: which parallelism is best by batch (data, hybrid, Megatron), how far data parallelism
   and Megatron are from the optimum, and optima on a line of devices beside those on a hierarchy;
+- `exact`: perceptrons of 69 to 100,000 operators by the models, CP-SAT and elimination, with the gaps
+  of the linear relaxations;
+- `memory`: the same with a memory limit 30 % between the least memory and that of the optimum;
+- `agreement`: 500 random small instances by enumeration, by all models and by branch and bound;
 - `transformer`: a transformer of 48 layers on a hierarchy of 4 x 8 devices, the certified optimum
   and all strategies.
 
-Run `python benchmarks/oneflow_sbp.py [shapes transformer ...]`.
+Run `python benchmarks/oneflow_sbp.py [exact memory ...]`.
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
@@ -26,11 +32,17 @@ from gadgetopt.models.oneflow_sbp.generate import presets
 from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpInstance, OneFlowSbpSolution
 from gadgetopt.models.oneflow_sbp.labels import label_text
 from gadgetopt.models.oneflow_sbp.pictures.phases import phase_of
+from gadgetopt.models.oneflow_sbp.subproblems.label_graph import label_graph
+from gadgetopt.models.oneflow_sbp.subproblems.lagrangian import Pricing
 
+from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 from gadgetopt.trust.run import solve
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tests.models.oneflow_sbp.brute_force import brute_force, random_instance  # noqa: E402
 
 PROBLEM = problem("oneflow_sbp")
 #: Methods beside which the optimum of the large transformer is shown.
@@ -50,6 +62,108 @@ RNG = np.random.default_rng(0)
 BATCHES, WIDTH, LAYERS = (32, 128, 512, 1024, 2048, 4096, 8192, 16384), 1024, 4
 #: Seeds and layers of the perceptrons on a line and on a hierarchy.
 SEEDS, LAYERS_OF_BOTH = range(6), 10
+
+
+#: Perceptrons of the exact table, and the largest that each kind of method is given.
+EXACT_LAYERS, MILP_LAYERS, WEAK_LAYERS, LIMIT_S = (10, 50, 200, 800, 3000, 14285), 200, 50, 60.0
+#: Random small instances by each method, and by SCIP.
+RANDOM, RANDOM_QUADRATIC = 500, 100
+
+
+def solved(instance: OneFlowSbpInstance, method: str, limit_s: float | None = LIMIT_S, gap=0.0):
+    limits = Limits(time_s=limit_s, rel_gap=gap)
+    return solve(Document(PROBLEM, "instance", "drawn", instance, {}), method, limits)
+
+
+def shown(result) -> str:
+    if result.refused:
+        return "refused"
+    if str(result.status) == "optimal":
+        return f"{result.time_s:.2f}"
+    gap = "no solution" if result.gap is None else f"gap {100 * result.gap:.2g} %"
+    return f"{gap} after {result.time_s:.0f}"
+
+
+def exact() -> None:
+    print(
+        "\n| layers | operators | edges | (3) HiGHS | LP gap | weak HiGHS | weak LP gap |", end=""
+    )
+    print(" CP-SAT level 1 | CP-SAT level 2 | elimination | branch and bound | verified |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+    for layers in EXACT_LAYERS:
+        drawn = presets.paper(np.random.default_rng(1), layers=layers)
+        cells = [str(layers), str(len(drawn.operators)), str(len(drawn.tables.edges))]
+        eliminated, searched = (solved(drawn, m, None) for m in ("elimination", "branch_and_bound"))
+        optimum = float(searched.objective)
+        for method, relaxation, most in (
+            ("aggregated@highs", "aggregated_lp@highs", MILP_LAYERS),
+            ("weak@highs", "weak_lp@highs", WEAK_LAYERS),
+        ):
+            if layers > most:
+                cells += ["", ""]
+                continue
+            bound = solved(drawn, relaxation).bound
+            cells.append(shown(solved(drawn, method)))
+            cells.append(f"{100 * (1 - float(bound) / optimum):.2g} %")
+        levels = [1, 2] if layers <= WEAK_LAYERS else [2] if layers <= MILP_LAYERS else []
+        for level in (1, 2):
+            call = f"cp_labels:linearization_level={level}" if level == 1 else "cp_labels"
+            cells.append(shown(solved(drawn, call)) if level in levels else "")
+        cells += [shown(eliminated), shown(searched), str(searched.bound_voucher)]
+        print("| " + " | ".join(cells) + " |", flush=True)
+        assert eliminated.objective == searched.objective == searched.bound
+
+
+def limited(layers: int) -> OneFlowSbpInstance:
+    """Return a perceptron whose memory limit is 30 % between the least and the optimum's memory."""
+    drawn = presets.paper(np.random.default_rng(1), layers=layers)
+    free = evaluate(drawn, elimination(drawn, Limits(), RNG).solution).components["memory_bytes"]
+    least = Pricing(label_graph(drawn), 1, 2**26, lambda: False).least_memory(0)
+    return drawn.model_copy(update={"memory_limit_bytes": least + 3 * (free - least) // 10})
+
+
+def memory() -> None:
+    print("\n| operators | method | asked gap | objective | gap | seconds | bound |")
+    print("|---|---|---|---|---|---|---|")
+    for layers, gap, methods in (
+        (10, 0.0, ("branch_and_bound", "aggregated@highs", "cp_labels")),
+        (50, 1e-3, ("branch_and_bound", "aggregated@highs", "cp_labels")),
+        (200, 1e-3, ("branch_and_bound", "aggregated@highs", "cp_labels")),
+        (200, 1e-4, ("branch_and_bound",)),
+        (3000, 1e-3, ("branch_and_bound",)),
+    ):
+        drawn = limited(layers)
+        for method in methods:
+            result = solved(drawn, method, gap=gap)
+            value = "" if result.objective is None else f"{float(result.objective):.9g}"
+            reached = "" if result.gap is None else f"{100 * result.gap:.3g} %"
+            print(
+                f"| {len(drawn.operators)} | `{method}` | {100 * gap:g} % | {value} | {reached} | "
+                f"{result.time_s:.2f} | {result.bound_voucher} |",
+                flush=True,
+            )
+
+
+def agreement() -> None:
+    methods = ("branch_and_bound", "aggregated@highs", "pairwise@highs", "cp_labels", "elimination")
+    counts = Counter[str]()
+    for seed in range(RANDOM):
+        drawn = random_instance(seed)
+        optimum = brute_force(drawn)
+        kind = "capped" if drawn.memory_limit_bytes else "uncapped"
+        counts[kind] += 1
+        counts["shared boxing"] += drawn.shared_boxing
+        counts["infeasible"] += optimum is None
+        for method in (*methods, *(("quadratic@scip",) if seed < RANDOM_QUADRATIC else ())):
+            result = solved(drawn, method)
+            if result.refused:
+                continue
+            counts[method] += 1
+            if optimum is None:
+                assert str(result.status) == "infeasible", (seed, method)
+            else:
+                assert agrees(float(result.objective), float(optimum)), (seed, method)
+    print("\nEqual to enumeration: " + ", ".join(f"{n} {what}" for what, n in counts.items()))
 
 
 def cost_of(instance: OneFlowSbpInstance, method) -> float:
@@ -157,7 +271,13 @@ def transformer() -> None:
         )
 
 
-COMMANDS = {"shapes": shapes, "transformer": transformer}
+COMMANDS = {
+    "exact": exact,
+    "memory": memory,
+    "agreement": agreement,
+    "shapes": shapes,
+    "transformer": transformer,
+}
 
 
 def main() -> None:
