@@ -4,8 +4,8 @@ Tables of instances solved in this process on one thread:
 
 - `shapes`: which parallelism is best by batch (data, hybrid, Megatron), how far data parallelism
   and Megatron are from the optimum, and optima on a line of devices beside those on a hierarchy;
-- `exact`: perceptrons of 69 to 100,000 operators by the models, CP-SAT and elimination, with the gaps
-  of the linear relaxations;
+- `exact`: perceptrons of 69 to 100,000 operators by the models, CP-SAT and elimination, with the
+  gaps of the linear relaxations;
 - `memory`: the same with a memory limit 30 % between the least memory and that of the optimum;
 - `agreement`: 500 random small instances by enumeration, by all models and by branch and bound;
 - `transformer`: a transformer of 48 layers on a hierarchy of 4 x 8 devices, the certified optimum
@@ -42,7 +42,7 @@ from gadgetopt.system.result import Limits
 from gadgetopt.trust.run import solve
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.models.oneflow_sbp.brute_force import brute_force, random_instance  # noqa: E402
+from tests.models.oneflow_sbp.brute_force import brute_force, random_instance
 
 PROBLEM = problem("oneflow_sbp")
 #: Methods beside which the optimum of the large transformer is shown.
