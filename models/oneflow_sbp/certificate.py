@@ -35,7 +35,8 @@ from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
 
 from .instance import OneFlowSbpInstance
 from .subproblems.elimination import MOST_CELLS, eliminate
-from .subproblems.label_graph import FORBIDDEN, LabelGraph, label_graph
+from .subproblems.graph import FORBIDDEN, LabelGraph
+from .subproblems.label_graph import label_graph
 from .subproblems.lagrangian import Point
 from .subproblems.order import elimination_order
 from .subproblems.reweighted import bound_of_leaf

@@ -157,7 +157,7 @@ class Tables:
                 for s in signatures
             ]
         return OperatorClass(
-            tuple(signatures),
+            signatures,
             tuple(ratio * c for c in compute),
             tuple(memory),
             operator.shape,
@@ -233,7 +233,7 @@ class Tables:
 
 def _listed(
     operator: Operator, shapes: Sequence[tuple[int, ...]], placement: Placement
-) -> list[Signature]:
+) -> tuple[Signature, ...]:
     """Return the signatures of a file, once their labels fit the shapes."""
     found = []
     for k, given in enumerate(operator.signatures or ()):
@@ -258,4 +258,4 @@ def _listed(
                     )
             read.append(label)
         found.append(Signature(tuple(read[:-1]), read[-1]))
-    return found
+    return tuple(found)

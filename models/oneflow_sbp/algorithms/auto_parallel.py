@@ -14,7 +14,8 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import OneFlowSbpInstance
-from ..subproblems.label_graph import FORBIDDEN, LabelGraph, label_graph
+from ..subproblems.graph import FORBIDDEN, LabelGraph
+from ..subproblems.label_graph import label_graph
 from .inference import inferred
 from .neighbourhood import feasible_start, improve
 from .reduction import Reduction
@@ -151,11 +152,7 @@ class _Run:
         reduced = Reduction(self._weighted(weight))
         if self.reduce:
             with clock.phase("reduction"):
-                reduced.eliminate()
-                while len(reduced.costs) > 2 and not clock.expired:
-                    if not reduced.merge(self.most_merged):
-                        break
-                    reduced.eliminate()
+                reduced.reduce(self.most_merged, lambda: clock.expired)
         self.nodes_left = len(reduced.costs)
         with clock.phase("start"):
             labels = self._start(reduced)

@@ -9,7 +9,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 
-from ..subproblems.label_graph import FORBIDDEN
+from ..subproblems.graph import FORBIDDEN
 from .reduction import Reduction
 
 #: Nodes that a depth-first search for a feasible start visits before it gives up, for each node.

@@ -8,13 +8,13 @@ tables are added (edge elimination; here an edge is a pair of nodes, so that the
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 
-from ..subproblems.label_graph import FORBIDDEN, LabelGraph
+from ..subproblems.graph import FORBIDDEN, LabelGraph
 
 #: Changes the labels that stand for an eliminated or merged node into its own.
 _Unfold = Callable[[dict[int, int]], None]
@@ -42,7 +42,8 @@ class Reduction:
         self.edges: dict[int, dict[int, Ints]] = {o: {} for o in self.costs}
         self.constant = 0
         self._unfolds: list[_Unfold] = []
-        self._pairs: dict[int, tuple[int, int, Sequence[tuple[int, int]]]] = {}
+        self._allowed: dict[tuple[int, int], int] = {}
+        self._pairs: list[tuple[int, int, int]] = []
         for u, v, t in graph.edges:
             self._join(u, v, graph.tables[t])
 
@@ -51,15 +52,37 @@ class Reduction:
         if v in self.edges[u]:
             table = np.minimum(self.edges[u][v] + table, FORBIDDEN)
         self.edges[u][v], self.edges[v][u] = table, table.T
+        pair, allowed = (min(u, v), max(u, v)), int((table < FORBIDDEN).sum())
+        if self._allowed.get(pair) != allowed:
+            self._allowed[pair] = allowed
+            heapq.heappush(self._pairs, (allowed, *pair))
 
     def _drop(self, o: int) -> None:
         for v in self.edges.pop(o):
             del self.edges[v][o]
+            self._allowed.pop((min(o, v), max(o, v)), None)
         del self.costs[o]
 
-    def eliminate(self) -> None:
-        """Eliminate nodes of at most two neighbours until there are none."""
-        heap = [(len(around), o) for o, around in self.edges.items()]
+    def reduce(self, most_merged: int, expired: Callable[[], bool] = lambda: False) -> None:
+        """Eliminate, and merge two nodes where no more can be eliminated, as far as possible.
+
+        Parameters
+        ----------
+        most_merged : int
+            Labels that a merged node may have; the pair of the fewest is merged first.
+        expired : callable, optional
+            Asked before every merging.
+        """
+        self.eliminate(self.edges)
+        while len(self.costs) > 2 and not expired():
+            merged = self.merge(most_merged)
+            if merged is None:
+                return
+            self.eliminate([merged, *self.edges[merged]])
+
+    def eliminate(self, nodes: Iterable[int]) -> None:
+        """Eliminate these nodes, and their neighbours in turn, if they have at most two."""
+        heap = [(len(self.edges[o]), o) for o in nodes]
         heapq.heapify(heap)
         while heap:
             degree, o = heapq.heappop(heap)
@@ -92,25 +115,17 @@ class Reduction:
                 lambda labels: labels.__setitem__(o, int(pair[labels[u], labels[v]]))
             )
 
-    def merge(self, most_merged: int) -> bool:
-        """Merge the pair of the fewest allowed pairs of labels; False if none has few enough.
-
-        Parameters
-        ----------
-        most_merged : int
-            Labels that a merged node may have.
-        """
-        best: tuple[int, int, int] | None = None
-        for u, around in self.edges.items():
-            for v, table in around.items():
-                if u < v and len(self.costs[u]) + len(self.costs[v]) <= 2 * most_merged:
-                    allowed = int((table < FORBIDDEN).sum())
-                    if allowed <= most_merged and (best is None or (allowed, u, v) < best):
-                        best = allowed, u, v
-        if best is None or best[0] == 0:
-            return False
-        self._merge(best[1], best[2])
-        return True
+    def merge(self, most_merged: int) -> int | None:
+        """Merge the pair of the fewest allowed pairs of labels; None if none has few enough."""
+        while self._pairs:
+            allowed, u, v = heapq.heappop(self._pairs)
+            if self._allowed.get((u, v)) != allowed:
+                continue  # the pair has changed since
+            if not 0 < allowed <= most_merged:
+                return None
+            self._merge(u, v)
+            return u
+        return None
 
     def _merge(self, u: int, v: int) -> None:
         """Make one node of two, named as the first, with their allowed pairs as labels."""

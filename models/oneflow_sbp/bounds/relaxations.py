@@ -14,7 +14,8 @@ from ..certificate import Leaf, OneFlowSbpCertificate, leaf_of
 from ..instance import OneFlowSbpInstance
 from ..subproblems.dominance import undominated
 from ..subproblems.elimination import MOST_CELLS, OutOfTime, eliminate
-from ..subproblems.label_graph import FORBIDDEN, LabelGraph, label_graph
+from ..subproblems.graph import FORBIDDEN, LabelGraph
+from ..subproblems.label_graph import label_graph
 from ..subproblems.lagrangian import Pricing
 from ..subproblems.messages import Message, Reparametrisation, Reweighting
 from ..subproblems.order import elimination_order
@@ -34,9 +35,9 @@ def lagrangian(
     pricing = Pricing(graph, groups, 2**26, lambda: clock.expired, limits.rel_gap)
     try:
         limit = instance.memory_limit_bytes
-        crowded = [] if limit is None else [
-            g for g in range(groups) if pricing.least_memory(g) > limit
-        ]
+        crowded = (
+            [] if limit is None else [g for g in range(groups) if pricing.least_memory(g) > limit]
+        )
         if crowded:
             return MethodOutcome(proved=Status.INFEASIBLE)
         ascent = pricing.best()

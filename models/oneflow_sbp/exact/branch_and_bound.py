@@ -26,7 +26,8 @@ from gadgetopt.system.result import Limits, MethodOutcome
 from ..certificate import Branch, Leaf, OneFlowSbpCertificate, leaf_of
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
 from ..subproblems.elimination import MOST_CELLS, OutOfTime
-from ..subproblems.label_graph import FORBIDDEN, LabelGraph, label_graph
+from ..subproblems.graph import FORBIDDEN, LabelGraph
+from ..subproblems.label_graph import label_graph
 from ..subproblems.lagrangian import Ascent, Point, Pricing
 from ..subproblems.mixing import mixed
 
@@ -103,7 +104,7 @@ class _Search(Search[OneFlowSbpSolution]):
         self.instance = instance
         self.groups = len(instance.placements)
         self.most_sums = most_sums
-        self.graph: LabelGraph = LabelGraph([], [], [], [], 1, True, [], [], None, 0)
+        self.graph: LabelGraph = LabelGraph([], [], [], [], Fraction(1), True, [], [], None, 0)
         self.cases: list[_Case] = []
         self.open: list[tuple[int, int]] = []
         self.first_gap: float | None = None

@@ -119,7 +119,7 @@ class LabelModel:
 
     def decode(self, values: Floats) -> OneFlowSbpSolution:
         """Return the signature of every operator."""
-        chosen = [max(ks, key=lambda k, o=o: values[self.s[o][k].index]) for o, ks in self.pairs()]
+        chosen = [next(k for k in ks if values[self.s[o][k].index] > 0.5) for o, ks in self.pairs()]
         return OneFlowSbpSolution(signature=tuple(chosen))
 
 

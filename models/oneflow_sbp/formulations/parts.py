@@ -189,5 +189,5 @@ def conversion_cost(m: pyo.ConcreteModel, found: list[Use], y: Any) -> Any:
 
 def decode(m: pyo.ConcreteModel, instance: OneFlowSbpInstance) -> OneFlowSbpSolution:
     """Return the signature of every operator whose variable is 1."""
-    chosen = [max(ks, key=lambda k, o=o: pyo.value(m.s[o, k])) for o, ks in enumerate(m.choices)]
+    chosen = [next(k for k in ks if pyo.value(m.s[o, k]) > 0.5) for o, ks in enumerate(m.choices)]
     return OneFlowSbpSolution(signature=tuple(chosen))

@@ -1,4 +1,4 @@
-r"""The quadratic model, binary and not convex:
+r"""The quadratic model, binary and not convex.
 
 .. math::
     \min\ \sum_{ok} \hat c_{ok} s_{ok}

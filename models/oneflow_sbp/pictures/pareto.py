@@ -7,6 +7,7 @@ memory priced into the costs does not find.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,7 +23,8 @@ from ..baselines import strategies
 from ..evaluate import evaluate
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
 from ..subproblems.elimination import OutOfTime
-from ..subproblems.label_graph import FORBIDDEN, label_graph
+from ..subproblems.graph import FORBIDDEN
+from ..subproblems.label_graph import label_graph
 from ..subproblems.lagrangian import Point, Pricing
 from .plan import unit_text
 
@@ -158,11 +160,11 @@ def pareto(instance: OneFlowSbpInstance, time_s: float = MOST_TIME_S) -> list[Pl
     return _undominated(points, graph.scale)
 
 
-def _undominated(points: list[Point], scale: int) -> list[Plan]:
+def _undominated(points: list[Point], scale: Fraction) -> list[Plan]:
     plans = sorted({(p.cost, max(p.memory_bytes)) for p in points})
     front, least = [], math.inf
     for cost, used in plans:
         if used < least:
-            front.append(Plan(cost / scale, used))
+            front.append(Plan(float(cost / scale), used))
             least = used
     return front

@@ -1,6 +1,8 @@
 """What several rooms solve on the way.
 
-label_graph     an instance as integer tables on nodes and pairs of nodes
-elimination     bucket elimination, exact or split into mini-buckets
-order           an elimination order, smallest table first
+An instance as integer tables: graph, label_graph (made from an instance).
+Elimination: order, classes (rows that labels share), elimination; lagrangian (memory priced in),
+mixing (of assignments that fit the memory and that do not).
+Where it is too wide: dominance, messages (reparametrisation), reweighted (both with elimination).
+Networks: training (backward passes), execution and kernels (signatures on pretend devices).
 """

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.arrays import Bools, Ints
 
-from .label_graph import FORBIDDEN, LabelGraph
+from .graph import FORBIDDEN, LabelGraph
 
 #: Where sums are cut, far above every sum of finite entries.
 _CUT = 2**60
@@ -84,7 +84,7 @@ def _remaining(graph: LabelGraph, unary: int, tables: Sequence[tuple[int, int]])
     return tuple(np.flatnonzero(alive).tolist())
 
 
-def _least_excess(table: Ints, forbidden: np.ndarray) -> tuple[Ints, np.ndarray]:  # type: ignore[type-arg]
+def _least_excess(table: Ints, forbidden: Bools) -> tuple[Ints, Bools]:
     """Return the least difference of two rows, and whether the second allows what the first does.
 
     Entries that the first row forbids do not count.
@@ -93,5 +93,5 @@ def _least_excess(table: Ints, forbidden: np.ndarray) -> tuple[Ints, np.ndarray]
     if not forbidden.any():
         return excess.min(axis=2), np.ones(excess.shape[:2], dtype=bool)
     excess = np.where(forbidden[:, None, :], _CUT // 64, excess)
-    broken = (forbidden[None, :, :] & ~forbidden[:, None, :]).any(axis=2)
-    return excess.min(axis=2), ~broken
+    broken: Bools = np.any(forbidden[None, :, :] & ~forbidden[:, None, :], axis=2)
+    return excess.min(axis=2), np.logical_not(broken)

@@ -29,7 +29,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 
 from .classes import Factor, Joint, Store
-from .label_graph import FORBIDDEN, LabelGraph
+from .graph import FORBIDDEN, LabelGraph
 
 #: Sums that a bucket may take: entries of the table over the node and its neighbours.
 MOST_CELLS = 2**30
@@ -94,7 +94,7 @@ class Elimination:
             if len(parts) == 1:
                 chosen[o] = int(parts[0][2][entry(parts[0])])
             else:
-                columns = [part[2][(slice(None), *entry(part))] for part in parts]
+                columns = [np.moveaxis(part[2], 0, -1)[entry(part)] for part in parts]
                 chosen[o] = int(np.argmin(np.sum(columns, axis=0)))
         return chosen
 

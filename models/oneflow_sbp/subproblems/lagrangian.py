@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .elimination import OutOfTime, TooWide, eliminate
-from .label_graph import FORBIDDEN, LabelGraph
+from .graph import FORBIDDEN, LabelGraph
 from .messages import Message
 from .order import elimination_order
 from .reweighted import Reweighter

@@ -20,7 +20,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 
-from .label_graph import FORBIDDEN, LabelGraph
+from .graph import FORBIDDEN, LabelGraph
 
 #: What moves from a pair to its first and to its second node.
 Message = tuple[Ints, Ints]

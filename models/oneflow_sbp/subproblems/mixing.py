@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .label_graph import LabelGraph
+from .graph import LabelGraph
 
 
 def mixed(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .dominance import undominated
 from .elimination import MOST_CELLS, OutOfTime, TooWide, eliminate
-from .label_graph import FORBIDDEN, LabelGraph
+from .graph import FORBIDDEN, LabelGraph
 from .messages import Message, Reparametrisation, Reweighting
 from .order import elimination_order
 

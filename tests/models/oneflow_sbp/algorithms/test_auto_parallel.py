@@ -13,7 +13,7 @@ from gadgetopt.models.oneflow_sbp.algorithms.reduction import Reduction
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
 from gadgetopt.models.oneflow_sbp.exact.elimination import elimination
 from gadgetopt.models.oneflow_sbp.generate import presets
-from gadgetopt.models.oneflow_sbp.subproblems.label_graph import FORBIDDEN, LabelGraph
+from gadgetopt.models.oneflow_sbp.subproblems.graph import FORBIDDEN, LabelGraph
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
@@ -73,9 +73,7 @@ def test_eliminations_and_merging_keep_the_optimum(seed):
     graph = random_graph(np.random.default_rng(seed))
     best = brute_force(graph)
     reduced = Reduction(graph)
-    reduced.eliminate()
-    while len(reduced.costs) > 2 and reduced.merge(100):
-        reduced.eliminate()
+    reduced.reduce(100)
     if best >= FORBIDDEN:
         assert left_over(reduced) >= FORBIDDEN
         return
