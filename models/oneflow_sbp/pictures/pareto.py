@@ -7,9 +7,9 @@ memory priced into the costs does not find.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import plotly.graph_objects as go

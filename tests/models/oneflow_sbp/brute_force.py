@@ -5,6 +5,7 @@ import random
 
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
 from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpInstance, OneFlowSbpSolution
+
 from gadgetopt.system.files import validate
 
 
