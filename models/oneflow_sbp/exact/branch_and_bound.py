@@ -130,22 +130,18 @@ class _Search(Search[OneFlowSbpSolution]):
             o, first = case.divide_at
             allowed = case.kept.get(o, tuple(range(len(self.graph.domains[o]))))
             second = tuple(p for p in allowed if p not in first)
-            made = [
-                self._add({**case.kept, o: part}, case.multipliers, case.bound)
-                for part in (first, second)
-            ]
+            made = [self._add({**case.kept, o: part}, case.multipliers) for part in (first, second)]
             case.children.extend(made)
             self.open = [entry for entry in self.open if entry[1] != number]
             heapq.heapify(self.open)
         self._raise_bound()
 
-    def _add(
-        self, kept: dict[int, tuple[int, ...]], multipliers: tuple[int, ...], least: int = 0
-    ) -> int:
+    def _add(self, kept: dict[int, tuple[int, ...]], multipliers: tuple[int, ...]) -> int:
         """Bound a case, and keep it open if it is not closed; return its number."""
         graph = self.graph.restricted(kept)
-        expired = lambda: self.clock.expired  # noqa: E731
-        pricing = Pricing(graph, self.groups, self.most_sums, expired, self.gap)
+        decided = all(len(d) == 1 for d in graph.domains[: graph.operators])
+        most_sums = MOST_CELLS if decided else self.most_sums
+        pricing = Pricing(graph, self.groups, most_sums, self._expired, self.gap)
         case = _Case(kept, FORBIDDEN, multipliers)
         case.crowded = self._crowded(pricing)
         if case.crowded is None:
@@ -160,6 +156,9 @@ class _Search(Search[OneFlowSbpSolution]):
         if case.bound < FORBIDDEN and not self.closes(Fraction(case.bound, self.graph.scale)):
             heapq.heappush(self.open, (case.bound, number))
         return number
+
+    def _expired(self) -> bool:
+        return self.clock.expired
 
     def _crowded(self, pricing: Pricing) -> int | None:
         limit = self.instance.memory_limit_bytes

@@ -111,7 +111,9 @@ class Reweighter:
         self.kept = undominated(self.graph)
         self.reduced = self.graph.restricted(self.kept)
         self.state = Reweighting(self.reduced)
-        self.most_sums, self.expired = most_sums, expired
+        # Enough for one label of each node.
+        self.most_sums = max(most_sums, 16 * (64 + len(graph.domains)))
+        self.expired = expired
         self.upper = upper
         self.found = Reweighted(0, None, FORBIDDEN, self.state.messages())
         self._tried = sum(map(len, self.reduced.domains))

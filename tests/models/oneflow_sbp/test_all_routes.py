@@ -14,6 +14,7 @@ from .brute_force import brute_force, random_instance
 
 SEEDS = 200
 BATCH = 50
+BOUNDS = ("lagrangian", "reparametrisation", "mini_buckets:most_cells=3", "compute_only")
 
 
 def run(name, instance, seed=0):
@@ -71,7 +72,7 @@ def test_bounds_are_below_the_optimum_and_proved():
         optimum = brute_force(instance)
         if optimum is None:
             continue
-        for name in ("lagrangian", "reparametrisation", "mini_buckets:most_cells=3", "compute_only"):
+        for name in BOUNDS:
             outcome = run(name, instance)
             assert outcome.dual_bound <= optimum, name
             assert check_bound(instance, outcome.certificate) == outcome.dual_bound, name
