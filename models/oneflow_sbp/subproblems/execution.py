@@ -292,7 +292,7 @@ def convert(
         if step.collective == BETWEEN_GROUPS:
             value = assemble(shards, step.source, source)
             assert value is not None, "shards of the label they had"
-            shards = place(value, step.target, target)
+            shards = place(value, step.target, target, np.random.default_rng(0))
             addends = math.prod(h for x, h in zip(step.source, source, strict=True) if x == PARTIAL)
             copies = math.prod(
                 h for x, h in zip(step.target, target, strict=True) if x == BROADCAST
@@ -318,14 +318,15 @@ def _groups(hierarchy: Hierarchy, dimension: int) -> Iterator[list[int]]:
 def _collective(shards: Shards, step: Step) -> tuple[Shards, int]:
     """Perform one collective in a group of devices.
 
-    An all-reduce is a reduce-scatter and an all-gather.
+    An all-reduce is a reduce-scatter and an all-gather. What becomes partial has random addends,
+    equal ones in equal groups: no operator may rely on all but one being zero.
     """
     dimension = step.dimension or 0
     a, b = step.source[dimension], step.target[dimension]
     devices = len(shards)
     joined = _joined(shards, a)
     assert joined is not None, "shards of the label they had"
-    after = _parts(joined, b, devices, None)
+    after = _parts(joined, b, devices, np.random.default_rng(0))
     size = joined.size
     match step.collective:
         case "all_gather":
@@ -338,20 +339,5 @@ def _collective(shards: Shards, step: Step) -> tuple[Shards, int]:
             # What a device keeps is cut by both its old and its new slice.
             kept = sum(_parts(x, b, devices, None)[k].size for k, x in enumerate(shards))
             return after, size - kept
-        case "zero_fill":
-            return _with_zeros(shards, joined, axis_of(a)), 0
         case _:
             return after, 0
-
-
-def _with_zeros(shards: Shards, joined: Floats, axis: int | None) -> Shards:
-    """Return every slice in its place of a tensor of zeros."""
-    assert axis is not None, "only slices are filled up"
-    filled, start = [], 0
-    for shard in shards:
-        whole = np.zeros_like(joined)
-        stop = start + shard.shape[axis]
-        whole[(slice(None),) * axis + (slice(start, stop),)] = shard
-        filled.append(whole)
-        start = stop
-    return filled

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -301,3 +302,22 @@ def test_without_the_package_it_says_how_to_install_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(InputError, match=r"pip install 'gadgetopt\[onnx\]'"):
         read_onnx([path], RNG)
+
+
+def test_a_transformer_goes_from_its_file_to_a_certified_plan(tmp_path, cli, root):
+    script = root / "benchmarks" / "onnx_transformer.py"
+    spec = importlib.util.spec_from_file_location("onnx_transformer", script)
+    written = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(written)
+    file = tmp_path / "transformer.onnx"
+    onnx.save(written.transformer(layers=1, width=16, sequence=8, words=32), file)
+    settings = ["--set", "batch=4", "--set", "devices=4"]
+    assert cli("import", "onnx", file, *settings, "--out", tmp_path)[0] == 0
+    instance, plan, proof = (tmp_path / f"{x}.json" for x in ("transformer_4", "plan", "proof"))
+    code, out, _ = cli("solve", instance, "--out", plan, "--certificate", proof)
+    assert code == 0
+    assert "optimal" in out
+    code, out, _ = cli("verify", instance, plan, "--bound", proof)
+    assert code == 0
+    assert "(verified)" in out
+    assert "relative gap                         0.00%" in out

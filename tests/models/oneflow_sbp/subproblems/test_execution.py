@@ -7,7 +7,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
+from gadgetopt.models.oneflow_sbp.baselines.strategies import data_parallel, megatron
 from gadgetopt.models.oneflow_sbp.boxing import BoxingRules, conversion
+from gadgetopt.models.oneflow_sbp.evaluate import evaluate
+from gadgetopt.models.oneflow_sbp.exact.elimination import elimination
+from gadgetopt.models.oneflow_sbp.generate.presets import mlp_train, quickstart
+from gadgetopt.models.oneflow_sbp.instance import ListedSignature
 from gadgetopt.models.oneflow_sbp.labels import all_labels
 from gadgetopt.models.oneflow_sbp.operators import KINDS
 from gadgetopt.models.oneflow_sbp.shapes import Attributes
@@ -15,10 +21,14 @@ from gadgetopt.models.oneflow_sbp.signatures import Signature, signature_list
 from gadgetopt.models.oneflow_sbp.subproblems.execution import (
     convert,
     difference,
+    execute,
     place,
     run_operator,
 )
 from gadgetopt.models.oneflow_sbp.subproblems.kernels import compute
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.system.result import Limits
 
 HIERARCHIES = [(2,), (4,), (2, 2)]
 ROUNDING = 1e-9
@@ -208,3 +218,40 @@ def test_copies_that_disagree_are_no_tensor():
     shards = place(value, ("B",), (2,))
     assert difference([shards[0], shards[1] + 1], value, ("B",), (2,)) == math.inf
     assert difference(place(value, ("S0",), (2,))[::-1], value, ("S0",), (2,)) > 0.1
+
+
+@pytest.mark.parametrize("devices", [2, 4, "2x2"])
+@pytest.mark.parametrize("method", [compiler_greedy, data_parallel, megatron, elimination])
+def test_an_executed_plan_receives_the_bytes_that_the_evaluator_charges(devices, method):
+    # All slices are equal: extents are divisible.
+    rng = np.random.default_rng(0)
+    for instance in (
+        mlp_train(rng, widths="8,16,8", batch=8, devices=devices),
+        quickstart(rng, width=16, heads=4, sequence=8, batch=4, devices=devices),
+    ):
+        solution = method(instance, Limits(), rng).solution
+        found = execute(instance, solution, rng)
+        assert found.error <= ROUNDING
+        assert found.received_bytes == evaluate(instance, solution).components["boxing_bytes"]
+
+
+def test_a_listed_signature_that_is_wrong_is_found_by_execution():
+    wrong = ListedSignature(inputs=("P",), output="P")
+    instance = mlp_train(np.random.default_rng(0), widths="8,16,8", batch=8, devices=2)
+    operators = tuple(
+        o.model_copy(update={"signatures": (wrong,)}) if o.name == "relu0" else o
+        for o in instance.operators
+    )
+    cheated = instance.model_copy(update={"operators": operators})
+    rng = np.random.default_rng(0)
+    solution = elimination(cheated, Limits(), rng).solution
+    found = execute(cheated, solution, rng)
+    assert found.error > 1e-3
+    assert found.operator != ""
+
+
+def test_what_cannot_be_executed_is_refused():
+    instance = mlp_train(np.random.default_rng(0), widths="8192,8192", batch=8192, devices=8)
+    solution = elimination(instance, Limits(), np.random.default_rng(0)).solution
+    with pytest.raises(ModelRefused, match="elements on all devices"):
+        execute(instance, solution, np.random.default_rng(0))
