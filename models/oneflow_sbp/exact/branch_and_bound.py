@@ -107,6 +107,7 @@ class _Search(Search[OneFlowSbpSolution]):
         self.graph: LabelGraph = LabelGraph([], [], [], [], Fraction(1), True, [], [], None, 0)
         self.cases: list[_Case] = []
         self.open: list[tuple[int, int]] = []
+        self.divided: set[int] = set()
         self.first_gap: float | None = None
 
     def start(self) -> None:
@@ -213,9 +214,14 @@ class _Search(Search[OneFlowSbpSolution]):
             else:
                 closed = [c.bound for c in self.cases if not c.children and c.bound < FORBIDDEN]
                 least = Fraction(min(closed), self.graph.scale)
-                self.prove(min(least, Fraction(value)))
+                self._proved(min(least, Fraction(value)))
         else:
-            self.prove(Fraction(self.open[0][0], self.graph.scale))
+            self._proved(Fraction(self.open[0][0], self.graph.scale))
+
+    def _proved(self, bound: Fraction) -> None:
+        """Take a bound with its tree of cases: the messages of later cases may prove less."""
+        if self.prove(bound):
+            self.divided = {i for i, case in enumerate(self.cases) if case.children}
 
     def proof(self) -> OneFlowSbpCertificate | None:
         """Return the tree of cases as a certificate."""
@@ -224,8 +230,9 @@ class _Search(Search[OneFlowSbpSolution]):
         tree: list[Branch | Leaf] = []
         pending = [0]
         while pending:
-            case = self.cases[pending.pop()]
-            if case.children:
+            number = pending.pop()
+            case = self.cases[number]
+            if number in self.divided:
                 assert case.divide_at is not None, "divided"
                 o, first = case.divide_at
                 signatures = tuple(self.graph.domains[o][p] for p in first)
