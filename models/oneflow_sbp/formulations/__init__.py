@@ -15,7 +15,7 @@ part = Parts(__name__)
 FORMULATIONS = (
     Formulation(
         name="aggregated",
-        model_class="MILP",
+        model_class="ILP",
         strength="exact",
         summary="a variable for every pair of labels on an edge",
         equations="(3), (4); reconstructed",
@@ -35,7 +35,7 @@ FORMULATIONS = (
     ),
     Formulation(
         name="pairwise",
-        model_class="MILP",
+        model_class="ILP",
         strength="exact",
         summary="a variable for every pair of signatures on an edge",
         equations="(2), (4); reconstructed",
@@ -55,7 +55,7 @@ FORMULATIONS = (
     ),
     Formulation(
         name="weak",
-        model_class="MILP",
+        model_class="ILP",
         strength="exact",
         summary="conversions are at least s + s - 1, for teaching",
         equations="3.3, the weak form; reconstructed",

@@ -9,7 +9,8 @@ finite.
     & \sum_b y_{eab} = \sum_{k: out_{uk} = a} s_{uk}      \quad \forall e, a  \\
     & \sum_a y_{eab} = \sum_{l: in_{vl}(e) = b} s_{vl}    \quad \forall e, b  \tag{3}
 
-Only s needs to be integral: both sums of y are then unit vectors. The linear relaxation is that of
+Only s needs to be integral: both sums of y are then unit vectors. The model declares y integral too
+(see `parts.conversion_cost`). The linear relaxation is that of
 (2), since R depends on labels only; it is nearly always tight.
 """
 
@@ -40,7 +41,7 @@ def aggregated_model(instance: OneFlowSbpInstance, domain: Any) -> pyo.ConcreteM
     pairs = [(e, a, b) for e, use in enumerate(found) for a, b in use.cost]
     number = {pair: i for i, pair in enumerate(pairs)}
     m.Y = pyo.RangeSet(0, len(pairs) - 1)
-    m.y = pyo.Var(m.Y, bounds=(0, 1), doc="use e converts label a into b")
+    m.y = pyo.Var(m.Y, domain=domain, doc="use e converts label a into b")
     m.produced = pyo.ConstraintList(doc="(3): a use has the label that its producer puts out")
     m.wanted = pyo.ConstraintList(doc="(3): a use gives the label that its consumer wants")
     for e, use in enumerate(found):
@@ -50,7 +51,7 @@ def aggregated_model(instance: OneFlowSbpInstance, domain: Any) -> pyo.ConcreteM
         for b, ks in use.want.items():
             taken = sum(m.y[number[e, a, b]] for a in use.have if (a, b) in use.cost)
             m.wanted.add(taken - sum(m.s[use.edge.target, k] for k in ks) == 0)
-    boxing = conversion_cost(m, found, lambda e, a, b: m.y[number[e, a, b]])
+    boxing = conversion_cost(m, found, lambda e, a, b: m.y[number[e, a, b]], domain)
     m.objective = pyo.Objective(
         expr=compute_cost(m, instance) + boxing, doc="(3): compute and conversions"
     )

@@ -44,7 +44,7 @@ def pairwise_model(instance: OneFlowSbpInstance, domain: Any) -> pyo.ConcreteMod
     ]
     number = {pair: i for i, pair in enumerate(pairs)}
     m.Y = pyo.RangeSet(0, len(pairs) - 1)
-    m.y = pyo.Var(m.Y, bounds=(0, 1), doc="the ends of use e have signatures k and l")
+    m.y = pyo.Var(m.Y, domain=domain, doc="the ends of use e have signatures k and l")
     m.producer = pyo.ConstraintList(doc="(2): the producer of a use has one signature")
     m.consumer = pyo.ConstraintList(doc="(2): the consumer of a use has one signature")
     for e, use in enumerate(found):
@@ -60,7 +60,7 @@ def pairwise_model(instance: OneFlowSbpInstance, domain: Any) -> pyo.ConcreteMod
         use = found[e]
         return sum(m.y[number[e, k, j]] for k in use.have[a] for j in use.want[b])
 
-    boxing = conversion_cost(m, found, converted)
+    boxing = conversion_cost(m, found, converted, domain)
     m.objective = pyo.Objective(
         expr=compute_cost(m, instance) + boxing, doc="(2): compute and conversions"
     )

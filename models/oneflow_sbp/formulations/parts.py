@@ -159,7 +159,7 @@ def compute_cost(m: pyo.ConcreteModel, instance: OneFlowSbpInstance) -> Any:
     return sum(float(tables.classes[tables.class_of[o]].compute[k]) * m.s[o, k] for o, k in m.OK)
 
 
-def conversion_cost(m: pyo.ConcreteModel, found: list[Use], y: Any) -> Any:
+def conversion_cost(m: pyo.ConcreteModel, found: list[Use], y: Any, domain: Any) -> Any:
     """Return the sum of conversion costs; adds the variables of shared ones.
 
     Parameters
@@ -168,6 +168,9 @@ def conversion_cost(m: pyo.ConcreteModel, found: list[Use], y: Any) -> Any:
     found : list of Use
     y : callable
         `y(e, a, b)` is 1 if use e converts label a into b.
+    domain : pyomo set
+        Of shared conversions. They are integral anyway, and declared so in integer models: with
+        continuous ones HiGHS 1.14 cut off optima of small instances.
     """
     shared: dict[tuple[int, int, Label, Label], list[int]] = defaultdict(list)
     terms = []
@@ -178,7 +181,7 @@ def conversion_cost(m: pyo.ConcreteModel, found: list[Use], y: Any) -> Any:
             elif cost:
                 terms.append(float(cost) * y(e, a, b))
     m.Z = pyo.RangeSet(0, len(shared) - 1)
-    m.z = pyo.Var(m.Z, bounds=(0, 1), doc="a tensor is converted from a to b on a group")
+    m.z = pyo.Var(m.Z, domain=domain, doc="a tensor is converted from a to b on a group")
     m.converted = pyo.ConstraintList(doc="a shared conversion serves all uses")
     for i, ((_, _, a, b), sharing) in enumerate(shared.items()):
         terms.append(float(found[sharing[0]].cost[a, b]) * m.z[i])

@@ -35,7 +35,7 @@ def build(instance: OneFlowSbpInstance) -> pyo.ConcreteModel:
         produced = sum(m.s[use.edge.source, k] for k in use.have[a])
         return produced * sum(m.s[use.edge.target, j] for j in use.want[b])
 
-    boxing = conversion_cost(m, found, converted)
+    boxing = conversion_cost(m, found, converted, pyo.Binary)
     m.objective = pyo.Objective(
         expr=compute_cost(m, instance) + boxing, doc="(1): compute and conversions"
     )

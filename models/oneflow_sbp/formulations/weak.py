@@ -36,7 +36,6 @@ def weak_model(instance: OneFlowSbpInstance, domain: Any) -> pyo.ConcreteModel:
     charged = [(e, a, b) for e, use in enumerate(found) for (a, b), c in use.cost.items() if c]
     number = {pair: i for i, pair in enumerate(charged)}
     m.Y = pyo.RangeSet(0, len(charged) - 1)
-    # Integral anyway; declared so, since HiGHS 1.14 cut off optima of this model otherwise.
     m.y = pyo.Var(m.Y, domain=domain, doc="use e converts label a into b")
     m.both = pyo.ConstraintList(doc="labels of both ends imply the conversion")
     m.impossible = pyo.ConstraintList(doc="no labels without a conversion")
@@ -49,7 +48,7 @@ def weak_model(instance: OneFlowSbpInstance, domain: Any) -> pyo.ConcreteModel:
                     m.impossible.add(ends <= 1)
                 elif use.cost[a, b]:
                     m.both.add(m.y[number[e, a, b]] >= ends - 1)
-    boxing = conversion_cost(m, found, lambda e, a, b: m.y[number[e, a, b]])
+    boxing = conversion_cost(m, found, lambda e, a, b: m.y[number[e, a, b]], domain)
     m.objective = pyo.Objective(
         expr=compute_cost(m, instance) + boxing, doc="compute and conversions"
     )
