@@ -63,8 +63,7 @@ def reparametrisation(
 ) -> MethodOutcome:
     """Return the bound of reweighted messages, without the memory limit.
 
-    It comes close to the linear relaxation (2), whatever the graph's width. The labels that the
-    messages favour are the incumbent, if they are allowed.
+    It comes close to the linear relaxation (2), whatever the graph's width.
 
     Parameters
     ----------
