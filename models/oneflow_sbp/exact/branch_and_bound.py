@@ -13,6 +13,7 @@ closed by it. Else a case is divided at one operator:
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -144,9 +145,11 @@ class _Search(Search[OneFlowSbpSolution]):
         most_sums = MOST_CELLS if decided else self.most_sums
         pricing = Pricing(graph, self.groups, most_sums, self._expired, self.gap)
         case = _Case(kept, FORBIDDEN, multipliers)
-        case.crowded = self._crowded(pricing)
+        first = pricing.at(multipliers)
+        if not first.fits(graph.limit_bytes):
+            case.crowded = self._crowded(pricing)
         if case.crowded is None:
-            ascent = pricing.best(multipliers)
+            ascent = pricing.best(first, self._enough())
             point = ascent.bound
             case.bound, case.multipliers, case.point = point.bound, point.multipliers, point
             if point.bound < FORBIDDEN:
@@ -157,6 +160,13 @@ class _Search(Search[OneFlowSbpSolution]):
         if case.bound < FORBIDDEN and not self.closes(Fraction(case.bound, self.graph.scale)):
             heapq.heappush(self.open, (case.bound, number))
         return number
+
+    def _enough(self) -> int:
+        """Return a bound that closes a case, times scale."""
+        if self.best is None:
+            return FORBIDDEN
+        least = Fraction(self.value) * (1 - Fraction(self.gap))
+        return math.ceil(least * self.graph.scale)
 
     def _expired(self) -> bool:
         return self.clock.expired

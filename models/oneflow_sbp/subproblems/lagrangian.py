@@ -135,9 +135,17 @@ class Pricing:
         done = eliminate(graph, self.order, MOST_CELLS_OF_MEMORY, self.expired)
         return done.value
 
-    def best(self, start: Sequence[int] = ()) -> Ascent:
-        """Return the multipliers of the largest bound, and the assignments met on the way."""
-        return Ascent(self, start or (0,) * self.groups)
+    def best(self, first: Point | None = None, enough: int = FORBIDDEN) -> Ascent:
+        """Return the multipliers of the largest bound, and the assignments met on the way.
+
+        Parameters
+        ----------
+        first : Point, optional
+            Where to start; without a price of memory otherwise.
+        enough : int
+            A bound that need not be raised.
+        """
+        return Ascent(self, first or self.at((0,) * self.groups), enough)
 
 
 class Ascent:
@@ -155,11 +163,11 @@ class Ascent:
         All assignments met.
     """
 
-    def __init__(self, pricing: Pricing, start: Sequence[int]):
-        self.pricing = pricing
+    def __init__(self, pricing: Pricing, first: Point, enough: int):
+        self.pricing, self.enough = pricing, enough
         self.limit = pricing.graph.limit_bytes
-        self.points = [pricing.at(start)]
-        self.bound = self.points[0]
+        self.points = [first]
+        self.bound = first
         if self.limit is None:
             return
         try:
@@ -198,7 +206,7 @@ class Ascent:
         multiplier = rest[group]
         low = high = None
         for _ in range(MOST_STEPS):
-            if last.cost >= FORBIDDEN:
+            if last.cost >= FORBIDDEN or self.bound.bound >= self.enough:
                 return
             cost, excess = line(last)
             if excess > 0:
