@@ -65,7 +65,7 @@ SEEDS, LAYERS_OF_BOTH = range(6), 10
 
 
 #: Perceptrons of the exact table, and the largest that each kind of method is given.
-EXACT_LAYERS, MILP_LAYERS, WEAK_LAYERS, LIMIT_S = (10, 50, 200, 800, 3000, 14285), 200, 50, 60.0
+EXACT_LAYERS, MILP_LAYERS, WEAK_LAYERS, LIMIT_S = (10, 50, 200, 800, 3000, 14285), 200, 50, 20.0
 #: Random small instances by each method, and by SCIP.
 RANDOM, RANDOM_QUADRATIC = 500, 100
 
