@@ -1,11 +1,13 @@
 """Why an edge is as it is: the cost of the plan with other labels at its two ends.
 
 Every cell is the cheapest plan in which the producer puts out one label and the consumer wants
-another, all other operators as they are, less the cost of the plan shown.
+another, all other operators as they are, less the cost of the plan shown. The variable of an update
+changes with it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import plotly.graph_objects as go
@@ -84,7 +86,8 @@ def explained(
 ) -> dict[tuple[Label, Label], Fraction | None]:
     """Return the change of cost for every pair of labels at the ends of an edge.
 
-    None where no signatures of the two operators allow it.
+    None where no signatures of the two operators allow it. The variable of an update at one end
+    takes the best signature of the update's label.
     """
     tables = instance.tables
     chosen = list(solution.signature)
@@ -113,13 +116,28 @@ def _alone(tables: Tables, chosen: list[int], o: int, without: int) -> list[Frac
     edges = [
         e for e in tables.edges if o in (e.source, e.target) and without not in (e.source, e.target)
     ]
+    tie = next((e for e in edges if e.tied and e.target == o), None)
+    fixed = [e for e in edges if e is not tie]
     totals: list[Fraction | None] = []
     for k, compute in enumerate(tables.classes[tables.class_of[o]].compute):
         pinned = o in tables.pinned and tables.signatures[o][k].output != tables.pinned[o]
-        ends = ((k, chosen[e.target]) if e.source == o else (chosen[e.source], k) for e in edges)
-        parts = [_conversion(tables, e, *pair) for e, pair in zip(edges, ends, strict=True)]
+        ends = ((k, chosen[e.target]) if e.source == o else (chosen[e.source], k) for e in fixed)
+        parts = [_conversion(tables, e, *pair) for e, pair in zip(fixed, ends, strict=True)]
         totals.append(None if pinned else _sum(compute, *parts))
-    return totals
+    if tie is None:
+        return totals
+    of_variable = _alone(tables, chosen, tie.source, o)
+    return [_sum(total, _cheapest(tables, tie, of_variable, k)) for k, total in enumerate(totals)]
+
+
+def _cheapest(
+    tables: Tables, tie: Edge, of_variable: Sequence[Fraction | None], k: int
+) -> Fraction | None:
+    """Return the least cost of a variable whose update has signature k."""
+    label = tables.signatures[tie.target][k].inputs[tie.slot]
+    held = (s.output for s in tables.signatures[tie.source])
+    pairs = zip(held, of_variable, strict=True)
+    return min((x for own, x in pairs if own == label and x is not None), default=None)
 
 
 def _pair(tables: Tables, edge: Edge, own: int, k: int, j: int) -> Fraction | None:

@@ -72,7 +72,7 @@ def draw(instance: OneFlowSbpInstance) -> go.Figure:
                 mode="markers+text",
                 marker={"color": ORANGE, "size": 10, "symbol": "diamond"},
                 text=list(hand),
-                textposition="top center",
+                textposition="middle right",
                 name="chosen by hand",
                 hovertemplate="%{text}: %{x:.4g} GB, %{y:.5g}<extra></extra>",
             ),
@@ -99,9 +99,9 @@ def draw(instance: OneFlowSbpInstance) -> go.Figure:
 
 
 def by_hand(instance: OneFlowSbpInstance) -> dict[str, Plan]:
-    """Return the plans of the compiler's pass and of the strategies chosen by hand."""
+    """Return the plans of the compiler's pass and of the strategies; equal ones under one name."""
     free = instance.model_copy(update={"memory_limit_bytes": None})
-    found = {}
+    names: dict[Plan, list[str]] = {}
     for name, method in _BY_HAND.items():
         solution = method(free, Limits(), np.random.default_rng(0)).solution
         if not isinstance(solution, OneFlowSbpSolution):
@@ -109,8 +109,8 @@ def by_hand(instance: OneFlowSbpInstance) -> dict[str, Plan]:
         result = evaluate(free, solution)
         if result.feasible and result.objective:
             used = int(result.components["memory_bytes"])
-            found[name] = Plan(float(result.objective), used)
-    return found
+            names.setdefault(Plan(float(result.objective), used), []).append(name)
+    return {", ".join(found): plan for plan, found in names.items()}
 
 
 def pareto(instance: OneFlowSbpInstance, time_s: float = MOST_TIME_S) -> list[Plan]:

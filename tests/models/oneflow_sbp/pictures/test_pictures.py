@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -58,15 +58,19 @@ def test_cells_of_an_edge_are_the_change_of_the_evaluators_cost(method):
         changes = edge.explained(H1, solution, chosen)
         best: dict = {}
         own, other = chosen.source, chosen.target
-        for k, first in enumerate(H1.tables.signatures[own]):
-            for j, second in enumerate(H1.tables.signatures[other]):
-                labels = list(solution.signature)
-                labels[own], labels[other] = k, j
-                pair = first.output, second.inputs[chosen.slot]
-                cost = evaluate(H1, OneFlowSbpSolution(signature=tuple(labels))).objective
-                best.setdefault(pair, None)
-                if cost is not None and (best[pair] is None or cost < best[pair]):
-                    best[pair] = cost
+        tied = [e.source for e in H1.tables.edges if e.tied and e.target in (own, other)]
+        moving = list(dict.fromkeys((own, other, *tied)))
+        for picked in product(*(range(len(H1.tables.signatures[o])) for o in moving)):
+            labels = list(solution.signature)
+            for o, k in zip(moving, picked, strict=True):
+                labels[o] = k
+            first = H1.tables.signatures[own][labels[own]]
+            second = H1.tables.signatures[other][labels[other]]
+            pair = first.output, second.inputs[chosen.slot]
+            cost = evaluate(H1, OneFlowSbpSolution(signature=tuple(labels))).objective
+            best.setdefault(pair, None)
+            if cost is not None and (best[pair] is None or cost < best[pair]):
+                best[pair] = cost
         assert changes == {p: None if x is None else Fraction(x - base) for p, x in best.items()}
 
 
