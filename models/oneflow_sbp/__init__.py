@@ -1,0 +1,61 @@
+"""OneFlow SBP: how every tensor of a network is split, copied or left as partial sums.
+
+Each room declares its own parts:
+
+- `instance`, `evaluate`, `certificate`, `features`
+- `labels`, `operators`, `signatures`, `boxing`, `tables`: what the instance derives
+- `formulations`: the quadratic program, its linearisations, and a constraint program
+- `bounds`: linear relaxation, memory priced in, reparametrisation
+- `algorithms`: the compiler's pass and the auto-parallel search
+- `baselines`: strategies chosen by hand
+- `generate`, `importers`: networks in training, and those of ONNX files
+- `pictures`: plans, their edges, memory, phases
+- `exact`: elimination, and branch and bound around it
+"""
+
+from gadgetopt.system.declaration import Citation, Parts, Problem
+
+from . import algorithms, baselines, bounds, exact, formulations, generate, importers, pictures
+
+part = Parts(__name__)
+
+PROBLEM = Problem(
+    name="oneflow_sbp",
+    title="OneFlow SBP: split, broadcast and partial-value signatures of a graph of operators",
+    citation=Citation(
+        authors="J. Yuan, X. Li, C. Cheng, J. Liu, R. Guo, S. Cai, C. Yao, F. Yang, X. Yi, C. Wu, "
+        "H. Zhang, J. Zhao",
+        title="OneFlow: Redesign the Distributed Deep Learning Framework from Scratch",
+        venue="arXiv preprint",
+        year=2021,
+        arxiv="2110.15032",
+    ),
+    sense="min",
+    objective="compute and conversions, bytes or s",
+    instance_type=part("instance:OneFlowSbpInstance"),
+    solution_type=part("instance:OneFlowSbpSolution"),
+    evaluate=part("evaluate:evaluate"),
+    size=part("instance:size"),
+    features=part("features:features"),
+    certificate_type=part("certificate:OneFlowSbpCertificate"),
+    check_bound=part("certificate:check_bound"),
+    default_method="branch_and_bound",
+    default_methods=(
+        "compiler_greedy",
+        "auto_parallel",
+        "data_parallel",
+        "megatron",
+        "branch_and_bound",
+    ),
+    generators=generate.GENERATORS,
+    importers=importers.IMPORTERS,
+    formulations=formulations.FORMULATIONS,
+    methods=(
+        *algorithms.METHODS,
+        *baselines.METHODS,
+        *exact.METHODS,
+        *bounds.METHODS,
+        *formulations.METHODS,
+    ),
+    pictures=pictures.PICTURES,
+)

@@ -1,0 +1,209 @@
+"""The auto-parallel search: eliminations, merging, a feasible start, neighbourhoods, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import count
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ..instance import OneFlowSbpInstance
+from ..subproblems.graph import FORBIDDEN, LabelGraph
+from ..subproblems.label_graph import label_graph
+from .inference import inferred
+from .neighbourhood import feasible_start, improve
+from .reduction import Reduction
+
+#: Weights of a byte of memory against a byte moved.
+WEIGHTS = {"off": 0.0, "slight": 0.4, "moderate": 4.3, "heavy": 11.0, "adaptive": 0.0}
+#: Of the adaptive weight: its first value above 0, and its last.
+_FLOOR, _CEILING = 0.1, 22.0
+#: From this excess over the memory that is available the weight goes to its last value at once.
+_FAR_TOO_MUCH = 1.4
+
+
+def auto_parallel(
+    instance: OneFlowSbpInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    memory: str = "adaptive",
+    reduce: bool = True,
+    most_merged: int = 100,
+    start: str = "first",
+    ring: int = 3,
+    reserve: float = 1.04 * 1.06,
+) -> MethodOutcome:
+    r"""Return the best signatures of OneFlow's auto-parallel search.
+
+    1. Costs of operators, of conversions, and a constant for every conversion that moves anything
+       (`costs.wait`) make a graph of tables; a byte of memory is added with a weight.
+    2. Nodes of at most two neighbours are eliminated, which is exact; where there are none, two
+       nodes are merged into one, while that has few labels, and eliminations go on.
+    3. If the first label of every node that is left is not feasible, a depth-first search finds
+       labels that are.
+    4. The labels of a node and of a few neighbours at a time are chosen anew until no choice
+       improves.
+    5. The eliminated nodes get their labels.
+    6. With the adaptive weight: if a device needs more memory than is available, the weight is
+       doubled, between 0.1 and 22, and the search repeated; it goes to 22 at once if the memory is
+       exceeded by 40 %.
+
+    There is no guarantee; where step 2 eliminates all nodes and memory has no weight, the result is
+    optimal. Left out of the released source: waiting times reduced off the critical chain ("trunk")
+    and shared conversions during the search ("collector"); an instance with shared boxing is
+    searched with it.
+
+    Parameters
+    ----------
+    instance : OneFlowSbpInstance
+    limits : Limits
+    rng : numpy.random.Generator
+        Not used: the algorithm is deterministic.
+    memory : "off", "slight", "moderate", "heavy" or "adaptive"
+        Weight of memory: 0, 0.4, 4.3, 11, or as step 6 says.
+    reduce : bool
+        Steps 2 and 5.
+    most_merged : int
+        Labels that a merged node may have; the pair of the fewest is merged first (reconstructed).
+    start : "first" or "greedy"
+        The first labels, or the compiler's greedy ones, if nodes are neither eliminated nor merged.
+    ring : int
+        Neighbours whose labels are chosen together with a node's.
+    reserve : float
+        The memory that is available is the limit divided by this.
+    """
+    clock = Clock(limits)
+    if most_merged < 0 or not 0 <= ring <= 6:
+        raise ModelRefused("most_merged, ring: expected at least 0, and at most 6 neighbours")
+    if not reserve >= 1:
+        raise ModelRefused(f"reserve: {reserve}, expected at least 1")
+    with clock.phase("tables"):
+        graph = label_graph(instance)
+    run = _Run(instance, graph, clock, reduce, most_merged, start, ring)
+    limit = instance.memory_limit_bytes
+    available = None if limit is None else limit / reserve
+    weight = WEIGHTS[memory]
+    best: tuple[int, list[int]] | None = None
+    weights = []
+    while True:
+        weights.append(weight)
+        labels = run.search(weight)
+        used = max(graph.memory_bytes(labels, run.groups)) if labels is not None else None
+        if labels is not None and used is not None and (limit is None or used <= limit):
+            found = graph.value(labels), labels
+            best = found if best is None else min(best, found)
+        if memory != "adaptive" or used is None or available is None or used <= available:
+            break
+        if weight >= _CEILING or clock.expired:
+            break
+        far = used > _FAR_TOO_MUCH * available
+        weight = _CEILING if far else min(_CEILING, max(_FLOOR, 2 * weight))
+    return MethodOutcome(
+        solution=None if best is None else graph.solution(best[1]),
+        claimed_objective=None
+        if best is None or not graph.exact
+        else Fraction(best[0], graph.scale),
+        limit_hit="time_s" if clock.expired else None,
+        phases_s=clock.phases_s,
+        notes={"memory_weights": weights, "nodes_left": run.nodes_left},
+    )
+
+
+def _coarser(graph: LabelGraph, shift: int) -> LabelGraph:
+    """Return the graph whose costs are divided by a power of two and rounded down."""
+    if not shift:
+        return graph
+    bytes_of = set(graph.memory)
+    tables = [
+        t if k in bytes_of else np.where(t >= FORBIDDEN, FORBIDDEN, t >> shift)
+        for k, t in enumerate(graph.tables)
+    ]
+    return replace(graph, tables=tables)
+
+
+class _Run:
+    """Steps 2 to 5 for one weight of memory."""
+
+    def __init__(
+        self,
+        instance: OneFlowSbpInstance,
+        graph: LabelGraph,
+        clock: Clock,
+        reduce: bool,
+        most_merged: int,
+        start: str,
+        ring: int,
+    ):
+        self.instance, self.graph, self.clock = instance, graph, clock
+        self.reduce, self.most_merged, self.start, self.ring = reduce, most_merged, start, ring
+        self.groups = len(instance.placements)
+        self.nodes_left = len(graph.domains)
+
+    def search(self, weight: float) -> list[int] | None:
+        """Return labels of all nodes by their positions, None if no feasible ones were found."""
+        clock = self.clock
+        reduced = Reduction(self._weighted(weight))
+        if self.reduce:
+            with clock.phase("reduction"):
+                reduced.reduce(self.most_merged, lambda: clock.expired)
+        self.nodes_left = len(reduced.costs)
+        with clock.phase("start"):
+            labels = self._start(reduced)
+        if labels is None:
+            return None
+        with clock.phase("neighbourhoods"):
+            labels = improve(reduced, labels, self.ring, lambda: clock.expired)
+        found = reduced.unfolded(labels)
+        return found if self.graph.value(found) < FORBIDDEN else None
+
+    def _weighted(self, weight: float) -> LabelGraph:
+        """Return the graph whose costs have memory added, in as fine units as 64 bits allow."""
+        for shift in count(step=4):
+            try:
+                return _coarser(self.graph, shift).priced(self._prices(weight, shift))
+            except OverflowError:
+                continue
+        raise AssertionError("costs of nothing fit")
+
+    def _prices(self, weight: float, shift: int) -> list[int]:
+        """Return the cost of a byte of memory in every group, times the graph's scale."""
+        costs = self.instance.costs
+        price = Fraction(weight) * self.graph.scale / 2**shift
+        prices = []
+        for placement in self.instance.placements:
+            if costs.unit == "seconds":
+                rate = Fraction(costs.link_bytes_per_s or 1) * placement.devices
+                prices.append(round(price / rate))
+            else:
+                prices.append(round(price))
+        return prices
+
+    def _start(self, reduced: Reduction) -> dict[int, int] | None:
+        labels = dict.fromkeys(reduced.costs, 0)
+        if self.start == "greedy" and not self.reduce:
+            labels = self._greedy(labels) or labels
+        if reduced.value(labels) < FORBIDDEN:
+            return labels
+        return feasible_start(reduced, lambda: self.clock.expired)
+
+    def _greedy(self, labels: dict[int, int]) -> dict[int, int] | None:
+        """Return the compiler's signatures as labels; auxiliary nodes are converted."""
+        solution = inferred(self.instance, {}).solution
+        if solution is None:
+            return None
+        positions = self._positions(solution.model_dump()["signature"])
+        return {o: positions.get(o, 1) for o in labels}
+
+    def _positions(self, signature: Sequence[int]) -> dict[int, int]:
+        return {
+            o: self.graph.domains[o].index(k)
+            for o, k in enumerate(signature)
+            if k in self.graph.domains[o]
+        }

@@ -1,0 +1,261 @@
+"""Tables derived from an instance: operators by class, edges by class, and their exact costs.
+
+Operators of equal kind, shapes, attributes and placement form a class and share one list of
+signatures; edges between equal classes share one table of conversions. Repeated layers so cost the
+memory and the time of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from .boxing import boxing_cost
+from .labels import (
+    Label,
+    Shape,
+    elements,
+    label_text,
+    parse_label,
+    shard_shape,
+    split_devices,
+    splits,
+)
+from .operators import flops
+from .signatures import Signature, signature_list
+
+if TYPE_CHECKING:
+    from .instance import OneFlowSbpInstance, Operator, Placement
+
+#: Exact costs by pairs of labels; None where no conversion is allowed.
+CostTable = tuple[tuple[Fraction | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class OperatorClass:
+    r"""Operators that differ in name only.
+
+    Attributes
+    ----------
+    signatures : tuple of Signature
+        :math:`K_o`.
+    compute : tuple of Fraction
+        :math:`\hat c_{ok}`, in the unit of the objective.
+    memory_bytes : tuple of int
+        :math:`m_{ok}`, of the device that keeps most.
+    shape : tuple of int
+    tensor_bytes : int
+    group : int
+        Number of the placement.
+    """
+
+    signatures: tuple[Signature, ...]
+    compute: tuple[Fraction, ...]
+    memory_bytes: tuple[int, ...]
+    shape: Shape
+    tensor_bytes: int
+    group: int
+
+
+class Edge(NamedTuple):
+    """Use of the output of `source` in an input slot of `target`; `tied` forbids to convert it."""
+
+    source: int
+    target: int
+    slot: int
+    tied: bool
+
+
+class Tables:
+    """Operators, edges and costs by number.
+
+    Attributes
+    ----------
+    number : dict
+        Number of every operator, by name.
+    classes : list of OperatorClass
+    class_of : list of int
+        Class of every operator.
+    edges : list of Edge
+        One for every input slot of every operator, in their order.
+    pinned : dict
+        The label of the output of every pinned operator.
+    ties : list of pairs of int
+        Operators whose outputs have the same label.
+    """
+
+    def __init__(self, instance: OneFlowSbpInstance):
+        self.costs = instance.costs
+        self.placements = instance.placements
+        self.factor = instance.variable_memory_factor
+        self.number = {o.name: i for i, o in enumerate(instance.operators)}
+        self.pinned = {self.number[o]: parse_label(text) for o, text in instance.pins.items()}
+        self.ties = [(self.number[a], self.number[b]) for a, b in instance.ties]
+        self.classes: list[OperatorClass] = []
+        self.class_of: list[int] = []
+        self.edges: list[Edge] = []
+        self._conversions: dict[tuple[int, int, int], CostTable] = {}
+        self._read(instance)
+
+    def _read(self, instance: OneFlowSbpInstance) -> None:
+        group_of = {p.name: g for g, p in enumerate(instance.placements)}
+        known: dict[Hashable, int] = {}
+        for i, operator in enumerate(instance.operators):
+            sources = [self.number[name] for name in operator.inputs]
+            inputs = [instance.operators[u] for u in sources]
+            key = (
+                operator.kind,
+                operator.shape,
+                operator.dtype_bytes,
+                operator.placement,
+                operator.attributes,
+                tuple((o.shape, o.dtype_bytes) for o in inputs),
+                operator.signatures,
+            )
+            if key not in known:
+                known[key] = len(self.classes)
+                group = group_of[operator.placement]
+                try:
+                    self.classes.append(self._class(operator, inputs, group))
+                except ValueError as error:
+                    raise ValueError(f"operators[{i}] ({operator.name}): {error}") from None
+            self.class_of.append(known[key])
+            update = operator.kind == "update"
+            self.edges.extend(
+                Edge(u, i, slot, update and slot == 0) for slot, u in enumerate(sources)
+            )
+        for o, label in self.pinned.items():
+            if not any(s.output == label for s in self.signatures[o]):
+                name = instance.operators[o].name
+                raise ValueError(f"pins[{name!r}]: no signature puts out {label_text(label)}")
+
+    def _class(self, operator: Operator, inputs: Sequence[Operator], group: int) -> OperatorClass:
+        placement = self.placements[group]
+        shapes = tuple(o.shape for o in inputs)
+        ratio = (
+            1 / Fraction(self.costs.flops_per_s)
+            if self.costs.unit == "seconds" and self.costs.flops_per_s is not None
+            else self.costs.compute_ratio
+        )
+        if operator.signatures is not None:
+            signatures = _listed(operator, shapes, placement)
+            compute = [s.compute for s in operator.signatures]
+            memory = [s.memory_bytes for s in operator.signatures]
+        else:
+            signatures = signature_list(
+                operator.kind, operator.attributes, shapes, operator.shape, placement.hierarchy
+            )
+            compute = [self._flops(operator, inputs, s, placement) for s in signatures]
+            factor = self.factor if operator.kind == "variable" else 1
+            memory = [
+                factor
+                * operator.dtype_bytes
+                * elements(shard_shape(operator.shape, s.output, placement.hierarchy))
+                for s in signatures
+            ]
+        return OperatorClass(
+            signatures,
+            tuple(ratio * c for c in compute),
+            tuple(memory),
+            operator.shape,
+            operator.tensor_bytes,
+            group,
+        )
+
+    def _flops(
+        self,
+        operator: Operator,
+        inputs: Sequence[Operator],
+        signature: Signature,
+        placement: Placement,
+    ) -> Fraction:
+        """Return the floating-point operations of one device."""
+        whole = flops(operator.kind, operator.attributes, [o.shape for o in inputs])
+        if whole is None and self.costs.elementwise == "inputs_and_output":
+            tensors = [*zip((o.elements for o in inputs), signature.inputs, strict=True)]
+            tensors.append((operator.elements, signature.output))
+            weight = 10 if operator.kind in ("softmax", "softmax_grad") else 1
+            return sum(
+                (Fraction(weight * n, split_devices([x], placement.hierarchy)) for n, x in tensors),
+                Fraction(0),
+            )
+        if whole is None:
+            whole = operator.elements
+        held = [*signature.inputs, signature.output]
+        return Fraction(whole, split_devices(held, placement.hierarchy))
+
+    @cached_property
+    def signatures(self) -> list[tuple[Signature, ...]]:
+        """Signature list of every operator."""
+        return [self.classes[c].signatures for c in self.class_of]
+
+    def conversions(self, edge: Edge) -> CostTable:
+        """Return the costs of an edge: rows are signatures of the source, columns of the target."""
+        key = (self.class_of[edge.source], self.class_of[edge.target], edge.slot)
+        if key not in self._conversions:
+            source, target = self.classes[key[0]], self.classes[key[1]]
+            wanted = [s.inputs[edge.slot] for s in target.signatures]
+            cost = {
+                (a, b): self.conversion_cost(source, target.group, a, b)
+                for a in {s.output for s in source.signatures}
+                for b in set(wanted)
+            }
+            self._conversions[key] = tuple(
+                tuple(cost[s.output, b] for b in wanted) for s in source.signatures
+            )
+        return self._conversions[key]
+
+    def conversion_cost(
+        self, source: OperatorClass, group: int, have: Label, want: Label
+    ) -> Fraction | None:
+        """Return the cost of giving a tensor another label on a group of devices."""
+        from_, to = self.placements[source.group], self.placements[group]
+        moved = boxing_cost(
+            self.costs.rules,
+            have,
+            want,
+            source.shape,
+            source.tensor_bytes,
+            from_.hierarchy,
+            to.hierarchy,
+            same_group=source.group == group,
+        )
+        if not moved:
+            return moved
+        cost = Fraction(moved)
+        if self.costs.unit == "seconds" and self.costs.link_bytes_per_s is not None:
+            cost /= min(from_.devices, to.devices) * self.costs.link_bytes_per_s
+        return cost + self.costs.wait
+
+
+def _listed(
+    operator: Operator, shapes: Sequence[tuple[int, ...]], placement: Placement
+) -> tuple[Signature, ...]:
+    """Return the signatures of a file, once their labels fit the shapes."""
+    found = []
+    for k, given in enumerate(operator.signatures or ()):
+        where = f"signatures[{k}]"
+        if len(given.inputs) != len(shapes):
+            raise ValueError(f"{where}.inputs: {len(given.inputs)} labels for {len(shapes)} inputs")
+        texts = [(f"inputs[{s}]", text) for s, text in enumerate(given.inputs)]
+        tensors = zip([*texts, ("output", given.output)], [*shapes, operator.shape], strict=True)
+        read = []
+        for (slot, text), shape in tensors:
+            label = parse_label(text)
+            if len(label) != len(placement.hierarchy):
+                raise ValueError(
+                    f"{where}.{slot}: {text!r}, expected a label of {len(placement.hierarchy)} "
+                    "levels"
+                )
+            for axis, slices in splits(label, placement.hierarchy).items():
+                if axis >= len(shape) or shape[axis] < slices:
+                    extent = f"extent {shape[axis]}" if axis < len(shape) else "not an axis"
+                    raise ValueError(
+                        f"{where}.{slot}: axis {axis} ({extent}) is cut into {slices} slices"
+                    )
+            read.append(label)
+        found.append(Signature(tuple(read[:-1]), read[-1]))
+    return tuple(found)
