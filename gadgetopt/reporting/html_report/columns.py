@@ -26,8 +26,8 @@ TIME = "time of the run (s)"
 def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> Figure:
     """Return a figure of ratios against a column of the instance, one variant per column.
 
-    Columns that vary come first, then what the runs note, then time, then columns that are
-    constant.
+    Columns that vary come first, then what the runs note differently, then time, then columns
+    that are constant.
     """
     measured = [line for line in system.lines if line.low is not None and math.isfinite(line.low)]
     measured.sort(key=lambda line: -(line.low or 0))
@@ -65,16 +65,19 @@ def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[s
 
 
 def column_names(system: System) -> list[str]:
-    """Return the names of all columns: varying ones, noted ones, time, then constant ones."""
+    """Return the names of all columns: varying ones, what runs note, time, then constant ones."""
     names = dict.fromkeys(c for measured in system.instances.values() for c in measured.columns)
 
     def constant(name: str) -> bool:
         return len({m.columns.get(name) for m in system.instances.values()}) == 1
 
     telling = [name for name in names if not constant(name)]
-    noted = dict.fromkeys(name for line in system.lines for name in _noted(line))
-    constants = (name for name in names if constant(name))
-    return [*telling, *(name for name in noted if name not in names), TIME, *constants]
+    noted: dict[str, set[float]] = {}
+    for line in system.lines:
+        for name, x in _noted(line).items():
+            noted.setdefault(name, set()).add(x)
+    differing = (name for name, xs in noted.items() if len(xs) > 1 and name not in names)
+    return [*telling, *differing, TIME, *(name for name in names if constant(name))]
 
 
 def value(system: System, line: Line, column: str) -> float | None:

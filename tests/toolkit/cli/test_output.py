@@ -147,7 +147,7 @@ def test_a_result_says_its_state_in_words():
 
 @pytest.mark.parametrize(
     ("words", "position", "expected"),
-    [("gadgetopt so", 1, ["solve"]), ("gadgetopt list s", 2, ["sjf_bco", "smd"])],
+    [("gadgetopt so", 1, ["solve"]), ("gadgetopt list s", 2, ["sjf_bco", "smd", "spp"])],
 )
 def test_the_shell_completes_commands_and_systems(words, position, expected):
     environment = {
