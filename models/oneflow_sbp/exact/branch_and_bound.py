@@ -10,8 +10,9 @@ closed by it. Else a case is divided at one operator:
   assignment that fits and the one that does not, between the two amounts.
 
 A plan of the compiler, or one made by hand, is the first incumbent. Where the label-aggregated
-model is small, CP-SAT closes such gaps sooner: what is open after a second is handed over to it,
-with the incumbent. (With our bound as a row it takes twice as long.)
+model is small, CP-SAT closes such gaps sooner: what is open after a second is handed over to it.
+The better bound and the better plan of the two are kept; told ours in advance, by hint, cutoff or
+row, CP-SAT takes longer.
 """
 
 from __future__ import annotations
@@ -238,7 +239,7 @@ class _Search(Search[OneFlowSbpSolution]):
         self.ask_at_s = self.clock.elapsed_s + self.turn_s / 8
 
     def _label_model(self) -> LabelModel | None:
-        """Return the model with the incumbent; None if it is large."""
+        """Return the model; None if it is large."""
         if len(self.instance.tables.edges) > MOST_LABEL_PAIRS:
             return None
         try:
@@ -248,8 +249,6 @@ class _Search(Search[OneFlowSbpSolution]):
         if model.size > MOST_LABEL_PAIRS:
             return None
         model.state()
-        if self.best is not None and self.graph.exact:
-            model.start_from(self.best, Fraction(self.value))
         return model
 
     def _add(self, kept: dict[int, tuple[int, ...]], multipliers: tuple[int, ...]) -> int:

@@ -130,25 +130,9 @@ class LabelModel:
         self.scale = common_denominator(cost for cost, _ in self.terms)
         if total * self.scale > LARGEST:
             self.scale, self.exact = max(1, math.floor(LARGEST / total)), False
-        self.model.minimize(self._cost())
-
-    def _cost(self) -> cp_model.LinearExprT:
-        return sum(cost.numerator * self.scale // cost.denominator * x for cost, x in self.terms)
-
-    def start_from(self, solution: OneFlowSbpSolution, most: Fraction) -> None:
-        """Hint a solution, and cut off what costs more than `most`."""
-        signatures, chosen = self.tables.signatures, solution.signature
-        for o, ks in self.pairs():
-            for k in ks:
-                self.model.add_hint(self.s[o][k], k == chosen[o])
-        for use, y in zip(self.uses, self.y, strict=True):
-            u, v = use.edge.source, use.edge.target
-            label = signatures[u][chosen[u]].output
-            wanted = signatures[v][chosen[v]].inputs[use.edge.slot]
-            for ab in y:
-                self.model.add_hint(y[ab], ab == (label, wanted))
-        if self.exact:
-            self.model.add(self._cost() <= math.floor(most * self.scale))
+        self.model.minimize(
+            sum(cost.numerator * self.scale // cost.denominator * x for cost, x in self.terms)
+        )
 
     def unscaled(self, value: Number) -> Fraction:
         """Return a value of the objective as a cost."""

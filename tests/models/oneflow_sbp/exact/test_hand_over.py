@@ -7,13 +7,11 @@ from gadgetopt.models.oneflow_sbp.certificate import check_bound
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
 from gadgetopt.models.oneflow_sbp.exact import branch_and_bound as module
 from gadgetopt.models.oneflow_sbp.exact.branch_and_bound import branch_and_bound
-from gadgetopt.models.oneflow_sbp.formulations.cp import LabelModel
 from gadgetopt.models.oneflow_sbp.generate import presets
 from gadgetopt.models.oneflow_sbp.subproblems.label_graph import label_graph
 from gadgetopt.models.oneflow_sbp.subproblems.lagrangian import Pricing
 
 from gadgetopt.numbers.tolerance import agrees
-from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Status, Voucher
@@ -78,18 +76,6 @@ def test_labels_of_a_solution_cost_what_the_evaluator_says(seed):
     if solution is not None and graph.exact:
         labels = graph.labels_of(solution)
         assert graph.value(labels) / graph.scale == evaluate(instance, solution).objective
-
-
-def test_an_incumbent_cuts_off_what_costs_more_but_not_itself():
-    instance = presets.paper(RNG, layers=2)
-    solution = compiler_greedy(instance, Limits(), RNG).solution
-    value = evaluate(instance, solution).objective
-    model = LabelModel(instance)
-    model.state()
-    model.start_from(solution, value)
-    solved = solve_cp(model.model, Limits(time_s=20), 0, 2)
-    assert solved.status is Status.OPTIMAL
-    assert evaluate(instance, model.decode(solved.values)).objective <= value
 
 
 @pytest.mark.parametrize("limited", [False, True])
