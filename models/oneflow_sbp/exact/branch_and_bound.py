@@ -10,7 +10,7 @@ closed by it. Else a case is divided at one operator:
   assignment that fits and the one that does not, between the two amounts.
 
 A plan of the compiler, or one made by hand, is the first incumbent. Where the label-aggregated
-model is small, CP-SAT closes such gaps sooner: what is open after a second is handed over to it.
+model is small, CP-SAT closes such gaps sooner: what is open after half a second is handed over to it.
 The better bound and the better plan of the two are kept; told ours in advance, by hint, cutoff or
 row, CP-SAT takes longer.
 """
@@ -52,7 +52,7 @@ FIRST_PLANS = (compiler_greedy, megatron, model_parallel_row, model_parallel_col
 #: within seconds, and found no plan for twenty thousand.
 MOST_LABEL_PAIRS = 12_000
 #: Seconds before CP-SAT is asked, its first turn's, and its part of the time that is left.
-ALONE_S, FIRST_TURN_S, PART = 0.7, 60.0, 0.9
+ALONE_S, FIRST_TURN_S, PART = 0.5, 60.0, 0.9
 
 
 def branch_and_bound(
