@@ -9,10 +9,10 @@ closed by it. Else a case is divided at one operator:
 - where memory leaves a gap, at the operator whose memory differs most between the cheapest
   assignment that fits and the one that does not, between the two amounts.
 
-A plan of the compiler, or one made by hand, is the first incumbent. Where the label-aggregated
-model is small, CP-SAT closes such gaps sooner: what is open after half a second is handed over to it.
-The better bound and the better plan of the two are kept; told ours in advance, by hint, cutoff or
-row, CP-SAT takes longer.
+The plan of the compiler, one made by hand, or the one of least memory is the first incumbent. Where
+the label-aggregated model is small, CP-SAT closes such gaps sooner: what is open after 0.5 s
+is handed over to it. The better bound and the better plan of the two are kept; told ours in
+advance, by hint, cutoff or row, CP-SAT takes longer.
 """
 
 from __future__ import annotations
