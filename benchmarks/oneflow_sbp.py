@@ -127,6 +127,7 @@ def memory() -> None:
     print("|---|---|---|---|---|---|---|")
     for layers, gap, methods in (
         (10, 0.0, ("branch_and_bound", "aggregated@highs", "cp_labels")),
+        (50, 0.0, ("branch_and_bound", "cp_labels")),
         (50, 1e-3, ("branch_and_bound", "aggregated@highs", "cp_labels")),
         (200, 1e-3, ("branch_and_bound", "aggregated@highs", "cp_labels")),
         (200, 1e-4, ("branch_and_bound",)),

@@ -17,7 +17,6 @@ from gadgetopt.system.data import (
     Data,
     Instance,
     NonNegativeInt,
-    PositiveInt,
     Rational,
     Solution,
 )
@@ -31,6 +30,8 @@ from .tables import Tables
 #: Limits that keep every cost far inside the range of doubles.
 MOST_EXTENT, MOST_BYTES, MOST_DEVICES = 10**12, 10**18, 2**20
 MOST_RATE = 10**30
+#: Of a device; far enough below 2**56 that sums of memory are exact in label graphs.
+MOST_MEMORY_BYTES = 10**15
 
 
 def _label(text: str) -> str:
@@ -227,7 +228,7 @@ class OneFlowSbpInstance(Instance):
     placements: Annotated[tuple[Placement, ...], Field(min_length=1)]
     operators: Annotated[tuple[Operator, ...], Field(min_length=1)]
     costs: Costs = Costs()
-    memory_limit_bytes: PositiveInt | None = None
+    memory_limit_bytes: Annotated[int, Field(gt=0, le=MOST_MEMORY_BYTES)] | None = None
     variable_memory_factor: Annotated[int, Field(gt=0, le=10**6)] = 4
     pins: dict[str, LabelText] = Field(default_factory=dict)
     ties: tuple[tuple[str, str], ...] = ()

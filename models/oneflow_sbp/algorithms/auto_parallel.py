@@ -16,7 +16,7 @@ from gadgetopt.system.result import Limits, MethodOutcome
 from ..instance import OneFlowSbpInstance
 from ..subproblems.graph import FORBIDDEN, LabelGraph
 from ..subproblems.label_graph import label_graph
-from .inference import inferred
+from .inference import signatures_of
 from .neighbourhood import feasible_start, improve
 from .reduction import Reduction
 
@@ -195,10 +195,10 @@ class _Run:
 
     def _greedy(self, labels: dict[int, int]) -> dict[int, int] | None:
         """Return the compiler's signatures as labels; auxiliary nodes are converted."""
-        solution = inferred(self.instance, {}).solution
-        if solution is None:
+        signature, _ = signatures_of(self.instance, {})
+        if signature is None:
             return None
-        positions = self._positions(solution.model_dump()["signature"])
+        positions = self._positions(signature)
         return {o: positions.get(o, 1) for o in labels}
 
     def _positions(self, signature: Sequence[int]) -> dict[int, int]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from gadgetopt.system.result import Limits, MethodOutcome
 
+from ..evaluate import memory_bytes
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
 from ..labels import BROADCAST, Label, split
 from ..tables import Edge, Tables
@@ -37,7 +38,7 @@ def compiler_greedy(
     Parameters
     ----------
     instance : OneFlowSbpInstance
-        Its memory limit is not looked at.
+        Its memory limit is not looked at on the way; a plan that does not fit is not returned.
     limits, rng
         Not used: the algorithm is fast and deterministic.
     """
@@ -45,7 +46,17 @@ def compiler_greedy(
 
 
 def inferred(instance: OneFlowSbpInstance, hints: Mapping[int, Hint]) -> MethodOutcome:
-    """Return what the pass finds; nothing, and where it got stuck, if no signature is possible.
+    """Return the plan that the pass finds, if there is one and it fits; see `signatures_of`."""
+    signature, stuck_at = signatures_of(instance, hints)
+    if signature is None:
+        return MethodOutcome(notes={"stuck_at": stuck_at})
+    return fitting(instance, signature)
+
+
+def signatures_of(
+    instance: OneFlowSbpInstance, hints: Mapping[int, Hint]
+) -> tuple[tuple[int, ...] | None, str]:
+    """Return what the pass finds; None, and where it got stuck, if no signature is possible.
 
     Parameters
     ----------
@@ -63,8 +74,19 @@ def inferred(instance: OneFlowSbpInstance, hints: Mapping[int, Hint]) -> MethodO
     inference = Inference(instance.tables)
     chosen = inference.run({**broadcast, **hints, **instance.tables.pinned})
     if chosen is None:
-        return MethodOutcome(notes={"stuck_at": instance.operators[inference.reached].name})
-    return MethodOutcome(solution=OneFlowSbpSolution(signature=tuple(chosen)))
+        return None, instance.operators[inference.reached].name
+    return tuple(chosen), ""
+
+
+def fitting(instance: OneFlowSbpInstance, signature: tuple[int, ...]) -> MethodOutcome:
+    """Return a plan, or how far the fullest device is over the memory limit if it does not fit."""
+    solution = OneFlowSbpSolution(signature=signature)
+    limit = instance.memory_limit_bytes
+    if limit is not None:
+        over = max(memory_bytes(instance, solution)) - limit
+        if over > 0:
+            return MethodOutcome(notes={"bytes_over_memory": over})
+    return MethodOutcome(solution=solution)
 
 
 class Inference:

@@ -18,8 +18,8 @@ import numpy as np
 
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..algorithms.inference import Hint, inferred
-from ..instance import OneFlowSbpInstance, OneFlowSbpSolution, Operator
+from ..algorithms.inference import Hint, fitting, inferred
+from ..instance import OneFlowSbpInstance, Operator
 from ..labels import BROADCAST, PARTIAL, axis_of, fits, split
 from ..signatures import rows_of
 
@@ -98,7 +98,7 @@ def all_broadcast(
         if not everywhere:
             return MethodOutcome(notes={"stuck_at": operator.name})
         signature.append(everywhere[0])
-    return MethodOutcome(solution=OneFlowSbpSolution(signature=tuple(signature)))
+    return fitting(instance, tuple(signature))
 
 
 def _with(instance: OneFlowSbpInstance, parts_of: Callable[[int], _Parts]) -> MethodOutcome:

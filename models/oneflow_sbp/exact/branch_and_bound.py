@@ -8,6 +8,11 @@ closed by it. Else a case is divided at one operator:
   neighbours: one label against the rest;
 - where memory leaves a gap, at the operator whose memory differs most between the cheapest
   assignment that fits and the one that does not, between the two amounts.
+
+The plan of the compiler, one made by hand, or the one of least memory is the first incumbent. Where
+the label-aggregated model is small, CP-SAT closes such gaps sooner: what is open after 0.5 s
+is handed over to it. The better bound and the better plan of the two are kept; told ours in
+advance, by hint, cutoff or row, CP-SAT takes longer.
 """
 
 from __future__ import annotations
@@ -17,20 +22,37 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Ints
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.state import Search
-from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.solvers import seed_of
+from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.system.data import Solution
+from gadgetopt.system.result import Limits, MethodOutcome, Status
 
+from ..algorithms.inference import compiler_greedy
+from ..baselines.strategies import megatron, model_parallel_col, model_parallel_row
 from ..certificate import Branch, Leaf, OneFlowSbpCertificate, leaf_of
+from ..formulations.cp import LabelModel
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
 from ..subproblems.elimination import MOST_CELLS, OutOfTime
 from ..subproblems.graph import FORBIDDEN, LabelGraph
 from ..subproblems.label_graph import label_graph
 from ..subproblems.lagrangian import Ascent, Point, Pricing
 from ..subproblems.mixing import mixed
+from .division import most_different, most_varied, widest
+
+#: First plans, until one fits the memory.
+FIRST_PLANS = (compiler_greedy, megatron, model_parallel_row, model_parallel_col)
+#: CP-SAT is asked if its model has at most this many pairs of labels; it has closed ten thousand
+#: within seconds, and found no plan for twenty thousand.
+MOST_LABEL_PAIRS = 12_000
+#: Seconds before CP-SAT is asked, its first turn's, and its part of the time that is left.
+ALONE_S, FIRST_TURN_S, PART = 0.5, 60.0, 0.9
 
 
 def branch_and_bound(
@@ -48,20 +70,34 @@ def branch_and_bound(
     limits : Limits
         With a gap, the search ends as soon as incumbent and bound are that close.
     rng : numpy.random.Generator
-        Not used.
+        Seeds CP-SAT.
     most_sums : int
         Of an elimination; where it would take more, reweighted messages bound and reduce first.
+
+    Returns
+    -------
+    MethodOutcome
+        Its bound has a certificate, unless CP-SAT's is better; then the notes give the bound that
+        our cases prove, `proved_bound`.
     """
-    search = _Search(instance, limits, most_sums)
+    search = _Search(instance, limits, rng, most_sums)
     try:
         search.start()
         while not search.over:
-            search.divide()
+            if search.clock.elapsed_s >= search.ask_at_s:
+                search.ask_solver()
+            else:
+                search.divide()
     except OutOfTime:
         pass
-    search.certificate = search.proof()
-    notes = {"cases": len(search.cases), "first_gap": search.first_gap}
+    notes: dict[str, Any] = {"cases": len(search.cases), "first_gap": search.first_gap}
+    if search.by_solver:
+        notes["proved_bound"] = None if math.isinf(search.proved) else float(search.proved)
+    else:
+        search.certificate = search.proof()
     outcome = search.outcome(search.best, **notes)
+    if search.by_solver:
+        outcome.formulation = "cp_labels"
     if not search.graph.exact:
         outcome.claimed_objective = None
     return outcome
@@ -98,11 +134,30 @@ class _Case:
 
 
 class _Search(Search[OneFlowSbpSolution]):
-    """The open cases, and the incumbent in units of 1 / scale."""
+    """The open cases, and the incumbent in units of 1 / scale.
 
-    def __init__(self, instance: OneFlowSbpInstance, limits: Limits, most_sums: int):
+    Attributes
+    ----------
+    proved : Number
+        The bound of the cases.
+    by_solver : bool
+        True if CP-SAT's bound is better, or its word that nothing is feasible.
+    ask_at_s : float
+        When it is CP-SAT's turn; infinite if its model is too large.
+    """
+
+    def __init__(
+        self,
+        instance: OneFlowSbpInstance,
+        limits: Limits,
+        rng: np.random.Generator,
+        most_sums: int,
+    ):
         super().__init__("min", limits)
-        self.instance = instance
+        self.instance, self.rng = instance, rng
+        self.proved: Number = -math.inf
+        self.by_solver = False
+        self.ask_at_s, self.turn_s = ALONE_S, FIRST_TURN_S
         self.groups = len(instance.placements)
         self.most_sums = most_sums
         self.graph: LabelGraph = LabelGraph([], [], [], [], Fraction(1), True, [], [], None, 0)
@@ -115,6 +170,8 @@ class _Search(Search[OneFlowSbpSolution]):
         """Bound the whole instance."""
         with self.clock.phase("tables"):
             self.graph = label_graph(self.instance)
+        with self.clock.phase("first plan"):
+            self._first_plan()
         with self.clock.phase("first bound"):
             self._add({}, (0,) * self.groups)
         self._raise_bound()
@@ -137,6 +194,62 @@ class _Search(Search[OneFlowSbpSolution]):
             self.open = [entry for entry in self.open if entry[1] != number]
             heapq.heapify(self.open)
         self._raise_bound()
+
+    def _first_plan(self) -> None:
+        """Offer a plan of the compiler or one made by hand; if none fits, those of least memory."""
+        for plan in FIRST_PLANS:
+            self._consider_plan(plan(self.instance, self.clock.limits(), self.rng).solution)
+            if self.best is not None:
+                return
+        pricing = Pricing(self.graph, self.groups, self.most_sums, self._expired)
+        for group in range(self.groups if self.graph.limit_bytes is not None else 0):
+            self._consider_labels(pricing.lightest(group).labels())
+
+    def _consider_plan(self, plan: Solution | None) -> None:
+        """Offer a plan of another method."""
+        labels = self.graph.labels_of(plan) if isinstance(plan, OneFlowSbpSolution) else None
+        if labels is not None:
+            self._consider_labels(labels)
+
+    def _consider_labels(self, labels: Sequence[int]) -> None:
+        """Offer labels if they are allowed and fit."""
+        limit = self.graph.limit_bytes
+        if limit is None or max(self.graph.memory_bytes(labels, self.groups)) <= limit:
+            self._offer(self.graph, labels, self.graph.value(labels))
+
+    def ask_solver(self) -> None:
+        """Give CP-SAT a turn; the next one comes after cases for an eighth of its time."""
+        with self.clock.phase("cp_labels"):
+            model = self._label_model()
+            if model is None:
+                self.ask_at_s = math.inf
+                return
+            limits = self.clock.limits(PART, self.turn_s)
+            solved = solve_cp(model.model, limits, seed_of(self.rng), linearization_level=2)
+        self.versions.update(solved.versions)
+        if solved.limit_hit == "interrupted":
+            self.limit_hit = "interrupted"
+        if solved.values is not None:
+            self._consider_plan(model.decode(solved.values))
+        if solved.status is Status.INFEASIBLE and self.best is None:
+            self.infeasible = self.by_solver = True
+        elif solved.bound is not None and self.prove(model.unscaled(solved.bound)):
+            self.by_solver = True
+        self.turn_s *= 2
+        self.ask_at_s = self.clock.elapsed_s + self.turn_s / 8
+
+    def _label_model(self) -> LabelModel | None:
+        """Return the model; None if it is large."""
+        if len(self.instance.tables.edges) > MOST_LABEL_PAIRS:
+            return None
+        try:
+            model = LabelModel(self.instance)
+        except ModelRefused:
+            return None
+        if model.size > MOST_LABEL_PAIRS:
+            return None
+        model.state()
+        return model
 
     def _add(self, kept: dict[int, tuple[int, ...]], multipliers: tuple[int, ...]) -> int:
         """Bound a case, and keep it open if it is not closed; return its number."""
@@ -202,9 +315,7 @@ class _Search(Search[OneFlowSbpSolution]):
         self, graph: LabelGraph, ascent: Ascent, kept: dict[int, tuple[int, ...]]
     ) -> tuple[int, tuple[int, ...]] | None:
         """Return a node and the positions, in the whole graph, of its first case."""
-        found = (
-            _widest(graph, ascent.bound) or _most_different(graph, ascent) or _most_varied(graph)
-        )
+        found = widest(graph, ascent.bound) or most_different(graph, ascent) or most_varied(graph)
         if found is None:
             return None
         o, first = found
@@ -230,7 +341,10 @@ class _Search(Search[OneFlowSbpSolution]):
 
     def _proved(self, bound: Fraction) -> None:
         """Take a bound with its tree of cases: the messages of later cases may prove less."""
-        if self.prove(bound):
+        if self.prove(bound) or bound >= self.bound:
+            self.by_solver = False
+        if bound > self.proved:
+            self.proved = bound
             self.divided = {i for i, case in enumerate(self.cases) if case.children}
 
     def proof(self) -> OneFlowSbpCertificate | None:
@@ -256,61 +370,3 @@ class _Search(Search[OneFlowSbpSolution]):
         if case.crowded is not None or case.point is None:
             return Leaf(crowded=case.crowded)
         return leaf_of(self.graph, case.point)
-
-
-def _widest(graph: LabelGraph, point: Point) -> tuple[int, tuple[int, ...]] | None:
-    """Return the operator of most labels and neighbours, and its label in the assignment."""
-    if point.attained:
-        return None
-    degree = [0] * len(graph.domains)
-    for u, v, _ in graph.edges:
-        degree[u] += 1
-        degree[v] += 1
-    wide = [o for o in range(graph.operators) if len(graph.domains[o]) > 1]
-    if not wide:
-        return None
-    o = max(wide, key=lambda o: (degree[o] * len(graph.domains[o]), -o))
-    return o, (point.labels[o],)
-
-
-def _most_different(graph: LabelGraph, ascent: Ascent) -> tuple[int, tuple[int, ...]] | None:
-    """Return the operator at which memory differs most, and its labels of less memory."""
-    limit = graph.limit_bytes
-    if limit is None:
-        return None
-    allowed = [p for p in ascent.points if p.cost < FORBIDDEN]
-    fitting = [p for p in allowed if p.fits(limit)]
-    others = [p for p in allowed if not p.fits(limit)]
-    if not others:
-        return None
-    other = max(others, key=lambda p: p.bound)
-    light = (
-        max(fitting, key=lambda p: p.bound).labels
-        if fitting
-        else [int(graph.tables[t].argmin()) for t in graph.memory]
-    )
-    most, found = 0, None
-    for o in range(graph.operators):
-        memory = graph.tables[graph.memory[o]]
-        less, more = sorted((int(memory[light[o]]), int(memory[other.labels[o]])))
-        if more - less > most:
-            most, found = more - less, (o, _at_most(memory, less))
-    return found
-
-
-def _most_varied(graph: LabelGraph) -> tuple[int, tuple[int, ...]] | None:
-    """Return the operator of the largest range of memory, else of most labels, and one part."""
-    spread = {
-        o: (int(np.ptp(graph.tables[graph.memory[o]])), len(graph.domains[o]), -o)
-        for o in range(graph.operators)
-        if len(graph.domains[o]) > 1
-    }
-    if not spread:
-        return None
-    o = max(spread, key=spread.__getitem__)
-    memory = graph.tables[graph.memory[o]]
-    return o, _at_most(memory, int(memory.min())) if spread[o][0] else (0,)
-
-
-def _at_most(memory: Ints, most: int) -> tuple[int, ...]:
-    return tuple(p for p in range(len(memory)) if memory[p] <= most)

@@ -46,6 +46,21 @@ class LabelModel:
             for e, use in enumerate(self.uses)
         ]
         self.terms: list[tuple[Fraction, cp_model.IntVar]] = []
+        self.scale, self.exact = 1, True
+
+    @property
+    def size(self) -> int:
+        """Return the number of pairs of labels on all edges."""
+        return sum(map(len, self.y))
+
+    def state(self) -> None:
+        """Add all rows and the objective."""
+        self.one_signature_each()
+        self.uses_have_labels_of_both_ends()
+        self.conversions_cost()
+        self.tied_operators_agree()
+        self.memory_fits()
+        self.costs_are_integers()
 
     def pairs(self) -> list[tuple[int, tuple[int, ...]]]:
         """Return the operators with their allowed signatures."""
@@ -92,13 +107,16 @@ class LabelModel:
                 self.model.add(left == sum(self.s[v][k] for k in second.get(a, ())))
 
     def memory_fits(self) -> None:
-        """(4): no device keeps more than its memory, in units of the common divisor."""
+        """(4): no device keeps more than its memory, in units of the common divisor.
+
+        A signature that does not fit alone counts as a byte too much, so that sums fit 64 bits.
+        """
         limit = self.instance.memory_limit_bytes
         if limit is None:
             return
         for g in range(len(self.instance.placements)):
             used = [
-                (self.tables.classes[c].memory_bytes[k], self.s[o][k])
+                (min(self.tables.classes[c].memory_bytes[k], limit + 1), self.s[o][k])
                 for o, c in enumerate(self.tables.class_of)
                 if self.tables.classes[c].group == g
                 for k in self.choices[o]
@@ -106,16 +124,19 @@ class LabelModel:
             divisor = math.gcd(*(amount for amount, _ in used)) or 1
             self.model.add(sum(n // divisor * x for n, x in used) <= limit // divisor)
 
-    def scaled(self) -> tuple[int, bool]:
-        """Set the objective; return its scale, and whether it is exact."""
+    def costs_are_integers(self) -> None:
+        """Set the objective; find its scale, and whether it is exact."""
         total = sum((cost for cost, _ in self.terms), Fraction(0))
-        scale, exact = common_denominator(cost for cost, _ in self.terms), True
-        if total * scale > LARGEST:
-            scale, exact = max(1, math.floor(LARGEST / total)), False
+        self.scale = common_denominator(cost for cost, _ in self.terms)
+        if total * self.scale > LARGEST:
+            self.scale, self.exact = max(1, math.floor(LARGEST / total)), False
         self.model.minimize(
-            sum(cost.numerator * scale // cost.denominator * x for cost, x in self.terms)
+            sum(cost.numerator * self.scale // cost.denominator * x for cost, x in self.terms)
         )
-        return scale, exact
+
+    def unscaled(self, value: Number) -> Fraction:
+        """Return a value of the objective as a cost."""
+        return Fraction(value) / self.scale
 
     def decode(self, values: Floats) -> OneFlowSbpSolution:
         """Return the signature of every operator."""
@@ -148,25 +169,16 @@ def cp_labels(
     clock = Clock(limits)
     with clock.phase("build"):
         model = LabelModel(instance)
-        model.one_signature_each()
-        model.uses_have_labels_of_both_ends()
-        model.conversions_cost()
-        model.tied_operators_agree()
-        model.memory_fits()
-        scale, exact = model.scaled()
+        model.state()
     solved = solve_cp(model.model, clock.limits(), seed_of(rng), linearization_level)
-
-    def unscaled(value: Number) -> Fraction:
-        return Fraction(value) / scale
-
     return MethodOutcome.of(
         solved,
         None if solved.values is None else model.decode(solved.values),
-        scale=scale,
-        bound_of=unscaled,
+        scale=model.scale,
+        bound_of=model.unscaled,
         phases_s=clock.phases_s,
-        claimed_objective=unscaled(solved.objective)
-        if exact and solved.objective is not None
+        claimed_objective=model.unscaled(solved.objective)
+        if model.exact and solved.objective is not None
         else None,
         proved=Status.INFEASIBLE if solved.status is Status.INFEASIBLE else None,
     )

@@ -9,7 +9,7 @@ import numpy as np
 
 from gadgetopt.errors import InputError
 
-from ..instance import Costs, OneFlowSbpInstance, Placement
+from ..instance import MOST_MEMORY_BYTES, Costs, OneFlowSbpInstance, Placement
 from ..subproblems.training import Graph
 from . import networks
 
@@ -120,6 +120,10 @@ def two_placements(
     """Return a perceptron whose first layers are on one group of devices, the others on another."""
     graph = networks.perceptron(_numbers("widths", widths), batch, ("g0", "g1"))
     groups = [devices, other_devices]
+    if len({len(hierarchy_of(text)) for text in groups}) > 1:
+        raise InputError(
+            f"other_devices: {other_devices!r}, expected as many levels as {devices!r}"
+        )
     return instance_of(graph, groups, costs_of(unit, compute_ratio), memory_limit_gb)
 
 
@@ -157,8 +161,8 @@ def instance_of(
     memory_limit_gb : float
         Of a device, in 10^9 bytes; 0 is no limit.
     """
-    if memory_limit_gb < 0:
-        raise InputError(f"memory_limit_gb: {memory_limit_gb}, expected at least 0")
+    if not 0 <= memory_limit_gb <= MOST_MEMORY_BYTES / 10**9:
+        raise InputError(f"memory_limit_gb: {memory_limit_gb}, expected from 0 to 1000000")
     return OneFlowSbpInstance(
         placements=tuple(
             Placement(name=f"g{k}", hierarchy=hierarchy_of(text)) for k, text in enumerate(devices)
@@ -190,5 +194,7 @@ def costs_of(unit: str, compute_ratio: float) -> Costs:
 def _numbers(name: str, text: str) -> list[int]:
     parts = str(text).split(",")
     if len(parts) < 2 or not all(re.fullmatch(r"[1-9][0-9]{0,11}", part) for part in parts):
-        raise InputError(f"{name}: {text!r}, expected at least two numbers such as 4,8,4")
+        raise InputError(
+            f"{name}: {text!r}, expected at least two numbers such as 4,8,4, each below 1e12"
+        )
     return list(map(int, parts))

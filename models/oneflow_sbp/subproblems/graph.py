@@ -66,6 +66,21 @@ class LabelGraph:
             signature=tuple(self.domains[o][labels[o]] for o in range(self.operators))
         )
 
+    def labels_of(self, solution: OneFlowSbpSolution) -> list[int] | None:
+        """Return the positions of a solution's labels, auxiliary nodes at their best.
+
+        None if a domain does not have its operator's signature.
+        """
+        chosen = solution.signature
+        if any(k not in self.domains[o] for o, k in enumerate(chosen)):
+            return None
+        labels = [self.domains[o].index(k) for o, k in enumerate(chosen)]
+        auxiliary = [self.tables[t].copy() for t in self.unary[self.operators :]]
+        for u, v, t in self.edges:
+            if v >= self.operators:
+                auxiliary[v - self.operators] += self.tables[t][labels[u]]
+        return labels + [int(costs.argmin()) for costs in auxiliary]
+
     def value(self, labels: Sequence[int]) -> int:
         """Return the sum of the tables, at least `FORBIDDEN` if an entry is."""
         total = sum(int(self.tables[t][x]) for t, x in zip(self.unary, labels, strict=True))

@@ -65,12 +65,15 @@ class _Builder:
                 self._add_edge(edge)
         scale, exact = self._scale()
         arrays = [_integers(t, scale) for t in self.exact_tables]
+        limit = self.instance.memory_limit_bytes
+        # What does not fit alone counts as a byte too much, so that sums fit 64 bits.
+        most = LARGEST if limit is None else limit + 1
         for o, domain in enumerate(self.domains):
             key = self.node_keys[o]
             if key not in memory_rows:
                 memory_rows[key] = len(arrays) + len(whole)
                 kept = (
-                    [self.tables.classes[key[0]].memory_bytes[k] for k in domain]
+                    [min(self.tables.classes[key[0]].memory_bytes[k], most) for k in domain]
                     if key[0] >= 0
                     else [0] * len(domain)
                 )
@@ -86,7 +89,7 @@ class _Builder:
             exact=exact,
             memory=memory,
             groups=groups,
-            limit_bytes=self.instance.memory_limit_bytes,
+            limit_bytes=limit,
             operators=len(self.tables.class_of),
         )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from .elimination import OutOfTime, TooWide, eliminate
+from .elimination import Elimination, OutOfTime, TooWide, eliminate
 from .graph import FORBIDDEN, LabelGraph
 from .messages import Message
 from .order import elimination_order
@@ -131,9 +131,12 @@ class Pricing:
 
     def least_memory(self, group: int) -> int:
         """Return a lower bound on the bytes on a device of a placement."""
+        return self.lightest(group).value
+
+    def lightest(self, group: int) -> Elimination:
+        """Minimise the bytes on a device of a placement; wide buckets are split."""
         graph = self.graph.memory_only(group)
-        done = eliminate(graph, self.order, MOST_CELLS_OF_MEMORY, self.expired)
-        return done.value
+        return eliminate(graph, self.order, MOST_CELLS_OF_MEMORY, self.expired)
 
     def best(self, first: Point | None = None, enough: int = FORBIDDEN) -> Ascent:
         """Return the multipliers of the largest bound, and the assignments met on the way.

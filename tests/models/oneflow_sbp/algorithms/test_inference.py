@@ -76,3 +76,12 @@ def test_it_is_never_better_than_the_evaluator_allows():
         evaluation = evaluate(instance, run(instance).solution)
         assert evaluation.feasible
         assert evaluation.objective > 0
+
+
+def test_a_plan_over_the_memory_limit_is_not_returned():
+    plain = perceptron()
+    used = evaluate(plain, run(plain).solution).components["memory_bytes"]
+    assert run(perceptron(memory_limit_bytes=used)).solution == run(plain).solution
+    outcome = run(perceptron(memory_limit_bytes=used - 1))
+    assert outcome.solution is None
+    assert outcome.notes == {"bytes_over_memory": 1}

@@ -13,11 +13,13 @@ from gadgetopt.models.oneflow_sbp.certificate import (
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
 from gadgetopt.models.oneflow_sbp.exact.branch_and_bound import branch_and_bound
 from gadgetopt.models.oneflow_sbp.exact.elimination import elimination
+from gadgetopt.models.oneflow_sbp.formulations.cp import cp_labels
 from gadgetopt.models.oneflow_sbp.generate import presets
+from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpInstance
 
-from gadgetopt.errors import ModelRefused
+from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.tolerance import agrees
-from gadgetopt.system.files import library, read_instance
+from gadgetopt.system.files import library, read_instance, validate
 from gadgetopt.system.result import Limits, Status
 
 from ..brute_force import brute_force, random_instance
@@ -86,3 +88,39 @@ def test_every_branch_is_at_least_as_tight_as_its_parent():
         branch = Branch(operator=operator, signatures=(0,))
         parts = OneFlowSbpCertificate(tree=(branch, Leaf(), Leaf()), most_cells=10**6)
         assert check_bound(instance, parts) == check_bound(instance, whole)
+
+
+def petabytes(limit_bytes):
+    """Return an instance of a variable of 4e23 bytes, with gradient and state, and a reader."""
+    held = [{"inputs": [], "output": label, "memory_bytes": most} for label, most in MEMORY]
+    reads = [{"inputs": [label], "output": "B"} for label in ("B", "S0")]
+    variable = {"name": "v", "kind": "variable", "shape": [10**9, 10**8], "placement": "g"}
+    custom = {"kind": "custom", "shape": [10**9, 10**8], "placement": "g"}
+    data = {
+        "placements": [{"name": "g", "hierarchy": [2]}],
+        "operators": [
+            {"name": "o", "signatures": held, **custom},
+            {"name": "r", "inputs": ["o"], "signatures": reads, **custom},
+            *([variable] if limit_bytes is None else []),
+        ],
+        "variable_memory_factor": 10**6,
+        "memory_limit_bytes": limit_bytes,
+    }
+    return validate(OneFlowSbpInstance, data, "petabytes")
+
+
+MEMORY = (("B", 10**18), ("S0", 10**15))
+
+
+@pytest.mark.parametrize("method", [branch_and_bound, cp_labels])
+def test_memory_beyond_64_bits_is_a_number_like_any_other(method):
+    rng = np.random.default_rng(0)
+    fits = method(petabytes(10**15), Limits(), rng)
+    assert fits.solution.signature[0] == 1
+    assert method(petabytes(10**15 - 1), Limits(), rng).proved is Status.INFEASIBLE
+    assert method(petabytes(None), Limits(), rng).dual_bound == 0
+
+
+def test_a_memory_limit_above_a_petabyte_is_refused():
+    with pytest.raises(InputError, match=r"memory_limit_bytes: 10{15}1 is above"):
+        petabytes(10**16 + 1)

@@ -109,7 +109,17 @@ def test_any_signatures_that_allow_every_conversion_compute_the_logical_tensors(
         ("mlp_train", {"widths": "8"}, "widths: '8', expected at least two numbers"),
         ("mlp_train", {"devices": "2x"}, "devices: '2x', expected a number such as 8"),
         ("mlp_train", {"unit": "hours"}, "unit: 'hours', expected 'oneflow' or 'seconds'"),
-        ("mlp_train", {"memory_limit_gb": -1.0}, "memory_limit_gb: -1.0, expected at least 0"),
+        (
+            "mlp_train",
+            {"memory_limit_gb": -1.0},
+            "memory_limit_gb: -1.0, expected from 0 to 1000000",
+        ),
+        ("mlp_train", {"memory_limit_gb": 1e7}, "memory_limit_gb: 10000000.0, expected from 0 to"),
+        (
+            "two_placements",
+            {"devices": "2x2"},
+            "other_devices: '4', expected as many levels as '2x2'",
+        ),
         ("transformer", {"heads": 7}, "heads: 7 do not divide the width of 1024"),
     ],
 )
