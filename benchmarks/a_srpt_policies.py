@@ -198,7 +198,8 @@ def shapes(options: argparse.Namespace) -> None:
             ),
         ),
         (
-            "A-SRPT with best_of is the best of all policies on every seed",
+            "A-SRPT with tau = 1 and best_of is before the greedy rules and plain A-SRPT, "
+            "tau up to 1, on every seed",
             all(order[0] == "A-SRPT, tau = 1, best_of" for order in orders.values()),
         ),
         (

@@ -9,7 +9,7 @@ r"""The exact method for (F): the pool first, its servers next, both together on
 5. Otherwise model B in CP-SAT, with :math:`\sum w_j C_j \ge Z_P`, the starts that the prices leave,
    and the best schedule so far.
 
-Instances that are too large for this get the schedules of A-SRPT and the bound of the prices.
+Instances that are too large for this get a schedule of A-SRPT and the bound of the prices.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..algorithms.a_srpt_workload import a_srpt_workload
+from ..baselines.policies import spwf
 from ..bounds.outcome import step_proof
 from ..bounds.price import price_bound
 from ..certificate import ASrptCertificate, Prices, check_bound
@@ -42,6 +43,8 @@ from .pool_program import better_starts, price_ticks, solve_program
 
 #: More jobs than this, or configurations of a job, and the search does not begin.
 MOST_JOBS, MOST_CONFIGURATIONS = 400, 2000
+#: Jobs of which a greedy schedule is never cut short: it takes about a second.
+MOST_UNTIMED = 10_000
 #: Starts of which the program is solved sooner than a better schedule is found.
 FEW_STARTS = 500
 #: Part of the time left for servers of a given schedule.
@@ -191,10 +194,18 @@ class _Decomposition:
 
 
 def _at_scale(instance: ASrptInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-    """Return the schedule of A-SRPT by workload and the bound of the prices."""
+    """Return the schedule of A-SRPT by workload and the bound of the prices.
+
+    If half of the time is too short for it, the schedule is that of SPWF, which takes less; up to
+    `MOST_UNTIMED` jobs it is simulated to its end.
+    """
     clock = Clock(limits)
     with clock.phase("schedule"):
         schedule = a_srpt_workload(instance, clock.limits(0.5), rng)
+        if schedule.solution is None:
+            small = len(instance.jobs) <= MOST_UNTIMED
+            schedule = spwf(instance, Limits() if small else clock.limits(0.7), rng)
+            schedule.limit_hit = "time_s"
     with clock.phase("prices"):
         bound = price_bound(instance, clock.limits(), rng)
     schedule.certificate = bound.certificate

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from gadgetopt.errors import ModelRefused
 
 from ..instance import ASrptInstance
@@ -18,12 +20,14 @@ def safe_horizon(instance: ASrptInstance) -> int:
     return int(instance.release_ticks.max() + instance.max_ticks.sum())
 
 
-def weights_of(instance: ASrptInstance) -> list[int | float]:
-    """Return w_j as numbers that models take."""
-    return [
-        int(job.weight) if job.weight.denominator == 1 else float(job.weight)
-        for job in instance.jobs
-    ]
+def cost_of(weight: Fraction, completion: int) -> int | float:
+    """Return what a completion costs, rounded once if at all.
+
+    Solvers read a double as the simplest fraction that rounds to it, so that a weight of 1/3 is
+    exact; a rounded weight times a tick would not be.
+    """
+    cost = weight * completion
+    return cost.numerator if cost.denominator == 1 else float(cost)
 
 
 def refuse_long(ticks: int) -> None:

@@ -24,13 +24,14 @@ after the last release an optimal schedule is never idle.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pyomo.environ as pyo
 
 from ..instance import ASrptInstance, ASrptSolution
 from ..subproblems.configurations import Configuration, Configurations
-from .horizon import refuse_long, refuse_many, safe_horizon, weights_of
+from .horizon import cost_of, refuse_long, refuse_many, safe_horizon
 
 
 def build(instance: ASrptInstance) -> pyo.ConcreteModel:
@@ -140,11 +141,11 @@ def build_templates(instance: ASrptInstance) -> pyo.ConcreteModel:
     """
     horizon = pool_horizon(instance)
     refuse_long(horizon)
-    classes: dict[tuple[int, int, int | float], list[int]] = {}
+    classes: dict[tuple[int, int, Fraction], list[int]] = {}
     for g, d, w, r in zip(
         instance.gpus.tolist(),
         instance.min_ticks.tolist(),
-        weights_of(instance),
+        [job.weight for job in instance.jobs],
         instance.release_ticks.tolist(),
         strict=True,
     ):
@@ -195,7 +196,7 @@ def build_templates(instance: ASrptInstance) -> pyo.ConcreteModel:
         return sum(terms) <= instance.total_gpus if terms else pyo.Constraint.Skip
 
     m.completion = pyo.Objective(
-        expr=sum(keys[c][2] * (t + keys[c][1]) * m.z[c, t] for c, t in m.starts)
+        expr=sum(cost_of(keys[c][2], t + keys[c][1]) * m.z[c, t] for c, t in m.starts)
     )
     return m
 
@@ -229,7 +230,9 @@ def _running(
 def _add_objective(
     m: pyo.ConcreteModel, instance: ASrptInstance, ways: list[list[Configuration]]
 ) -> None:
-    weight = weights_of(instance)
     m.completion = pyo.Objective(
-        expr=sum(weight[j] * (t + ways[j][q].ticks) * m.z[j, q, t] for j, q, t in m.starts)
+        expr=sum(
+            cost_of(instance.jobs[j].weight, t + ways[j][q].ticks) * m.z[j, q, t]
+            for j, q, t in m.starts
+        )
     )

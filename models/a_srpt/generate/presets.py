@@ -11,6 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.errors import InputError
+
 from ..instance import ASrptInstance, Job, JobType
 from .random_jobs import (
     INTRA_GBYTES_PER_S,
@@ -103,6 +105,8 @@ def pool(
     templates : int
         Number of pairs of size and duration from which jobs are drawn; 0: each job is drawn.
     """
+    if templates < 0:
+        raise InputError(f"templates: {templates}, expected 0 or more")
     shapes = [
         (int(rng.choice(_POOL_SIZES)), random_iterations(rng, 1, 30))
         for _ in range(templates or jobs)
@@ -148,11 +152,14 @@ def recurring(
     one_off_share : float
         Chance that a job belongs to no group.
     """
+    if not 0 <= one_off_share <= 1:
+        raise InputError(f"one_off_share: {one_off_share:g}, expected a number between 0 and 1")
+    largest = min(2, servers) * gpus_per_server
     users = max(1, groups // 3)
     types: list[JobType] = []
     work = []
     for _ in range(groups):
-        types.append(random_type(rng, 2 * gpus_per_server))
+        types.append(random_type(rng, largest))
         work.append(random_iterations(rng, 50, 20000) * min(_BATCH_SIZES))
     user_of = rng.integers(users, size=groups)
     popularity = 1 / np.arange(1, groups + 1)
@@ -162,7 +169,7 @@ def recurring(
         batch = int(rng.choice(_BATCH_SIZES))
         noise = math.exp(_RUN_NOISE * float(rng.standard_normal()))
         if rng.uniform() < one_off_share:
-            types.append(random_type(rng, 2 * gpus_per_server))
+            types.append(random_type(rng, largest))
             kind, group, user = len(types) - 1, -1, int(rng.integers(users))
             samples = random_iterations(rng, 50, 20000) * min(_BATCH_SIZES)
         else:

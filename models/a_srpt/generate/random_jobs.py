@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 
 from ..instance import ASrptInstance, Job, JobType
@@ -71,7 +72,14 @@ def with_load(instance: ASrptInstance, spread: Sequence[float], load: float) -> 
         Release of each job as a part of the span, from 0 to 1, ascending.
     load : float
         GPUs that the jobs need over the span, by those of the cluster: more than 1 is overload.
+
+    Raises
+    ------
+    InputError
+        If the load is not positive: no span is long enough.
     """
+    if not load > 0:
+        raise InputError(f"load: {load:g}, expected more than 0")
     span = demand_ticks(instance) / load
     jobs = tuple(
         job.model_copy(update={"release_tick": int(part * span)})

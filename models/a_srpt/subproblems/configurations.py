@@ -79,8 +79,10 @@ class Configurations:
         caps = self.instance.gpus_per_server
         gpus = self.instance.job_types[job_type].num_gpus
         rows: list[tuple[Row, int]] = []
+        # Fewer GPUs than all have no fewer places than one GPU has.
+        many = gpus < sum(caps) and len(caps) > most
         for row in arrangements(gpus, caps):
-            if len(rows) == most:
+            if many or len(rows) == most:
                 raise ModelRefused(
                     f"job_types[{job_type}]: more than {most} ways to place it on the servers"
                 )
@@ -114,17 +116,25 @@ def _parts(row: Row) -> Row:
 
 
 def arrangements(total: int, capacities: Sequence[int]) -> Iterator[Row]:
-    """Yield the ways to put `total` GPUs on servers."""
-    room = sum(capacities)
-
-    def fill(m: int, need: int, left: int) -> Iterator[Row]:
-        if m == len(capacities):
-            yield ()
+    """Yield the ways to put `total` GPUs on servers, the first servers full first."""
+    if total > sum(capacities):
+        return
+    servers = len(capacities)
+    row = [0] * servers
+    need, first = total, 0
+    while True:
+        for m in range(first, servers):
+            row[m] = min(need, capacities[m])
+            need -= row[m]
+        yield tuple(row)
+        # One GPU moves on from the last server that has a free one behind it.
+        free = need = 0
+        for m in reversed(range(servers)):
+            if row[m] and free:
+                break
+            free += capacities[m] - row[m]
+            need += row[m]
+        else:
             return
-        left -= capacities[m]
-        for x in range(min(need, capacities[m]), max(0, need - left) - 1, -1):
-            for rest in fill(m + 1, need - x, left):
-                yield (x, *rest)
-
-    if total <= room:
-        yield from fill(0, total, room)
+        row[m] -= 1
+        need, first = need + 1, m + 1

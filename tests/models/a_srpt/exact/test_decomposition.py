@@ -68,6 +68,15 @@ def test_large_instances_get_a_schedule_and_a_certificate():
     assert result.bound <= result.objective
 
 
+@pytest.mark.parametrize("time_s", [0.0, 0.2])
+def test_large_instances_get_a_schedule_in_hardly_any_time(time_s):
+    instance = paper(np.random.default_rng(0))
+    document = Document(PROBLEM, "instance", "drawn", instance)
+    result = solve(document, "decomposition", Limits(time_s=time_s))
+    assert (result.status, result.limit_hit) == (Status.FEASIBLE, "time_s")
+    assert result.bound is None or result.bound <= result.objective
+
+
 def test_the_starts_that_prices_leave_hold_every_better_schedule():
     """Whatever the prices: the program over the starts left for UB + 1 finds the optimum."""
     for seed in range(12):

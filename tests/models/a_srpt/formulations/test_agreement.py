@@ -59,3 +59,21 @@ def test_pool_models_agree_and_bound_the_optimum():
         bounds = {method: run(instance, method).bound for method in POOL}
         assert max(bounds.values()) - min(bounds.values()) < Fraction(1, 10**6), (seed, bounds)
         assert max(bounds.values()) <= optimum(instance) + Fraction(1, 10**6)
+
+
+def test_time_indexed_programs_have_exact_fractional_weights():
+    """Weights of thirds and sevenths fit the integers of solvers; no bound is refuted."""
+    for seed in range(4):
+        instance = tiny(np.random.default_rng(seed))
+        weights = [Fraction(1, 3), Fraction(5, 7), Fraction(3, 1000), Fraction(2, 3)]
+        jobs = tuple(
+            job.model_copy(update={"weight": w})
+            for job, w in zip(instance.jobs, weights, strict=False)
+        )
+        weighted = instance.model_copy(update={"jobs": jobs})
+        value = optimum(weighted)
+        for method in ("time_indexed@highs", "time_indexed@cpsat"):
+            result = run(weighted, method)
+            assert (result.status, result.objective) == (Status.OPTIMAL, value), result.reason
+        for method in ("pool_time_indexed@cpsat", "pool_templates@cpsat"):
+            assert run(weighted, method).bound <= value

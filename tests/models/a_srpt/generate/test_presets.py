@@ -5,6 +5,8 @@ import pytest
 from gadgetopt.models.a_srpt.generate import presets
 from gadgetopt.models.a_srpt.generate.random_jobs import demand_ticks
 
+from gadgetopt.errors import InputError
+
 
 def rng(seed=0):
     return np.random.default_rng(seed)
@@ -63,3 +65,26 @@ def test_quickstart_is_small_and_crosses_servers():
     instance = presets.quickstart(rng())
     assert len(instance.jobs) == 8
     assert instance.total_gpus == 12
+
+
+@pytest.mark.parametrize(
+    ("preset", "options", "line"),
+    [
+        ("paper", {"load": 0.0}, "load: 0, expected more than 0"),
+        ("recurring", {"load": 0.0, "jobs": 3}, "load: 0, expected more than 0"),
+        ("pool", {"templates": -1}, "templates: -1, expected 0 or more"),
+        (
+            "recurring",
+            {"one_off_share": 2.0},
+            "one_off_share: 2, expected a number between 0 and 1",
+        ),
+    ],
+)
+def test_impossible_options_are_answered_in_one_line(preset, options, line):
+    with pytest.raises(InputError, match=f"^{line}$"):
+        getattr(presets, preset)(rng(), **options)
+
+
+def test_recurring_jobs_fit_a_cluster_of_one_server():
+    instance = presets.recurring(rng(), jobs=20, servers=1, gpus_per_server=2)
+    assert instance.gpus.max() <= 2
