@@ -6,6 +6,7 @@ because the starts of each block type can be sorted.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 
 from gadgetopt.pieces.pipeline.shop import Shop
@@ -71,3 +72,51 @@ def allowed_warmups(shop: Shop, warmups: Sequence[int]) -> list[int]:
             most = min(most, shop.max_in_flight[q // 2])
         allowed.append(max(1, min(warmup, most)))
     return allowed
+
+
+def orders_of_starts(
+    shop: Shop, starts: tuple[Sequence[Sequence[float]], Sequence[Sequence[float]]], tie: float
+) -> OrderLists:
+    """Return orders without deadlock in which blocks start as a solver says.
+
+    Starts alone do not say in which order a machine serves blocks that take no time. Of blocks that
+    start together those without length come first, by microbatch and along the route.
+
+    Parameters
+    ----------
+    shop : Shop
+    starts : pair of sequences, shape (2S-1, M)
+        Starts of forward and of backward blocks, in any unit of time.
+    tie : float
+        Starts that differ by no more are the same, in that unit.
+    """
+    last, count = shop.num_machines - 1, shop.num_microbatches
+    moments = _moments([start for rows in starts for row in rows for start in row], tie)
+    route = [(0, q) for q in range(last + 1)] + [(1, q) for q in range(last, -1, -1)]
+    times = shop.fwd, shop.bwd
+
+    def key(m: int, step: int) -> tuple[int, bool, int, int]:
+        direction, q = route[step]
+        return moments[starts[direction][q][m - 1]], times[direction][q] > 0, m, step
+
+    orders: OrderLists = [[] for _ in range(last + 1)]
+    ready = [key(m, 0) for m in range(1, count + 1)]
+    heapq.heapify(ready)
+    while ready:
+        *_, m, step = heapq.heappop(ready)
+        direction, q = route[step]
+        orders[q].append(-m if direction else m)
+        if step + 1 < len(route):
+            heapq.heappush(ready, key(m, step + 1))
+    return orders
+
+
+def _moments(starts: Sequence[float], tie: float) -> dict[float, int]:
+    """Return the rank of each start among the moments at which something starts."""
+    ranks: dict[float, int] = {}
+    before = None
+    for start in sorted(set(starts)):
+        apart = before is not None and start - before > tie
+        ranks[start] = (ranks[before] if before is not None else 0) + apart
+        before = start
+    return ranks

@@ -19,6 +19,9 @@ from gadgetopt.pieces.traces import ImportOutcome
 _GBYTE = 1e9
 _CLUSTER = re.compile(r"[1-9]\d{0,3}x[1-9]\d{0,3}|[1-9]\d{0,3}(,[1-9]\d{0,3})*")
 
+#: Options that every name says: M is a quotient of batches.
+_IN_NAME = {"cluster", "microbatches", "global_batch"}
+
 AnyInstance = TypeVar("AnyInstance", bound=PipelineInstance)
 
 
@@ -109,7 +112,9 @@ def import_profiles(
         profile = read(path)
         chain = chain_of(profile)
         microbatches, scaled = _split(chain, options)
-        name = f"{profile.name}_{options.cluster.replace(',', '_')}_m{microbatches}"
+        name = (
+            f"{profile.name}_{options.cluster.replace(',', '_')}_m{microbatches}{_others(options)}"
+        )
         try:
             instance = kind(
                 layers=_layers(scaled),
@@ -133,6 +138,17 @@ def import_profiles(
         },
         {"format": format_, "files": origins, "options": options.model_dump(mode="json")},
     )
+
+
+def _others(options: ProfileOptions) -> str:
+    """Return the options besides cluster and M that are not the defaults, for the name."""
+    defaults = type(options)()
+    given = {
+        field: getattr(options, field)
+        for field in sorted(set(type(options).model_fields) - _IN_NAME)
+        if getattr(options, field) != getattr(defaults, field)
+    }
+    return "".join(f"_{field}={value}" for field, value in given.items())
 
 
 def options_of(kind: type[ProfileOptions], given: Mapping[str, Any]) -> ProfileOptions:

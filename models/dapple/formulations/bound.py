@@ -46,9 +46,9 @@ def build(instance: DappleInstance, stages: int | None = None) -> pyo.ConcreteMo
     """
     m = pyo.ConcreteModel("bound")
     data = add_plan(m, instance, stages)
-    m.Theta = pyo.Var(domain=pyo.NonNegativeReals, doc="the bound, s")
+    m.Theta = pyo.Var(domain=pyo.NonNegativeReals, doc="the bound, units")
     add_bound_rows(m, data.M, full_duplex=instance.duplex == "full")
-    m.objective = pyo.Objective(expr=m.Theta, doc="the largest head, load and tail")
+    m.objective = pyo.Objective(expr=data.unit_s * m.Theta, doc="the largest head, load, tail")
     return m
 
 

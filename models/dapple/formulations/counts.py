@@ -34,6 +34,7 @@ crosses and a share of the GPUs.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,21 +49,38 @@ from ..instance import DappleInstance
 #: Stages times (layers + GPUs x machines) of a model that is still built.
 MOST_CELLS = 20_000
 
+#: Binary digits of the time of even work in units.
+_UNITS = 9
+
 
 @dataclass(frozen=True)
 class Data:
-    """Numbers of the models; times and bytes of a microbatch, one a layer."""
+    """Numbers of the models, in the model's unit of time; one a layer, of a microbatch.
 
+    Attributes
+    ----------
+    unit_s : float
+        Seconds of the unit.
+    fwd, bwd : list of float
+        Times, in units.
+    params, act, grad : list of float
+        Sizes in bytes per unit, so that divided by a bandwidth they are times.
+    latency : float
+        Of a transfer, in units.
+    """
+
+    unit_s: float
     L: int
     G: int
     S: int
     M: int
     sizes: tuple[int, ...]
-    fwd_s: list[float]
-    bwd_s: list[float]
-    param_bytes: list[float]
-    act_bytes: list[float]
-    grad_bytes: list[float]
+    fwd: list[float]
+    bwd: list[float]
+    params: list[float]
+    act: list[float]
+    grad: list[float]
+    latency: float
     bandwidth: TwoLevelBandwidths
     rings: list[int]
 
@@ -78,22 +96,35 @@ class Data:
                 f"{S} stages of {len(layers)} layers on {G} GPUs in {len(sizes)} machines are more "
                 f"than {MOST_CELLS} entries"
             )
-        again = [x.fwd_time_s if options.recompute else 0.0 for x in layers]
+        work_s = sum(x.fwd_time_s + x.bwd_time_s for x in layers)
+        unit = _unit_s(instance.num_microbatches * work_s / G)
+        again = 1 if options.recompute else 0
         inner = layers[:-1]  # nothing crosses after the last layer
+        grads = [x.act_bytes if x.grad_bytes is None else x.grad_bytes for x in inner]
         return cls(
+            unit_s=unit,
             L=len(layers),
             G=G,
             S=S,
             M=instance.num_microbatches,
             sizes=sizes,
-            fwd_s=[x.fwd_time_s for x in layers],
-            bwd_s=[x.bwd_time_s + f for x, f in zip(layers, again, strict=True)],
-            param_bytes=[x.param_bytes for x in layers],
-            act_bytes=[x.act_bytes for x in inner],
-            grad_bytes=[x.act_bytes if x.grad_bytes is None else x.grad_bytes for x in inner],
+            fwd=[x.fwd_time_s / unit for x in layers],
+            bwd=[(x.bwd_time_s + again * x.fwd_time_s) / unit for x in layers],
+            params=[x.param_bytes / unit for x in layers],
+            act=[x.act_bytes / unit for x in inner],
+            grad=[size / unit for size in grads],
+            latency=options.transfer_latency_s / unit,
             bandwidth=instance.cluster.exact,
             rings=[r // 2 if options.nvlink_rings and r > 1 else 1 for r in range(G + 1)],
         )
+
+
+def _unit_s(seconds: float) -> float:
+    """Return the power of two in which a time of so many seconds is some hundreds.
+
+    Solvers' tolerances are absolute, so models count time in it.
+    """
+    return 2.0 ** (math.frexp(seconds)[1] - _UNITS) if seconds else 1.0
 
 
 def _check(instance: DappleInstance) -> None:
@@ -133,9 +164,9 @@ def add_plan(m: pyo.ConcreteModel, instance: DappleInstance, stages: int | None 
     m.chi = pyo.Var(m.C, bounds=(0, 1), doc="link n crosses machines")
     _add_partition(m)
     _add_machines(m, instance, data)
-    _declare_times(m, instance, data)
+    _declare_times(m, data)
     _add_stage_times(m, data)
-    _add_link_times(m, instance, data)
+    _add_link_times(m, data)
     return data
 
 
@@ -220,16 +251,16 @@ def _add_machines(m: pyo.ConcreteModel, instance: DappleInstance, data: Data) ->
         return m.c[0, k] >= m.c[0, k + 1]
 
 
-def _declare_times(m: pyo.ConcreteModel, instance: DappleInstance, data: Data) -> None:
+def _declare_times(m: pyo.ConcreteModel, data: Data) -> None:
     """Declare the times, with bounds that hold in any plan."""
     across = float(data.bandwidth.allreduce_inter)
-    m.F = pyo.Var(m.N, bounds=(0, sum(data.fwd_s)), doc="forward time, s")
-    m.B = pyo.Var(m.N, bounds=(0, sum(data.bwd_s)), doc="backward time, s")
-    m.A = pyo.Var(m.N, bounds=(0, 2 * sum(data.param_bytes) / across), doc="AllReduce, s")
-    largest = max([0.0, *data.act_bytes, *data.grad_bytes])
-    most = largest / float(data.bandwidth.inter) + instance.options.transfer_latency_s
-    m.Cf = pyo.Var(m.C, bounds=(0, most), doc="forward transfer, s")
-    m.Cb = pyo.Var(m.C, bounds=(0, most), doc="backward transfer, s")
+    m.F = pyo.Var(m.N, bounds=(0, sum(data.fwd)), doc="forward time, units")
+    m.B = pyo.Var(m.N, bounds=(0, sum(data.bwd)), doc="backward time, units")
+    m.A = pyo.Var(m.N, bounds=(0, 2 * sum(data.params) / across), doc="AllReduce, units")
+    largest = max([0.0, *data.act, *data.grad])
+    most = largest / float(data.bandwidth.inter) + data.latency
+    m.Cf = pyo.Var(m.C, bounds=(0, most), doc="forward transfer, units")
+    m.Cb = pyo.Var(m.C, bounds=(0, most), doc="backward transfer, units")
 
 
 def _add_stage_times(m: pyo.ConcreteModel, data: Data) -> None:
@@ -239,17 +270,17 @@ def _add_stage_times(m: pyo.ConcreteModel, data: Data) -> None:
 
     @m.Constraint(m.N, m.R, doc="(6): forward time")
     def forward(m: Any, n: int, r: int) -> Any:
-        return m.F[n] >= compute(data.fwd_s, n, r)
+        return m.F[n] >= compute(data.fwd, n, r)
 
     @m.Constraint(m.N, m.R, doc="(6): backward time")
     def backward(m: Any, n: int, r: int) -> Any:
-        return m.B[n] >= compute(data.bwd_s, n, r)
+        return m.B[n] >= compute(data.bwd, n, r)
 
     many = [r for r in m.R if r > 1]
 
     def reduced(n: int, per_byte: float, off: Any) -> Any:
-        inside = sum(per_byte * data.param_bytes[i] * in_stage(m, n, i) for i in m.L)
-        return inside - per_byte * sum(data.param_bytes) * off
+        inside = sum(per_byte * data.params[i] * in_stage(m, n, i) for i in m.L)
+        return inside - per_byte * sum(data.params) * off
 
     @m.Constraint(m.N, many, doc="(7): AllReduce inside a machine")
     def ring_inside(m: Any, n: int, r: int) -> Any:
@@ -265,15 +296,15 @@ def _add_stage_times(m: pyo.ConcreteModel, data: Data) -> None:
         return m.A[n] >= reduced(n, per_byte, 2 - m.u[n, r] - m.pi[n])
 
 
-def _add_link_times(m: pyo.ConcreteModel, instance: DappleInstance, data: Data) -> None:
-    tau = instance.options.transfer_latency_s
+def _add_link_times(m: pyo.ConcreteModel, data: Data) -> None:
+    tau = data.latency
     inside, across = float(data.bandwidth.intra), float(data.bandwidth.inter)
 
     def crossing(sizes: list[float], n: int, bandwidth: float) -> Any:
         cuts = sum(size / bandwidth * (m.z[n, i] - m.z[n, i + 1]) for i, size in enumerate(sizes))
         return cuts + tau * used(m, n + 1)
 
-    for name, times, sizes in (("Cf", m.Cf, data.act_bytes), ("Cb", m.Cb, data.grad_bytes)):
+    for name, times, sizes in (("Cf", m.Cf, data.act), ("Cb", m.Cb, data.grad)):
         most = max([0.0, *sizes]) / across
         m.add_component(
             f"link_inside_{name}",

@@ -29,6 +29,7 @@ import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.latency_planner import plan_by_latency
+from gadgetopt.pieces.pipeline.orders import orders_of_starts
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.search.clock import Clock
 
@@ -43,6 +44,9 @@ MOST_ORDERS = 20_000
 #: Relative slack of (17): H is computed exactly, the model in doubles.
 _SLACK = 1e-7
 
+#: Part of the iteration time by which equal starts may differ.
+_TIE = 1e-6
+
 
 def build(instance: DappleInstance) -> pyo.ConcreteModel:
     """Build D-T.
@@ -56,13 +60,13 @@ def build(instance: DappleInstance) -> pyo.ConcreteModel:
     if (2 * S - 2) * M * (M - 1) // 2 > MOST_ORDERS:
         raise ModelRefused(f"the joint model has more than {MOST_ORDERS} orders of two blocks")
     m = pyo.ConcreteModel("joint")
-    add_plan(m, instance)
-    H = _known_makespan_s(instance) * (1 + _SLACK)
+    data = add_plan(m, instance)
+    H = _known_makespan_s(instance) / data.unit_s * (1 + _SLACK)
     m.Q = pyo.RangeSet(0, 2 * S - 2)
     m.M = pyo.RangeSet(1, M)
-    m.Theta = pyo.Var(bounds=(0, H), doc="(17): the iteration time, s")
-    m.sf = pyo.Var(m.Q, m.M, bounds=(0, H), doc="start of forward blocks, s")
-    m.sb = pyo.Var(m.Q, m.M, bounds=(0, H), doc="start of backward blocks, s")
+    m.Theta = pyo.Var(bounds=(0, H), doc="(17): the iteration time, units")
+    m.sf = pyo.Var(m.Q, m.M, bounds=(0, H), doc="start of forward blocks, units")
+    m.sb = pyo.Var(m.Q, m.M, bounds=(0, H), doc="start of backward blocks, units")
     _add_routes(m)
     _add_orders(m, H, full_duplex=instance.duplex == "full")
     most = instance.options.max_in_flight
@@ -74,32 +78,21 @@ def build(instance: DappleInstance) -> pyo.ConcreteModel:
         return m.Theta >= m.sb[2 * n, M] + m.B[n] + m.A[n]
 
     add_bound_rows(m, M, full_duplex=instance.duplex == "full")
-    m.objective = pyo.Objective(expr=m.Theta, doc="the iteration time")
+    m.objective = pyo.Objective(expr=data.unit_s * m.Theta, doc="the iteration time")
     return m
 
 
 def decode(m: pyo.ConcreteModel, instance: DappleInstance) -> DappleSolution:
-    """Return the plan, and the orders that the variables o say.
-
-    Starts would not do: of blocks that start at one time, some take none.
-    """
+    """Return the plan, and the orders of the starts."""
     plan = decoded_plan(m, instance)
-    return DappleSolution.of(plan, orders=[_order(m, q) for q in range(2 * plan.num_stages - 1)])
-
-
-def _order(m: pyo.ConcreteModel, q: int) -> list[int]:
-    """Return the blocks of a machine: before forward k, the backward blocks that come before it."""
-    order: list[int] = []
-    done = 0
-    for k in m.M:
-        if (q, k, 1) in m.o:
-            before = sum(pyo.value(m.o[q, k, j]) > 0.5 for j in m.M if j < k)
-        else:  # the last stage turns at once; the directions of a full link are independent
-            before = k - 1 if q == m.Q.last() else 0
-        order += [-j for j in range(done + 1, before + 1)]
-        order.append(k)
-        done = max(done, before)
-    return order + [-j for j in range(done + 1, m.M.last() + 1)]
+    machines = range(2 * plan.num_stages - 1)
+    forward, backward = (
+        [[pyo.value(start[q, k]) for k in m.M] for q in machines] for start in (m.sf, m.sb)
+    )
+    tie = _TIE * pyo.value(m.Theta)
+    return DappleSolution.of(
+        plan, orders=orders_of_starts(shop_of(instance, plan), (forward, backward), tie)
+    )
 
 
 def _known_makespan_s(instance: DappleInstance) -> float:

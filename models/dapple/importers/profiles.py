@@ -82,5 +82,5 @@ def dnn_partitioning(
     """
     settings = options_of(DnnPartitioningOptions, options)
     return import_profiles(
-        "dnn_partitioning", files, read_partitioning_graph, DappleInstance, settings
+        "dnn-partitioning", files, read_partitioning_graph, DappleInstance, settings
     )

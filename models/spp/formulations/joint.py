@@ -31,6 +31,8 @@ import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.pieces.pipeline.orders import orders_of_starts
+from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.system.result import Limits
 
 from ..algorithms.spp import spp
@@ -46,7 +48,7 @@ MOST_ORDERS = 20_000
 _SLACK = 1e-7
 
 #: Part of the iteration time by which starts of equal blocks may differ.
-_TIE = 1e-7
+_TIE = 1e-6
 
 
 def build(instance: SppInstance) -> pyo.ConcreteModel:
@@ -66,17 +68,14 @@ def build_disaggregated(instance: SppInstance) -> pyo.ConcreteModel:
 
 
 def decode(m: pyo.ConcreteModel, instance: SppInstance) -> SppSolution:
-    """Return the plan, and the orders of the starts; of equal starts predecessors come first."""
+    """Return the plan, and the orders of the starts."""
     plan = decoded_plan(m, instance)
-    tick = _TIE * pyo.value(m.Theta) or 1.0
-    orders = []
-    for q in range(2 * plan.num_stages - 1):
-        # Starts that differ by a solver's tolerance only are equal. Of these, microbatches go by
-        # index and along their route, so that blocks of no length never wait for each other.
-        blocks = [(round(pyo.value(m.sf[q, k]) / tick), k, 0) for k in m.M]
-        blocks += [(round(pyo.value(m.sb[q, k]) / tick), k, 1) for k in m.M]
-        orders.append([-k if back else k for _, k, back in sorted(blocks)])
-    return SppSolution.of(plan, orders)
+    machines = range(2 * plan.num_stages - 1)
+    forward, backward = (
+        [[pyo.value(start[q, k]) for k in m.M] for q in machines] for start in (m.sf, m.sb)
+    )
+    tie = _TIE * pyo.value(m.Theta)
+    return SppSolution.of(plan, orders_of_starts(shop_of(instance, plan), (forward, backward), tie))
 
 
 def _model(instance: SppInstance, *, disaggregated: bool) -> pyo.ConcreteModel:

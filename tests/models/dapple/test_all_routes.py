@@ -14,12 +14,13 @@ from gadgetopt.models.dapple.formulations import bound, joint
 from gadgetopt.models.dapple.instance import DappleSolution
 
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
+from gadgetopt.pieces.pipeline.instance import PipelineOptions
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
 
 from . import brute_force
-from .chains import D1, D1_PLAN, D2, D2_BEST, D2_PLANNED, drawn
+from .chains import D1, D1_PLAN, D2, D2_BEST, D2_PLANNED, drawn, instance_of
 
 LIMITS = Limits(time_s=60)
 
@@ -119,3 +120,21 @@ def test_the_integer_programs_agree_with_enumeration(seed):
         assert evaluation.feasible
         if formulation is joint:
             assert float(evaluation.objective) == pytest.approx(float(expected))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-7])
+def test_the_joint_model_knows_blocks_without_length_and_short_times(scale):
+    # What starts together is in flight at once unless blocks without length come first.
+    columns = [[0, 3, 0], [2, 0, 0], [0, 4, 0], [0, 2, 0]]
+    instance = instance_of(
+        *([scale * x for x in column] for column in columns),
+        3,
+        comm_model="simple",
+        options=PipelineOptions(max_in_flight=1),
+    )
+    model = joint.build(instance)
+    assert solve_model(model, "highs", LIMITS).status is Status.OPTIMAL
+    decoded = evaluate(instance, joint.decode(model, instance))
+    best = run(exact_plans, instance)
+    assert decoded.feasible
+    assert float(decoded.objective) == pytest.approx(float(best.claimed_objective), rel=1e-6)

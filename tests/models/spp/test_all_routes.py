@@ -14,7 +14,15 @@ from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve
 
-from .brute_force import optimum, run, small_instance, two_level_instance, varied, with_memory
+from .brute_force import (
+    instance_of,
+    optimum,
+    run,
+    small_instance,
+    two_level_instance,
+    varied,
+    with_memory,
+)
 
 TRIES = int(os.environ.get("GADGETOPT_SPP", "10"))
 EXACT = ("exact_spp", "cp_joint", "joint@highs", "joint_disaggregated@highs")
@@ -117,6 +125,15 @@ def test_relaxations_agree_with_the_searches_over_all_plans(seed):
         expected = float(run(instance, search).bound)
         for model in models:
             assert float(run(instance, model).bound) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["joint@highs", "joint_disaggregated@highs"])
+@pytest.mark.parametrize("seed", range(6))
+def test_blocks_that_take_no_time_do_not_wait_for_each_other(seed, method):
+    times = np.random.default_rng(seed).integers(0, 3, size=(3, 3)) * 2
+    instance = instance_of(*times.tolist(), [0, 3], 3, [[0, 2], [2, 0]])
+    expected = run(instance, "exact_spp").objective
+    assert float(run(instance, method).objective) == pytest.approx(float(expected), rel=1e-6)
 
 
 def test_the_default_is_exact():

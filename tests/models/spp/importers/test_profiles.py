@@ -31,7 +31,7 @@ def test_a_minibatch_is_split_and_free_layers_are_merged(tmp_path):
         [path], np.random.default_rng(0), cluster="2x1", microbatches=4, inter_gbyte_per_s=2.5
     )
     ((name, instance),) = found.instances
-    assert name == "tiny_2x1_m4"
+    assert name == "tiny_2x1_m4_inter_gbyte_per_s=2.5"
     assert [(x.fwd_time_s, x.bwd_time_s, x.param_bytes, x.act_bytes) for x in instance.layers] == [
         (0.001, 0.002, 100, 3),
         (0.0005, 0.0015, 40, 0),

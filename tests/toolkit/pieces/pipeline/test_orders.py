@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from gadgetopt.pieces.pipeline.orders import (
     all_forward_first,
     one_forward_one_backward,
+    orders_of_starts,
     round_orders,
 )
 from gadgetopt.pieces.pipeline.shop import shop_of_times
@@ -57,3 +58,20 @@ def test_warm_ups():
     assert one_forward_one_backward(4, 2) == [1, 2, -1, 3, -2, 4, -3, -4]
     assert one_forward_one_backward(3, 9) == all_forward_first(3) == [1, 2, 3, -1, -2, -3]
     assert one_forward_one_backward(2, 0) == [1, -1, 2, -2]
+
+
+def test_blocks_without_length_come_first_among_those_that_start_together():
+    # Stage 0 takes 2 forward and nothing back, the channel nothing, stage 1 only 3 back.
+    shop = shop_of_times([2, 0, 0], [0, 0, 3], [0, 0, 0], 2)
+    forward, backward = [[0, 5], [2, 7], [2, 7]], [[5, 10], [5, 10], [2, 7]]
+    orders = orders_of_starts(shop, (forward, backward), 1e-6)
+    assert orders == [[1, -1, 2, -2]] * 3
+    early = [[x - 1e-9 for x in row] for row in forward]
+    assert orders_of_starts(shop, (early, backward), 1e-6) == orders
+    assert simulate(shop, orders).makespan_s == 10
+
+
+def test_blocks_that_all_take_no_time_have_an_order_without_deadlock():
+    shop = shop_of_times([0] * 5, [0] * 5, [0, 0, 0, 0, 1], 3)
+    nothing = [[0.0] * 3 for _ in range(5)]
+    assert simulate(shop, orders_of_starts(shop, (nothing, nothing), 1e-6)).makespan_s == 1
