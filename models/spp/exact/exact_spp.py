@@ -8,6 +8,8 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.all_plans.exact_plans import ExactPlans, Planned
 from gadgetopt.pieces.pipeline.all_plans.label_search import PlanSpace
 from gadgetopt.pieces.pipeline.improvement import short_schedule
+from gadgetopt.pieces.pipeline.shop import shop_of
+from gadgetopt.pieces.pipeline.simulator import simulate
 from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -15,6 +17,8 @@ from ..algorithms.block_costs import BlockCosts
 from ..algorithms.device_order import MOST_CUT, device_orders
 from ..algorithms.prm import Prm
 from ..algorithms.spp import candidates
+from ..baselines.planners import pipedream
+from ..baselines.straight import data_parallel, hetpipe
 from ..certificate import EvenWork, Plans, SppCertificate, even_work_s
 from ..instance import SppInstance, SppSolution
 
@@ -22,7 +26,8 @@ from ..instance import SppInstance, SppSolution
 def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
     """Solve an instance exactly.
 
-    1. The bound of even work. SPP's plans, each with the shortest of several rules' schedules.
+    1. The bound of even work. The plans of the fast baselines and of SPP, each with the shortest
+       of several rules' schedules.
     2. The least head-load-tail bound of all plans, by labels; the plan that has it is scheduled.
     3. All plans whose bound is below the incumbent are enumerated, and each gets its one-machine
        bound and a schedule.
@@ -48,6 +53,8 @@ def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -
         instance, search, rng, lambda bound_s: SppCertificate(proof=Plans(bound_s=bound_s))
     )
     try:
+        with search.clock.phase("baselines"):
+            _offer_baselines(instance, search, rng)
         with search.clock.phase("spp"):
             _begin(instance, search)
         if search.best is None and not search.over:
@@ -61,6 +68,23 @@ def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -
         plan, schedule = search.best
         solution = SppSolution.of(plan, schedule.orders)
     return search.outcome(solution, **run.notes)
+
+
+def _offer_baselines(
+    instance: SppInstance, search: Search[Planned], rng: np.random.Generator
+) -> None:
+    """Offer the baselines' plans, so that no short run ends with a longer one."""
+    for baseline in (data_parallel, hetpipe, pipedream):
+        if search.over:
+            return
+        try:
+            found = baseline(instance, search.clock.limits(part=0.2), rng).solution
+        except ModelRefused:  # its plan or its orders are not allowed here
+            continue
+        if isinstance(found, SppSolution):
+            schedule = simulate(shop_of(instance, found.plan), found.orders)
+            shorter = min(schedule, short_schedule(schedule.shop), key=lambda s: s.makespan)
+            search.offer(shorter.makespan_s, (found.plan, shorter))
 
 
 def _begin(instance: SppInstance, search: Search[Planned]) -> None:
