@@ -142,6 +142,11 @@ def test_bounds_optima_and_heuristics_are_in_order_and_proven_ratios_hold(docume
     wanted = [m.name for m in document.problem.methods if m.kind != "exact"]
     exact = document.problem.default_method
     table = compare([document.path], [exact, *wanted], limits=LIMITS, workers=0)
+    if any(e.result.status is Status.INFEASIBLE for e in table if e.result.method == exact):
+        for result in (e.result for e in table if not e.result.refused):
+            assert result.status is not Status.ERROR, result.reason
+            assert result.objective is None
+        return
     # Where the default method is not made for an instance, another has to close it.
     closed = [e.result for e in table if e.result.status is Status.OPTIMAL]
     by_default = [r for r in closed if r.method == exact]
