@@ -20,6 +20,7 @@ for continuations whose stages and links are as good as any with so many replica
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -265,7 +266,7 @@ def _least_allreduce(instance: PipelineInstance) -> dict[int, Fraction]:
     return least
 
 
-def _fastest_links(instance: PipelineInstance):  # type: ignore[no-untyped-def]
+def _fastest_links(instance: PipelineInstance) -> Callable[[int, int], Fraction]:
     """Return a function of two numbers of replicas: the least seconds per byte of any pair."""
     cluster = instance.cluster
     if not isinstance(cluster, TwoLevelCluster):
@@ -277,7 +278,11 @@ def _fastest_links(instance: PipelineInstance):  # type: ignore[no-untyped-def]
 
     def fastest(last: int, r: int) -> Fraction:
         if last + r <= largest:
-            return 1 / max(*options, exact.multi_inter)
+            together = 1 / max(*options, exact.multi_inter)
+            if instance.comm_model != "planner_code":
+                return together
+            # All but one of the earlier stage's GPUs may be where the later stage is.
+            return min(together, 1 / (last * exact.inter))
         if instance.comm_model != "planner_code":
             return 1 / exact.inter
         # The earlier stage may lie in the later one's machine but for one GPU.
