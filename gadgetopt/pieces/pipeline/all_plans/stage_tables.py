@@ -271,7 +271,9 @@ def _fastest_links(instance: PipelineInstance) -> Callable[[int, int], Fraction]
     cluster = instance.cluster
     if not isinstance(cluster, TwoLevelCluster):
         gpus = range(cluster.num_gpus)
-        best = 1 / max((cluster.bandwidth(u, v) for u in gpus for v in gpus if u < v), default=1)
+        best = 1 / max(
+            (cluster.bandwidth(u, v) for u in gpus for v in gpus if u < v), default=Fraction(1)
+        )
         return lambda last, r: best
     exact, largest = cluster.exact, max(cluster.gpus_per_machine)
     options = (exact.intra, exact.inter)
