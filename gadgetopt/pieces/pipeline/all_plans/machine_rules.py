@@ -158,11 +158,14 @@ class MachineRules:
         return tuple(sorted(after, reverse=True)), replicas
 
     def standing(self, state: Any) -> tuple[Hashable, int, int]:
-        """Return the free GPUs, the last stage's replicas, and the free GPUs of its machine."""
+        """Return the free GPUs, the last stage's replicas, and its machine if it has free GPUs.
+
+        Machines of one speed with equally many free GPUs are one number there, 0 is none.
+        """
         if not self.more_is_better:
             return state, 0, 0
         machines, replicas = state
-        homes = [free for _, free, mark in machines if mark]
+        homes = [free * len(self.speed_of) + c for c, free, mark in machines if mark]
         return tuple(free for _, free, _ in machines), replicas, homes[0] if homes else 0
 
     def replay(self, chosen: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
