@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,13 @@ import networkx as nx
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SYSTEMS = sorted(p.parent.name for p in (ROOT / "models").glob("*/__init__.py"))
+#: Folders of models/ that declare a problem; the problems of a family lie in one: bgl/partition.
+SYSTEMS = sorted(
+    p.parent.relative_to(ROOT / "models").as_posix()
+    for p in (ROOT / "models").rglob("__init__.py")
+    if re.search(r"^PROBLEM = ", p.read_text(encoding="utf-8"), flags=re.MULTILINE)
+)
+FAMILIES = sorted({system.split("/")[0] for system in SYSTEMS if "/" in system})
 #: Entries that a reader still takes in at a glance.
 MOST_ENTRIES = 22
 MOST_LINES_OF_A_DECLARATION = 80
@@ -77,6 +84,10 @@ def import_graph() -> nx.DiGraph:
 GRAPH = import_graph()
 
 
+def package_of(folder: str) -> str:
+    return f"gadgetopt.models.{folder.replace('/', '.')}"
+
+
 def circles(graph: nx.DiGraph) -> list[list[str]]:
     return sorted(sorted(c) for c in nx.strongly_connected_components(graph) if len(c) > 1)
 
@@ -103,26 +114,48 @@ def test_no_rooms_of_the_toolkit_import_each_other_in_a_circle():
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_no_rooms_of_a_system_import_each_other_in_a_circle(system):
-    assert circles(folders(GRAPH, f"gadgetopt.models.{system}")) == []
+    assert circles(folders(GRAPH, package_of(system))) == []
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_no_room_of_a_system_imports_one_of_a_higher_floor(system):
     upwards = [
         (a, b)
-        for a, b in folders(GRAPH, f"gadgetopt.models.{system}").edges
+        for a, b in folders(GRAPH, package_of(system)).edges
         if a in FLOOR and b in FLOOR and FLOOR[b] > FLOOR[a]
     ]
     assert upwards == []
 
 
 def test_no_system_imports_another_and_the_toolkit_imports_none():
-    def system(module: str) -> str:
-        parts = module.split(".")
-        return parts[2] if parts[1:2] == ["models"] and len(parts) > 2 else ""
+    owners = [package_of(folder) for folder in (*SYSTEMS, *FAMILIES)]
 
-    wrong = [(a, b) for a, b in GRAPH.edges if system(b) and system(a) != system(b)]
+    def owner(module: str) -> str:
+        """Return the package of a system, of what a family shares, or nothing."""
+        return max((o for o in owners if f"{module}.".startswith(f"{o}.")), key=len, default="")
+
+    wrong = [
+        (a, b) for a, b in GRAPH.edges if owner(b) and not f"{owner(a)}.".startswith(f"{owner(b)}.")
+    ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_holds_its_problems_and_what_they_share(family):
+    folder = ROOT / "models" / family
+    packages = {p.parent.name for p in folder.glob("*/__init__.py")}
+    own = {system.split("/")[1] for system in SYSTEMS if system.startswith(f"{family}/")}
+    assert packages - own <= {"subproblems"}
+    assert (folder / "README.md").is_file()
+    shared = [p.name for p in folder.glob("*.py")]
+    assert shared == ["__init__.py"]
+
+
+def test_a_problem_is_called_after_its_folder():
+    entries = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]
+    assert entries["gadgetopt.problems"] == {
+        system.replace("/", "_"): f"{package_of(system)}:PROBLEM" for system in SYSTEMS
+    }
 
 
 def test_no_folder_holds_more_than_a_reader_takes_in():
@@ -147,8 +180,9 @@ def test_every_system_has_the_same_rooms(system):
     folder = ROOT / "models" / system
     rooms = {p.parent.name for p in folder.glob("*/__init__.py")}
     assert rooms <= set(FLOOR)
-    for needed in ("README.md", "instance.py", "evaluate.py", "certificate.py", "features.py"):
+    for needed in ("instance.py", "evaluate.py", "certificate.py", "features.py"):
         assert (folder / needed).is_file(), needed
+    assert (ROOT / "models" / system.split("/")[0] / "README.md").is_file()
 
 
 def test_contributing_names_files_that_are_there():
