@@ -16,6 +16,9 @@ Each leaf bounds the cost with the memory limit priced in, which is a lower boun
 
 The bound of the certificate is the least of the leaves'.
 
+Before the cases, `fixings` may take labels away: those whose min-marginal, with the memory limit
+priced in, reaches a cutoff. The bound is then at most the cutoff.
+
 Tables are integers: costs times a common denominator, rounded down where that does not fit. The
 check of an elimination runs it again; it needs no word of the run that found it.
 """
@@ -23,6 +26,7 @@ check of an elimination runs it again; it needs no word of the run that found it
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated, Literal
 
@@ -34,15 +38,16 @@ from gadgetopt.numbers.arrays import Ints
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
 
 from .instance import OneFlowSbpInstance
-from .subproblems.elimination import MOST_CELLS, eliminate
+from .subproblems.elimination import MOST_CELLS, TooWide, eliminate
 from .subproblems.graph import FORBIDDEN, LabelGraph
 from .subproblems.label_graph import label_graph
 from .subproblems.lagrangian import Point
+from .subproblems.min_marginals import below
 from .subproblems.order import elimination_order
 from .subproblems.reweighted import bound_of_leaf
 
-#: Leaves that a check may go through.
-MOST_LEAVES = 10**5
+#: Leaves and fixings that a check may go through.
+MOST_LEAVES, MOST_FIXINGS = 10**5, 10
 
 
 def _not_negative(value: Fraction) -> Fraction:
@@ -91,28 +96,51 @@ class Branch(Data):
     signatures: Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)]
 
 
+class Fixing(Data):
+    """Labels taken away: no assignment with them costs less than the cutoff.
+
+    Attributes
+    ----------
+    multipliers : tuple of Rational
+        As of a leaf.
+    cutoff : Rational
+        Of the cost.
+    """
+
+    multipliers: tuple[Multiplier, ...] = ()
+    cutoff: Multiplier
+
+
 class OneFlowSbpCertificate(Certificate):
     """A proof of a lower bound.
 
     Attributes
     ----------
+    fixings : tuple of Fixing
+        One after the other, before the cases.
     tree : tuple of Branch and Leaf
         In preorder: a branch is followed by its first case and then by its second.
     most_cells : int
         Sums that a bucket of an elimination may take.
     """
 
+    fixings: Annotated[tuple[Fixing, ...], Field(max_length=MOST_FIXINGS)] = ()
     tree: Annotated[
         tuple[Annotated[Leaf | Branch, Field(discriminator="kind")], ...], Field(min_length=1)
     ]
     most_cells: Annotated[int, Field(gt=0, le=MOST_CELLS)]
 
 
+def multipliers_of(graph: LabelGraph, multipliers: Sequence[int]) -> tuple[Fraction, ...]:
+    """Return multipliers as a certificate states them."""
+    limited = graph.limit_bytes is not None
+    return tuple(Fraction(m, graph.scale) for m in multipliers) if limited else ()
+
+
 def leaf_of(graph: LabelGraph, point: Point) -> Leaf:
     """Return the leaf that proves the bound of a point."""
-    limited = graph.limit_bytes is not None
     return Leaf(
-        multipliers=tuple(Fraction(m, graph.scale) for m in point.multipliers) if limited else (),
+        multipliers=multipliers_of(graph, point.multipliers),
         messages=None
         if point.messages is None
         else tuple((tuple(a.tolist()), tuple(b.tolist())) for a, b in point.messages),
@@ -130,11 +158,15 @@ def check_bound(
     ValueError
         If it does not fit the instance, or its numbers do not fit 64 bits.
     """
-    graph = label_graph(instance)
     tree = certificate.tree
     if sum(isinstance(node, Leaf) for node in tree) > MOST_LEAVES:
         raise ValueError(f"tree: more than {MOST_LEAVES} leaves")
-    bounds: list[Fraction] = []
+    graph, bounds = label_graph(instance), [fixing.cutoff for fixing in certificate.fixings]
+    for i, fixing in enumerate(certificate.fixings):
+        left = _fixed(instance, graph, fixing, f"fixings[{i}]")
+        if left is None:
+            return min(bounds)
+        graph = left
     open_cases: list[dict[int, tuple[int, ...]]] = [{}]
     for i, node in enumerate(tree):
         if not open_cases:
@@ -150,6 +182,36 @@ def check_bound(
     if open_cases:
         raise ValueError(f"tree: {len(open_cases)} cases are missing at its end")
     return min(bounds, default=None)
+
+
+def _fixed(
+    instance: OneFlowSbpInstance, graph: LabelGraph, fixing: Fixing, where: str
+) -> LabelGraph | None:
+    """Return the graph without the labels that a fixing takes away; None if nothing is left."""
+    prices = _prices(instance, graph, fixing.multipliers, where)
+    order = elimination_order([len(d) for d in graph.domains], graph.edges)
+    try:
+        kept = below(graph, order, prices, math.ceil(fixing.cutoff * graph.scale))
+    except (OverflowError, TooWide) as error:
+        raise ValueError(f"{where}: {str(error) or 'elimination is too wide'}") from None
+    return None if kept is None else graph.restricted(kept)
+
+
+def _prices(
+    instance: OneFlowSbpInstance,
+    graph: LabelGraph,
+    multipliers: Sequence[Fraction],
+    where: str,
+) -> list[int]:
+    """Return multipliers in units of 1 / scale, rounded down."""
+    groups = len(instance.placements)
+    limited = bool(instance.memory_limit_bytes)
+    if not multipliers:
+        return [0] * groups
+    if not limited or len(multipliers) != groups:
+        expected = groups if limited else 0
+        raise ValueError(f"{where}.multipliers: {len(multipliers)}, expected {expected}")
+    return [math.floor(price * graph.scale) for price in multipliers]
 
 
 def _divided(
@@ -188,7 +250,7 @@ class _LeafCheck:
         if self.leaf.crowded is not None:
             self._check_crowded(case, self.leaf.crowded)
             return None
-        prices = self._prices()
+        prices = _prices(self.instance, self.graph, self.leaf.multipliers, self.where)
         try:
             priced = case.priced(prices)
             value = self._value(priced)
@@ -216,17 +278,6 @@ class _LeafCheck:
         least = self._eliminated(case.memory_only(group))
         if least <= self.limit:
             raise ValueError(f"{self.where}.crowded: {least} bytes fit the limit")
-
-    def _prices(self) -> list[int]:
-        """Return the multipliers in units of 1 / scale, rounded down."""
-        given, groups = self.leaf.multipliers, len(self.instance.placements)
-        if not given:
-            return [0] * groups
-        if not self.limit or len(given) != groups:
-            raise ValueError(
-                f"{self.where}.multipliers: {len(given)}, expected {groups if self.limit else 0}"
-            )
-        return [math.floor(price * self.graph.scale) for price in given]
 
 
 def _array(message: tuple[int, ...]) -> Ints:

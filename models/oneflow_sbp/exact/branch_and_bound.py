@@ -9,10 +9,14 @@ closed by it. Else a case is divided at one operator:
 - where memory leaves a gap, at the operator whose memory differs most between the cheapest
   assignment that fits and the one that does not, between the two amounts.
 
+Where elimination is not too wide, labels that are part of no cheaper plan are taken away before
+that: those whose min-marginal, with memory priced in, reaches the incumbent.
+
 The plan of the compiler, one made by hand, or the one of least memory is the first incumbent. Where
-the label-aggregated model is small, CP-SAT closes such gaps sooner: what is open after 0.5 s
-is handed over to it. The better bound and the better plan of the two are kept; told ours in
-advance, by hint, cutoff or row, CP-SAT takes longer.
+the label-aggregated model of what is left is small, CP-SAT closes gaps sooner: what is open after
+half a second, or at once where labels were taken away, is handed over to it. The better bound and
+the better plan of the two are kept; told ours in advance, by hint, cutoff or row, CP-SAT takes
+longer.
 """
 
 from __future__ import annotations
@@ -20,7 +24,6 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -36,14 +39,22 @@ from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..algorithms.inference import compiler_greedy
 from ..baselines.strategies import megatron, model_parallel_col, model_parallel_row
-from ..certificate import Branch, Leaf, OneFlowSbpCertificate, leaf_of
+from ..certificate import (
+    MOST_FIXINGS,
+    Fixing,
+    OneFlowSbpCertificate,
+    multipliers_of,
+)
 from ..formulations.cp import LabelModel
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
-from ..subproblems.elimination import MOST_CELLS, OutOfTime
+from ..subproblems.elimination import MOST_CELLS, OutOfTime, TooWide
 from ..subproblems.graph import FORBIDDEN, LabelGraph
 from ..subproblems.label_graph import label_graph
-from ..subproblems.lagrangian import Ascent, Point, Pricing
+from ..subproblems.lagrangian import Ascent, Pricing
+from ..subproblems.min_marginals import below
 from ..subproblems.mixing import mixed
+from ..subproblems.order import elimination_order
+from .cases import Case, tree_of
 from .division import most_different, most_varied, widest
 
 #: First plans, until one fits the memory.
@@ -51,8 +62,10 @@ FIRST_PLANS = (compiler_greedy, megatron, model_parallel_row, model_parallel_col
 #: CP-SAT is asked if its model has at most this many pairs of labels; it has closed ten thousand
 #: within seconds, and found no plan for twenty thousand.
 MOST_LABEL_PAIRS = 12_000
-#: Seconds before CP-SAT is asked, its first turn's, and its part of the time that is left.
-ALONE_S, FIRST_TURN_S, PART = 0.5, 60.0, 0.9
+#: Seconds before CP-SAT is asked; before it is, once labels were taken away.
+ALONE_S, ALONE_FIXED_S = 0.5, 0.05
+#: Seconds of CP-SAT's first turn, and its part of the time that is left.
+FIRST_TURN_S, PART = 60.0, 0.9
 
 
 def branch_and_bound(
@@ -103,36 +116,6 @@ def branch_and_bound(
     return outcome
 
 
-@dataclass
-class _Case:
-    """A case of the search.
-
-    Attributes
-    ----------
-    kept : dict
-        Positions that restricted nodes keep, in the domains of the whole graph.
-    bound : int
-        Times scale; `FORBIDDEN` if nothing is allowed.
-    multipliers : tuple of int
-    crowded : int or None
-        The placement whose memory nothing fits.
-    point : Point or None
-        Where the bound comes from.
-    divide_at : (node, positions) or None
-        Where it is divided, if it is not closed.
-    children : list of int
-        Numbers of the two cases it was divided into, and the node and positions of the first.
-    """
-
-    kept: dict[int, tuple[int, ...]]
-    bound: int
-    multipliers: tuple[int, ...] = ()
-    crowded: int | None = None
-    point: Point | None = None
-    divide_at: tuple[int, tuple[int, ...]] | None = None
-    children: list[int] = field(default_factory=list)
-
-
 class _Search(Search[OneFlowSbpSolution]):
     """The open cases, and the incumbent in units of 1 / scale.
 
@@ -161,9 +144,10 @@ class _Search(Search[OneFlowSbpSolution]):
         self.groups = len(instance.placements)
         self.most_sums = most_sums
         self.graph: LabelGraph = LabelGraph([], [], [], [], Fraction(1), True, [], [], None, 0)
-        self.cases: list[_Case] = []
+        self.cases: list[Case] = []
         self.open: list[tuple[int, int]] = []
         self.divided: set[int] = set()
+        self.fixings: list[Fixing] = []
         self.first_gap: float | None = None
 
     def start(self) -> None:
@@ -179,6 +163,37 @@ class _Search(Search[OneFlowSbpSolution]):
             self.first_gap = float(
                 (Fraction(self.value) - Fraction(self.bound)) / Fraction(self.value)
             )
+        with self.clock.phase("fixing"):
+            while not self.over and self._fix():
+                self._raise_bound()
+                self.ask_at_s = ALONE_FIXED_S
+
+    def _fix(self) -> bool:
+        """Take away the labels of no cheaper plan, and bound what is left; return True if any."""
+        point = self.cases[0].point
+        if self.best is None or point is None or point.messages is not None:
+            return False
+        graph, multipliers = self.graph, point.multipliers
+        order = elimination_order([len(d) for d in graph.domains], graph.edges)
+        cutoff = Fraction(self.value)
+        try:
+            kept = below(graph, order, multipliers, math.ceil(cutoff * graph.scale))
+        except (OverflowError, TooWide):
+            return False
+        if kept == {}:
+            return False
+        before = self.cases, self.open
+        self.cases, self.open = [Case({}, FORBIDDEN)] if kept is None else [], []
+        self.fixings.append(Fixing(multipliers=multipliers_of(graph, multipliers), cutoff=cutoff))
+        try:
+            if kept is not None:
+                self.graph = graph.restricted(kept)
+                self._add({}, multipliers)
+        except OutOfTime:
+            self.graph, (self.cases, self.open) = graph, before
+            self.fixings.pop()
+            raise
+        return len(self.fixings) < MOST_FIXINGS
 
     def divide(self) -> None:
         """Divide the open case of least bound."""
@@ -233,7 +248,12 @@ class _Search(Search[OneFlowSbpSolution]):
             self._consider_plan(model.decode(solved.values))
         if solved.status is Status.INFEASIBLE and self.best is None:
             self.infeasible = self.by_solver = True
-        elif solved.bound is not None and self.prove(model.unscaled(solved.bound)):
+            return
+        # What was taken away is no cheaper than the incumbent.
+        bound: Number = math.inf if solved.bound is None else model.unscaled(solved.bound)
+        if solved.status is Status.INFEASIBLE:
+            bound = self.value
+        if bound < math.inf and self.prove(min(bound, self.value)):
             self.by_solver = True
         self.turn_s *= 2
         self.ask_at_s = self.clock.elapsed_s + self.turn_s / 8
@@ -243,7 +263,7 @@ class _Search(Search[OneFlowSbpSolution]):
         if len(self.instance.tables.edges) > MOST_LABEL_PAIRS:
             return None
         try:
-            model = LabelModel(self.instance)
+            model = LabelModel(self.instance, self.graph.domains[: self.graph.operators])
         except ModelRefused:
             return None
         if model.size > MOST_LABEL_PAIRS:
@@ -257,7 +277,7 @@ class _Search(Search[OneFlowSbpSolution]):
         decided = all(len(d) == 1 for d in graph.domains[: graph.operators])
         most_sums = MOST_CELLS if decided else self.most_sums
         pricing = Pricing(graph, self.groups, most_sums, self._expired, self.gap)
-        case = _Case(kept, FORBIDDEN, multipliers)
+        case = Case(kept, FORBIDDEN, multipliers)
         first = pricing.at(multipliers)
         if not first.fits(graph.limit_bytes):
             case.crowded = self._crowded(pricing)
@@ -334,8 +354,8 @@ class _Search(Search[OneFlowSbpSolution]):
                 self.infeasible = True
             else:
                 closed = [c.bound for c in self.cases if not c.children and c.bound < FORBIDDEN]
-                least = Fraction(min(closed), self.graph.scale)
-                self._proved(min(least, Fraction(value)))
+                least = [Fraction(bound, self.graph.scale) for bound in closed]
+                self._proved(min(*least, Fraction(value)))
         else:
             self._proved(Fraction(self.open[0][0], self.graph.scale))
 
@@ -351,22 +371,8 @@ class _Search(Search[OneFlowSbpSolution]):
         """Return the tree of cases as a certificate."""
         if not self.cases or self.infeasible:
             return None
-        tree: list[Branch | Leaf] = []
-        pending = [0]
-        while pending:
-            number = pending.pop()
-            case = self.cases[number]
-            if number in self.divided:
-                assert case.divide_at is not None, "divided"
-                o, first = case.divide_at
-                signatures = tuple(self.graph.domains[o][p] for p in first)
-                tree.append(Branch(operator=o, signatures=signatures))
-                pending.extend(reversed(case.children))
-            else:
-                tree.append(self._leaf(case))
-        return OneFlowSbpCertificate(tree=tuple(tree), most_cells=MOST_CELLS)
-
-    def _leaf(self, case: _Case) -> Leaf:
-        if case.crowded is not None or case.point is None:
-            return Leaf(crowded=case.crowded)
-        return leaf_of(self.graph, case.point)
+        return OneFlowSbpCertificate(
+            fixings=tuple(self.fixings),
+            tree=tree_of(self.graph, self.cases, self.divided),
+            most_cells=MOST_CELLS,
+        )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -34,11 +35,21 @@ LARGEST = 2**50
 
 
 class LabelModel:
-    """The variables, and one method for each family of constraints."""
+    """The variables, and one method for each family of constraints.
 
-    def __init__(self, instance: OneFlowSbpInstance):
+    Parameters
+    ----------
+    instance : OneFlowSbpInstance
+    choices : sequence of tuple of int, optional
+        Signatures of every operator; by default all that are allowed.
+    """
+
+    def __init__(
+        self, instance: OneFlowSbpInstance, choices: Sequence[tuple[int, ...]] | None = None
+    ):
         self.instance, self.tables = instance, instance.tables
-        self.choices, self.uses = allowed(instance), uses(instance)
+        self.choices = choices or allowed(instance)
+        self.uses = uses(instance, self.choices)
         self.model = m = cp_model.CpModel()
         self.s = [{k: m.new_bool_var(f"s[{o},{k}]") for k in ks} for o, ks in self.pairs()]
         self.y = [

@@ -15,6 +15,7 @@ With shared boxing a conversion of u's tensor from a to b on a group of devices 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -66,15 +67,23 @@ def allowed(instance: OneFlowSbpInstance) -> list[tuple[int, ...]]:
     ]
 
 
-def uses(instance: OneFlowSbpInstance) -> list[Use]:
+def uses(
+    instance: OneFlowSbpInstance, choices: Sequence[tuple[int, ...]] | None = None
+) -> list[Use]:
     """Return all uses of tensors with the costs of their conversions.
+
+    Parameters
+    ----------
+    instance : OneFlowSbpInstance
+    choices : sequence of tuple of int, optional
+        Signatures of every operator; by default all that are allowed.
 
     Raises
     ------
     ModelRefused
         If there are too many pairs of signatures for a model.
     """
-    tables, choices = instance.tables, allowed(instance)
+    tables, choices = instance.tables, choices or allowed(instance)
     pairs = sum(len(choices[e.source]) * len(choices[e.target]) for e in tables.edges)
     if pairs > MOST_PAIRS:
         raise ModelRefused(f"operators: {pairs} pairs of signatures, more than {MOST_PAIRS}")
@@ -144,7 +153,7 @@ def choice_model(instance: OneFlowSbpInstance, name: str, domain: Any) -> pyo.Co
 
 
 def labels_of(
-    instance: OneFlowSbpInstance, choices: list[tuple[int, ...]], o: int
+    instance: OneFlowSbpInstance, choices: Sequence[tuple[int, ...]], o: int
 ) -> dict[Label, list[int]]:
     """Return the signatures of an operator that put out each label."""
     found: dict[Label, list[int]] = defaultdict(list)

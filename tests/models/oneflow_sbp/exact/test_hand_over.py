@@ -30,6 +30,7 @@ def capped(layers: int):
 
 
 def test_solver_and_cases_agree_with_enumeration_whoever_closes(monkeypatch):
+    monkeypatch.setattr(module, "ALONE_FIXED_S", 0.0)
     monkeypatch.setattr(module, "ALONE_S", 0.0)
     closed_by = set()
     for seed in range(60):
@@ -48,6 +49,7 @@ def test_solver_and_cases_agree_with_enumeration_whoever_closes(monkeypatch):
 
 
 def test_a_bound_of_the_solver_has_its_voucher_and_the_cases_bound_beside_it(monkeypatch):
+    monkeypatch.setattr(module, "ALONE_FIXED_S", 0.0)
     monkeypatch.setattr(module, "ALONE_S", 0.0)
     document = Document(problem("oneflow_sbp"), "instance", "drawn", capped(4), {})
     result = solve(document, "branch_and_bound", Limits(time_s=30))
@@ -61,6 +63,7 @@ def test_a_bound_of_the_solver_has_its_voucher_and_the_cases_bound_beside_it(mon
 
 
 def test_a_large_model_is_not_handed_over(monkeypatch):
+    monkeypatch.setattr(module, "ALONE_FIXED_S", 0.0)
     monkeypatch.setattr(module, "ALONE_S", 0.0)
     monkeypatch.setattr(module, "MOST_LABEL_PAIRS", 10)
     outcome = branch_and_bound(capped(2), Limits(time_s=1), RNG)
