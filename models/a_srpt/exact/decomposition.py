@@ -1,13 +1,15 @@
 r"""The exact method for (F): the pool first, its servers next, both together only if need be.
 
+0. Few jobs: the pool's optimum by CP-SAT, if it proves one within a second; then step 4.
 1. Prices of the pool's linear program: a certificate, and later the starts that a better schedule
    may have (`pool_program`).
 2. A schedule of the pool by annealing; servers for its starts, or else serial schedules.
 3. The program (5) over these starts: the pool's optimum :math:`Z_P`, a bound on (F).
 4. Servers for its starts that keep all jobs at their shortest durations. If there are such, the
    schedule is optimal.
-5. Otherwise model B in CP-SAT, with :math:`\sum w_j C_j \ge Z_P`, the starts that the prices leave,
-   and the best schedule so far.
+5. Otherwise model B in CP-SAT, with the rows of (5): is there a schedule of cost :math:`Z_P`? Of
+   one unit more, of three more, and so on, each time among the starts that the prices leave for
+   that cost. If a question finds no answer in time, model B is minimised from the best schedule.
 
 Instances that are too large for this get a schedule of A-SRPT and the bound of the prices.
 """
@@ -19,12 +21,12 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.arrays import Bools, Floats, Ints
 from gadgetopt.numbers.tolerance import round_up
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
-from gadgetopt.solvers.cpsat import solve_cp
+from gadgetopt.solvers.cpsat import solve_cp, value_of
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..algorithms.a_srpt_workload import a_srpt_workload
@@ -45,10 +47,12 @@ from .pool_program import better_starts, price_ticks, solve_program
 MOST_JOBS, MOST_CONFIGURATIONS = 400, 2000
 #: Jobs of which a greedy schedule is never cut short: it takes about a second.
 MOST_UNTIMED = 10_000
+#: Jobs of which CP-SAT is asked for the pool's optimum first, and for how many seconds.
+FEW_JOBS, FEW_JOBS_S = 22, 1.0
 #: Starts of which the program is solved sooner than a better schedule is found.
 FEW_STARTS = 500
-#: Part of the time left for servers of a given schedule.
-ASSIGNMENT_PART = 0.2
+#: Parts of the time left: for servers of a given schedule, and for a schedule of a given cost.
+ASSIGNMENT_PART, QUESTION_PART = 0.2, 0.6
 
 
 def decomposition(
@@ -95,34 +99,70 @@ class _Decomposition:
         self.step = "search"
         with clock.phase("search"):
             self._offer(first_schedule(self.configurations))
-            value, starts = pool_schedule(self.pool, 0, self.rng, clock)
+        self.step = "few jobs"
+        with clock.phase("few jobs"):
+            optimal = self._few_jobs()
+        if self.search.over:
+            return
+        value, starts = optimal or (0, np.zeros(0, dtype=np.int64))
+        if optimal is None:
+            with clock.phase("search"):
+                value, starts = pool_schedule(self.pool, 0, self.rng, clock)
         self.step = "prices"
         with clock.phase("prices"):
             prices = price_ticks(self.pool, starts, clock)
             bound = self._certify(prices)
-        with clock.phase("search"):
-            for _ in range(annealings):
-                found, of_found = pool_schedule(self.pool, 1, self.rng, clock, bound)
-                if found < value:
-                    value, starts = found, of_found
-                left = better_starts(self.pool, prices, value)
-                if clock.expired or left.none_better or left.allowed.sum() <= FEW_STARTS:
-                    break
-            self._place(starts)
-        if self.search.over:
-            return
-        self.step = "program"
-        with clock.phase("program"):
-            better = self._improve_pool(prices, value)
-        if self.search.over:
-            return
-        if better is not None:
-            self._place(better)
+        if optimal is None:
+            with clock.phase("search"):
+                value, starts = self._anneal(prices, bound, (value, starts), annealings)
+                self._place(starts)
+            if self.search.over:
+                return
+            self.step = "program"
+            with clock.phase("program"):
+                better = self._improve_pool(prices, value)
+            if better is not None and not self.search.over:
+                self._place(better)
         if self.search.over:
             return
         self.step = "model B"
         with clock.phase("model B"):
             self._together(prices)
+
+    def _few_jobs(self) -> tuple[int, Ints] | None:
+        """Solve the pool of few jobs by CP-SAT; return its optimum if it is proved at once."""
+        known = self.search.best
+        assert known is not None
+        if len(self.instance.jobs) > FEW_JOBS:
+            return None
+        model = ScheduleModel(self.instance, known)
+        model.pool_of_shortest_jobs()
+        limits = self.search.clock.limits(ASSIGNMENT_PART, FEW_JOBS_S)
+        solved = solve_cp(model.model, limits, seed_of(self.rng))
+        if solved.values is None or solved.bound is None:
+            return None
+        starts = np.array([value_of(solved.values, start) for start in model.start])
+        value = int(self.pool.weight @ (starts + self.pool.duration))
+        if round_up(solved.bound) < value:
+            return None
+        self._prove(value)
+        self._place(starts)
+        return value, starts
+
+    def _anneal(
+        self, prices: Floats, bound: int, known: tuple[int, Ints], annealings: int
+    ) -> tuple[int, Ints]:
+        """Search for a better schedule of the pool while the prices leave many starts."""
+        clock = self.search.clock
+        value, starts = known
+        for _ in range(annealings):
+            found, of_found = pool_schedule(self.pool, 1, self.rng, clock, bound)
+            if found < value:
+                value, starts = found, of_found
+            left = better_starts(self.pool, prices, value)
+            if clock.expired or left.none_better or left.allowed.sum() <= FEW_STARTS:
+                break
+        return value, starts
 
     def _offer(self, schedule: Schedule) -> None:
         self.search.offer(Fraction(schedule.value, self.pool.weight_scale), schedule)
@@ -172,25 +212,60 @@ class _Decomposition:
         return best if found < value else None
 
     def _together(self, prices: Floats) -> None:
-        """Solve model B among schedules better than the incumbent."""
+        """Ask for a schedule on servers of the least cost that is open, then of more."""
+        step = self.unit
+        while not self.search.over:
+            known = self.search.best
+            assert known is not None
+            least = round_up(self.search.bound * self.pool.weight_scale)
+            most = min(least + step - self.unit, known.value - self.unit)
+            left = better_starts(self.pool, prices, most + self.unit)
+            if left.none_better:
+                self._prove(most + self.unit)
+                continue
+            model = self._model_b(left.allowed)
+            model.one_literal_a_start(left.allowed)
+            model.costs_at_most(most)
+            limits = self.search.clock.limits(QUESTION_PART)
+            solved = solve_cp(model.model, limits, seed_of(self.rng))
+            if solved.values is not None:
+                self._offer_values(model, solved.values)
+            elif solved.status is Status.INFEASIBLE:
+                self._prove(most + self.unit)
+                step *= 2
+            else:
+                self._minimise(prices)
+                return
+
+    def _minimise(self, prices: Floats) -> None:
+        """Solve model B among schedules no worse than the incumbent."""
         known = self.search.best
         assert known is not None
-        left = better_starts(self.pool, prices, known.value)
-        if left.none_better:
-            self._prove(known.value)
-            return
-        model = ScheduleModel(self.instance, known, left.allowed)
-        model.gpus_from_a_table(self.configurations)
+        allowed = better_starts(self.pool, prices, known.value).allowed
+        allowed[np.arange(len(allowed)), known.starts] = True
+        model = self._model_b(allowed)
         model.hint_starts()
-        model.costs_at_least(int(self.search.bound * self.pool.weight_scale))
+        model.costs_at_least(round_up(self.search.bound * self.pool.weight_scale))
         solved = solve_cp(model.model, self.search.clock.limits(), seed_of(self.rng))
         if solved.values is not None:
-            starts, rows = model.decode(solved.values)
-            found = Schedule(round(solved.objective or 0), np.array(starts), rows)
-            self._offer(found)
+            self._offer_values(model, solved.values)
         if solved.bound is not None:
             self._prove(round_up(solved.bound))
         self.search.limit_hit = solved.limit_hit
+
+    def _model_b(self, allowed: Bools) -> ScheduleModel:
+        assert self.search.best is not None
+        model = ScheduleModel(self.instance, self.search.best, allowed)
+        model.gpus_from_a_table(self.configurations)
+        return model
+
+    def _offer_values(self, model: ScheduleModel, values: Floats) -> None:
+        starts, rows = model.decode(values)
+        cost = sum(
+            int(w) * value_of(values, end)
+            for w, end in zip(self.pool.weight, model.end, strict=True)
+        )
+        self._offer(Schedule(cost, np.array(starts), rows))
 
 
 def _at_scale(instance: ASrptInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:

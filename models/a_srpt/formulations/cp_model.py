@@ -32,7 +32,7 @@ class ScheduleModel:
     known : Schedule
         Schedules worse than this one are left out.
     allowed : array of bool, shape (jobs, ticks), optional
-        Starts that a better schedule may have; the known schedule's are added.
+        Starts that a schedule may have.
     """
 
     def __init__(self, instance: ASrptInstance, known: Schedule, allowed: Bools | None = None):
@@ -45,11 +45,9 @@ class ScheduleModel:
         self.start = []
         for j in self.J:
             if allowed is None:
-                first, last = int(instance.release_ticks[j]), int(latest[j])
-                domain = cp_model.Domain(first, last)
+                domain = cp_model.Domain(int(instance.release_ticks[j]), int(latest[j]))
             else:
-                ticks = {*np.flatnonzero(allowed[j]).tolist(), int(known.starts[j])}
-                domain = cp_model.Domain.from_values(sorted(ticks))
+                domain = cp_model.Domain.from_values(np.flatnonzero(allowed[j]).tolist())
             self.start.append(m.new_int_var_from_domain(domain, f"start[{j}]"))
         self.end = [
             m.new_int_var(
@@ -113,6 +111,27 @@ class ScheduleModel:
         for s, capacity in enumerate(capacities):
             m.add_cumulative(runs, [gpus[s] for gpus in self.gpus], capacity)
         m.add_cumulative(runs, self.instance.gpus.tolist(), self.instance.total_gpus)
+
+    def costs_at_most(self, bound: int) -> None:
+        """Ask for any schedule of this cost, times the weight scale."""
+        self.model.clear_objective()
+        self.model.add(self.cost <= bound)
+
+    def one_literal_a_start(self, allowed: Bools) -> None:
+        """Add the rows of (5), with jobs at their shortest: the pool as a time-indexed program."""
+        m, total = self.model, self.instance.total_gpus
+        demands: dict[int, list[tuple[int, cp_model.IntVar]]] = {}
+        for j, (gpus, ticks) in enumerate(zip(self.instance.gpus, self.shortest, strict=True)):
+            starts = np.flatnonzero(allowed[j]).tolist()
+            literals = [m.new_bool_var(f"start[{j}]={t}") for t in starts]
+            m.add_exactly_one(literals)
+            m.add(self.start[j] == sum(t * x for t, x in zip(starts, literals, strict=True)))
+            for t, x in zip(starts, literals, strict=True):
+                for now in range(t, t + ticks):
+                    demands.setdefault(now, []).append((int(gpus), x))
+        for pairs in demands.values():
+            if sum(gpus for gpus, _ in pairs) > total:
+                m.add(sum(gpus * x for gpus, x in pairs) <= total)
 
     def pool_of_shortest_jobs(self) -> None:
         """Add the pool: shortest durations and one resource."""
