@@ -4,13 +4,13 @@
 
 Rows: (F) on four servers of four GPUs, at loads 1 and 2, and (P), rigid jobs in a pool of 32 GPUs
 at load 2.5. For each size, the first `--count` seeds. Columns: CPU seconds of `decomposition` with
-the step that closed the gap; of the same steps without prices, by which the prototype of this method
-solved instances of these families: a schedule by annealing, the time-indexed program over the
-windows that its value leaves, servers for its starts; of `cp_configurations` (model A, or one
-cumulative constraint) and of `time_indexed@highs`, both with `--limit`. A gap or the reason is given
-where an optimum is not proved. `prototype` is the range of seconds of its own instances, on a shared
-machine. One thread; CPU seconds, so that other processes count little. Limits are wall-clock
-seconds, 240 of both decompositions.
+the step that closed the gap; of the same steps without prices, as a prototype of this method took
+them: a schedule by annealing, the time-indexed program over the windows that its value leaves,
+servers for its starts; of `cp_configurations` (model A, or one cumulative constraint) and of
+`time_indexed@highs`, both with `--limit`. A gap or the reason is given where an optimum is not
+proved. `prototype` is the range of seconds on its own instances, on a shared machine. One thread;
+CPU seconds, so that other processes count little. Limits are wall-clock seconds, 240 of both
+decompositions.
 """
 
 from __future__ import annotations

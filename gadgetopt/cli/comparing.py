@@ -173,11 +173,12 @@ def ratios(
 
 def print_table(table: list[Entry]) -> None:
     """Print the ratio table, its legend and its remarks."""
-    from gadgetopt.reporting.tables import LEGEND, ratio_table, remarks
+    from gadgetopt.reporting.tables import LEGEND, NET_LEGEND, ratio_table, remarks
 
     console = _console()
     console.print(ratio_table(table[:MOST_ROWS]))
-    console.print(LEGEND, style="dim", highlight=False)
+    net = any(entry.net_ratio is not None for entry in table)
+    console.print((NET_LEGEND if net else "") + LEGEND, style="dim", highlight=False)
     shouted = remarks(table)
     for remark in shouted[:MOST_ROWS]:
         console.print(remark, style="bold red", highlight=False, markup=False)

@@ -63,12 +63,12 @@ def ratios(store: Path | str) -> list[Entry]:
     """
     with Store(Path(store), create=False) as runs:
         kept = [run for run in runs.runs(details=False) if not run.result.refused]
-    _tell_of_code(Path(store), kept)
-    # Two clients that share a store interleave their runs; the table keeps an instance together.
-    first: dict[str, int] = {}
-    for run in kept:
-        first.setdefault(run.result.fingerprint, len(first))
-    return entries(sorted(kept, key=lambda run: first[run.result.fingerprint]))
+        _tell_of_code(Path(store), kept)
+        # Two clients that share a store interleave their runs; an instance's are kept together.
+        first: dict[str, int] = {}
+        for run in kept:
+            first.setdefault(run.result.fingerprint, len(first))
+        return entries(sorted(kept, key=lambda run: first[run.result.fingerprint]), runs.instances)
 
 
 def _tell_of_code(path: Path, runs: Sequence[StoredRun]) -> None:
@@ -181,8 +181,10 @@ def ratio_table(table: Sequence[Entry]) -> Table:
     out.add_column("instance", overflow="fold")
     out.add_column("method", overflow="fold")
     out.add_column("status")
-    for name in ("objective", "dual bound", "gap", "ratio", "proven", "time"):
-        out.add_column(name, justify="right", no_wrap=True)
+    net = any(entry.net_ratio is not None for entry in table)
+    for name in ("objective", "dual bound", "gap", "ratio", "net ratio", "proven", "time"):
+        if net or name != "net ratio":
+            out.add_column(name, justify="right", no_wrap=True)
     last = None
     for entry in table:
         r = entry.result
@@ -197,6 +199,7 @@ def ratio_table(table: Sequence[Entry]) -> Table:
             "" if r.bound is None else f"{show(r.bound)} {_VOUCHER[str(r.bound_voucher)]}",
             "" if r.gap is None else show_gap(r.gap, 1),
             _interval(entry.ratio),
+            *([_interval(entry.net_ratio)] if net else []),
             _proven(entry),
             _seconds(r.time_s),
         )
@@ -205,6 +208,8 @@ def ratio_table(table: Sequence[Entry]) -> Table:
 
 
 _VOUCHER = {"solver": "s", "cross-checked": "c", "verified": "v"}
+
+NET_LEGEND = "net ratio: the ratio without the part of the objective that no decision changes. "
 
 LEGEND = (
     "ratio: objective against the optimum, at least 1; an interval if no dual bound closes it. "

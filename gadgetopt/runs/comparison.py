@@ -6,7 +6,7 @@ import contextlib
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from gadgetopt.runs.rows import (
     StoredRun,
     from_row,
 )
-from gadgetopt.runs.store import Store
+from gadgetopt.runs.store import Store, StoredInstance
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result
 from gadgetopt.trust.ratio import Ratio, cross_examine, ratios
@@ -34,11 +34,15 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the ratio table: a result, its ratio interval, and the theorems about it."""
+    """One line of the ratio table: a result, its ratio interval, and the theorems about it.
+
+    `net_ratio` is the ratio without the problem's `fixed_part`, where there is one.
+    """
 
     result: Result
     ratio: Ratio | None
     promises: tuple[Promise, ...] = ()
+    net_ratio: Ratio | None = None
 
     def row(self) -> dict[str, Any]:
         """Return the row with the keys of `ROW_KEYS`, its numbers as JSON can represent them."""
@@ -64,6 +68,8 @@ _ROW: dict[str, Callable[[Entry], Any]] = {
     "gap": lambda entry: plain(entry.result.gap),
     "ratio_low": lambda entry: plain(entry.ratio.low) if entry.ratio else None,
     "ratio_high": lambda entry: plain(entry.ratio.high) if entry.ratio else None,
+    "net_ratio_low": lambda entry: plain(entry.net_ratio.low) if entry.net_ratio else None,
+    "net_ratio_high": lambda entry: plain(entry.net_ratio.high) if entry.net_ratio else None,
     "guarantee": lambda entry: plain(proven_ratio(entry.promises)),
     "limit_hit": lambda entry: entry.result.limit_hit,
     "time_s": lambda entry: entry.result.time_s,
@@ -223,17 +229,36 @@ def _table(runs: Grid, store: Store, details: bool) -> list[Entry]:
         else replace(run, result=replace(run.result, instance=t.document.name))
         for t, run in kept
     ]
-    return entries(named)
+    return entries(named, store.instances)
 
 
-def entries(runs: Sequence[StoredRun]) -> list[Entry]:
-    """Compare stored runs with each other and attach ratio intervals."""
+def entries(
+    runs: Sequence[StoredRun], stored: Callable[[], Mapping[str, StoredInstance]]
+) -> list[Entry]:
+    """Compare stored runs with each other and attach ratio intervals.
+
+    Parameters
+    ----------
+    runs : sequence of StoredRun
+    stored : callable
+        Returns the instances of the runs' store, by fingerprint; asked only if a system needs it.
+    """
     results = cross_examine([run.result for run in runs], _sense)
-    intervals = ratios(results, _sense)
+    instances = stored() if any(_fixed_part(r.problem) for r in results) else {}
+
+    def fixed(result: Result) -> float | None:
+        name, instance = _fixed_part(result.problem), instances.get(result.fingerprint)
+        return instance.features.get(name) if name and instance is not None else None
+
+    both = zip(ratios(results, _sense), ratios(results, _sense, fixed), strict=True)
     return [
-        Entry(result, ratio, run.promises)
-        for result, ratio, run in zip(results, intervals, runs, strict=True)
+        Entry(result, ratio, run.promises, net)
+        for result, (ratio, net), run in zip(results, both, runs, strict=True)
     ]
+
+
+def _fixed_part(name: str) -> str:
+    return problem(name).fixed_part
 
 
 def _sense(name: str) -> Any:

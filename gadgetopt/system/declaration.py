@@ -228,6 +228,10 @@ class Problem(Checked):
     features : callable or None
         `(instance) -> dict` of numbers that describe its difficulty beyond its size, such as load,
         tightness and heterogeneity, in linear time. Ratios are plotted against these.
+    fixed_part : str
+        Name of the feature that is a part of every objective which no decision changes, in the
+        objective's unit, such as the release dates in a sum of completion times; empty if there is
+        none. Ratios of what is left of the objective, net ratios, are then reported too.
     default_method : str
         The method that `solve` runs by default.
     default_methods : tuple of str
@@ -253,6 +257,7 @@ class Problem(Checked):
     size: Callable[..., dict[str, int]]
     features: Callable[..., Mapping[str, float]] | None = None
     integral_objective: bool = False
+    fixed_part: str = ""
     generators: tuple[Generator, ...] = ()
     importers: tuple[Importer, ...] = ()
     formulations: tuple[Formulation, ...] = ()

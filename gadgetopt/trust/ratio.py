@@ -81,18 +81,35 @@ def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> l
     return out
 
 
-def ratios(results: Sequence[Result], sense: Callable[[str], Sense]) -> list[Ratio | None]:
-    """Return the ratio interval of every result, None for those without an objective."""
+def ratios(
+    results: Sequence[Result],
+    sense: Callable[[str], Sense],
+    fixed: Callable[[Result], Number | None] = lambda result: 0,
+) -> list[Ratio | None]:
+    """Return the ratio interval of every result, None for those without an objective.
+
+    Parameters
+    ----------
+    results : sequence of Result
+    sense : callable
+        Maps a problem's name to "min" or "max".
+    fixed : callable, optional
+        The part of the objectives on a result's instance that is left out of them and of the
+        bounds; None if there is to be no ratio.
+    """
     out: list[Ratio | None] = [None] * len(results)
     for indices in _by_instance(results):
         group = [results[i] for i in indices]
+        part = fixed(group[0])
+        if part is None:
+            continue
         minimise = sense(group[0].problem) == "min"
-        best = _best((r.objective for r in group if r.objective is not None), minimise)
-        bound = _best((r.bound for r in group if r.bound is not None), not minimise)
+        best = _best((r.objective - part for r in group if r.objective is not None), minimise)
+        bound = _best((r.bound - part for r in group if r.bound is not None), not minimise)
         for i in indices:
             objective = results[i].objective
             if objective is not None:
-                out[i] = _interval(objective, best, bound, minimise)
+                out[i] = _interval(objective - part, best, bound, minimise)
     return out
 
 

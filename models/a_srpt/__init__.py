@@ -47,6 +47,7 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
+    fixed_part="release_cost",
     certificate_type=part("certificate:ASrptCertificate"),
     check_bound=part("certificate:check_bound"),
     default_method="decomposition",

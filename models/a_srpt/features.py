@@ -24,6 +24,8 @@ def features(instance: ASrptInstance) -> dict[str, float]:
       tick is too coarse.
     - `recurring_share`: share of the jobs whose recurrence key occurs more than once.
     - `jobs_per_type`: mean number of jobs of a type.
+    - `release_cost`: weighted sum of the release dates, in ticks: the part of every objective that
+      no schedule changes; what is left is the weighted flow time.
     """
     gpus, shortest, longest = instance.gpus, instance.min_ticks, instance.max_ticks
     jobs = len(instance.jobs)
@@ -47,4 +49,5 @@ def features(instance: ASrptInstance) -> dict[str, float]:
         "one_tick_share": float((shortest == 1).mean()),
         "recurring_share": recurring / jobs,
         "jobs_per_type": jobs / len(instance.job_types),
+        "release_cost": float(sum(job.weight * job.release_tick for job in instance.jobs)),
     }

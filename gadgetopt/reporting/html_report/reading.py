@@ -102,14 +102,14 @@ def read_systems(store: Store) -> list[System]:
     with store.snapshot():
         runs = [run for run in store.runs(details=False) if not run.result.refused]
         extras = store.extras({run.key for run in runs})
-        measured = {
-            key: Measured(record.name, {**record.size, **record.features})
-            for key, record in store.instances().items()
-        }
+        stored = store.instances()
+    measured = {
+        key: Measured(record.name, {**record.size, **record.features})
+        for key, record in stored.items()
+    }
     runs = [run for run in runs if run.key in extras]
-    lines = [
-        _line(run, entry, extras[run.key]) for run, entry in zip(runs, entries(runs), strict=True)
-    ]
+    table = entries(runs, lambda: stored)
+    lines = [_line(run, entry, extras[run.key]) for run, entry in zip(runs, table, strict=True)]
     out = []
     for name in dict.fromkeys(line.entry.result.problem for line in lines):
         declared = problem(name)

@@ -10,6 +10,7 @@ from gadgetopt.models.a_srpt.instance import ASrptSolution, ScheduledJob
 from gadgetopt.models.a_srpt.iteration_time import mapping_times
 from gadgetopt.models.a_srpt.mapping import sparse
 
+from gadgetopt.runs.comparison import compare
 from gadgetopt.system.result import Limits
 
 from .brute_force import mappings, stages, tiny
@@ -138,3 +139,11 @@ def test_perturbed_optima_are_rejected_or_no_better():
         jobs[j] = jobs[j].model_copy(update={"start_microtick": earlier})
         found = evaluate(instance, ASrptSolution(jobs=tuple(jobs)))
         assert found.violations or found.objective >= best.claimed_objective
+
+
+def test_the_net_ratio_is_that_of_flow_times(root):
+    instance = root / "instances" / "a_srpt" / "tiny" / "h4_delay_for_consolidation.json"
+    table = compare([instance], ["fifo", "decomposition"], workers=0)
+    flows = [entry.result.evaluation.components["weighted_flow_ticks"] for entry in table]
+    assert flows[1] < table[1].result.objective
+    assert table[0].net_ratio.low == table[0].net_ratio.high == flows[0] / flows[1]

@@ -39,6 +39,7 @@ def test_all_instances_of_a_system_have_the_same_columns_and_none_is_called_as_o
         data = read_instance(path).data
         found = tuple(features_of(problem, data))
         assert not set(found) & set(problem.size(data))
+        assert not problem.fixed_part or problem.fixed_part in found
         columns.add(found)
     assert len(columns) == 1
 

@@ -234,3 +234,9 @@ def test_every_method_of_the_toy_returns_an_outcome_or_raises():
     for m in methods(TOY):
         if m.formulation is None and m.name not in ("raises", "interrupts"):
             assert isinstance(m.run(DOCUMENT.data, None, None), MethodOutcome)
+
+
+def test_a_net_ratio_leaves_out_what_no_decision_changes():
+    found = ratios([row(objective=16, bound=10), row(objective=12)], lambda _: "min", lambda _: 8)
+    assert found == [Ratio(Fraction(2), Fraction(4)), Ratio(1, Fraction(2))]
+    assert ratios([row(objective=16)], lambda _: "min", lambda _: None) == [None]
