@@ -93,8 +93,15 @@ def _add_thresholds(m: pyo.ConcreteModel, instance: AdspRatesInstance, tables: T
     if model.kind == "error_bound":
         value: Any = model.a / mean + drift
     else:
-        m.budget = pyo.Constraint(expr=drift <= model.error_budget * (1 - 1e-9))
-        value = model.a / (mean * (model.error_budget - drift))
+        # The ratio of (N1) as T * gain >= a, with bounds that keep every factor off 0.
+        highest = model.error_budget * float(tables.steps(1).mean())
+        m.rest = pyo.Var(bounds=(model.error_budget * 1e-6, model.error_budget))
+        m.gain = pyo.Var(bounds=(highest * 1e-9, highest * (1 + 1e-9)))
+        m.T = pyo.Var(bounds=(model.a / highest * (1 - 1e-9), model.a / highest * 1e9))
+        m.budget = pyo.Constraint(expr=m.rest == model.error_budget - drift)
+        m.gained = pyo.Constraint(expr=m.gain == mean * m.rest)
+        m.time = pyo.Constraint(expr=m.T * m.gain >= model.a, doc="(N1): the time to accuracy")
+        value = m.T
     m.objective = pyo.Objective(expr=value, doc="(N1)")
 
 
