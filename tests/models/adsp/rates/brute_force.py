@@ -1,6 +1,7 @@
-"""All decisions of a tiny instance, evaluated one by one."""
+"""The first witness: all decisions of a tiny instance, evaluated one by one."""
 
 import itertools
+import json
 import math
 
 import numpy as np
@@ -11,8 +12,13 @@ from gadgetopt.models.adsp.rates.instance import (
     ErrorBound,
     MomentumCap,
     TimeToAccuracy,
-    Worker,
 )
+from gadgetopt.models.adsp.subproblems.workers import Worker
+
+from gadgetopt.system.files import Document, library, read_instance
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits
+from gadgetopt.trust.run import solve
 
 KINDS = ("error_bound", "time_to_accuracy", "momentum_cap")
 
@@ -20,7 +26,8 @@ KINDS = ("error_bound", "time_to_accuracy", "momentum_cap")
 def optimum(instance):
     """Return the least objective, infinite if nothing is feasible."""
     best = math.inf
-    for commits in itertools.product(range(1, instance.max_commits + 1), repeat=len(instance.workers)):
+    rates = range(1, instance.max_commits + 1)
+    for commits in itertools.product(rates, repeat=len(instance.workers)):
         found = evaluate(instance, AdspRatesSolution(commits_per_period=commits))
         if found.feasible and found.objective is not None:
             best = min(best, found.objective)
@@ -61,3 +68,25 @@ def random_instance(seed, kind):
         commit_cap=None if rng.random() < 0.5 else int(rng.integers(1, m * most + 1)),
         model=model,
     )
+
+
+def run(instance, method, time_s=30.0):
+    """Return a method's judged result."""
+    document = Document(problem("adsp_rates"), "instance", "drawn", instance)
+    return solve(document, method, Limits(time_s=time_s))
+
+
+def tiny(name):
+    """Return a tiny instance of the library."""
+    return read_instance(library() / "adsp_rates" / "tiny" / f"{name}.json").data
+
+
+def rates(*commits):
+    """Return a decision."""
+    return AdspRatesSolution(commits_per_period=commits)
+
+
+def changed(instance, **fields):
+    """Return an instance with some fields of its file changed."""
+    data = json.loads(instance.model_dump_json()) | fields
+    return AdspRatesInstance.model_validate_json(json.dumps(data))
