@@ -84,9 +84,7 @@ def check_bound(
 def multiplier_bound(instance: AdspRatesInstance, proof: Multipliers) -> Fraction:
     """Return the least Lagrangian bound of all windows; fewest commits lose steps anyway."""
     found = Found(proof.momentum, proof.cap, 0.0)
-    bounds = (
-        lagrangian_bound(whole_window(instance, c, found)) for c in window_starts(instance)
-    )
+    bounds = (lagrangian_bound(whole_window(instance, c, found)) for c in window_starts(instance))
     return max(Fraction(0), min(bounds))
 
 

@@ -30,13 +30,13 @@ from fractions import Fraction
 from gadgetopt.numbers.tolerance import Number, decimal_rational
 from gadgetopt.system.result import Evaluation, Violation
 
+from ..subproblems.workers import Worker
 from .instance import (
     AdspRatesInstance,
     AdspRatesSolution,
     ErrorBound,
     MomentumCap,
     TimeToAccuracy,
-    Worker,
 )
 
 #: Bits of a common denominator up to which sums are exact.

@@ -1,8 +1,8 @@
 r"""No rates are better than a number: the proof by stairs, in whole numbers.
 
-Let c be the fewest commits of a worker. A decision with :math:`\max_i \tau_i(n_i) \le \theta` has at
-least the smallest :math:`n_i \ge c` with :math:`\tau_i(n_i) \le \theta`, so its S is at most that
-of these, :math:`\bar S_c(\theta)`. Of all decisions with thresholds between two values,
+Let c be the fewest commits of a worker. A decision with :math:`\max_i \tau_i(n_i) \le \theta` has
+at least the smallest :math:`n_i \ge c` with :math:`\tau_i(n_i) \le \theta`, so its S is at most
+that of these, :math:`\bar S_c(\theta)`. Of all decisions with thresholds between two values,
 
 .. math:: \theta' \le \max_i \tau_i(n_i) \le \theta, \qquad \text{the objective is at least}\quad
     f(\bar S_c(\theta), \theta'),
@@ -89,10 +89,11 @@ def rounded(instance: AdspRatesInstance) -> Numbers:
         if worker not in exact:
             t = decimal_rational(worker.step_time_s)
             exact[worker] = period / t, decimal_rational(worker.comm_time_s) / t
-    bits, dtype = EXACT_BITS, object
+    bits: int = EXACT_BITS
+    dtype: Any = object
     if m * instance.max_commits > MOST_EXACT:
         total = sum(math.ceil(exact[worker][0]) + 1 for worker in instance.workers)
-        bits, dtype = 61 - total.bit_length(), np.int64  # type: ignore[assignment]
+        bits, dtype = 61 - total.bit_length(), np.int64
         if bits < _LEAST_BITS:
             raise ValueError(f"workers: {total} steps in a period are too many for 64 bits")
     one = 1 << bits
@@ -100,7 +101,10 @@ def rounded(instance: AdspRatesInstance) -> Numbers:
         worker: tuple(
             value
             for x in pair
-            for value in (x.numerator * one // x.denominator, -(-x.numerator * one // x.denominator))
+            for value in (
+                x.numerator * one // x.denominator,
+                -(-x.numerator * one // x.denominator),
+            )
         )
         for worker, pair in exact.items()
     }

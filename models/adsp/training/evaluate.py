@@ -156,7 +156,7 @@ def _gradient(
 ) -> Floats:
     """Return the gradient of the loss on one batch of a worker, from its rows."""
     if isinstance(instance.task, Digits):
-        size = min(instance.batch_size, min(map(len, task.rows)))
+        size = min((instance.batch_size, *map(len, task.rows)))
         rows = task.rows[worker][batch * size : (batch + 1) * size]
         x, hot = task.x[rows], task.hot[rows]
         z = np.exp(x @ w - (x @ w).max(axis=1, keepdims=True))

@@ -168,7 +168,8 @@ class AdspTrainingInstance(Instance):
             cells = len(self.workers) * self.task.rows_per_worker * self.task.dimension
             if cells > 10**8:
                 raise PydanticCustomError(
-                    "rows", "task.rows_per_worker: {cells} numbers, expected at most 1e8",
+                    "rows",
+                    "task.rows_per_worker: {cells} numbers, expected at most 1e8",
                     {"cells": f"{cells:.3g}"},
                 )
         return self

@@ -53,6 +53,7 @@ class Barrier(Rule):
         self.local_steps = local_steps
 
     def steps(self, worker: int, commits: list[int]) -> int:
+        """Return the steps until the next barrier."""
         return self.local_steps
 
 
@@ -69,6 +70,7 @@ class AdaptiveBarrier(Barrier):
         self.first, self.first_loss = local_steps, math.nan
 
     def control(self, k: int, loss: float) -> None:
+        """Adapt the steps at the end of a period."""
         if k == 0:
             self.first_loss = loss
         elif k % 2 == 0:
@@ -78,6 +80,7 @@ class AdaptiveBarrier(Barrier):
             self.local_steps = max(1, math.ceil(wanted) if wanted < self.local_steps else halved)
 
     def notes(self) -> dict[str, object]:
+        """Return the first and the last number of steps."""
         return {"first_local_steps": self.first, "last_local_steps": self.local_steps}
 
 
@@ -89,10 +92,10 @@ class Slack(Rule):
 
 
 class Timers(Rule):
-    """ADSP: every worker commits C times in a check period, by its own timer.
+    r"""ADSP: every worker commits C times in a check period, by its own timer.
 
-    The timer leaves :math:`\\Gamma / \\Delta C^i - O_i` seconds for steps, and the running step is
-    finished. With catching up, :math:`\\Delta C^i` is what is missing to the total that all workers
+    The timer leaves :math:`\Gamma / \Delta C^i - O_i` seconds for steps, and the running step is
+    finished. With catching up, :math:`\Delta C^i` is what is missing to the total that all workers
     should have at the end of the period, else C.
     """
 
@@ -104,6 +107,7 @@ class Timers(Rule):
         self._known: dict[tuple[int, int], int] = {}
 
     def steps(self, worker: int, commits: list[int]) -> int:
+        """Return the steps until the timer ends, the running one included."""
         increment = self.rate
         if self.catch_up:
             increment = max(1, self.target - commits[worker])
@@ -116,6 +120,7 @@ class Timers(Rule):
         return self._known[key]
 
     def control(self, k: int, loss: float) -> None:
+        """Raise the totals that all should have at the end of the next period."""
         if k > 0 and k % 2 == 0:
             self.target += self.rate
 
@@ -132,9 +137,7 @@ class Search(Timers):
         Rates and their rewards, in order.
     """
 
-    def __init__(
-        self, instance: AdspTrainingInstance, ticks: Ticks, target_loss: float, most: int
-    ):
+    def __init__(self, instance: AdspTrainingInstance, ticks: Ticks, target_loss: float, most: int):
         first = min(instance.initial_commits, most)
         super().__init__(instance, ticks, first)
         self.half_s = float(ticks.seconds(ticks.half_period))
@@ -146,6 +149,7 @@ class Search(Timers):
         self.evaluated: list[tuple[int, float]] = []
 
     def control(self, k: int, loss: float) -> None:
+        """Take the loss; at the end of a period reward its rate, or see whether to search."""
         self.losses.append(loss)
         if k == 0 or k % 2:
             return
@@ -172,6 +176,7 @@ class Search(Timers):
         self.rate, self.searching = self.best[0], False
 
     def notes(self) -> dict[str, object]:
+        """Return how many rates were evaluated, which, and the last."""
         return {
             "evaluations": len(self.evaluated),
             "rates": [rate for rate, _ in self.evaluated],

@@ -65,9 +65,11 @@ class RidgeTask:
         return list(maps)
 
     def train(self, worker: int, w: Floats, order: Ints) -> None:
+        """Make the steps, by one product each where matrices are small."""
         if self._maps is not None:
             maps = self._maps[worker]
-            extended = np.append(w, 1.0)
+            extended = np.ones(len(w) + 1)
+            extended[:-1] = w
             for b in order.tolist():
                 extended = maps[b] @ extended
             w[:] = extended[:-1]
@@ -80,11 +82,12 @@ class RidgeTask:
             w -= error @ scaled[b]
 
     def loss(self, w: Floats) -> float:
+        """Return the loss as a quadratic form."""
         return float(0.5 * (w @ self._hessian @ w) - self._linear @ w) + self._constant
 
     def least_loss(self) -> float:
         """Return the least loss there is, in closed form."""
-        return self.loss(np.linalg.solve(self._hessian, self._linear))
+        return self.loss(np.asarray(np.linalg.solve(self._hessian, self._linear), np.float64))
 
 
 class DigitsTask:
@@ -105,6 +108,7 @@ class DigitsTask:
         self._rows = [rows[: self.batches * size].reshape(-1, size) for rows in self.rows]
 
     def train(self, worker: int, w: Floats, order: Ints) -> None:
+        """Make the steps."""
         for b in order.tolist():
             x, hot = self.x[self._rows[worker][b]], self.hot[self._rows[worker][b]]
             z = x @ w
@@ -118,6 +122,7 @@ class DigitsTask:
             w -= step
 
     def loss(self, w: Floats) -> float:
+        """Return the mean logarithmic loss, with half the squared norm."""
         z = self.x @ w
         top = z.max(axis=1, keepdims=True)
         logs = np.log(np.exp(z - top).sum(axis=1)) + top[:, 0]
@@ -140,7 +145,9 @@ def _digits() -> tuple[Any, Any]:
 @lru_cache(maxsize=8)
 def _task(instance: str) -> Task:
     read = AdspTrainingInstance.model_validate_json(instance)
-    return RidgeTask(read, read.task) if isinstance(read.task, Ridge) else DigitsTask(read, read.task)
+    return (
+        RidgeTask(read, read.task) if isinstance(read.task, Ridge) else DigitsTask(read, read.task)
+    )
 
 
 def task_of(instance: AdspTrainingInstance) -> Task:
@@ -163,7 +170,9 @@ class BatchOrders:
 
     def __init__(self, instance: AdspTrainingInstance, batches: int):
         self._batches = batches
-        self._rngs = [np.random.default_rng([instance.seed, i]) for i in range(len(instance.workers))]
+        self._rngs = [
+            np.random.default_rng([instance.seed, i]) for i in range(len(instance.workers))
+        ]
         self._left = [np.empty(0, dtype=np.int64) for _ in self._rngs]
 
     def take(self, worker: int, steps: int) -> Ints:

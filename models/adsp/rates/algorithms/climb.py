@@ -39,7 +39,7 @@ def adsp(
     `adsp_training` has the search that measures. Rates of no value are climbed over.
     """
     last = min(instance.largest_equal_rate, instance.cap // len(instance.workers))
-    if not 1 <= initial:
+    if not initial >= 1:
         raise ModelRefused(f"initial: {initial}, expected at least 1")
     rate = min(initial, last)
     if not rate:

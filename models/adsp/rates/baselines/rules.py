@@ -58,9 +58,11 @@ def by_speed(
     Factors make the fastest worker commit 1, 2, ... times, at most 400 of them evenly spread.
     """
     speeds = np.array([1 / worker.step_time_s for worker in instance.workers])
-    fastest = range(1, max(1, max(instance.most_commits)) + 1)
+    fastest = range(1, max((1, *instance.most_commits)) + 1)
     step = -(-len(fastest) // _MOST_FACTORS)
-    return _best(instance, limits, (_cut(instance, n * speeds / speeds.max()) for n in fastest[::step]))
+    return _best(
+        instance, limits, (_cut(instance, n * speeds / speeds.max()) for n in fastest[::step])
+    )
 
 
 def most_commits(
@@ -93,9 +95,7 @@ def _cut(instance: AdspRatesInstance, wanted: np.ndarray) -> Ints:
     return cut
 
 
-def _best(
-    instance: AdspRatesInstance, limits: Limits, candidates: Iterable[Ints]
-) -> MethodOutcome:
+def _best(instance: AdspRatesInstance, limits: Limits, candidates: Iterable[Ints]) -> MethodOutcome:
     """Return the best feasible candidate."""
     clock = Clock(limits)
     search: Search[AdspRatesSolution] = Search("min", limits)

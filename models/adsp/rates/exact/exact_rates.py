@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits, MethodOutcome, Status
@@ -28,6 +29,9 @@ from .sweep import sweep
 
 #: Part by which a claimed bound stays below the optimum, so that rounding does not refute it.
 _SLACK = Fraction(1, 2**32)
+
+#: More steps than any decision loses.
+_NO_LIMIT = Fraction(2**200)
 
 
 def exact_rates(
@@ -82,20 +86,19 @@ def _labels(instance: AdspRatesInstance, limits: Limits) -> MethodOutcome:
     search: Search[AdspRatesSolution] = Search("min", limits)
     with search.clock.phase("multipliers"):
         found = {c: multipliers(instance, c) for c in window_starts(instance)}
-        for c, window in found.items():
-            if window is not None:
-                _offer(instance, search, _repaired(instance, window.commits, c))
+        for c, known in found.items():
+            if known is not None:
+                _offer(instance, search, _repaired(instance, known.commits, c))
     _bound(instance, search, [m for m in found.values() if m is not None])
     try:
         with search.clock.phase("labels"):
             # Windows of small bounds first: what they find closes the others.
-            by_bound = sorted(found, key=lambda c: found[c].bound if found[c] else math.inf)  # type: ignore[union-attr]
-            for c in by_bound:
+            for c, known in sorted(found.items(), key=_bound_of):
                 if search.clock.expired:
-                    raise TooManyLabels("time")
-                window = whole_window(instance, c, found[c] or Multipliers(1.0, 0.0, 0.0))
-                known = Fraction(search.value) if search.best is not None else Fraction(2**200)
-                better = cheapest(window, shortened(known), lambda: search.clock.expired)
+                    raise TooManyLabels("time is up")
+                window = whole_window(instance, c, known or Multipliers(1.0, 0.0, 0.0))
+                below = Fraction(search.value) if search.best is not None else _NO_LIMIT
+                better = cheapest(window, shortened(below), lambda: search.clock.expired)
                 if better is not None:
                     _offer(instance, search, better)
     except TooManyLabels:
@@ -109,8 +112,13 @@ def _labels(instance: AdspRatesInstance, limits: Limits) -> MethodOutcome:
     return search.outcome(search.best)
 
 
+def _bound_of(pair: tuple[int, Multipliers | None]) -> float:
+    """Return the bound of a window; infinite if it has no decision."""
+    return math.inf if pair[1] is None else pair[1].bound
+
+
 def _offer(
-    instance: AdspRatesInstance, search: Search[AdspRatesSolution], commits: np.ndarray | None
+    instance: AdspRatesInstance, search: Search[AdspRatesSolution], commits: Ints | None
 ) -> None:
     """Take commits as the incumbent if the evaluator accepts them."""
     if commits is None:
@@ -130,7 +138,7 @@ def _bound(
     search.prove(*lagrangian_certificate(instance, found))
 
 
-def _repaired(instance: AdspRatesInstance, commits: np.ndarray, start: int) -> np.ndarray | None:
+def _repaired(instance: AdspRatesInstance, commits: Ints, start: int) -> Ints | None:
     """Return commits raised, cheapest terms first, until the momentum cap is met."""
     terms, q = momentum_terms(instance), momentum_limit(instance)
     most = np.minimum(np.array(instance.most_commits), start + instance.window)

@@ -1,8 +1,9 @@
 r"""The constraint program: tables of steps, their largest, and a division.
 
 Steps are counted in units of :math:`1/u`, shares in units of :math:`1/U` and the objective in units
-of :math:`1/V`, rounded to the side that keeps a bound valid. Variables: commits :math:`n_i`, the fewest c, steps :math:`k_i`, the
-threshold :math:`\theta`, and :math:`A = \lfloor \hat a / K \rfloor` with :math:`K = \sum_i k_i`.
+of :math:`1/V`, rounded to the side that keeps a bound valid. Variables: commits :math:`n_i`, the
+fewest c, steps :math:`k_i`, the threshold :math:`\theta`, and
+:math:`A = \lfloor \hat a / K \rfloor` with :math:`K = \sum_i k_i`.
 
 .. math::
     & k_i = \text{element}(\lceil u\, k_i(n) \rceil_n,\ n_i) \quad \forall i          \tag{C1} \\
@@ -92,7 +93,7 @@ class TablesModel:
             for full, most, each in zip(self.full, self.most, self.each, strict=True)
         )
         K = m.new_int_var(max(1, least_K), sum(math.ceil(u * full) for full in self.full), "K")
-        m.add(K == sum(steps))
+        m.add(sum(steps) == K)
         U = Fraction(2) ** (61 - math.ceil(a * workers * u).bit_length())
         numerator = math.floor(U * a * workers * u)
         most_A, most_theta = numerator // max(1, least_K), max(map(max, tau))

@@ -67,9 +67,7 @@ def _add_momentum(m: pyo.ConcreteModel, instance: AdspRatesInstance, tables: Tab
             expr=sum(terms[i] / q / m.n[i] for i in m.I) <= 1, doc="(N5): the momentum cap"
         )
     cost = tables.commit_steps.tolist()
-    m.objective = pyo.Objective(
-        expr=sum(cost[i] * m.n[i] for i in m.I), doc="(N1): the steps lost"
-    )
+    m.objective = pyo.Objective(expr=sum(cost[i] * m.n[i] for i in m.I), doc="(N1): the steps lost")
 
 
 def _add_thresholds(m: pyo.ConcreteModel, instance: AdspRatesInstance, tables: Tables) -> None:

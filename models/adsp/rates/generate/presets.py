@@ -96,7 +96,8 @@ def _instance(
     fairness_window: int | None,
     commit_cap: int | None = None,
 ) -> AdspRatesInstance:
-    from ..instance import AdspRatesInstance, Worker
+    from ...subproblems.workers import Worker
+    from ..instance import AdspRatesInstance
 
     return AdspRatesInstance(
         workers=tuple(

@@ -27,9 +27,7 @@ def draw(instance: AdspRatesInstance) -> go.Figure:
             curves["b (theta - 1): stale models"] = model.b * (local - 1)
     figure = go.Figure()
     for (name, values), colour in zip(curves.items(), BRIGHT, strict=False):
-        figure.add_scatter(
-            x=rates, y=values, name=name, mode="lines+markers", line_color=colour
-        )
+        figure.add_scatter(x=rates, y=values, name=name, mode="lines+markers", line_color=colour)
     figure.update_layout(
         title={"text": "Objective of equal rates"},
         template=TEMPLATE,

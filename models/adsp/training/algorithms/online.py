@@ -51,9 +51,7 @@ def outcome_of(
     stopped = False
     with clock.phase("simulate"):
         for policy in policies:
-            run = simulate(
-                instance, policy, before=best and best[0], over=lambda: clock.expired
-            )
+            run = simulate(instance, policy, before=best and best[0], over=lambda: clock.expired)
             stopped = stopped or run.stopped
             if run.converged and (best is None or run.time_s < best[0]):
                 best = run.time_s, policy, run

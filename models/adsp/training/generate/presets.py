@@ -18,7 +18,8 @@ _TYPES = ((7, 1.0), (5, 2.0), (4, 3.0), (2, 4.0))
 
 def quickstart(rng: np.random.Generator, *, max_commits: int = 8) -> AdspTrainingInstance:
     """Return three workers, one three times slower, and a ridge regression of 20 weights."""
-    from ..instance import AdspTrainingInstance, Choices, Ridge, Worker
+    from ...subproblems.workers import Worker
+    from ..instance import AdspTrainingInstance, Choices, Ridge
 
     return AdspTrainingInstance(
         workers=tuple(Worker(step_time_s=t, comm_time_s=0.6) for t in (1.0, 1.0, 3.0)),
@@ -32,7 +33,8 @@ def quickstart(rng: np.random.Generator, *, max_commits: int = 8) -> AdspTrainin
 
 def slow(rng: np.random.Generator, *, max_commits: int = 30) -> AdspTrainingInstance:
     """Return the same workers with steps a tenth as long and noisy rows: some thirty periods."""
-    from ..instance import AdspTrainingInstance, Choices, Ridge, Worker
+    from ...subproblems.workers import Worker
+    from ..instance import AdspTrainingInstance, Choices, Ridge
 
     return AdspTrainingInstance(
         workers=tuple(Worker(step_time_s=t, comm_time_s=0.6) for t in (1.0, 1.0, 3.0)),
@@ -60,7 +62,8 @@ def paper(
     ADACOMM's first local steps from 1 to 100; ADSP++ has momenta 0, 0.3, 0.6 and 0.9. Their tasks
     are networks; ridge regression and `digits` stand for them (reconstructed).
     """
-    from ..instance import AdspTrainingInstance, Choices, Digits, Ridge, Worker
+    from ...subproblems.workers import Worker
+    from ..instance import AdspTrainingInstance, Choices, Digits, Ridge
 
     if heterogeneity < 1:
         raise InputError(f"heterogeneity: {heterogeneity}, expected at least 1")

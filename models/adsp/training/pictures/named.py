@@ -30,7 +30,9 @@ def name_of(policy: Policy) -> str:
 def compared(instance: AdspTrainingInstance) -> list[Policy]:
     """Return ADSP and what it was compared with."""
     offered = instance.choices.local_steps
-    fixed = [FixedAdacomm(local_steps=min(offered, key=lambda tau: abs(tau - 40)))] if offered else []
+    fixed = (
+        [FixedAdacomm(local_steps=min(offered, key=lambda tau: abs(tau - 40)))] if offered else []
+    )
     return [
         Adsp(),
         *([Adacomm()] if offered else []),

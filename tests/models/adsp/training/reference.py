@@ -149,8 +149,10 @@ def free_running_time(instance, policy):
             if half % 2 == 0:
                 if adsp and searching:
                     value = reward(
-                        float((half - 2) * period / 2), float(period / 2),
-                        tuple(samples[half - 2 : half + 1]), target_loss(instance),
+                        float((half - 2) * period / 2),
+                        float(period / 2),
+                        tuple(samples[half - 2 : half + 1]),
+                        target_loss(instance),
                     )
                     better = not evaluated or value > evaluated[-1][1]
                     if better:

@@ -21,7 +21,9 @@ def test_arrivals_by_hand():
     instance = tiny("three_arrivals")
     found = [arrivals_before(instance, Fraction(t, 10)) for t in (13, 14, 29, 30, 33, 34, 45, 46)]
     assert found == [0, 1, 1, 2, 2, 3, 3, 4]
-    assert check_bound(instance, AdspTrainingCertificate(time_s=Fraction(33, 10))) == Fraction(33, 10)
+    assert check_bound(instance, AdspTrainingCertificate(time_s=Fraction(33, 10))) == Fraction(
+        33, 10
+    )
     assert check_bound(instance, AdspTrainingCertificate(time_s=Fraction(34, 10))) is None
     with pytest.raises(ValueError, match="negative"):
         check_bound(instance, AdspTrainingCertificate(time_s=Fraction(-1)))

@@ -37,7 +37,9 @@ def test_tampered_runs_are_noticed():
     later = replace(first, begin=first.begin + 1, arrive=first.arrive + 1)
     assert "waits" in names(policy, replace(run, log=[later, *others]))
     more = replace(first, steps=first.steps + 1)
-    assert {"times_do_not_add_up", "loss_differs"} <= names(policy, replace(run, log=[more, *others]))
+    assert {"times_do_not_add_up", "loss_differs"} <= names(
+        policy, replace(run, log=[more, *others])
+    )
     lower = [*run.losses[:-1], (run.losses[-1][0], run.losses[-1][1] * 0.99)]
     assert names(policy, replace(run, losses=lower)) == {"loss_differs"}
     early = replace(run, applied=run.applied[:-5], losses=run.losses[:-5])

@@ -76,8 +76,8 @@ def test_policies_agree_with_the_second_simulator(seed):
     for policy, run in fast.items():
         free = policy.kind in ("rate", "adsp", "ssp")
         first = first_local_steps(instance) if policy.kind == "adacomm" else 1
-        other = free_running_time(instance, policy) if free else barrier_time(
-            instance, policy, first
+        other = (
+            free_running_time(instance, policy) if free else barrier_time(instance, policy, first)
         )
         assert (run.time_s if run.converged else None) == other, policy
 

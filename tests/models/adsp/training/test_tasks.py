@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from gadgetopt.models.adsp.subproblems.workers import Worker
 from gadgetopt.models.adsp.training import tasks
-from gadgetopt.models.adsp.training.evaluate import loss_by_rows
+from gadgetopt.models.adsp.training.evaluate import evaluate, loss_by_rows
 from gadgetopt.models.adsp.training.generate.presets import paper
 from gadgetopt.models.adsp.training.instance import (
     AdspTrainingInstance,
@@ -14,7 +14,6 @@ from gadgetopt.models.adsp.training.instance import (
     Rate,
     Ridge,
 )
-from gadgetopt.models.adsp.training.evaluate import evaluate
 from gadgetopt.models.adsp.training.simulator import simulate
 from gadgetopt.models.adsp.training.tasks import BatchOrders, RidgeTask, target_loss, task_of
 
@@ -27,7 +26,7 @@ RIDGE = AdspTrainingInstance(
 def digits():
     pytest.importorskip("sklearn")
     return AdspTrainingInstance(
-        workers=WORKERS, task=Digits(), target_loss=0.6, horizon_s=300.0, local_lr=0.1
+        workers=WORKERS, task=Digits(), target_loss=0.6, horizon_s=600.0, local_lr=0.2
     )
 
 

@@ -23,7 +23,7 @@ def test_presets_are_reproducible_and_feasible(preset):
 
 
 def test_wrong_parameters_are_one_line():
-    with pytest.raises(InputError, match="heterogeneity: 0.5, expected at least 1"):
+    with pytest.raises(InputError, match=r"heterogeneity: 0\.5, expected at least 1"):
         presets.paper(np.random.default_rng(0), heterogeneity=0.5)
     with pytest.raises(InputError, match="model: 'b2', expected"):
         presets.uniform(np.random.default_rng(0), model="b2")

@@ -24,7 +24,9 @@ def test_labels_close_the_gap_of_the_lagrangian_bound():
 
 
 def test_a_cap_on_commits_binds_labels_too():
-    instance = uniform(np.random.default_rng(4), workers=10, model="momentum_cap", cap_per_worker=6.2)
+    instance = uniform(
+        np.random.default_rng(4), workers=10, model="momentum_cap", cap_per_worker=6.2
+    )
     exact, other = run(instance, "exact_rates"), run(instance, "momentum_knapsack@highs")
     assert exact.status is other.status is Status.OPTIMAL
     assert agrees(exact.objective, other.objective)
