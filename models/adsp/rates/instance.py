@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from gadgetopt.numbers.exact import rationals
 from gadgetopt.numbers.tolerance import decimal_rational
@@ -22,6 +21,9 @@ from gadgetopt.system.data import (
 )
 
 from ..subproblems.workers import Worker
+
+#: Workers times most commits: the size of tables.
+MOST_ENTRIES = 2 * 10**7
 
 Reading = Literal["step_time", "speed"]
 
@@ -114,11 +116,10 @@ class AdspRatesInstance(Instance):
     @model_validator(mode="after")
     def _tables_are_not_huge(self) -> AdspRatesInstance:
         entries = len(self.workers) * self.max_commits
-        if entries > 10**8:
-            raise PydanticCustomError(
-                "table",
-                "workers: {workers} times {commits} max_commits, expected at most 10^8 together",
-                {"workers": len(self.workers), "commits": self.max_commits},
+        if entries > MOST_ENTRIES:
+            raise ValueError(
+                f"max_commits: {self.max_commits} for each of {len(self.workers)} workers, "
+                f"expected at most {MOST_ENTRIES} together"
             )
         return self
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from gadgetopt.system.data import (
     Data,
@@ -22,6 +21,9 @@ from ..subproblems.workers import Worker
 
 #: Steps of all workers within the horizon: what a simulation takes at most.
 MOST_STEPS = 2 * 10**7
+
+#: Numbers in the rows of all workers.
+MOST_CELLS = 2 * 10**7
 
 Momentum = Annotated[float, Field(ge=0, lt=1)]
 
@@ -159,28 +161,28 @@ class AdspTrainingInstance(Instance):
         steps = sum(self.horizon_s / w.step_time_s for w in self.workers)
         steps += 2 * self.horizon_s / self.check_period_s
         if steps > MOST_STEPS:
-            raise PydanticCustomError(
-                "horizon",
-                "horizon_s: {steps} steps and half periods of all workers, expected at most 2e7",
-                {"steps": f"{steps:.3g}"},
+            raise ValueError(
+                f"horizon_s: {self.horizon_s:g} s have {steps:.3g} steps and half periods of all "
+                f"workers, expected at most {MOST_STEPS}"
             )
         if isinstance(self.task, Ridge):
             cells = len(self.workers) * self.task.rows_per_worker * self.task.dimension
-            if cells > 10**8:
-                raise PydanticCustomError(
-                    "rows",
-                    "task.rows_per_worker: {cells} numbers, expected at most 1e8",
-                    {"cells": f"{cells:.3g}"},
+            if cells > MOST_CELLS:
+                raise ValueError(
+                    f"task.rows_per_worker: {cells} numbers of all workers, "
+                    f"expected at most {MOST_CELLS}"
                 )
         return self
 
     @model_validator(mode="after")
     def _there_is_one_target(self) -> AdspTrainingInstance:
         if (self.target_loss is None) == (self.target_factor is None):
-            raise PydanticCustomError("target", "target_loss: expected this or target_factor")
+            given = "none" if self.target_loss is None else "both"
+            raise ValueError(f"target_loss: {given} of this and target_factor, expected one")
         if self.target_factor is not None and self.task.kind != "ridge":
-            raise PydanticCustomError(
-                "target", "target_factor: the least loss is known for ridge regression only"
+            raise ValueError(
+                f"target_factor: {self.target_factor:g}, expected target_loss: "
+                "the least loss is known for ridge regression only"
             )
         return self
 
