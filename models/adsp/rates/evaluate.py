@@ -24,13 +24,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 from gadgetopt.numbers.tolerance import Number, decimal_rational
 from gadgetopt.system.result import Evaluation, Violation
 
-from ..subproblems.workers import Worker
 from .instance import (
     AdspRatesInstance,
     AdspRatesSolution,
@@ -62,16 +61,13 @@ def evaluate(instance: AdspRatesInstance, solution: AdspRatesSolution) -> Evalua
         i = given.index(min(given))
         return Evaluation(None, (Violation("no_commit", f"commits_per_period[{i}]", 1),))
     violations = list(_limits(instance, solution))
-    period = decimal_rational(instance.check_period_s)
-    groups = Counter(zip(instance.workers, given, strict=True))
-    steps = _total([(count, _steps(period, worker, n)) for (worker, n), count in groups.items()])
-    local = max(_steps(period, worker, n) / n for worker, n in groups)
+    numbers = _Numbers(instance, given)
+    steps, local = _total(numbers.steps()), numbers.most_local_steps()
     momentum = implicit_momentum(instance, given)
     model, mean = instance.model, steps / workers
     objective: Number | None = None
     if isinstance(model, MomentumCap):
-        # Of equal denominators, so that it is exact where the sum of the steps is.
-        objective = _total([(count, _lost(worker, n)) for (worker, n), count in groups.items()])
+        objective = _total(numbers.lost_steps())
         violations += _momentum(model, momentum)
     elif mean > 0:
         objective = _value(model, mean, local)
@@ -125,25 +121,57 @@ def implicit_momentum(instance: AdspRatesInstance, commits: tuple[int, ...]) -> 
     model, m = instance.model, len(instance.workers)
     speed = isinstance(model, MomentumCap) and model.reading == "speed"
     scale = decimal_rational(model.scale) if isinstance(model, MomentumCap) else Fraction(1)
-    period = decimal_rational(instance.check_period_s)
-    groups = Counter(zip(instance.workers, commits, strict=True))
-    terms = []
-    for (worker, n), count in groups.items():
-        t = decimal_rational(worker.step_time_s)
-        terms.append((count, scale * period * (t if speed else 1 / t) / n))
+    period = scale * decimal_rational(instance.check_period_s)
+    groups = Counter((w.step_time_s, n) for w, n in zip(instance.workers, commits, strict=True))
+    times = _exact(t for t, _ in groups)
+    terms = [
+        (count, period / n * (times[t] if speed else 1 / times[t]))
+        for (t, n), count in groups.items()
+    ]
     inverse = 1 + _total(terms) * (m - 1) / m
     return 1 - 1 / inverse
 
 
-def _steps(period: Fraction, worker: Worker, commits: int) -> Fraction:
-    """Return k, the steps in a period."""
-    t, O = decimal_rational(worker.step_time_s), decimal_rational(worker.comm_time_s)  # noqa: E741
-    return (period - commits * O) / t
+class _Numbers:
+    """Sums over the workers, those of equal times taken together."""
+
+    def __init__(self, instance: AdspRatesInstance, commits: tuple[int, ...]):
+        self.period = decimal_rational(instance.check_period_s)
+        pairs = [(w.step_time_s, w.comm_time_s) for w in instance.workers]
+        self.workers = Counter(pairs)
+        self.commits: Counter[tuple[float, float]] = Counter()
+        for pair, n in zip(pairs, commits, strict=True):
+            self.commits[pair] += n
+        self.fewest = dict(sorted(zip(pairs, commits, strict=True), reverse=True))
+        self.exact = _exact(x for pair in self.workers for x in pair)
+
+    def steps(self) -> list[tuple[int, Fraction]]:
+        """Return the steps in a period."""
+        return [
+            (1, (count * self.period - self.commits[t, comm] * self.exact[comm]) / self.exact[t])
+            for (t, comm), count in self.workers.items()
+        ]
+
+    def lost_steps(self) -> list[tuple[int, Fraction]]:
+        """Return the steps in a period that commits cost."""
+        return [(n, self.exact[comm] / self.exact[t]) for (t, comm), n in self.commits.items()]
+
+    def most_local_steps(self) -> Fraction:
+        """Return the most steps between two commits: of workers of equal times, the fewest."""
+        period = float(self.period)
+        rough = {pair: (period / n - pair[1]) / pair[0] for pair, n in self.fewest.items()}
+        # Doubles tell which may be the largest; these are compared exactly.
+        high = max(rough.values())
+        near = [pair for pair, x in rough.items() if x >= high - 1e-9 * abs(high)]
+        return max(
+            (self.period / self.fewest[t, comm] - self.exact[comm]) / self.exact[t]
+            for t, comm in near
+        )
 
 
-def _lost(worker: Worker, commits: int) -> Fraction:
-    """Return the steps in a period that commits cost."""
-    return commits * decimal_rational(worker.comm_time_s) / decimal_rational(worker.step_time_s)
+def _exact(numbers: Iterable[float]) -> dict[float, Fraction]:
+    """Return the rationals that doubles denote, each once."""
+    return {x: decimal_rational(x) for x in set(numbers)}
 
 
 def _total(terms: list[tuple[int, Fraction]]) -> Number:

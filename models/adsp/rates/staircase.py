@@ -82,35 +82,33 @@ def is_proved(instance: AdspRatesInstance, bound: Fraction) -> bool:
 
 def rounded(instance: AdspRatesInstance) -> Numbers:
     """Return the steps of a period and of a commit in whole units."""
-    m = len(instance.workers)
+    pairs = [(worker.step_time_s, worker.comm_time_s) for worker in instance.workers]
     period = decimal_rational(instance.check_period_s)
-    exact: dict[Any, tuple[Fraction, Fraction]] = {}
-    for worker in instance.workers:
-        if worker not in exact:
-            t = decimal_rational(worker.step_time_s)
-            exact[worker] = period / t, decimal_rational(worker.comm_time_s) / t
+    exact = {x: decimal_rational(x) for x in {x for pair in pairs for x in pair}}
     bits: int = EXACT_BITS
     dtype: Any = object
-    if m * instance.max_commits > MOST_EXACT:
-        total = sum(math.ceil(exact[worker][0]) + 1 for worker in instance.workers)
+    if len(pairs) * instance.max_commits > MOST_EXACT:
+        total = sum(_quotient(1, period, exact[t])[1] + 1 for t, _ in pairs)
         bits, dtype = 61 - total.bit_length(), np.int64
         if bits < _LEAST_BITS:
             raise ValueError(f"workers: {total} steps in a period are too many for 64 bits")
     one = 1 << bits
     whole = {
-        worker: tuple(
-            value
-            for x in pair
-            for value in (
-                x.numerator * one // x.denominator,
-                -(-x.numerator * one // x.denominator),
-            )
+        (t, comm): (
+            *_quotient(one, period, exact[t]),
+            *_quotient(one, exact[comm], exact[t]),
         )
-        for worker, pair in exact.items()
+        for t, comm in set(pairs)
     }
-    rows = [whole[worker] for worker in instance.workers]
+    rows = [whole[pair] for pair in pairs]
     columns = [np.array(column, dtype=dtype) for column in zip(*rows, strict=True)]
     return Numbers(bits, *columns)
+
+
+def _quotient(one: int, x: Fraction, y: Fraction) -> tuple[int, int]:
+    """Return `one` times x / y, rounded down and up."""
+    numerator, denominator = one * x.numerator * y.denominator, x.denominator * y.numerator
+    return numerator // denominator, -(-numerator // denominator)
 
 
 def _windows(instance: AdspRatesInstance, numbers: Numbers) -> Iterator[tuple[Any, Any]]:
