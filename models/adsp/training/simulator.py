@@ -307,7 +307,8 @@ class _Simulation:
         if self.keep_log:
             self.made.applied.append(commits)
         self.recent.append(loss)
-        self.made.converged = converged(self.instance, self.target, list(self.recent))
+        if loss <= self.target:
+            self.made.converged = converged(self.instance, self.target, list(self.recent))
 
 
 def converged(instance: AdspTrainingInstance, target: float, recent: list[float]) -> bool:

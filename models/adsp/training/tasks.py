@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
 
 from gadgetopt.errors import InputError
-from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.arrays import Floats
 
 from .instance import AdspTrainingInstance, Digits, Ridge
 
@@ -22,7 +23,7 @@ class Task(Protocol):
     start: Floats
     batches: int
 
-    def train(self, worker: int, w: Floats, order: Ints) -> None:
+    def train(self, worker: int, w: Floats, order: Iterable[int]) -> None:
         """Make one step for each batch of a worker, in this order, in place."""
 
     def loss(self, w: Floats) -> float:
@@ -64,18 +65,18 @@ class RidgeTask:
         maps[:, d, d] = 1.0
         return list(maps)
 
-    def train(self, worker: int, w: Floats, order: Ints) -> None:
+    def train(self, worker: int, w: Floats, order: Iterable[int]) -> None:
         """Make the steps, by one product each where matrices are small."""
         if self._maps is not None:
             maps = self._maps[worker]
             extended = np.ones(len(w) + 1)
             extended[:-1] = w
-            for b in order.tolist():
+            for b in order:
                 extended = maps[b] @ extended
             w[:] = extended[:-1]
             return
         x, y, scaled, shrink = self._x[worker], self._y[worker], self._scaled[worker], self._shrink
-        for b in order.tolist():
+        for b in order:
             error = x[b] @ w
             error -= y[b]
             w *= shrink
@@ -105,12 +106,13 @@ class DigitsTask:
             raise InputError(f"workers: {m} of them, expected at most {len(labels)}, one a digit")
         size = min(instance.batch_size, fewest)
         self.batches = fewest // size
-        self._rows = [rows[: self.batches * size].reshape(-1, size) for rows in self.rows]
+        parts = [rows[: self.batches * size].reshape(-1, size) for rows in self.rows]
+        self._parts = [[(self.x[rows], self.hot[rows]) for rows in part] for part in parts]
 
-    def train(self, worker: int, w: Floats, order: Ints) -> None:
+    def train(self, worker: int, w: Floats, order: Iterable[int]) -> None:
         """Make the steps."""
-        for b in order.tolist():
-            x, hot = self.x[self._rows[worker][b]], self.hot[self._rows[worker][b]]
+        for b in order:
+            x, hot = self._parts[worker][b]
             z = x @ w
             z -= z.max(axis=1, keepdims=True)
             np.exp(z, out=z)
@@ -170,15 +172,14 @@ class BatchOrders:
 
     def __init__(self, instance: AdspTrainingInstance, batches: int):
         self._batches = batches
-        self._rngs = [
-            np.random.default_rng([instance.seed, i]) for i in range(len(instance.workers))
-        ]
-        self._left = [np.empty(0, dtype=np.int64) for _ in self._rngs]
+        workers = range(len(instance.workers))
+        self._rngs = [np.random.default_rng([instance.seed, i]) for i in workers]
+        self._left: list[list[int]] = [[] for _ in workers]
 
-    def take(self, worker: int, steps: int) -> Ints:
+    def take(self, worker: int, steps: int) -> list[int]:
         """Return the next batches of a worker."""
         left = self._left[worker]
         while len(left) < steps:
-            left = np.concatenate((left, self._rngs[worker].permutation(self._batches)))
+            left = left + self._rngs[worker].permutation(self._batches).tolist()
         self._left[worker] = left[steps:]
         return left[:steps]
