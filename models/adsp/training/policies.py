@@ -32,12 +32,12 @@ class Rule:
     slack: int | None = None
     controlled = False
 
-    def steps(self, worker: int, commits: list[int]) -> int:
-        """Return the steps of a worker until its next commit; commits are those of all so far."""
+    def steps(self, worker: int) -> int:
+        """Return the steps of a worker until its next commit."""
         return 1
 
-    def control(self, k: int, loss: float) -> None:
-        """Take note of the loss at the end of the k-th half period, the first at time 0."""
+    def control(self, k: int, loss: float, commits: list[int]) -> None:
+        """Take note of loss and commits at the end of the k-th half period, first at time 0."""
 
     def notes(self) -> dict[str, object]:
         """Return what the policy found out."""
@@ -52,7 +52,7 @@ class Barrier(Rule):
     def __init__(self, local_steps: int):
         self.local_steps = local_steps
 
-    def steps(self, worker: int, commits: list[int]) -> int:
+    def steps(self, worker: int) -> int:
         """Return the steps until the next barrier."""
         return self.local_steps
 
@@ -69,7 +69,7 @@ class AdaptiveBarrier(Barrier):
         super().__init__(local_steps)
         self.first, self.first_loss = local_steps, math.nan
 
-    def control(self, k: int, loss: float) -> None:
+    def control(self, k: int, loss: float, commits: list[int]) -> None:
         """Adapt the steps at the end of a period."""
         if k == 0:
             self.first_loss = loss
@@ -95,8 +95,8 @@ class Timers(Rule):
     r"""ADSP: every worker commits C times in a check period, by its own timer.
 
     The timer leaves :math:`\Gamma / \Delta C^i - O_i` seconds for steps, and the running step is
-    finished. With catching up, :math:`\Delta C^i` is what is missing to the total that all workers
-    should have at the end of the period, else C.
+    finished. With catching up, :math:`\Delta C^i` is what was missing at the begin of the period to
+    the total that all workers should have at its end, else C.
     """
 
     controlled = True
@@ -104,13 +104,12 @@ class Timers(Rule):
     def __init__(self, instance: AdspTrainingInstance, ticks: Ticks, rate: int):
         self.ticks, self.catch_up = ticks, instance.catch_up
         self.rate, self.target = rate, rate
+        self.increments = [rate] * len(instance.workers)
         self._known: dict[tuple[int, int], int] = {}
 
-    def steps(self, worker: int, commits: list[int]) -> int:
+    def steps(self, worker: int) -> int:
         """Return the steps until the timer ends, the running one included."""
-        increment = self.rate
-        if self.catch_up:
-            increment = max(1, self.target - commits[worker])
+        increment = self.increments[worker]
         key = worker, increment
         if key not in self._known:
             t = self.ticks
@@ -119,10 +118,16 @@ class Timers(Rule):
             self._known[key] = max(1, -(-room // (increment * t.step[worker])))
         return self._known[key]
 
-    def control(self, k: int, loss: float) -> None:
+    def control(self, k: int, loss: float, commits: list[int]) -> None:
         """Raise the totals that all should have at the end of the next period."""
         if k > 0 and k % 2 == 0:
-            self.target += self.rate
+            self.begin_period(commits)
+
+    def begin_period(self, commits: list[int]) -> None:
+        """Set what each worker commits in the period to come."""
+        self.target += self.rate
+        for i, n in enumerate(commits):
+            self.increments[i] = max(1, self.target - n) if self.catch_up else self.rate
 
 
 class Search(Timers):
@@ -148,7 +153,7 @@ class Search(Timers):
         self.best: tuple[int, float] | None = None
         self.evaluated: list[tuple[int, float]] = []
 
-    def control(self, k: int, loss: float) -> None:
+    def control(self, k: int, loss: float, commits: list[int]) -> None:
         """Take the loss; at the end of a period reward its rate, or see whether to search."""
         self.losses.append(loss)
         if k == 0 or k % 2:
@@ -161,7 +166,7 @@ class Search(Timers):
             if rose or period - self.started >= self.epoch_periods:
                 # The period to come evaluates the rate that was used so far.
                 self.searching, self.started, self.best = True, period, None
-        self.target += self.rate
+        self.begin_period(commits)
 
     def _evaluated(self, k: int) -> None:
         """Reward the rate of the period that ends, and go on climbing or settle."""

@@ -205,7 +205,7 @@ class _Simulation:
         """Run until convergence or a tick."""
         made, rule, heap = self.made, self.rule, self.heap
         if rule.controlled:
-            rule.control(0, self.task.loss(self.W))
+            rule.control(0, self.task.loss(self.W), made.commits)
             heapq.heappush(heap, (self.ticks.half_period, _CONTROL, 1))
         for i in range(len(self.begin)):
             self._start(i, 0)
@@ -218,7 +218,7 @@ class _Simulation:
             made.ticks = tick
             made.events += 1
             if kind == _CONTROL:
-                rule.control(i, self.task.loss(self.W))
+                rule.control(i, self.task.loss(self.W), made.commits)
                 heapq.heappush(heap, (tick + self.ticks.half_period, _CONTROL, i + 1))
             elif kind == _RECEIVE:
                 self._start(i, tick)
@@ -239,7 +239,7 @@ class _Simulation:
             self.blocked.add(i)
             self.idle_since[i] = tick
             return
-        steps = rule.steps(i, made.commits)
+        steps = rule.steps(i)
         self.begin[i], self.planned[i] = tick, steps
         arrive = tick + steps * self.ticks.step[i] + self.ticks.half[i]
         heapq.heappush(self.heap, (arrive, _ARRIVE, i))

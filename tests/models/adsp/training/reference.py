@@ -105,7 +105,7 @@ def free_running_time(instance, policy):
     period, commits, losses = decimal(instance.check_period_s), [0] * m, []
     adsp = policy.kind == "adsp"
     rate = instance.initial_commits if adsp else getattr(policy, "commits", None)
-    target = rate
+    target, increments = rate, [rate] * m
     state = ["ready"] * m
     at = [F(0)] * m
     pulled, planned = [server.W] * m, [0] * m
@@ -120,7 +120,7 @@ def free_running_time(instance, policy):
                 continue
             steps = 1
             if policy.kind != "ssp":
-                increment = max(1, target - commits[i]) if instance.catch_up else rate
+                increment = increments[i]
                 room = max(decimal(instance.min_interval_s), period / increment - times[i][1])
                 steps = max(1, math.ceil(room / times[i][0]))
             planned[i], state[i] = steps, "working"
@@ -167,4 +167,6 @@ def free_running_time(instance, policy):
                     if rose or half // 2 - epoch_start >= length:
                         searching, epoch_start = True, half // 2
                 target += rate
+                missing = [max(1, target - n) for n in commits]
+                increments = missing if instance.catch_up else [rate] * m
             half += 1

@@ -131,6 +131,14 @@ def test_a_worker_that_cannot_commit_as_often_falls_behind_for_ever(catch_up):
     assert spreads[2] - spreads[1] >= 20
 
 
+def test_commits_are_evenly_spread_over_a_period():
+    # Six commits a period: timers of 9.4 s, ten steps of 1 s or four of 3 s, and 0.6 s each.
+    instance = read_instance(library() / "quickstart" / "adsp_training.json").data
+    run = simulate(instance, Rate(commits=6), keep_log=True)
+    first_period = [c for c in run.log if c.begin < 60 * run.unit]
+    assert {(c.worker, c.steps) for c in first_period} == {(0, 10), (1, 10), (2, 4)}
+
+
 def test_catching_up_keeps_totals_together_where_rates_are_in_reach():
     # Steps of 2 s and timers of 60/7 - 0.6 s: rounding up loses commits, unless they are made up.
     instance = read_instance(library() / "quickstart" / "adsp_training.json").data

@@ -45,7 +45,7 @@ def test_steps_by_one_product_are_steps_by_the_gradient(monkeypatch):
     quick = RidgeTask(RIDGE, RIDGE.task)
     monkeypatch.setattr(tasks, "_MOST_MAP_ENTRIES", 0)
     plain = RidgeTask(RIDGE, RIDGE.task)
-    order = np.array([0, 3, 1, 1, 4])
+    order = [0, 3, 1, 1, 4]
     first, second = np.ones(3), np.ones(3)
     quick.train(1, first, order)
     plain.train(1, second, order)
@@ -54,9 +54,9 @@ def test_steps_by_one_product_are_steps_by_the_gradient(monkeypatch):
 
 def test_every_batch_comes_once_before_any_comes_again():
     orders = BatchOrders(RIDGE, 5)
-    taken = np.concatenate([orders.take(0, 3), orders.take(0, 4), orders.take(0, 8)])
-    assert [sorted(taken[k : k + 5].tolist()) for k in (0, 5, 10)] == [[0, 1, 2, 3, 4]] * 3
-    assert BatchOrders(RIDGE, 5).take(0, 15).tolist() == taken.tolist()
+    taken = orders.take(0, 3) + orders.take(0, 4) + orders.take(0, 8)
+    assert [sorted(taken[k : k + 5]) for k in (0, 5, 10)] == [[0, 1, 2, 3, 4]] * 3
+    assert BatchOrders(RIDGE, 5).take(0, 15) == taken
 
 
 def test_digits_are_learned_and_the_run_adds_up():

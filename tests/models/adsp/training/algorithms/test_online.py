@@ -18,11 +18,11 @@ def losses_of(instance, per_period):
     """A search that is shown losses of given rates, each falling to a given part in a period."""
     search = Search(instance, Ticks.of(instance), 0.0, 30)
     loss = 1.0
-    search.control(0, loss)
+    search.control(0, loss, [0, 0, 0])
     for k, part in enumerate(per_period):
-        search.control(2 * k + 1, loss * (1 + part) / 2 - 1e-3 * loss)
+        search.control(2 * k + 1, loss * (1 + part) / 2 - 1e-3 * loss, [0, 0, 0])
         loss *= part
-        search.control(2 * k + 2, loss)
+        search.control(2 * k + 2, loss, [0, 0, 0])
     return search
 
 
