@@ -3,7 +3,8 @@
 Run `python benchmarks/adsp.py`. `sweep`: the exact rates of many workers, with the time of their
 certificate's check, beside a sweep with a heap as it is usually written; `solvers`: the same
 instances by all exact methods; `momentum`: the same under the momentum cap; `rules`: rules of thumb
-against certified optima; `simulator`: events a second; `online`: ADSP's search and what it was
+against certified optima; `simulator`: events a second; `curve`: the
+time to the target over the rate; `online`: ADSP's search and what it was
 compared with against the best fixed rate, over seeds; `digits`: the same on a classification task.
 One thread. Seconds of `sweep` and `simulator` are the processor's, which other
 load does not change much; the others are wall-clock seconds of one run, to be read as ratios.
@@ -49,7 +50,7 @@ from gadgetopt.trust.run import solve
 
 #: Heterogeneity and extra delay in seconds of the authors' sweeps.
 SETTINGS = ((1.45, 0), (2.0, 0), (2.6, 0), (3.2, 0), (2.0, 2), (2.0, 5), (2.0, 10))
-PARTS = ("sweep", "solvers", "momentum", "rules", "simulator", "online", "digits")
+PARTS = ("sweep", "solvers", "momentum", "rules", "simulator", "curve", "online", "digits")
 
 
 def run(system: str, instance: Any, method: str, time_s: float = 60.0) -> Result:
@@ -250,6 +251,23 @@ def online_table(seeds: int, presets: dict[str, Callable[[np.random.Generator], 
             row("", "", "", kind, *(f"{x:.3f}" for x in numbers), share, wins.get(kind, 0))
 
 
+def curve_table(seeds: int) -> None:
+    table(
+        f"Seconds to the target of fixed rates and the spread of commits, mean of {seeds} seeds",
+        *("commits in a period", "quickstart: s", "largest spread", "slow: s", "largest spread"),
+    )
+    presets = (quickstart, lambda rng: slow(rng, max_commits=30))
+    for commits in (1, 2, 3, 4, 6, 8, 12, 16, 24):
+        cells = []
+        for preset in presets:
+            drawn = [preset(np.random.default_rng(seed)) for seed in range(seeds)]
+            made = [simulate(instance, Rate(commits=commits)) for instance in drawn]
+            assert all(run.converged for run in made)
+            cells.append(f"{statistics.mean(float(run.time_s) for run in made):.1f}")
+            cells.append(str(max(run.max_spread for run in made)))
+        row(commits, *cells)
+
+
 def best_fixed(instance: AdspTrainingInstance) -> tuple[float, int] | None:
     """Return the time of the best fixed rate and its commits."""
     best = None
@@ -297,6 +315,7 @@ def main() -> None:
         "momentum": lambda: solvers_table(workers, knapsack, "momentum_cap", limit_s),
         "rules": lambda: rules_table(arguments.seeds),
         "simulator": simulator_table,
+        "curve": lambda: curve_table(min(6, arguments.seeds)),
         "online": lambda: online_table(arguments.seeds, ridge),
         "digits": lambda: online_table(min(3, arguments.seeds), digits),
     }
