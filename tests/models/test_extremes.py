@@ -20,6 +20,8 @@ from gadgetopt.system.registry import problem
 ROOT = Path(__file__).parents[2]
 ALL = os.environ.get("GADGETOPT_EXTREMES") == "all"
 METHODS = {
+    "adsp_rates": ["exact_rates", "adsp"],
+    "adsp_training": ["all_policies", "arrivals"],
     "forest_packing": ["column_generation"],
     "gadget": ["gadget", "offline"],
     "knapsack": ["cg_core", "direct@highs"],

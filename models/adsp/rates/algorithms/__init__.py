@@ -1,0 +1,16 @@
+"""The paper's rule: every worker commits equally often, the rate climbs by one (`climb`)."""
+
+from gadgetopt.system.declaration import Method, Parts
+
+part = Parts(__name__)
+
+METHODS = (
+    Method(
+        name="adsp",
+        kind="heuristic",
+        summary="equal commits; from the initial rate up by one while the objective falls",
+        reference="Algorithm 1, with the model's objective for the measured reward",
+        run=part("climb:adsp"),
+        parameters={"initial": 1},
+    ),
+)

@@ -1,0 +1,179 @@
+r"""The one-hot models: a binary for each worker and number of commits.
+
+Sets: workers i, numbers of commits :math:`n \in F_i = \{1, \dots, \lfloor \Gamma / (t_i + O_i)
+\rfloor\}`. Parameters: tables :math:`k_i(n) = (\Gamma - n O_i) / t_i` and :math:`\tau_i(n) =
+k_i(n) / n`. Variables: :math:`z_{in} = 1` if worker i commits n times; the fewest commits c; S; the
+threshold :math:`\theta`; the objective's value y.
+
+.. math::
+    & \sum_{n \in F_i} z_{in} = 1, \quad
+      c \le \sum_n n\, z_{in} \le c + \varepsilon \quad \forall i                   \tag{O1} \\
+    & \sum_i \sum_n n\, z_{in} \le N_{cap}                                          \tag{O2} \\
+    & z_{in} \in \{0, 1\},\quad c \in \mathbb{Z}                                    \tag{O3} \\
+    & S = \frac1m \sum_i \sum_n k_i(n) z_{in}                                       \tag{O4} \\
+    & \theta \ge \sum_n \tau_i(n) z_{in} \quad \forall i                            \tag{O5} \\
+    & \min\ f(S, \theta)                                                            \tag{O6}
+
+with f of the evaluator's (E2), convex in S and :math:`\theta`: :math:`a / S` is, and so is one over
+the product of two positive linear functions. Tangents at some points :math:`(\hat S, \hat\theta)`
+give the linear relaxation
+
+.. math::
+    \min y, \quad y \ge f(\hat S, \hat\theta)
+        + f_S\, (S - \hat S) + f_\theta\, (\theta - \hat\theta).                    \tag{O7}
+
+Under the momentum cap everything is linear:
+
+.. math::
+    & \min \sum_i \sum_n \frac{n O_i}{t_i} z_{in}                                   \tag{O8} \\
+    & \sum_i \sum_n g_i(n)\, z_{in} \le q = \frac{\mu_{max}}{(1 - \mu_{max})(1 - 1/m)} \tag{O9}
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pyomo.environ as pyo
+
+from gadgetopt.errors import ModelRefused
+
+from ..instance import AdspRatesInstance, AdspRatesSolution, MomentumCap
+from ..tables import Tables, momentum_limit, momentum_terms, objective, solution_of
+
+#: Binaries up to which a model is built.
+MOST_BINARIES = 500_000
+
+#: Steps a mean worker makes at least, in a period: tangents are not drawn at 0.
+_LEAST = 1e-9
+
+
+def build_convex(instance: AdspRatesInstance) -> pyo.ConcreteModel:
+    """Build (O1)-(O6)."""
+    m = rates_with_thresholds(instance)
+    model = instance.model
+    assert not isinstance(model, MomentumCap), "refused above"
+    drift = model.b * (m.theta - 1)
+    if model.kind == "error_bound":
+        m.objective = pyo.Objective(expr=model.a / m.S + drift, doc="(O6): the error bound")
+    else:
+        value = model.a / (m.S * (model.error_budget - drift))
+        m.objective = pyo.Objective(expr=value, doc="(O6): the time to accuracy")
+    return m
+
+
+def build_tangents(instance: AdspRatesInstance) -> pyo.ConcreteModel:
+    """Build (O1)-(O5) and (O7) with tangents at four equal rates."""
+    m = rates_with_thresholds(instance)
+    m.y = pyo.Var(bounds=(0, None), doc="the objective")
+    m.tangents = pyo.ConstraintList(doc="(O7): tangents of the objective")
+    tables, last = Tables.of(instance), instance.largest_equal_rate
+    for n in sorted({1, *(max(1, round(last ** (k / 3))) for k in range(4))}):
+        add_tangent(m, instance, float(tables.steps(n).mean()), float(tables.local_steps(n).max()))
+    m.objective = pyo.Objective(expr=m.y, doc="(O7): the largest tangent")
+    return m
+
+
+def build_knapsack(instance: AdspRatesInstance) -> pyo.ConcreteModel:
+    """Build (O1)-(O3), (O8) and (O9)."""
+    if not isinstance(instance.model, MomentumCap):
+        raise ModelRefused("model.kind: the knapsack is that of 'momentum_cap'")
+    m = rates(instance)
+    cost = Tables.of(instance).commit_steps.tolist()
+    terms, q = momentum_terms(instance).tolist(), momentum_limit(instance)
+    if math.isfinite(q):
+        m.momentum = pyo.Constraint(
+            expr=sum(terms[i] / n / q * m.z[i, n] for i, n in m.pairs) <= 1,
+            doc="(O9): the momentum cap",
+        )
+    m.objective = pyo.Objective(
+        expr=sum(cost[i] * n * m.z[i, n] for i, n in m.pairs), doc="(O8): the steps lost"
+    )
+    return m
+
+
+def add_tangent(
+    m: pyo.ConcreteModel, instance: AdspRatesInstance, mean: float, local: float
+) -> None:
+    """Add the tangent (O7) of the objective at a point, if there is one."""
+    model, value = instance.model, float(objective(instance, mean, local))
+    if not math.isfinite(value) or mean <= _LEAST:
+        return
+    assert not isinstance(model, MomentumCap), "refused above"
+    by_mean = -value / mean
+    by_local = model.b
+    if model.kind == "time_to_accuracy":
+        by_local = value * model.b / (model.error_budget - model.b * (local - 1))
+    else:
+        by_mean = -model.a / mean**2
+    m.tangents.add(m.y >= value + by_mean * (m.S - mean) + by_local * (m.theta - local))
+
+
+def decode(m: pyo.ConcreteModel, instance: AdspRatesInstance) -> AdspRatesSolution:
+    """Return the number of commits whose binary is 1."""
+    chosen = {i: n for i, n in m.pairs if pyo.value(m.z[i, n]) > 0.5}
+    return solution_of(chosen[i] for i in range(len(instance.workers)))
+
+
+def rates(instance: AdspRatesInstance) -> pyo.ConcreteModel:
+    """Build (O1)-(O3)."""
+    most, workers = instance.most_commits, len(instance.workers)
+    if sum(most) > MOST_BINARIES:
+        raise ModelRefused(f"workers: {sum(most)} binaries, expected at most {MOST_BINARIES}")
+    if not instance.largest_equal_rate:
+        i = most.index(0)
+        raise ModelRefused(f"workers[{i}]: a step and a commit take longer than the check period")
+    m = pyo.ConcreteModel("one_hot")
+    m.I = pyo.RangeSet(0, workers - 1)
+    m.pairs = pyo.Set(initialize=[(i, n) for i in m.I for n in range(1, most[i] + 1)], dimen=2)
+    m.z = pyo.Var(m.pairs, domain=pyo.Binary, doc="(O3): worker i commits n times")
+    m.c = pyo.Var(domain=pyo.Integers, bounds=(1, instance.largest_equal_rate))
+
+    @m.Expression(m.I, doc="commits of worker i")
+    def commits(m: Any, i: int) -> Any:
+        return sum(n * m.z[i, n] for n in range(1, most[i] + 1))
+
+    @m.Constraint(m.I, doc="(O1): one number of commits")
+    def one(m: Any, i: int) -> Any:
+        return sum(m.z[i, n] for n in range(1, most[i] + 1)) == 1
+
+    @m.Constraint(m.I, doc="(O1): no fewer commits than c")
+    def fewest(m: Any, i: int) -> Any:
+        return m.commits[i] >= m.c
+
+    @m.Constraint(m.I, doc="(O1): the fairness window")
+    def window(m: Any, i: int) -> Any:
+        return m.commits[i] <= m.c + instance.window
+
+    if instance.commit_cap is not None:
+        m.cap = pyo.Constraint(
+            expr=sum(m.commits[i] for i in m.I) <= instance.cap, doc="(O2): the bandwidth"
+        )
+    return m
+
+
+def rates_with_thresholds(instance: AdspRatesInstance) -> pyo.ConcreteModel:
+    """Build (O1)-(O5)."""
+    if isinstance(instance.model, MomentumCap):
+        raise ModelRefused("model.kind: 'momentum_cap' has no thresholds")
+    m = rates(instance)
+    tables, most = Tables.of(instance), instance.most_commits
+    highest = float(tables.steps(1).mean())
+    m.S = pyo.Var(bounds=(float(tables.steps(tables.most).mean()) * (1 - 1e-9), highest))
+    m.theta = pyo.Var(bounds=(1, float(tables.local_steps(1).max())), doc="most local steps")
+    steps = {n: tables.steps(n).tolist() for n in range(1, max(most) + 1)}
+    local = {n: tables.local_steps(n).tolist() for n in range(1, max(most) + 1)}
+    m.mean = pyo.Constraint(
+        expr=len(most) * m.S == sum(steps[n][i] * m.z[i, n] for i, n in m.pairs),
+        doc="(O4): mean steps in a period",
+    )
+
+    if instance.model.kind == "time_to_accuracy":
+        budget = instance.model.error_budget * (1 - 1e-9)
+        m.budget = pyo.Constraint(expr=instance.model.b * (m.theta - 1) <= budget)
+
+    @m.Constraint(m.I, doc="(O5): no worker makes more local steps than theta")
+    def threshold(m: Any, i: int) -> Any:
+        return m.theta >= sum(local[n][i] * m.z[i, n] for n in range(1, most[i] + 1))
+
+    return m

@@ -1,0 +1,1 @@
+"""What both problems of the family share: the workers (`workers`)."""
