@@ -1,0 +1,1 @@
+"""BGL cache (being assembled)."""
