@@ -11,7 +11,6 @@ from gadgetopt.numbers.arrays import Bools, Ints
 
 from ..instance import CacheInstance, CacheSolution
 
-
 #: Largest key of a sort.
 _MOST_KEY = 2**62
 
