@@ -31,6 +31,8 @@ from .instance import BglPartitionInstance
 
 #: Bits of a partial partition: parts of the frontier, and loads.
 MOST_CODE_BITS = 62
+#: Additions of a step: partial partitions times parts times what they look up.
+MOST_WORK = 2**28
 
 
 @dataclass(frozen=True)
@@ -89,8 +91,8 @@ def terms_of(instance: BglPartitionInstance, *, every_node: bool = False) -> Ter
             branched, other = (a, b) if a in pairs else (b, a)
             stars[branched][other] = w
             members[other] = members.get(other, 0) + 1
-    for v in stars:  # a node with one neighbour goes where that is
-        stars[v] = {u: w for u, w in stars[v].items() if members[u] > 1}
+    for v, rays in stars.items():  # a node with one neighbour goes where that is
+        stars[v] = {u: w for u, w in rays.items() if members[u] > 1}
     return Terms(
         instance.used_parts,
         pairs,
@@ -174,9 +176,11 @@ class Elimination:
         self.terms, self.order, self.at_least = terms, list(order), at_least
         k = terms.parts
         #: For each kind of load: bits, cap, and the shift of part 0; the parts follow.
-        caps = [terms.train_cap, terms.node_cap] if terms.counts_nodes else [
-            min(terms.train_cap, terms.node_cap)
-        ]
+        caps = (
+            [terms.train_cap, terms.node_cap]
+            if terms.counts_nodes
+            else [min(terms.train_cap, terms.node_cap)]
+        )
         self._loads: list[tuple[int, int, int]] = []
         shift = 0
         for most in caps:
@@ -235,25 +239,25 @@ class Elimination:
                     self._forget(u)
                 if now:
                     parents, choices = self._merged(parents, choices)
-            while forget is None and len(self.codes) > most_states and self.slots.slot_of:
+            most = min(most_states, max(1, MOST_WORK // self._lookups(step + 1)))
+            while forget is None and len(self.codes) > most and self.slots.slot_of:
                 u = min(self.slots.slot_of, key=lambda u: (self._weight_ahead(u, step), u))
                 now.append(u)
                 self._forget(u)
                 parents, choices = self._merged(parents, choices)
-            if expand_at_most is not None and len(self.codes) > expand_at_most:
-                raise ModelRefused(f"more than {expand_at_most} partial partitions in a step")
+            work = len(self.codes) * self._lookups(step + 1)
+            if expand_at_most is not None and (
+                len(self.codes) > expand_at_most or work > 4 * MOST_WORK
+            ):
+                raise ModelRefused(f"step {step} has too many partial partitions")
             forgotten.append(tuple(now))
             widest = max(widest, len(self.codes))
             self._steps.append((parents, choices))
             if not len(self.codes):
                 missing = len(self.order) - len(forgotten)
-                return Eliminated(
-                    self.at_least, (*forgotten, *((),) * missing), None, widest
-                )
+                return Eliminated(self.at_least, (*forgotten, *((),) * missing), None, widest)
         best = int(np.argmin(self.costs))
-        return Eliminated(
-            int(self.costs[best]), tuple(forgotten), self._history(best), widest
-        )
+        return Eliminated(int(self.costs[best]), tuple(forgotten), self._history(best), widest)
 
     # -- one step ------------------------------------------------------------------------------
 
@@ -302,7 +306,9 @@ class Elimination:
             elif known:
                 wide.append((w, dict(known)))
             known[v] = w
-        part_of = {u: self.slots.read(self.codes, u) for u in {*to, *(x for _, n in wide for x in n)}}
+        part_of = {
+            u: self.slots.read(self.codes, u) for u in {*to, *(x for _, n in wide for x in n)}
+        }
         added = np.full((k, states), sum(to.values()), dtype=np.int64)
         for u, w in to.items():
             for i in range(k):
@@ -344,6 +350,14 @@ class Elimination:
         return sum(w for x, w in self.terms.pairs[u].items() if x in later) + sum(
             w for centre, w in self.terms.stars[u].items() if u in self._known.get(centre, {})
         )
+
+    def _lookups(self, step: int) -> int:
+        """Return how many parts of neighbours a step reads for a partial partition at most."""
+        if step >= len(self.order):
+            return 1
+        v, k = self.order[step], self.terms.parts
+        known = sum(len(self._known.get(u, {})) for u in self.terms.stars[v])
+        return k * (1 + len(self.terms.pairs[v]) + known)
 
     def _history(self, state: int) -> dict[int, int]:
         part: dict[int, int] = {}

@@ -74,9 +74,7 @@ def _requests(instance: BglPartitionInstance, part: tuple[int, ...]) -> Fraction
     return sum((Fraction(p, d) for d, p in remote.items()), Fraction(0))
 
 
-def _unknown(
-    instance: BglPartitionInstance, solution: BglPartitionSolution
-) -> Iterator[Violation]:
+def _unknown(instance: BglPartitionInstance, solution: BglPartitionSolution) -> Iterator[Violation]:
     nodes, assigned = instance.num_nodes, len(solution.part)
     if assigned < nodes:
         yield Violation("unassigned_node", f"part of {nodes} nodes", nodes - assigned)

@@ -16,8 +16,8 @@ def grow_blocks(graph: Graph, block_cap: int, sources: Ints, pops: int) -> Ints:
 
     Each source begins a block. In a round every block takes the first `pops` nodes of its queue,
     one after the other, and their unvisited neighbours join it, the block of the lowest number
-    first, until it has `block_cap` nodes. Nodes that no front reaches begin blocks of their own, one
-    in each of their components, until none is left.
+    first, until it has `block_cap` nodes. Nodes that no front reaches begin blocks of their own,
+    one in each of their components, until none is left.
     """
     n = graph.num_nodes
     block = np.full(n, -1, dtype=np.int64)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Bools, Ints
+from gadgetopt.numbers.arrays import Bools, Floats, Ints
 
 
-def balanced(part: Ints, trained: Bools, pull: Ints, node_cap: int, train_cap: int) -> Ints:
+def balanced(
+    part: Ints, trained: Bools, pull: Ints | Floats, node_cap: int, train_cap: int
+) -> Ints:
     """Return a partition within the caps: training nodes are moved first, then any.
 
     Parameters
@@ -40,7 +42,7 @@ def balanced(part: Ints, trained: Bools, pull: Ints, node_cap: int, train_cap: i
 
 
 def _move(
-    part: Ints, nodes: Ints, pull: Ints, room: Ints, other_room: Ints | None = None
+    part: Ints, nodes: Ints, pull: Ints | Floats, room: Ints, other_room: Ints | None = None
 ) -> None:
     """Move nodes from parts of negative room to parts of positive room; both change in place."""
     for i in np.flatnonzero(room < 0).tolist():

@@ -62,8 +62,6 @@ def _order(near: dict[int, set[int]], start: int, parts: int) -> tuple[int, list
     return work, order
 
 
-def _widening(
-    near: dict[int, set[int]], ahead: dict[int, int], frontier: set[int], v: int
-) -> int:
+def _widening(near: dict[int, set[int]], ahead: dict[int, int], frontier: set[int], v: int) -> int:
     leaving = sum(1 for u in near[v] & frontier if ahead[u] == 1)
     return (ahead[v] > 0) - leaving

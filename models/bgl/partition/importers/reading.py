@@ -1,0 +1,165 @@
+"""Lines of plain and compressed files, and the instance that is made of them."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from gadgetopt.errors import InputError
+from gadgetopt.numbers.tolerance import decimal_rational
+
+from ..generate.presets import fanouts_of
+from ..instance import MOST_NODES, BglPartitionInstance
+
+#: Rejected lines that a report lists; of more it says how many.
+MOST_LISTED = 20
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a graph file does not say."""
+
+    num_parts: int = 4
+    train_share: float = 0.1
+    train_file: str = ""
+    fanouts: str = "15,10,5"
+    node_imbalance: float = 0.05
+    train_imbalance: float = 0.05
+    weights: Literal["requests", "edge"] = "requests"
+    directed: bool = False
+
+
+@dataclass
+class Read:
+    """A file's edges, and an account of its lines.
+
+    Attributes
+    ----------
+    edges : dict
+        Pairs of nodes as the file numbers them, each once.
+    nodes : list of int or None
+        All nodes if the file says which there are, else None.
+    """
+
+    path: Path
+    sha256: str
+    directed: bool = False
+    edges: dict[tuple[int, int], None] = field(default_factory=dict)
+    nodes: list[int] | None = None
+    lines_read: int = 0
+    loops: int = 0
+    repeated: int = 0
+    rejected: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, u: int, v: int) -> None:
+        """Add an edge unless it is a loop or there already."""
+        pair = (u, v) if self.directed or u < v else (v, u)
+        if u == v:
+            self.loops += 1
+        elif pair in self.edges:
+            self.repeated += 1
+        else:
+            self.edges[pair] = None
+
+    def reject(self, line: int, text: str, expected: str) -> None:
+        """Note a line that cannot be read."""
+        reason = f"{text[:40]!r}, expected {expected}"
+        self.rejected.append({"file": self.path.name, "line": line, "reason": reason})
+
+    def report(self, name: str) -> dict[str, Any]:
+        """Return the account of the lines."""
+        return {
+            "name": name,
+            "lines_read": self.lines_read,
+            "edges": len(self.edges),
+            "loops_left_out": self.loops,
+            "repeated_left_out": self.repeated,
+            "rows_rejected": len(self.rejected),
+            "rejected": self.rejected[:MOST_LISTED],
+        }
+
+
+def lines_of(path: Path) -> tuple[list[str], str]:
+    """Return the lines of a plain or gzip file, and the SHA-256 of its bytes.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read.
+    """
+    try:
+        content = path.read_bytes()
+        text = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+        return text.decode("utf-8-sig").splitlines(), hashlib.sha256(content).hexdigest()
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: not a whole gzip file: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def node_of(text: str) -> int | None:
+    """Return a node's number, None if the text is none."""
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
+
+
+def instance_of(read: Read, options: Options, rng: np.random.Generator) -> BglPartitionInstance:
+    """Return the instance of a file's edges, nodes renumbered in ascending order.
+
+    Raises
+    ------
+    InputError
+        If the file has no edge, or an option cannot be used.
+    """
+    if not read.edges:
+        raise InputError(f"{read.path}: no line is an edge of two different nodes")
+    nodes = read.nodes or sorted({v for edge in read.edges for v in edge})
+    if len(nodes) > MOST_NODES:
+        raise InputError(f"{read.path}: {len(nodes)} nodes, expected at most {MOST_NODES}")
+    number = {v: i for i, v in enumerate(nodes)}
+    trained = _trained(read, options, number, rng)
+    if options.num_parts < 2:
+        raise InputError(f"num_parts: {options.num_parts}, expected at least 2")
+    if options.weights not in ("requests", "edge"):
+        raise InputError(f"weights: {options.weights!r}, expected requests or edge")
+    for name in ("node_imbalance", "train_imbalance"):
+        if not getattr(options, name) >= 0:
+            raise InputError(f"{name}: {getattr(options, name)}, expected at least 0")
+    return BglPartitionInstance(
+        num_nodes=len(nodes),
+        edges=tuple((number[u], number[v]) for u, v in read.edges),
+        directed=options.directed,
+        train_nodes=tuple(trained),
+        num_parts=options.num_parts,
+        node_imbalance=decimal_rational(options.node_imbalance),
+        train_imbalance=decimal_rational(options.train_imbalance),
+        fanouts=fanouts_of(options.fanouts),
+        weights=options.weights,
+    )
+
+
+def _trained(
+    read: Read, options: Options, number: dict[int, int], rng: np.random.Generator
+) -> list[int]:
+    if options.train_file:
+        lines, _ = lines_of(Path(options.train_file))
+        given = [node_of(line) for line in lines if line.strip() and not line.startswith("#")]
+        unknown = [k for k, v in enumerate(given) if v is None or v not in number]
+        if unknown or not given:
+            raise InputError(
+                f"{options.train_file}: "
+                + (f"entry {unknown[0] + 1} is no node of {read.path.name}" if given else "empty")
+            )
+        return sorted({number[v] for v in given if v is not None})
+    if not 0 < options.train_share <= 1:
+        raise InputError(f"train_share: {options.train_share}, expected more than 0 and at most 1")
+    count = max(1, round(options.train_share * len(number)))
+    return sorted(rng.choice(len(number), count, replace=False).tolist())
