@@ -28,12 +28,13 @@ def evaluate(instance: CacheInstance, solution: CacheSolution) -> Evaluation:
     wrong = tuple(_order_violations(instance, solution))
     if wrong:
         return Evaluation(None, wrong)
-    violations: list[Violation] = []
     device, host = set(solution.preloaded), set()  # type: set[int], set[int]
     preload_cost = sum(instance.miss_cost(v) for v in solution.preloaded if v in instance.frequency)
-    for v in solution.preloaded:
-        if v not in instance.frequency:
-            violations.append(Violation("unknown_preload", f"preloaded node {v}", 1))
+    violations = [
+        Violation("unknown_preload", f"preloaded node {v}", 1)
+        for v in solution.preloaded
+        if v not in instance.frequency
+    ]
     violations += _overfull(instance, device, instance.capacity, "preloaded", "device")
     requested = misses = host_hits = cost = 0
     batches = instance.batches(solution.order)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
+from itertools import pairwise
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -101,7 +102,7 @@ class CacheInstance(Instance):
     @model_validator(mode="after")
     def _check(self) -> Self:
         for k, nodes in enumerate(self.requests):
-            if any(a >= b for a, b in zip(nodes, nodes[1:], strict=False)):
+            if any(a >= b for a, b in pairwise(nodes)):
                 raise ValueError(
                     f"requests[{k}]: nodes are not ascending, expected each once, smallest first"
                 )

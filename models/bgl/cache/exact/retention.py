@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Bools, Ints
 from gadgetopt.system.result import Limits, MethodOutcome, Voucher
 
 from ..bounds.boundary_prices import is_interval_matrix, kept_and_priced, savings
@@ -63,7 +66,7 @@ def retention_flow(
     cost = _cost(instance, kept, saving)
     certificate = None
     if prices is not None:
-        certificate = CacheCertificate(proof=BoundaryPrices(device=tuple(prices)))
+        certificate = CacheCertificate(proof=BoundaryPrices(device=tuple(map(Fraction, prices))))
     return MethodOutcome(
         solution=solution_of(instance, range(len(instance.requests)), kept, intervals),
         claimed_objective=cost,
@@ -72,5 +75,5 @@ def retention_flow(
     )
 
 
-def _cost(instance: CacheInstance, kept: np.ndarray, saving: np.ndarray) -> int:
+def _cost(instance: CacheInstance, kept: Bools, saving: Ints) -> int:
     return instance.compulsory_cost + int(saving[~kept].sum())

@@ -164,15 +164,14 @@ def build(instance: CacheInstance) -> pyo.ConcreteModel:
 def decode(m: pyo.ConcreteModel, instance: CacheInstance) -> CacheSolution:
     """Return the order, and what the model keeps."""
     order = [t for p in m.P for t in m.T if pyo.value(m.a[t, p]) > 0.5]
-    return kept_solution(
-        instance, order, {(v, p): pyo.value(m.h[v, p]) for v in m.V for p in m.inner}
-    )
+    hit = {(v, p): pyo.value(m.h[v, p]) for v in m.V for p in m.inner}
+    return kept_solution(instance, order, hit)
 
 
 def kept_solution(
     instance: CacheInstance, order: list[int], hit: dict[tuple[int, int], float]
 ) -> CacheSolution:
-    """Return the solution of an order that keeps what a model hits; unit caches by Belady's rule."""
+    """Return the solution of an order that keeps what a model hits; in unit caches the best."""
     intervals = intervals_of(instance.batches(tuple(order)))
     if instance.unit_sizes and instance.unit_weights:
         kept = keep_earliest_ends(intervals, instance.capacity)

@@ -94,7 +94,7 @@ def batches(
     most_weight: int = 1,
     most_size: int = 1,
 ) -> CacheInstance:
-    """Return fixed batches of nodes drawn without replacement, with weights and sizes up to some."""
+    """Return fixed batches of distinct nodes, with weights and sizes drawn from 1 on."""
     drawn = _batches(rng, batches, nodes, batch_nodes, capacity)
     changed: dict[str, object] = {"order": order}
     if most_weight > 1:

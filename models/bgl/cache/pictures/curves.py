@@ -32,12 +32,13 @@ def misses_by_capacity(instance: CacheInstance) -> go.Figure:
     nodes = len(plain.frequency)
     capacities = np.unique(np.linspace(0, nodes, _CAPACITIES).round().astype(int)).tolist()
     order = list(range(len(plain.requests)))
-    curves: dict[str, list[int]] = {name: [] for name in ("Belady", *POLICIES, "static")}
+    names: tuple[str, ...] = ("Belady", *POLICIES, "static")
+    curves: dict[str, list[int]] = {name: [] for name in names}
     for capacity in capacities:
         sized = plain.model_copy(update={"capacity": capacity})
         curves["Belady"].append(_misses(sized, retained(sized, order)))
-        for name in POLICIES:
-            curves[name].append(_misses(sized, replay(sized, order, name)))
+        for policy in POLICIES:
+            curves[policy].append(_misses(sized, replay(sized, order, policy)))
         static = static_frequency(sized, Limits(), np.random.default_rng(0)).solution
         assert isinstance(static, CacheSolution), "a static cache is always feasible"
         curves["static"].append(_misses(sized, static))

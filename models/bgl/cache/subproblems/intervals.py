@@ -77,14 +77,13 @@ def solution_of(
     device = _by_start(intervals, kept)
     lists: list[tuple[int, ...]] = []
     for p, nodes in enumerate(batches[:-1]):
-        stay = device.get(p, frozenset())
+        stay = device.get(p, set())
         lists.append(tuple(v for v in nodes if v not in stay))
     if on_host is None or not on_host.any():
         return CacheSolution(order=tuple(order), evicted=tuple(lists))
     host = _by_start(intervals, on_host)
     demoted = [
-        tuple(v for v in nodes if v in host.get(p, frozenset()))
-        for p, nodes in enumerate(batches[:-1])
+        tuple(v for v in nodes if v in host.get(p, set())) for p, nodes in enumerate(batches[:-1])
     ]
     return CacheSolution(
         order=tuple(order),

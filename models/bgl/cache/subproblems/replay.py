@@ -1,8 +1,8 @@
 """Online policies replayed batch by batch, O(1) for every node of a batch.
 
-The hits of a batch are determined first, and touched in ascending order of the nodes. Then the other
-nodes are loaded in ascending order, and what does not fit leaves. With a host cache, what leaves
-the device goes there, by the same rule.
+The hits of a batch are determined first, and touched in ascending order of the nodes. Then the
+other nodes are loaded in ascending order, and what does not fit leaves. With a host cache, what
+leaves the device goes there, by the same rule.
 """
 
 from __future__ import annotations
