@@ -87,7 +87,7 @@ def profile_csv(
         if len({cores for cores, _ in points}) < 2:
             raise InputError(f"{path}: fewer than two different numbers of cores")
         a, d = fitted(points)
-        cache = {
+        cache: dict[str, Any] = {
             "cache_core_s": decimal_rational(round(a, _DIGITS)),
             "cache_floor_s": decimal_rational(round(d, _DIGITS)),
         }

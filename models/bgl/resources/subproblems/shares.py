@@ -61,9 +61,9 @@ def _solution(instance: ResourcesInstance, shares: tuple[int, int, int]) -> Reso
 
 
 def least_time(instance: ResourcesInstance) -> Fraction | None:
-    """Return the least time of the slowest stage; None if there are too few cores or units.
+    r"""Return the least time of the slowest stage; None if there are too few cores or units.
 
-    :math:`O(\\log C + \\log B)` steps in rationals.
+    :math:`O(\log C + \log B)` steps in rationals.
     """
     if not instance.has_shares:
         return None
