@@ -62,6 +62,8 @@ class Elimination(Data):
         After each step; shorter where nothing follows.
     at_least : Rational or None
         The bound proved is at most this.
+    placed : bool
+        With two parts: nothing is merged, and the node cap is charged.
     """
 
     kind: Literal["elimination"] = "elimination"
@@ -69,6 +71,7 @@ class Elimination(Data):
     order: tuple[NonNegativeInt, ...]
     forgotten: tuple[tuple[NonNegativeInt, ...], ...] = ()
     at_least: Rational | None = None
+    placed: bool = False
 
 
 class Stars(Data):
@@ -155,7 +158,7 @@ def _eliminated(instance: BglPartitionInstance, proof: Elimination) -> Fraction:
     most = int(instance.pair_weights.scaled.sum()) + 1
     if proof.at_least is not None:
         most = min(most, math.floor(proof.at_least * instance.pair_weights.scale))
-    run = EliminationRun(terms, proof.order, most)
+    run = EliminationRun(terms, proof.order, most, placed=proof.placed)
     return Fraction(run.run(MOST_STATES, forgotten, expand_at_most=MOST_STATES).bound)
 
 

@@ -15,6 +15,10 @@ not branched on. It remains one
 * where the part of a frontier node is *forgotten*: partial partitions that differ only there become
   alike, and what that node would still pay is not charged. The cost of a node u is superadditive
   over its neighbours, so what they pay before and after is charged.
+
+With two parts the node cap can be charged as well: if nothing is merged, every partition of the
+training nodes that costs less than `at_least` is there in the end, and in each the nodes that
+prefer the part that is too full move to the other, those first that lose the least.
 """
 
 from __future__ import annotations
@@ -46,8 +50,8 @@ class Terms:
         For every branched node, its weights to other branched nodes.
     stars : mapping
         For every branched node, its weights to nodes that are not branched on.
-    members : mapping
-        For every such node, how many branched neighbours it has.
+    leaves : mapping
+        For every branched node, its weights to nodes that have no other neighbour.
     trained : frozenset of int
         The branched nodes that are training nodes.
     train_cap, node_cap : int
@@ -56,7 +60,7 @@ class Terms:
     parts: int
     pairs: Mapping[int, Mapping[int, int]]
     stars: Mapping[int, Mapping[int, int]]
-    members: Mapping[int, int]
+    leaves: Mapping[int, Mapping[int, int]]
     trained: frozenset[int]
     train_cap: int
     node_cap: int
@@ -91,13 +95,15 @@ def terms_of(instance: BglPartitionInstance, *, every_node: bool = False) -> Ter
             branched, other = (a, b) if a in pairs else (b, a)
             stars[branched][other] = w
             members[other] = members.get(other, 0) + 1
+    leaves: dict[int, dict[int, int]] = {}
     for v, rays in stars.items():  # a node with one neighbour goes where that is
+        leaves[v] = {u: w for u, w in rays.items() if members[u] == 1}
         stars[v] = {u: w for u, w in rays.items() if members[u] > 1}
     return Terms(
         instance.used_parts,
         pairs,
         stars,
-        members,
+        leaves,
         frozenset(trained & set(pairs)),
         instance.train_cap,
         instance.node_cap,
@@ -170,10 +176,20 @@ class Elimination:
         The branched nodes, each once.
     at_least : int
         Partial partitions that cost as much are left out.
+    placed : bool, default False
+        Merge nothing, and charge the node cap in the end.
+
+    Raises
+    ------
+    ModelRefused
+        If the codes become too long, or the node cap cannot be charged.
     """
 
-    def __init__(self, terms: Terms, order: Sequence[int], at_least: int):
+    def __init__(self, terms: Terms, order: Sequence[int], at_least: int, *, placed: bool = False):
         self.terms, self.order, self.at_least = terms, list(order), at_least
+        self.placed = placed
+        if placed and (terms.parts != 2 or terms.counts_nodes):
+            raise ModelRefused("placed: only with two parts, branching on training nodes")
         k = terms.parts
         #: For each kind of load: bits, cap, and the shift of part 0; the parts follow.
         caps = (
@@ -256,8 +272,11 @@ class Elimination:
             if not len(self.codes):
                 missing = len(self.order) - len(forgotten)
                 return Eliminated(self.at_least, (*forgotten, *((),) * missing), None, widest)
+        if self.placed:
+            self.costs = self.costs + self._moving_costs()
         best = int(np.argmin(self.costs))
-        return Eliminated(int(self.costs[best]), tuple(forgotten), self._history(best), widest)
+        least = min(self.at_least, int(self.costs[best]))
+        return Eliminated(least, tuple(forgotten), self._history(best), widest)
 
     # -- one step ------------------------------------------------------------------------------
 
@@ -334,7 +353,7 @@ class Elimination:
 
     def _merged(self, parents: Ints, choices: Ints) -> tuple[Ints, Ints]:
         """Keep the cheapest of all partial partitions that are alike."""
-        if not len(self.codes):
+        if self.placed or not len(self.codes):
             return parents, choices
         order = np.lexsort((self.costs, self.codes))
         ordered = self.codes[order]
@@ -358,6 +377,41 @@ class Elimination:
         v, k = self.order[step], self.terms.parts
         known = sum(len(self._known.get(u, {})) for u in self.terms.stars[v])
         return k * (1 + len(self.terms.pairs[v]) + known)
+
+    def _moving_costs(self) -> Ints:
+        """Return what the node cap adds to every partition of the training nodes."""
+        column: dict[int, int] = {}
+        for rays in (self.terms.stars, self.terms.leaves):
+            for v in self.order:
+                for u in rays[v]:
+                    column.setdefault(u, len(column))
+        moved = np.zeros(len(self.codes), dtype=np.int64)
+        chunk = max(1, MOST_WORK // (64 * max(1, len(column))))
+        for first in range(0, len(moved), chunk):
+            states = np.arange(first, min(len(moved), first + chunk))
+            moved[states] = self._moving_costs_of(states, column)
+        return moved
+
+    def _moving_costs_of(self, states: Ints, column: Mapping[int, int]) -> Ints:
+        # What a node loses by leaving part 0; negative if it prefers part 1.
+        loss = np.zeros((len(states), len(column)), dtype=np.int64)
+        load = np.zeros(len(states), dtype=np.int64)
+        at = states
+        for v, (parents, choices) in zip(reversed(self.order), reversed(self._steps), strict=True):
+            sign = 1 - 2 * choices[at]
+            load += choices[at]
+            for u, w in (*self.terms.stars[v].items(), *self.terms.leaves[v].items()):
+                loss[:, column[u]] += w * sign
+            at = parents[at]
+        total = np.zeros(len(states), dtype=np.int64)
+        for kept, held in ((loss, len(self.order) - load), (-loss, load)):
+            over = (kept > 0).sum(axis=1) + held - self.terms.node_cap
+            worst = int(over.max(initial=0))
+            if worst > 0:
+                ordered = np.sort(np.where(kept > 0, kept, np.iinfo(np.int64).max // 2), axis=1)
+                moving = np.arange(worst)[None, :] < over[:, None]
+                total += np.where(moving, ordered[:, :worst], 0).sum(axis=1)
+        return total
 
     def _history(self, state: int) -> dict[int, int]:
         part: dict[int, int] = {}

@@ -145,7 +145,7 @@ def _join(near: list[dict[int, int]], size: list[int], into: list[int], b: int, 
     into[b] = c
     size[c] += size[b]
     size[b] = 0
-    for d, edges in near[b].items():
+    for d, edges in list(near[b].items()):
         near[d].pop(b, None)
         if d not in (b, c):
             near[c][d] = near[c].get(d, 0) + edges

@@ -51,15 +51,17 @@ def best_start(
     starts: int,
     clock: Clock,
     rng: np.random.Generator,
+    *,
+    memory: bool = True,
 ) -> Ints:
-    """Return the cheapest partition of several starts."""
+    """Return the cheapest partition of several starts, refined with a short memory or without."""
     best, best_cut = None, 0
     for _ in range(starts):
         part = bgl_parts(instance.graph, weighted.trained, weighted.parts, rng)
         part = balanced(
             part, weighted.trained, weighted.pull(part), instance.node_cap, instance.train_cap
         )
-        part = improve(weighted, part, clock, rng)
+        part = improve(weighted, part, clock, rng, memory=memory)
         if instance.weights == "requests":
             kept = {v: int(part[v]) for v in instance.train_nodes}
             placed = complete(instance, kept)

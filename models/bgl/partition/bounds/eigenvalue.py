@@ -26,12 +26,15 @@ from ..certificate import (
     MATRIX_BITS,
     BglPartitionCertificate,
     Eigenvalue,
+    Stars,
     largest_square_sum,
 )
 from ..instance import BglPartitionInstance
 
 #: Nodes of a matrix; decomposing it takes time that no limit stops.
 MOST_NODES = 1200
+#: Rows are still when they move by less, but prices may yet move them in the first sweeps.
+STILL, LEAST_SWEEPS = 1e-7, 20
 #: Binary digits of the certificate's numbers behind the point, relative to the largest weight.
 DIGITS = 40
 
@@ -64,12 +67,12 @@ def eigenvalue(
     clock = Clock(limits)
     nodes = matrix_nodes(instance)
     if not len(nodes):
-        return MethodOutcome(dual_bound=0)
+        return MethodOutcome(certificate=BglPartitionCertificate(proof=Stars()))
     if len(nodes) > MOST_NODES:
         raise ModelRefused(f"{len(nodes)} nodes with weight, expected at most {MOST_NODES}")
     descent = Descent(instance, nodes, rng)
-    for _ in range(sweeps):
-        if clock.expired or descent.sweep() < 1e-7:
+    for sweep in range(sweeps):
+        if clock.expired or (descent.sweep() < STILL and sweep >= LEAST_SWEEPS):
             break
     return MethodOutcome(
         certificate=BglPartitionCertificate(proof=descent.proof()),
@@ -148,7 +151,7 @@ class Descent:
         diagonal: Floats = -np.einsum("ij,ij->i", priced @ self.rows, self.rows)
         matrix = priced + np.diag(diagonal)
         least = float(eigvalsh(matrix, subset_by_index=[0, 0])[0])
-        largest = float(np.diagonal(matrix).max())
+        largest = float(np.diagonal(matrix).max()) + max(0.0, -least)
         # Room for the rounding of the check, and of the numbers below.
         room = self.n * largest * 2.0 ** (4 - MATRIX_BITS // 2) + 2.0 ** (4 - DIGITS) * self.n
         diagonal += max(0.0, -least) + room

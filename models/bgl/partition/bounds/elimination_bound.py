@@ -56,13 +56,13 @@ def certificate_of(
     run: Eliminated,
     at_least: Fraction | None = None,
     *,
-    every_node: bool = False,
+    placed: bool = False,
 ) -> certificates.BglPartitionCertificate:
     """Return the certificate of a run."""
     proof = certificates.Elimination(
-        every_node=every_node,
         order=tuple(order),
         forgotten=run.forgotten if any(run.forgotten) else (),
         at_least=at_least,
+        placed=placed,
     )
     return certificates.BglPartitionCertificate(proof=proof)

@@ -7,7 +7,7 @@ import numpy as np
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ..certificate import BglPartitionCertificate, IsolatingCuts, IsolatingNetwork
+from ..certificate import BglPartitionCertificate, IsolatingCuts, IsolatingNetwork, Stars
 from ..instance import BglPartitionInstance
 
 #: Steps by which a price is sought.
@@ -34,7 +34,7 @@ def isolating_cuts(
     """
     clock = Clock(limits)
     if not len(instance.pair_weights):
-        return MethodOutcome(dual_bound=0)
+        return MethodOutcome(certificate=BglPartitionCertificate(proof=Stars()))
     network = IsolatingNetwork(instance)
     prices = [0 if clock.expired else _best_price(network, t, clock) for t in instance.train_nodes]
     return MethodOutcome(

@@ -15,7 +15,7 @@ METHODS = (
         summary="multi-start, elimination of the training nodes, CP-SAT for what is left",
         reference="this project",
         run=part("ladder:elimination"),
-        parameters={"starts": 4, "most_states": 2**21},
+        parameters={"starts": 1, "most_states": 2**21},
         stochastic=True,
         formulation="elimination",
     ),

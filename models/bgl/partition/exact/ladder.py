@@ -16,6 +16,7 @@ from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..baselines.multi_start import best_start
 from ..bounds.elimination_bound import certificate_of
+from ..certificate import BglPartitionCertificate, Stars
 from ..elimination import Eliminated, Elimination, terms_of
 from ..formulations.clauses import ClauseModel, Units, unscaled
 from ..formulations.coefficients import check_size
@@ -26,6 +27,8 @@ from ..subproblems.local_search import Weighted, improve
 
 #: Partial partitions of the first elimination, and the factor from one to the next.
 FIRST_STATES, MORE = 2**14, 8
+#: Partitions of the training nodes that are compared one by one.
+MOST_PLACED = 2**19
 #: Part of the time limit that eliminations may use; the rest is CP-SAT's.
 ELIMINATION_SHARE = 0.4
 #: Starts of the second multi-start, where the first elimination left a gap.
@@ -37,7 +40,7 @@ def elimination(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    starts: int = 4,
+    starts: int = 1,
     most_states: int = 2**21,
 ) -> MethodOutcome:
     """Solve an instance exactly.
@@ -47,9 +50,11 @@ def elimination(
        incumbent. Where there are more partial partitions than a number, frontier nodes are
        forgotten, and what comes out is a bound and one more start; the number grows from 16,384 to
        `most_states`. The other nodes are placed at the least cost.
-    3. Where the node cap binds or nodes were forgotten, CP-SAT goes on from the incumbent.
+    3. Where only the node cap is open and there are two parts, all partitions of the training nodes
+       that might be better are compared.
+    4. Else CP-SAT goes on from the incumbent.
 
-    The bounds of step 2 have certificates; what CP-SAT closes is its claim.
+    The bounds of steps 2 and 3 have certificates; what CP-SAT closes is its claim.
 
     Parameters
     ----------
@@ -58,13 +63,15 @@ def elimination(
         Step 2 uses at most two fifths of the time.
     rng : numpy.random.Generator
         Draws the sources of the fronts.
-    starts : int, default 4
+    starts : int, default 1
     most_states : int, default 2^21
     """
     search = _Ladder(instance, limits, rng)
-    search.start(starts)
+    search.start(starts, memory=False)
     if not search.over:
         search.eliminate(most_states)
+    if not search.over and search.all_kept:
+        search.charge_node_cap()
     if not search.over:
         search.hand_over()
     return search.outcome(search.best, **search.notes)
@@ -78,13 +85,17 @@ class _Ladder(Search[BglPartitionSolution]):
         self.instance, self.rng = instance, rng
         self.weighted = Weighted.of(instance)
         self.notes: dict[str, str | int] = {}
-        self.prove(0)
+        #: True once an elimination has forgotten nothing, so that only the node cap is open.
+        self.all_kept = False
+        self.prove(0, BglPartitionCertificate(proof=Stars()))
 
-    def start(self, starts: int) -> None:
+    def start(self, starts: int, *, memory: bool) -> None:
         """Take the best of several partitions."""
         if starts:
             with self.clock.phase("starts"):
-                found = best_start(self.instance, self.weighted, starts, self.clock, self.rng)
+                found = best_start(
+                    self.instance, self.weighted, starts, self.clock, self.rng, memory=memory
+                )
             self.consider(found)
 
     def consider(self, part: Ints) -> None:
@@ -111,11 +122,30 @@ class _Ladder(Search[BglPartitionSolution]):
             if not run.finished:
                 return
             self._take(order, run, value)
-            if not any(run.forgotten) or states == most_states:
+            self.all_kept = not any(run.forgotten)
+            if self.all_kept or states == most_states:
                 return
-            if states == FIRST_STATES:
-                self.start(LATER_STARTS)
+            if states == MORE * FIRST_STATES:
+                self.start(LATER_STARTS, memory=True)
             states = min(most_states, MORE * states)
+
+    def charge_node_cap(self) -> None:
+        """With two parts: compare all partitions of the training nodes that might be better."""
+        terms = terms_of(self.instance)
+        order = narrow_order(terms)
+        value = Fraction(self.value)
+        with self.clock.phase("node cap"):
+            try:
+                run = Elimination(terms, order, self._limit(value), placed=True).run(
+                    MOST_PLACED,
+                    ((),) * len(order),
+                    stop=lambda: self.clock.expired,
+                    expand_at_most=MOST_PLACED,
+                )
+            except ModelRefused:  # more parts, or too many such partitions
+                return
+        if run.finished:
+            self._take(order, run, value, placed=True)
 
     def _limit(self, value: Fraction | None) -> int:
         """Return the scaled cost from which on partial partitions are left out."""
@@ -124,11 +154,13 @@ class _Ladder(Search[BglPartitionSolution]):
             return int(weights.scaled.sum()) + 1
         return math.floor(value * weights.scale)
 
-    def _take(self, order: list[int], run: Eliminated, value: Fraction | None) -> None:
+    def _take(
+        self, order: list[int], run: Eliminated, value: Fraction | None, *, placed: bool = False
+    ) -> None:
         """Take the bound of a run, and its partition, completed and refined."""
         self.notes["partial partitions"] = run.most_states
         bound = Fraction(run.bound, self.instance.pair_weights.scale)
-        self.prove(bound, certificate_of(order, run, value))
+        self.prove(bound, certificate_of(order, run, value, placed=placed))
         if run.part is None:
             return
         whole = complete(self.instance, run.part)

@@ -15,6 +15,8 @@ from ..requests import PairWeights
 
 #: Candidates of a swap in each of its two parts.
 MOST_CANDIDATES = 6
+#: Nodes up to which weights are kept in a full matrix.
+MOST_DENSE = 1500
 #: Steps without improvement after which a search ends, per square root of the nodes with weight.
 PATIENCE = 8
 
@@ -98,6 +100,8 @@ class _Search:
     def __init__(self, weighted: Weighted, part: Ints):
         self.w, self.part = weighted, part
         self.pull = weighted.pull(part)
+        small = len(part) <= MOST_DENSE
+        self.dense: Ints | None = weighted.matrix.toarray() if small else None
         self.free_at = np.zeros(len(part), dtype=np.int64)
         self.load = np.bincount(part, minlength=weighted.parts)
         self.train_load = np.bincount(part[weighted.trained], minlength=weighted.parts)
@@ -149,7 +153,7 @@ class _Search:
                 there, back = gains[a, j], gains[b, i]
                 if least is not None and int(there.max()) + int(back.max()) <= least:
                     continue
-                between = self.w.matrix[free[a]][:, free[b]].toarray()
+                between = self._between(free[a], free[b])
                 both = there[:, None] + back[None, :] - 2 * between
                 at = int(np.argmax(both))
                 x, y = divmod(at, len(b))
@@ -157,6 +161,12 @@ class _Search:
                     least = int(both[x, y])
                     best = least, [(int(free[a[x]]), j), (int(free[b[y]]), i)]
         return best
+
+    def _between(self, a: Ints, b: Ints) -> Ints:
+        if self.dense is not None:
+            return self.dense[np.ix_(a, b)]
+        between: Ints = self.w.matrix[a][:, b].toarray()
+        return between
 
     def apply(self, change: Change, step: int, tenure: int) -> None:
         """Give nodes new parts; they stay there for `tenure` steps."""
