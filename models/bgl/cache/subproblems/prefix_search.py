@@ -8,7 +8,9 @@ which reloads the dropped nodes that it needs, as many live nodes are dropped as
 * Which ones: u is not dropped while v is kept if every batch to come that needs v also needs u;
   for v is needed no sooner (Belady).
 * A state is left out if g and the bounds of `reload_tables` exceed the budget.
-* Of equal states one is kept.
+* Of equal states one is kept. A state (S, D, g) is left out if there is (S, D', g') with
+  :math:`g' + |D \setminus D'| \le g`: dropping the nodes of D as well makes it no worse. Each is
+  compared with the few best of its S.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ from .reload_tables import Incidence, OutOfTimeError, SubsetTables, Words, bits
 
 #: States up to which a search goes on: some 2 GB of memory.
 MOST_STATES = 15 * 10**6
+
+#: States of a set that the others of the set are compared with.
+_LEADERS = 12
 
 #: Times its width, the states of a beam while nodes are dropped.
 _WAYS = 8
@@ -154,6 +159,7 @@ class PrefixSearch:
         children = []
         parents = np.arange(len(layer))
         for b in range(self.incidence.num_batches):
+            self._check_time()
             here = np.flatnonzero(layer.done >> b & 1 == 0)
             if not len(here):
                 continue
@@ -168,8 +174,30 @@ class PrefixSearch:
             children.append(Layer(after, dropped, reloads, parents[here], last).take(fits))
         found = self._distinct(self._drop(Layer.join(children), width))
         found = found.take(found.reloads + self._to_come(found) <= budget)
+        found = self._undominated(found)
         self.states += len(found)
         return found
+
+    def _undominated(self, layer: Layer) -> Layer:
+        """Return the states without those that one of the best of their set makes superfluous."""
+        for _ in range(2):
+            layer = layer.take(np.lexsort((layer.reloads, layer.done)))
+            starts = np.flatnonzero(np.diff(layer.done, prepend=-1))
+            lengths = np.diff(starts, append=len(layer))
+            start, length = np.repeat(starts, lengths), np.repeat(lengths, lengths)
+            me = np.arange(len(layer))
+            good = np.ones(len(layer), dtype=bool)
+            for k in range(_LEADERS):
+                self._check_time()
+                leader = np.minimum(start + k, start + length - 1)
+                more = bits(layer.dropped & ~layer.dropped[leader])
+                good &= (layer.reloads[leader] + more > layer.reloads) | (leader == me)
+            layer = layer.take(good)
+        return layer
+
+    def _check_time(self) -> None:
+        if self.clock.expired:
+            raise OutOfTimeError
 
     def _to_come(self, layer: Layer) -> Ints:
         """Return a lower bound on the reloads still to be decided, for each state."""
@@ -186,7 +214,7 @@ class PrefixSearch:
         while len(layer):
             if width is not None and len(layer) > _WAYS * width:
                 layer = layer.take(np.linspace(0, len(layer) - 1, _WAYS * width).astype(np.int64))
-            if self.clock.expired or self.states + len(layer) > self.most_states:
+            if self.states + len(layer) > self.most_states:
                 raise OutOfTimeError
             over = self.tables.live[layer.done] - bits(layer.dropped) > self.capacity
             complete.append(layer.take(~over))
@@ -202,6 +230,7 @@ class PrefixSearch:
         to_come = self.incidence.uses[None, :] & ~sets[:, None].astype(np.uint64)
         found = []
         for k in range(len(self.incidence.nodes)):
+            self._check_time()
             word, bit = divmod(k, 64)
             mine = to_come[:, k : k + 1]
             later = to_come & ~mine == 0  # nodes needed only when k is
