@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from .brute_force import optimum, small_instance, small_instances
 
 GIVEN = CacheInstance(requests=((0, 1), (2,), (0, 1)), capacity=1, order="given")
+NOTHING = (Fraction(0), Fraction(0))
 FREE = GIVEN.model_copy(update={"order": "free"})
 
 
@@ -70,7 +71,7 @@ def test_prices_of_a_boundary_prove_the_optimum_by_hand():
     [
         (
             FREE,
-            BoundaryPrices(device=(Fraction(0), Fraction(0))),
+            BoundaryPrices(device=NOTHING),
             "proof.kind: prices of boundaries need a given",
         ),
         (GIVEN, BoundaryPrices(device=(Fraction(0),)), "proof.device: 1 for 2 boundaries"),
@@ -81,7 +82,7 @@ def test_prices_of_a_boundary_prove_the_optimum_by_hand():
         ),
         (
             GIVEN,
-            BoundaryPrices(device=(Fraction(0),) * 2, host=(Fraction(0),) * 2),
+            BoundaryPrices(device=NOTHING, host=NOTHING),
             "proof.host: 2 for 0",
         ),
         (GIVEN, NoOrderWithin(reloads=0), "proof.kind: counting reloads needs a free order"),

@@ -1,4 +1,4 @@
-"""Proximity-aware orders: permutations, closer together with fewer sequences; hit ratios mislead."""
+"""Proximity-aware orders: permutations, and fewer misses with fewer sequences."""
 
 import numpy as np
 import pytest
