@@ -80,8 +80,7 @@ def metis(
     graph = instance.graph
     _, parts = pymetis.part_graph(
         instance.used_parts,
-        xadj=graph.starts.tolist(),
-        adjncy=graph.heads.tolist(),
+        adjacency=pymetis.CSRAdjacency(graph.starts.tolist(), graph.heads.tolist()),
         options=pymetis.Options(seed=seed_of(rng)),
     )
     part = np.array(parts, dtype=np.int64)
