@@ -24,6 +24,7 @@ SYSTEMS = {
     "a_srpt_": ("instances/a_srpt/tiny/rounding_trap.json", "spjf"),
     "bgl_cache_": ("instances/bgl_cache/tiny/h2_given_1.json", "fifo"),
     "bgl_resources_": ("instances/bgl_resources/tiny/h3_cache.json", "even_split"),
+    "bgl_partition_": ("instances/bgl_partition/tiny/triangles_bridge.json", "random"),
     "dapple_": ("instances/dapple/tiny/d1_latency_below_optimum.json", "data_parallel"),
     "forest_packing_": ("instances/forest_packing/tiny/h2_heterogeneous_triangle.json", "ring"),
     "gadget_": ("instances/gadget/tiny/h2_chain_of_bounds.json", "drf"),

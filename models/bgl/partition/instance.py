@@ -24,7 +24,7 @@ from .requests import PairWeights, edge_weights, request_weights
 MOST_NODES, MOST_HOPS, MOST_PARTS = 10**8, 10, 10**6
 
 Imbalance = Annotated[Rational, Field(ge=0)]
-Edge = Annotated[tuple[NonNegativeInt, ...], Field(min_length=2, max_length=2)]
+Edge = tuple[NonNegativeInt, NonNegativeInt]
 
 
 class BglPartitionInstance(Instance):

@@ -1,5 +1,6 @@
 """Brute force over all partitions, and small random instances."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -54,6 +55,7 @@ def partitions(nodes, parts):
     yield from extended((), 0)
 
 
+@functools.cache
 def optimum(instance):
     """Return the least cost of a partition within the caps, by the evaluator."""
     costs = []

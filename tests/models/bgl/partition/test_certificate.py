@@ -53,7 +53,6 @@ def test_an_eigenvalue_by_hand():
 
 
 @settings(max_examples=50)
-@settings(max_examples=50)
 @given(SEEDS, st.integers(0, 40))
 def test_what_isolating_cuts_prove_is_true(seed, price):
     instance = small_instance(np.random.default_rng(seed))
@@ -62,7 +61,6 @@ def test_what_isolating_cuts_prove_is_true(seed, price):
     assert proved(instance, Stars()) <= optimum(instance)
 
 
-@settings(max_examples=50)
 @settings(max_examples=50)
 @given(SEEDS, st.data())
 def test_what_eliminations_prove_is_true(seed, data):
@@ -86,7 +84,6 @@ def test_what_eliminations_prove_is_true(seed, data):
     assert bound <= optimum(instance)
 
 
-@settings(max_examples=50)
 @settings(max_examples=50)
 @given(SEEDS, st.data())
 def test_what_eigenvalues_prove_is_true(seed, data):
