@@ -149,7 +149,7 @@ def _exhausted_bound(instance: CacheInstance, reloads: int) -> int | None:
         )
     batches = [list(nodes) for nodes in instance.requests]
     try:
-        search = PrefixSearch(batches, instance.capacity, reloads, Clock(), MOST_CHECKED)
+        search = PrefixSearch(batches, instance.capacity, Clock(), MOST_CHECKED)
         if reloads >= search.incidence.repeats:
             return None
         if search.root_bound() <= reloads and search.order_within(reloads) is not None:

@@ -30,8 +30,7 @@ def order_tables(
     clock = Clock(limits)
     batches = [list(nodes) for nodes in instance.requests]
     try:
-        most = sum(instance.frequency.values())
-        reloads = PrefixSearch(batches, instance.capacity, most, clock).root_bound()
+        reloads = PrefixSearch(batches, instance.capacity, clock).root_bound()
     except OutOfTimeError:
         certificate = CacheCertificate(proof=Compulsory())
         return MethodOutcome(certificate=certificate, limit_hit="time_s")

@@ -136,9 +136,7 @@ class _Search(Search[CacheSolution]):
         batches = [list(nodes) for nodes in self.instance.requests]
         try:
             with self.clock.phase("tables"):
-                prefixes = PrefixSearch(
-                    batches, self.instance.capacity, self.reloads - 1, self.clock
-                )
+                prefixes = PrefixSearch(batches, self.instance.capacity, self.clock)
                 excluded = prefixes.root_bound()
                 self._prove_reloads(excluded, certified=True)
             with self.clock.phase("beams"):
@@ -148,6 +146,7 @@ class _Search(Search[CacheSolution]):
                         if order is None:
                             break
                         self.consider(retained(self.instance, order))
+                    self.improve(10 * states)
             with self.clock.phase("prefixes"):
                 while not self.closed:
                     order = prefixes.order_within(excluded)
@@ -159,6 +158,13 @@ class _Search(Search[CacheSolution]):
                     self._prove_reloads(excluded, prefixes.states <= MOST_CHECKED)
         except OutOfTimeError:
             self.limit_hit = "time_s" if self.clock.expired else "memory_mb"
+
+    def improve(self, rounds: int) -> None:
+        """Move batches of the incumbent's order."""
+        if self.best is not None and not self.over:
+            start = list(self.best.order)
+            order, _ = moved(self.instance, start, rounds, self.rng, self.clock)
+            self.consider(retained(self.instance, order))
 
     @property
     def reloads(self) -> int:

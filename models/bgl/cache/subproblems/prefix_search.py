@@ -22,6 +22,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Bools, Ints
 from gadgetopt.search.clock import Clock
 
+from .ordering import heavy_path
 from .reload_tables import Incidence, OutOfTimeError, SubsetTables, Words, bits
 
 #: States up to which a search goes on: some 2 GB of memory.
@@ -29,6 +30,9 @@ MOST_STATES = 15 * 10**6
 
 #: States of a set that the others of the set are compared with.
 _LEADERS = 12
+
+#: Reloads up to which the bottlenecks are computed at first.
+_FIRST_BUDGET = 8
 
 #: Times its width, the states of a beam while nodes are dropped.
 _WAYS = 8
@@ -88,8 +92,6 @@ class PrefixSearch:
     batches : list of list of int
         At most `MOST_BATCHES`.
     capacity : int
-    most_reloads : int
-        The largest budget that is asked for.
     clock : Clock
     most_states : int, optional
         States that a search may have before it gives up.
@@ -109,25 +111,38 @@ class PrefixSearch:
         self,
         batches: list[list[int]],
         capacity: int,
-        most_reloads: int,
         clock: Clock,
         most_states: int = MOST_STATES,
     ):
         self.incidence = Incidence(batches)
         self.capacity, self.clock, self.most_states = capacity, clock, most_states
         self.tables = SubsetTables(self.incidence, capacity, clock)
-        self.most_reloads = min(most_reloads, self.incidence.repeats)
-        self.bottleneck = self.tables.bottlenecks(self.most_reloads)
         self.states = 0
+        self._prepare(_FIRST_BUDGET)
+
+    def _prepare(self, budget: int) -> None:
+        """Compute the bottlenecks up to a budget."""
+        self.prepared = min(budget, self.incidence.repeats)
+        self.bottleneck = self.tables.bottlenecks(self.prepared)
 
     def root_bound(self) -> int:
-        """Return a lower bound on the reloads of all orders, at most `most_reloads` + 1."""
-        paths = self.tables.heaviest_paths(self.incidence.overlap())
+        """Return a lower bound on the reloads of all orders."""
+        while self.bottleneck[0, 0] > self.prepared:
+            self._prepare(2 * self.prepared)
+        bound = int(self.bottleneck[0, 0])
+        overlap = self.incidence.overlap()
+        path = heavy_path(overlap, 0)
+        # Only where the bound of one path is better can that of the heaviest one be.
+        if self._priced(int(overlap[path[:-1], path[1:]].sum())) > bound:
+            paths = self.tables.heaviest_paths(overlap)
+            M = self.incidence.num_batches
+            bound = max(bound, self._priced(max(int(paths[1 << b, b]) for b in range(M))))
+        return bound
+
+    def _priced(self, path: int) -> int:
+        """Return the reloads if half a miss is paid for each slot, and paths weigh so much."""
         M, repeats = self.incidence.num_batches, self.incidence.repeats
-        heaviest = max(int(paths[1 << b, b]) for b in range(M))
-        priced = -(-(2 * repeats - heaviest - self.capacity * (M - 1)) // 2)
-        bound = max(0, priced, int(self.bottleneck[0, 0]))
-        return min(bound, self.most_reloads + 1)
+        return -(-(2 * repeats - path - self.capacity * (M - 1)) // 2)
 
     def order_within(self, budget: int, width: int | None = None) -> list[int] | None:
         """Return an order of at most so many reloads, or None if there is none.
@@ -135,7 +150,9 @@ class PrefixSearch:
         With a `width` only so many states of each layer are kept, those of the least bounds; None
         then proves nothing.
         """
-        budget = min(budget, self.most_reloads)
+        budget = min(budget, self.incidence.repeats)
+        if width is None and budget > self.prepared:
+            self._prepare(budget + _FIRST_BUDGET)
         M, W = self.incidence.num_batches, self.incidence.words
         zero = np.zeros(1, dtype=np.int64)
         layers = [Layer(zero, np.zeros((1, W), dtype=np.uint64), zero, zero, zero)]
@@ -168,7 +185,7 @@ class PrefixSearch:
             need = self.tables.live[after] - self.capacity - bits(dropped)
             reloads = layer.reloads[here] + np.maximum(need, 0)
             fits = reloads <= budget
-            then = np.minimum(np.maximum(bits(dropped), bits(dropped) + need), budget)
+            then = np.minimum(bits(dropped) + np.maximum(need, 0), self.prepared + 1)
             fits &= reloads + self.bottleneck[after, then] <= budget
             last = np.full(len(here), b)
             children.append(Layer(after, dropped, reloads, parents[here], last).take(fits))
@@ -201,7 +218,7 @@ class PrefixSearch:
 
     def _to_come(self, layer: Layer) -> Ints:
         """Return a lower bound on the reloads still to be decided, for each state."""
-        known = np.minimum(bits(layer.dropped), self.most_reloads)
+        known = np.minimum(bits(layer.dropped), self.prepared + 1)
         bound: Ints = self.bottleneck[layer.done, known].astype(np.int64)
         return bound
 

@@ -70,7 +70,9 @@ class Incidence:
 
     def overlap(self) -> Ints:
         """Return the number of common nodes of each pair of batches, shape (M, M)."""
-        return bits(self.batch[:, None, :] & self.batch[None, :, :])
+        common = bits(self.batch[:, None, :] & self.batch[None, :, :])
+        np.fill_diagonal(common, 0)
+        return common
 
 
 def bits(words: Words) -> Ints:
@@ -112,14 +114,19 @@ class SubsetTables:
         return found
 
     def bottlenecks(self, budget: int) -> npt.NDArray[np.int16]:
-        """Return H(S, d) for d up to a budget, shape (2^M, budget + 1); more is budget + 1."""
+        """Return H(S, d) for d up to a budget, shape (2^M, budget + 2).
+
+        Values beyond the budget are budget + 1; the last column, of more dropped nodes, is 0. Of
+        sets with too many live nodes nothing is computed.
+        """
         M, batch = self.incidence.num_batches, self.incidence.batch
         most = np.int16(budget + 1)
         table = np.full((self.full + 1, budget + 2), most, dtype=np.int16)
         table[self.full, : budget + 1] = 0
         dropped = np.arange(budget + 1, dtype=np.int16)
-        for layer in reversed(self.layers[:-1]):
+        for every in reversed(self.layers[:-1]):
             self._check_time()
+            layer = every[self.live[every] - self.capacity <= budget]
             alive = self.live_nodes(layer)
             for b in range(M):
                 here = layer >> b & 1 == 0
@@ -132,7 +139,8 @@ class SubsetTables:
                 cost = then - carry + table[after[:, None], then]
                 best = table[sets, : budget + 1]
                 table[sets, : budget + 1] = np.minimum(np.minimum(best, cost), most)
-        return table[:, : budget + 1]
+        table[:, budget + 1] = 0
+        return table
 
     def heaviest_paths(self, overlap: Ints) -> npt.NDArray[np.int16]:
         """Return the heaviest path from each batch through all that are not in a set.

@@ -35,7 +35,7 @@ def least_reloads(batches, capacity):
 def test_the_least_budget_with_an_order_is_that_of_all_orders(seed):
     batches, capacity = random_batches(seed)
     best = least_reloads(batches, capacity)
-    search = PrefixSearch(batches, capacity, 60, Clock())
+    search = PrefixSearch(batches, capacity, Clock())
     assert search.root_bound() <= best
     if best:
         assert search.order_within(best - 1) is None
@@ -47,13 +47,13 @@ def test_the_least_budget_with_an_order_is_that_of_all_orders(seed):
 @pytest.mark.parametrize("seed", range(20))
 def test_a_beam_finds_orders_only(seed):
     batches, capacity = random_batches(seed)
-    found = PrefixSearch(batches, capacity, 60, Clock()).order_within(60, width=3)
+    found = PrefixSearch(batches, capacity, Clock()).order_within(60, width=3)
     assert found is None or sorted(found) == list(range(len(batches)))
 
 
 def test_more_than_64_repeated_nodes_take_two_words():
     batches = [list(range(70)), [*range(30, 70), 100], list(range(40))]
-    search = PrefixSearch(batches, 35, 200, Clock())
+    search = PrefixSearch(batches, 35, Clock())
     assert Incidence(batches).words == 2
     best = least_reloads(batches, 35)
     assert search.order_within(best - 1) is None
@@ -78,4 +78,4 @@ def test_heaviest_paths_are_those_of_all_orders(seed):
 def test_without_time_the_search_says_so():
     batches, _ = random_batches(3)
     with pytest.raises(OutOfTimeError):
-        PrefixSearch(batches, 2, 60, Clock(Limits(time_s=0.0)))
+        PrefixSearch(batches, 2, Clock(Limits(time_s=0.0)))
