@@ -146,16 +146,14 @@ def _training(
     fanouts: str,
     capacity_share: float,
 ) -> CacheInstance:
-    """Return training on a graph, each training node with its sampled neighbourhood."""
+    """Return training on a graph: training nodes, shuffled, and their sampled neighbourhoods."""
     from ..instance import CacheInstance, TrainingGraph
 
     if not 0 < train_share <= 1:
         raise InputError(f"train_share: {train_share}, expected more than 0 and at most 1")
     hops = _fanouts(fanouts)
     count = len(graph)
-    train = sorted(
-        rng.choice(count, size=max(1, round(train_share * count)), replace=False).tolist()
-    )
+    train = rng.choice(count, size=max(1, round(train_share * count)), replace=False).tolist()
     neighbours = [sorted(graph[v]) for v in range(count)]
     requests = []
     for t in train:

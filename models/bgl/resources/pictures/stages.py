@@ -40,11 +40,12 @@ def draw(instance: ResourcesInstance, solution: ResourcesSolution) -> go.Figure:
     even = even_split(instance, Limits(), np.random.default_rng(0)).solution
     assert isinstance(even, ResourcesSolution), "there is an allocation, so there are even shares"
     share = {
-        "request_s": f"{solution.request_cores} cores",
-        "construct_s": f"{solution.construct_cores} cores",
-        "process_s": f"{solution.process_cores} cores",
-        "subgraph_copy_s": f"{solution.subgraph_units} units",
-        "cache_s": f"{solution.cache_cores} cores, {solution.feature_units} units",
+        "request_s": _count(solution.request_cores, "core"),
+        "construct_s": _count(solution.construct_cores, "core"),
+        "process_s": _count(solution.process_cores, "core"),
+        "subgraph_copy_s": _count(solution.subgraph_units, "unit"),
+        "cache_s": f"{_count(solution.cache_cores, 'core')}, "
+        + _count(solution.feature_units, "unit"),
     }
     labels = [_LABELS[k] for k in times]
     figure = go.Figure()
@@ -84,6 +85,10 @@ def draw(instance: ResourcesInstance, solution: ResourcesSolution) -> go.Figure:
         yaxis={"autorange": "reversed"},
     )
     return figure
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _written(price: Fraction) -> str:
