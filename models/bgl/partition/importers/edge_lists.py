@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,20 @@ from gadgetopt.errors import InputError
 from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.data import Instance
 
-from .reading import Options, Read, instance_of, lines_of, node_of
+from .reading import GraphOptions, Read, instance_of, lines_of, node_of, options_of
 
 #: A line of an edge list: further columns, such as weights, are not read.
 _SEPARATOR = re.compile(r"[\s,;]+")
+
+
+class EdgeListOptions(GraphOptions):
+    """Options of `edge_list`; `directed`: the first node of a line samples the second."""
+
+    directed: bool = False
+
+
+class OgbCsvOptions(EdgeListOptions):
+    """Options of `ogb_csv`."""
 
 
 def edge_list(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
@@ -33,14 +42,14 @@ def edge_list(files: Sequence[Path], rng: np.random.Generator, **options: Any) -
     rng : numpy.random.Generator
         Draws the training nodes.
     **options
-        The fields of `reading.Options`.
+        The fields of `EdgeListOptions`.
 
     Raises
     ------
     InputError
         If a file or an option cannot be used.
     """
-    given = Options(**options)
+    given = options_of(EdgeListOptions, options)
     jobs = [(read_edges(path, given.directed), given) for path in some(files)]
     return imported("edge-list", jobs, rng)
 
@@ -63,8 +72,8 @@ def ogb_csv(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> 
     InputError
         If a file or an option cannot be used.
     """
-    given = Options(**options)
-    jobs = []
+    given = options_of(OgbCsvOptions, options)
+    jobs: list[tuple[Read, GraphOptions]] = []
     for path in some(files):
         edges = _ogb_edges(path)
         read = read_edges(edges, given.directed)
@@ -79,7 +88,7 @@ def ogb_csv(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> 
         splits = sorted(raw.parent.glob("split/*/train.csv*"))
         own = given
         if not given.train_file and splits:
-            own = replace(given, train_file=str(splits[0]))
+            own = given.model_copy(update={"train_file": str(splits[0])})
         jobs.append((read, own))
     return imported("ogb-csv", jobs, rng)
 
@@ -121,7 +130,7 @@ def some(files: Sequence[Path]) -> list[Path]:
 
 
 def imported(
-    form: str, jobs: Sequence[tuple[Read, Options]], rng: np.random.Generator
+    form: str, jobs: Sequence[tuple[Read, GraphOptions]], rng: np.random.Generator
 ) -> ImportOutcome:
     """Return the instances of files that were read."""
     instances: list[tuple[str, Instance]] = []
@@ -135,7 +144,7 @@ def imported(
     return ImportOutcome(
         instances,
         {"instances": details},
-        {"format": form, "files": sources, "options": asdict(jobs[0][1])},
+        {"format": form, "files": sources, "options": jobs[0][1].model_dump()},
     )
 
 

@@ -13,7 +13,11 @@ from gadgetopt.pieces.traces import ImportOutcome
 
 from ..instance import MOST_NODES
 from .edge_lists import imported, some
-from .reading import Options, Read, lines_of, node_of
+from .reading import GraphOptions, Read, lines_of, node_of, options_of
+
+
+class MetisGraphOptions(GraphOptions):
+    """Options of `metis_graph`."""
 
 
 def metis_graph(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> ImportOutcome:
@@ -29,14 +33,14 @@ def metis_graph(files: Sequence[Path], rng: np.random.Generator, **options: Any)
     rng : numpy.random.Generator
         Draws the training nodes.
     **options
-        The fields of `reading.Options`; graphs are undirected.
+        The fields of `MetisGraphOptions`; graphs are undirected.
 
     Raises
     ------
     InputError
         If a file or an option cannot be used.
     """
-    given = Options(**options)
+    given = options_of(MetisGraphOptions, options)
     return imported("metis-graph", [(read_metis(p), given) for p in some(files)], rng)
 
 

@@ -5,34 +5,68 @@ from __future__ import annotations
 import gzip
 import hashlib
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 
 from ..generate.presets import fanouts_of
-from ..instance import MOST_NODES, BglPartitionInstance
+from ..instance import MOST_NODES, MOST_PARTS, BglPartitionInstance
 
 #: Rejected lines that a report lists; of more it says how many.
 MOST_LISTED = 20
 
 
-@dataclass(frozen=True)
-class Options:
-    """What a graph file does not say."""
+class GraphOptions(BaseModel):
+    """What a graph file does not say. Text, as a command line gives it, is converted.
 
-    num_parts: int = 4
-    train_share: float = 0.1
+    Attributes
+    ----------
+    num_parts : int
+    train_share : float
+        Share of the nodes that are drawn as training nodes, without a `train_file`.
+    train_file : str
+        Training nodes, one number a line.
+    fanouts : str
+        Separated by commas.
+    node_imbalance, train_imbalance : float
+    weights : "requests" or "edge"
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    num_parts: int = Field(default=4, ge=2, le=MOST_PARTS)
+    train_share: float = Field(default=0.1, gt=0, le=1)
     train_file: str = ""
     fanouts: str = "15,10,5"
-    node_imbalance: float = 0.05
-    train_imbalance: float = 0.05
+    node_imbalance: float = Field(default=0.05, ge=0)
+    train_imbalance: float = Field(default=0.05, ge=0)
     weights: Literal["requests", "edge"] = "requests"
-    directed: bool = False
+
+
+AnyOptions = TypeVar("AnyOptions", bound=GraphOptions)
+
+
+def options_of(kind: type[AnyOptions], given: Mapping[str, Any]) -> AnyOptions:
+    """Return options of a kind.
+
+    Raises
+    ------
+    InputError
+        If one is unknown or has a wrong value.
+    """
+    try:
+        return kind(**given)
+    except ValidationError as error:
+        detail = error.errors()[0]
+        place = ".".join(map(str, detail["loc"]))
+        raise InputError(f"{place}: {detail['input']!r}: {detail['msg']}") from error
 
 
 @dataclass
@@ -111,7 +145,9 @@ def node_of(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
-def instance_of(read: Read, options: Options, rng: np.random.Generator) -> BglPartitionInstance:
+def instance_of(
+    read: Read, options: GraphOptions, rng: np.random.Generator
+) -> BglPartitionInstance:
     """Return the instance of a file's edges, nodes renumbered in ascending order.
 
     Raises
@@ -126,17 +162,10 @@ def instance_of(read: Read, options: Options, rng: np.random.Generator) -> BglPa
         raise InputError(f"{read.path}: {len(nodes)} nodes, expected at most {MOST_NODES}")
     number = {v: i for i, v in enumerate(nodes)}
     trained = _trained(read, options, number, rng)
-    if options.num_parts < 2:
-        raise InputError(f"num_parts: {options.num_parts}, expected at least 2")
-    if options.weights not in ("requests", "edge"):
-        raise InputError(f"weights: {options.weights!r}, expected requests or edge")
-    for name in ("node_imbalance", "train_imbalance"):
-        if not getattr(options, name) >= 0:
-            raise InputError(f"{name}: {getattr(options, name)}, expected at least 0")
     return BglPartitionInstance(
         num_nodes=len(nodes),
         edges=tuple((number[u], number[v]) for u, v in read.edges),
-        directed=options.directed,
+        directed=read.directed,
         train_nodes=tuple(trained),
         num_parts=options.num_parts,
         node_imbalance=decimal_rational(options.node_imbalance),
@@ -147,7 +176,7 @@ def instance_of(read: Read, options: Options, rng: np.random.Generator) -> BglPa
 
 
 def _trained(
-    read: Read, options: Options, number: dict[int, int], rng: np.random.Generator
+    read: Read, options: GraphOptions, number: dict[int, int], rng: np.random.Generator
 ) -> list[int]:
     if options.train_file:
         lines, _ = lines_of(Path(options.train_file))
@@ -159,7 +188,5 @@ def _trained(
                 + (f"entry {unknown[0] + 1} is no node of {read.path.name}" if given else "empty")
             )
         return sorted({number[v] for v in given if v is not None})
-    if not 0 < options.train_share <= 1:
-        raise InputError(f"train_share: {options.train_share}, expected more than 0 and at most 1")
     count = max(1, round(options.train_share * len(number)))
     return sorted(rng.choice(len(number), count, replace=False).tolist())

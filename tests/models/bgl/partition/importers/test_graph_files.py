@@ -98,10 +98,10 @@ def test_options_and_files_that_cannot_be_used_are_answered(tmp_path):
     path = tmp_path / "g.txt"
     path.write_text("0 1\n")
     for options, message in (
-        ({"num_parts": 1}, "num_parts: 1, expected at least 2"),
+        ({"num_parts": 1}, "num_parts: 1: Input should be greater"),
         ({"train_share": 2.0}, "train_share: 2.0"),
         ({"node_imbalance": -1.0}, "node_imbalance: -1.0"),
-        ({"weights": "bytes"}, "weights: 'bytes', expected requests or edge"),
+        ({"weights": "bytes"}, "weights: 'bytes': Input should be"),
     ):
         with pytest.raises(InputError, match=message):
             read(edge_list, path, **options)
