@@ -2,7 +2,7 @@
 
 Each room declares its own parts:
 
-- `instance`, `graph`, `requests`: the graph, and the weights of its pairs, exactly
+- `instance`, `graph`, `requests`, `terms`: the graph, and the weights of its pairs, exactly
 - `evaluate`, `certificate`, `elimination`, `features`, `generate`, `importers`, `pictures`
 - `formulations`: the integer program (2) in two linearisations, and clauses
 - `bounds`: stars, isolating cuts, the semidefinite bound, elimination that forgets

@@ -41,8 +41,8 @@ from gadgetopt.pieces.graphs.flows import FlowNetwork
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
 
 from .elimination import Elimination as EliminationRun
-from .elimination import terms_of
 from .instance import BglPartitionInstance
+from .terms import terms_of
 
 #: Partial partitions of a step, nodes of a matrix, and pairs times training nodes of a check.
 MOST_STATES, MOST_MATRIX, MOST_FLOW = 2**22, 1500, 10**8
@@ -159,7 +159,8 @@ def _eliminated(instance: BglPartitionInstance, proof: Elimination) -> Fraction:
     if proof.at_least is not None:
         most = min(most, math.floor(proof.at_least * instance.pair_weights.scale))
     run = EliminationRun(terms, proof.order, most, placed=proof.placed)
-    return Fraction(run.run(MOST_STATES, forgotten, expand_at_most=MOST_STATES).bound)
+    found = run.run(MOST_STATES, forgotten, expand_at_most=MOST_STATES, history=proof.placed)
+    return Fraction(found.bound)
 
 
 # -- counting --------------------------------------------------------------------------------------

@@ -31,83 +31,12 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
 
-from .instance import BglPartitionInstance
+from .terms import Terms
 
 #: Bits of a partial partition: parts of the frontier, and loads.
 MOST_CODE_BITS = 62
 #: Additions of a step: partial partitions times parts times what they look up.
 MOST_WORK = 2**28
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What the elimination of an instance adds up.
-
-    Attributes
-    ----------
-    parts : int
-    pairs : mapping
-        For every branched node, its weights to other branched nodes.
-    stars : mapping
-        For every branched node, its weights to nodes that are not branched on.
-    leaves : mapping
-        For every branched node, its weights to nodes that have no other neighbour.
-    trained : frozenset of int
-        The branched nodes that are training nodes.
-    train_cap, node_cap : int
-    """
-
-    parts: int
-    pairs: Mapping[int, Mapping[int, int]]
-    stars: Mapping[int, Mapping[int, int]]
-    leaves: Mapping[int, Mapping[int, int]]
-    trained: frozenset[int]
-    train_cap: int
-    node_cap: int
-
-    @property
-    def counts_nodes(self) -> bool:
-        """True if nodes that are no training nodes are branched on, so that loads are two."""
-        return len(self.trained) < len(self.pairs)
-
-
-def terms_of(instance: BglPartitionInstance, *, every_node: bool = False) -> Terms:
-    """Return the terms: training nodes with weight are branched on, or every node with weight.
-
-    Where two nodes that are no training nodes share weight, every node is.
-    """
-    weights = instance.pair_weights
-    trained = set(instance.train_nodes)
-    listed = list(
-        zip(weights.first.tolist(), weights.second.tolist(), weights.scaled.tolist(), strict=True)
-    )
-    every_node = every_node or any(a not in trained and b not in trained for a, b, _ in listed)
-    pairs: dict[int, dict[int, int]] = {}
-    stars: dict[int, dict[int, int]] = {}
-    members: dict[int, int] = {}
-    for v in sorted({v for a, b, _ in listed for v in (a, b)}):
-        if every_node or v in trained:
-            pairs[v], stars[v] = {}, {}
-    for a, b, w in listed:
-        if a in pairs and b in pairs:
-            pairs[a][b] = pairs[b][a] = w
-        else:
-            branched, other = (a, b) if a in pairs else (b, a)
-            stars[branched][other] = w
-            members[other] = members.get(other, 0) + 1
-    leaves: dict[int, dict[int, int]] = {}
-    for v, rays in stars.items():  # a node with one neighbour goes where that is
-        leaves[v] = {u: w for u, w in rays.items() if members[u] == 1}
-        stars[v] = {u: w for u, w in rays.items() if members[u] > 1}
-    return Terms(
-        instance.used_parts,
-        pairs,
-        stars,
-        leaves,
-        frozenset(trained & set(pairs)),
-        instance.train_cap,
-        instance.node_cap,
-    )
 
 
 @dataclass
@@ -155,6 +84,11 @@ class _Slots:
                 "too many parts, or too wide a frontier"
             )
         return shift
+
+    @property
+    def full(self) -> bool:
+        """True if no further node finds a slot."""
+        return self.start + (len(self.slot_of) + 1) * self.bits > MOST_CODE_BITS
 
     def read(self, codes: Ints, v: int) -> Ints:
         """Return the part of a node in every partial partition."""
@@ -211,7 +145,8 @@ class Elimination:
         self._ahead = _ahead(terms, self.order)
         #: Neighbours of a star's centre whose parts are still known.
         self._known: dict[int, dict[int, int]] = {}
-        self._steps: list[tuple[Ints, Ints]] = []
+        #: Of every step, the parent of each partial partition and the part that was chosen.
+        self._steps: list[tuple[np.ndarray, np.ndarray]] = []
 
     def run(
         self,
@@ -219,6 +154,8 @@ class Elimination:
         forget: Sequence[Sequence[int]] | None = None,
         stop: Callable[[], bool] = lambda: False,
         expand_at_most: int | None = None,
+        *,
+        history: bool = True,
     ) -> Eliminated:
         """Branch on all nodes.
 
@@ -232,6 +169,8 @@ class Elimination:
             Asked before every step.
         expand_at_most : int, optional
             With `forget`: more states than these are refused.
+        history : bool, default True
+            Keep how partial partitions came about, and return the parts of the cheapest.
 
         Raises
         ------
@@ -256,7 +195,11 @@ class Elimination:
                 if now:
                     parents, choices = self._merged(parents, choices)
             most = min(most_states, max(1, MOST_WORK // self._lookups(step + 1)))
-            while forget is None and len(self.codes) > most and self.slots.slot_of:
+            while (
+                forget is None
+                and self.slots.slot_of
+                and (len(self.codes) > most or (self.slots.full and step + 1 < len(self.order)))
+            ):
                 u = min(self.slots.slot_of, key=lambda u: (self._weight_ahead(u, step), u))
                 now.append(u)
                 self._forget(u)
@@ -268,7 +211,8 @@ class Elimination:
                 raise ModelRefused(f"step {step} has too many partial partitions")
             forgotten.append(tuple(now))
             widest = max(widest, len(self.codes))
-            self._steps.append((parents, choices))
+            if history:
+                self._steps.append((parents.astype(np.int32), choices.astype(np.int8)))
             if not len(self.codes):
                 missing = len(self.order) - len(forgotten)
                 return Eliminated(self.at_least, (*forgotten, *((),) * missing), None, widest)
@@ -276,7 +220,8 @@ class Elimination:
             self.costs = self.costs + self._moving_costs()
         best = int(np.argmin(self.costs))
         least = min(self.at_least, int(self.costs[best]))
-        return Eliminated(least, tuple(forgotten), self._history(best), widest)
+        part = self._history(best) if history else None
+        return Eliminated(least, tuple(forgotten), part, widest)
 
     # -- one step ------------------------------------------------------------------------------
 
@@ -398,8 +343,9 @@ class Elimination:
         load = np.zeros(len(states), dtype=np.int64)
         at = states
         for v, (parents, choices) in zip(reversed(self.order), reversed(self._steps), strict=True):
-            sign = 1 - 2 * choices[at]
-            load += choices[at]
+            chosen = choices[at].astype(np.int64)
+            sign = 1 - 2 * chosen
+            load += chosen
             for u, w in (*self.terms.stars[v].items(), *self.terms.leaves[v].items()):
                 loss[:, column[u]] += w * sign
             at = parents[at]

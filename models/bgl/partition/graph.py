@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from gadgetopt.numbers.arrays import Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Graph:
     """A graph without loops; each pair of neighbours is there in both directions.
 

@@ -29,7 +29,7 @@ MOST_TERMS = 2 * 10**7
 MOST_TOTAL = 2**52
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PairWeights:
     """Weights of pairs of nodes, ascending, each pair once and its smaller node first.
 

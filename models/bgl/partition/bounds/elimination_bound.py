@@ -10,9 +10,10 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from .. import certificate as certificates
-from ..elimination import Eliminated, Elimination, terms_of
+from ..elimination import Eliminated, Elimination
 from ..instance import BglPartitionInstance
 from ..subproblems.elimination_order import narrow_order
+from ..terms import terms_of
 
 
 def elimination_bound(

@@ -17,13 +17,14 @@ from gadgetopt.system.result import Limits, MethodOutcome
 from ..baselines.multi_start import best_start
 from ..bounds.elimination_bound import certificate_of
 from ..certificate import BglPartitionCertificate, Stars
-from ..elimination import Eliminated, Elimination, terms_of
+from ..elimination import Eliminated, Elimination
 from ..formulations.clauses import ClauseModel, Units, unscaled
 from ..formulations.coefficients import check_size
 from ..instance import BglPartitionInstance, BglPartitionSolution
 from ..subproblems.completion import complete
 from ..subproblems.elimination_order import narrow_order
 from ..subproblems.local_search import Weighted, improve
+from ..terms import terms_of
 
 #: Partial partitions of the first elimination, and the factor from one to the next.
 FIRST_STATES, MORE = 2**14, 8

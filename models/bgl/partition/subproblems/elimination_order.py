@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from ..elimination import Terms
+from ..terms import Terms
 
 #: First nodes that are tried.
 MOST_STARTS = 12

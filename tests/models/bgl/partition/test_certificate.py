@@ -14,7 +14,7 @@ from gadgetopt.models.bgl.partition.certificate import (
     is_positive_semidefinite,
     largest_square_sum,
 )
-from gadgetopt.models.bgl.partition.elimination import terms_of
+from gadgetopt.models.bgl.partition.terms import terms_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

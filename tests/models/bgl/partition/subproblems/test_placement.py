@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-from gadgetopt.models.bgl.partition.elimination import terms_of
 from gadgetopt.models.bgl.partition.evaluate import evaluate
 from gadgetopt.models.bgl.partition.generate.presets import planted
 from gadgetopt.models.bgl.partition.instance import BglPartitionSolution
@@ -11,6 +10,7 @@ from gadgetopt.models.bgl.partition.subproblems import completion
 from gadgetopt.models.bgl.partition.subproblems.balance import balanced
 from gadgetopt.models.bgl.partition.subproblems.elimination_order import narrow_order
 from gadgetopt.models.bgl.partition.subproblems.local_search import Weighted, improve
+from gadgetopt.models.bgl.partition.terms import terms_of
 from hypothesis import given
 from hypothesis import strategies as st
 
