@@ -31,7 +31,7 @@ class TrainingGraph(Data):
         GPUs that train together: w of the shuffling error.
     """
 
-    num_nodes: PositiveInt
+    num_nodes: Annotated[int, Field(gt=0, le=10**8)]
     edges: tuple[tuple[NonNegativeInt, NonNegativeInt], ...]
     train_nodes: Annotated[Nodes, Field(min_length=1)]
     labels: Nodes | None = None

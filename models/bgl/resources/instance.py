@@ -5,19 +5,32 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 from pydantic_core import PydanticKnownError
 
-from gadgetopt.system.data import Instance, PositiveInt, Rational, Solution
+from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.system.data import (
+    LEAST_SIZE,
+    MOST_SIZE,
+    Instance,
+    PositiveInt,
+    Rational,
+    Solution,
+)
 
 
-def _not_negative(value: Fraction) -> Fraction:
+def _realistic(value: Fraction) -> Fraction:
     if value < 0:
         raise PydanticKnownError("greater_than_equal", {"ge": 0})
+    if 0 < value < decimal_rational(LEAST_SIZE):
+        raise PydanticKnownError("greater_than_equal", {"ge": LEAST_SIZE})
+    if value > decimal_rational(MOST_SIZE):
+        raise PydanticKnownError("less_than_equal", {"le": MOST_SIZE})
     return value
 
 
-NonNegativeRational = Annotated[Rational, AfterValidator(_not_negative)]
+Work = Annotated[Rational, AfterValidator(_realistic)]
+Count = Annotated[int, Field(gt=0, le=10**9)]
 
 
 class ResourcesInstance(Instance):
@@ -41,18 +54,18 @@ class ResourcesInstance(Instance):
         :math:`C_{gs}, C_{wm}, B_{pcie}`.
     """
 
-    request_core_s: NonNegativeRational
-    construct_core_s: NonNegativeRational
-    net_s: NonNegativeRational
-    process_core_s: NonNegativeRational
-    subgraph_unit_s: NonNegativeRational
-    feature_unit_s: NonNegativeRational
-    cache_core_s: NonNegativeRational
-    cache_floor_s: NonNegativeRational
-    gpu_s: NonNegativeRational
-    store_cores: PositiveInt
-    worker_cores: PositiveInt
-    pcie_units: PositiveInt
+    request_core_s: Work
+    construct_core_s: Work
+    net_s: Work
+    process_core_s: Work
+    subgraph_unit_s: Work
+    feature_unit_s: Work
+    cache_core_s: Work
+    cache_floor_s: Work
+    gpu_s: Work
+    store_cores: Count
+    worker_cores: Count
+    pcie_units: Count
 
     @property
     def fixed_s(self) -> Fraction:

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Ints
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.highs import solve_form
@@ -17,7 +18,7 @@ from ..certificate import BoundaryPrices, CacheCertificate
 from ..formulations.retention import build_relaxation, given_intervals
 from ..instance import CacheInstance
 from ..subproblems.intervals import Intervals
-from ..subproblems.network import keep_by_flow, prices_of_flow
+from ..subproblems.network import MOST_COST, keep_by_flow, prices_of_flow
 from ..subproblems.sweep import keep_earliest_ends, unit_prices
 
 #: Largest denominator of prices that are read from a solver's duals.
@@ -57,9 +58,17 @@ def is_interval_matrix(instance: CacheInstance) -> bool:
 
 
 def savings(instance: CacheInstance, intervals: Intervals) -> Ints:
-    """Return the cost that keeping each interval saves."""
-    nodes = intervals.node.tolist()
-    return np.array([instance.miss_cost(v) for v in nodes], dtype=np.int64)
+    """Return the cost that keeping each interval saves.
+
+    Raises
+    ------
+    ModelRefused
+        If they have too many digits for a flow in 64-bit integers.
+    """
+    saved = [instance.miss_cost(v) for v in intervals.node.tolist()]
+    if sum(saved) > MOST_COST:
+        raise ModelRefused(f"weights: {sum(saved)} together have too many digits")
+    return np.array(saved, dtype=np.int64)
 
 
 def kept_and_priced(

@@ -7,11 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers.arrays import Bools, Ints
 from gadgetopt.system.result import Limits, MethodOutcome, Voucher
 
 from ..bounds.boundary_prices import is_interval_matrix, kept_and_priced, savings
-from ..certificate import BoundaryPrices, CacheCertificate
+from ..certificate import BoundaryPrices, CacheCertificate, miss_cost
 from ..formulations.retention import given_intervals
 from ..instance import CacheInstance
 from ..subproblems.intervals import solution_of
@@ -34,7 +33,8 @@ def belady(instance: CacheInstance, limits: Limits, rng: np.random.Generator) ->
     intervals = given_intervals(instance)
     kept, certificate = kept_and_priced(instance, intervals)
     order = range(len(instance.requests))
-    cost = _cost(instance, kept, savings(instance, intervals))
+    reloads = int((~kept).sum())
+    cost = instance.compulsory_cost + reloads * miss_cost(instance)
     return MethodOutcome(
         solution=solution_of(instance, order, kept, intervals),
         claimed_objective=cost,
@@ -63,7 +63,7 @@ def retention_flow(
     saving = savings(instance, intervals)
     kept = keep_by_flow(intervals, instance.capacity, saving)
     prices = prices_of_flow(intervals, instance.capacity, saving, kept)
-    cost = _cost(instance, kept, saving)
+    cost = instance.compulsory_cost + int(saving[~kept].sum())
     certificate = None
     if prices is not None:
         certificate = CacheCertificate(proof=BoundaryPrices(device=tuple(map(Fraction, prices))))
@@ -73,7 +73,3 @@ def retention_flow(
         dual_bound=cost if certificate is None else None,
         certificate=certificate,
     )
-
-
-def _cost(instance: CacheInstance, kept: Bools, saving: Ints) -> int:
-    return instance.compulsory_cost + int(saving[~kept].sum())

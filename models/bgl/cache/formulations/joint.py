@@ -33,7 +33,7 @@ from gadgetopt.errors import ModelRefused
 from ..instance import CacheInstance, CacheSolution
 from ..subproblems.intervals import intervals_of, solution_of
 from ..subproblems.sweep import keep_earliest_ends
-from .retention import check_size
+from .retention import check_size, held_at_most
 
 
 def check_free(instance: CacheInstance) -> None:
@@ -81,6 +81,7 @@ def build(instance: CacheInstance) -> pyo.ConcreteModel:
     single = instance.batch_size == 1
     once = sum(instance.miss_cost(v) for v in instance.frequency if v not in requests_of)
     last = len(sizes) - 1
+    space, _ = held_at_most(instance)
 
     m = pyo.ConcreteModel("joint")
     m.T = pyo.RangeSet(0, len(instance.requests) - 1)
@@ -136,7 +137,7 @@ def build(instance: CacheInstance) -> pyo.ConcreteModel:
 
         @m.Constraint(m.inner, doc="(J6): what stays fits")
         def capacity(m: Any, p: int) -> Any:
-            return sum(instance.size(v) * m.kappa[v, p] for v in m.V) <= instance.capacity
+            return sum(instance.size(v) * m.kappa[v, p] for v in m.V) <= space
 
     @m.Constraint(m.V, doc="(J7): the first use of a node misses")
     def first_misses(m: Any, v: int) -> Any:

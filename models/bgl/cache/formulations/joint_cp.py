@@ -18,6 +18,7 @@ from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..instance import CacheInstance, CacheSolution
 from .joint import batch_sizes, check_free, is_reversible, kept_solution, repeated_nodes
+from .retention import held_at_most
 
 
 class JointModel:
@@ -67,7 +68,7 @@ class JointModel:
         """(J6)."""
         for p in self.inner:
             held = sum(self.instance.size(v) * self.kept[v, p] for v in self.requests_of)
-            self.model.add(held <= self.instance.capacity)
+            self.model.add(held <= held_at_most(self.instance)[0])
 
     def first_uses_miss(self) -> None:
         """(J7)."""

@@ -68,8 +68,17 @@ def check_size(instance: CacheInstance, entries: int) -> None:
     if entries > _MOST_ENTRIES:
         raise ModelRefused(f"requests: a model of {entries} entries is too large")
     total = sum(instance.miss_cost(v) * k for v, k in instance.frequency.items())
-    if max(total, instance.capacity, instance.host_capacity) >= _MOST_COST:
-        raise ModelRefused(f"weights: costs of up to {total} have too many digits for a solver")
+    space = sum(instance.size(v) for v in instance.frequency)
+    if max(total, space) >= _MOST_COST:
+        raise ModelRefused(
+            f"weights, sizes: {total} and {space} together have too many digits for a solver"
+        )
+
+
+def held_at_most(instance: CacheInstance) -> tuple[int, int]:
+    """Return the capacities of device and host, no larger than all nodes need."""
+    space = sum(instance.size(v) for v in instance.frequency)
+    return min(instance.capacity, space), min(instance.host_capacity, space)
 
 
 def retention_model(instance: CacheInstance, domain: Any) -> pyo.ConcreteModel:
@@ -83,6 +92,7 @@ def retention_model(instance: CacheInstance, domain: Any) -> pyo.ConcreteModel:
     )
     c, c_host = instance.remote_cost, instance.host_cost
     hosted = instance.host_capacity > 0
+    device_space, host_space = held_at_most(instance)
     covering: list[list[int]] = [[] for _ in range(intervals.boundaries)]
     for r, (s, e) in enumerate(zip(start, end, strict=True)):
         for i in range(s, e):
@@ -100,9 +110,7 @@ def retention_model(instance: CacheInstance, domain: Any) -> pyo.ConcreteModel:
         def device(m: Any, i: int) -> Any:
             if not covering[i]:
                 return pyo.Constraint.Skip
-            return sum(instance.size(node[r]) * m.kappa[r] for r in covering[i]) <= (
-                instance.capacity
-            )
+            return sum(instance.size(node[r]) * m.kappa[r] for r in covering[i]) <= device_space
 
         saved = sum(instance.miss_cost(node[r]) * m.kappa[r] for r in m.R)
         m.objective = pyo.Objective(expr=total - saved, doc="(R1): the cost of loading")
@@ -116,14 +124,14 @@ def retention_model(instance: CacheInstance, domain: Any) -> pyo.ConcreteModel:
     def device_holds(m: Any, i: int) -> Any:
         if not covering[i]:
             return pyo.Constraint.Skip
-        return sum(instance.size(node[r]) * m.x[r, i] for r in covering[i]) <= instance.capacity
+        return sum(instance.size(node[r]) * m.x[r, i] for r in covering[i]) <= device_space
 
     @m.Constraint(m.I, doc="(R3): the rest fits on the host")
     def host_holds(m: Any, i: int) -> Any:
         if not covering[i]:
             return pyo.Constraint.Skip
         rest = sum(instance.size(node[r]) * (m.y[r] - m.x[r, i]) for r in covering[i])
-        return rest <= instance.host_capacity
+        return rest <= host_space
 
     @m.Constraint(m.A, doc="(R4): what has left the device does not return")
     def leaves_once(m: Any, r: int, i: int) -> Any:

@@ -10,28 +10,20 @@ from __future__ import annotations
 import numpy as np
 from ortools.graph.python import min_cost_flow
 
-from gadgetopt.errors import ModelRefused, SolverError
+from gadgetopt.errors import SolverError
 from gadgetopt.numbers.arrays import Bools, Ints
 
 from .intervals import Intervals
 
 #: Largest sum of costs that the flow solver's integers hold with room to spare.
-_MOST_COST = 2**50
+MOST_COST = 2**50
 
 
 def keep_by_flow(intervals: Intervals, capacity: int, saving: Ints) -> Bools:
-    """Return which intervals of unit size an optimal flow keeps.
-
-    Raises
-    ------
-    ModelRefused
-        If the savings have too many digits.
-    """
+    """Return which intervals of unit size an optimal flow keeps; savings sum up to `MOST_COST`."""
     count, units = len(intervals.node), min(capacity, len(intervals.node))
     if count == 0 or units == 0:
         return np.zeros(count, dtype=bool)
-    if sum(saving.tolist()) > _MOST_COST:
-        raise ModelRefused(f"weights: {sum(saving.tolist())} together have too many digits")
     network = min_cost_flow.SimpleMinCostFlow()
     line = np.arange(intervals.boundaries)
     network.add_arcs_with_capacity_and_unit_cost(

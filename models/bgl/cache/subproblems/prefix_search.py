@@ -115,8 +115,9 @@ class PrefixSearch:
         most_states: int = MOST_STATES,
     ):
         self.incidence = Incidence(batches)
-        self.capacity, self.clock, self.most_states = capacity, clock, most_states
-        self.tables = SubsetTables(self.incidence, capacity, clock)
+        self.capacity = min(capacity, len(self.incidence.nodes))
+        self.clock, self.most_states = clock, most_states
+        self.tables = SubsetTables(self.incidence, self.capacity, clock)
         self.states = 0
         self._prepare(_FIRST_BUDGET)
 

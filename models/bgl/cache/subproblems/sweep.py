@@ -102,7 +102,7 @@ def unit_prices(intervals: Intervals, capacity: int) -> list[int] | None:
     A shortest path over boundaries: the next one priced after i being j, K is paid and 1 for every
     interval strictly between. O(M^2 + R).
     """
-    count = intervals.boundaries
+    count, capacity = intervals.boundaries, min(capacity, len(intervals.node))
     if count > MOST_BOUNDARIES:
         return None
     # cost[i]: the least cost with boundary i - 1 priced last (0: none), and of the intervals that

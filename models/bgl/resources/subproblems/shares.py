@@ -12,16 +12,11 @@ from fractions import Fraction
 
 from ..instance import ResourcesInstance, ResourcesSolution
 
-#: More shares than any instance has.
-_NEVER = 2**62
-
 
 def _share(work: Fraction, theta: Fraction) -> int:
     """Return the least whole share with which work takes no longer than theta, at least 1."""
     if not work:
         return 1
-    if not theta:
-        return _NEVER
     return max(1, -(-work.numerator * theta.denominator // (work.denominator * theta.numerator)))
 
 
@@ -33,8 +28,8 @@ def allocation(instance: ResourcesInstance, theta: Fraction) -> ResourcesSolutio
 
 def _shares(instance: ResourcesInstance, theta: Fraction) -> tuple[int, int, int] | None:
     """Return the least cores of requests and processing and units of subgraphs, if they suffice."""
-    if theta < instance.fixed_s:
-        return None
+    if theta < instance.fixed_s or theta <= 0:
+        return (1, 1, 1) if theta == 0 == _with_one_each(instance) else None
     process = _share(instance.process_core_s, theta)
     subgraph = _share(instance.subgraph_unit_s, theta)
     cores, units = instance.worker_cores - process, instance.pcie_units - subgraph
