@@ -146,7 +146,7 @@ class _Search(Search[CacheSolution]):
                         if order is None:
                             break
                         self.consider(retained(self.instance, order))
-                    self.improve(10 * states)
+                    self.improve(width)
             with self.clock.phase("prefixes"):
                 while not self.closed:
                     order = prefixes.order_within(excluded)
