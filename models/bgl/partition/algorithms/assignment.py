@@ -86,6 +86,7 @@ def _neighbours_in_parts(
     """Return how many nodes of each part lie 1 to `hops` hops from a block."""
     beside = np.zeros(parts)
     seen = np.zeros(len(part), dtype=bool)
+    stamp = np.empty(len(part), dtype=np.int64)
     seen[members] = True
     frontier = members
     for _ in range(hops):
@@ -95,7 +96,10 @@ def _neighbours_in_parts(
             reached = np.flatnonzero((adjacency @ inside) & ~seen)
         else:
             near = graph.neighbours(frontier)[0]
-            reached = np.unique(near[~seen[near]]).astype(np.int64)
+            near = near[~seen[near]].astype(np.int64)
+            # Each once: the last of the same numbers is the one whose place stays.
+            stamp[near] = np.arange(len(near))
+            reached = near[stamp[near] == np.arange(len(near))]
         if not len(reached):
             break
         seen[reached] = True

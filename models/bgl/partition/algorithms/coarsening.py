@@ -17,7 +17,7 @@ def grow_blocks(graph: Graph, block_cap: int, sources: Ints, pops: int) -> Ints:
     Each source begins a block. In a round every block takes the first `pops` nodes of its queue,
     one after the other, and their unvisited neighbours join it, the block of the lowest number
     first, until it has `block_cap` nodes. Nodes that no front reaches begin blocks of their own,
-    one in each of their components, until none is left.
+    in each of their components as many as it fills, until none is left.
     """
     n = graph.num_nodes
     block = np.full(n, -1, dtype=np.int64)
@@ -26,7 +26,7 @@ def grow_blocks(graph: Graph, block_cap: int, sources: Ints, pops: int) -> Ints:
     while len(sources):
         _grow(graph, block, following, sources, blocks, block_cap, pops)
         blocks += len(sources)
-        sources = _first_of_components(graph, block)
+        sources = _leftover_sources(graph, block, block_cap)
     return block
 
 
@@ -77,8 +77,8 @@ def _append(
     size[owner[begins]] += ends - begins + 1
 
 
-def _first_of_components(graph: Graph, block: Ints) -> Ints:
-    """Return the first unvisited node of each component of the unvisited nodes."""
+def _leftover_sources(graph: Graph, block: Ints, block_cap: int) -> Ints:
+    """Return sources in each component of the unvisited nodes, as many as it fills blocks."""
     left = np.flatnonzero(block < 0)
     if not len(left):
         return left
@@ -89,8 +89,11 @@ def _first_of_components(graph: Graph, block: Ints) -> Ints:
     pairs = (np.ones(int(inside.sum()), dtype=bool), (position[inside], number[heads[inside]]))
     matrix = csr_array(pairs, shape=(len(left), len(left)))
     _, label = connected_components(matrix, directed=False)
-    _, at = np.unique(label, return_index=True)
-    return left[np.sort(at)]
+    order = np.argsort(label, kind="stable")
+    counts = np.bincount(label)
+    rank = np.arange(len(left)) - np.repeat(np.cumsum(counts) - counts, counts)
+    # Every block_cap-th node of a component, the first included.
+    return np.sort(left[order[rank % block_cap == 0]])
 
 
 def block_links(graph: Graph, block: Ints, blocks: int) -> csr_array:

@@ -11,7 +11,7 @@ Sets: nodes v of V, training nodes T, parts i of 1 to k, pairs ab of Q. Variable
     & x \in \{0, 1\}, \quad 0 \le y \le 1                                       \tag{2e}
 
 Parts are alike: of the nodes by decreasing weight, the r-th uses none beyond part r. The linear
-relaxation has x = 1/k for all other nodes and cuts next to nothing.
+relaxation cuts only between the heaviest nodes, which are fixed so; all others may have x = 1/k.
 """
 
 from __future__ import annotations
