@@ -81,7 +81,6 @@ RATIOS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("planted, 120 on 2", "planted", {}),
     ("planted, 64 on 4", "quickstart", {}),
     ("geometric, 300 on 2", "geometric", {"nodes": 300, "radius": 0.1, "parts": 2}),
-    ("caveman, 40 x 8 on 4", "caveman", {"cliques": 40, "clique_nodes": 8}),
     (
         "power law, 200 on 2",
         "powerlaw_cluster",
