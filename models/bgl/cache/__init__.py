@@ -1,0 +1,65 @@
+"""BGL's caching: the order of mini-batches, and which features a GPU keeps between them.
+
+Each room declares its own parts:
+
+- `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`, `importers`
+- `subproblems`: intervals and their sweep, policies, sequences, tables over sets of batches
+- `formulations`: retention at a given order, (5); order and retention together, (6)
+- `bounds`: compulsory loads, prices of the cache's space, tables over orders
+- `algorithms`: proximity-aware order and FIFO
+- `baselines`: online policies, static caches, orders of ours
+- `exact`: sweep, flow, search over prefixes
+- `pictures`
+"""
+
+from gadgetopt.system.declaration import Citation, Parts, Problem
+
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    guarantees,
+    importers,
+    pictures,
+)
+
+part = Parts(__name__)
+
+PROBLEM = Problem(
+    name="bgl_cache",
+    title="BGL: order of mini-batches and feature cache",
+    citation=Citation(
+        authors="T. Liu, Y. Chen, D. Li, C. Wu, Y. Zhu, J. He, Y. Peng, H. Chen, H. Chen, C. Guo",
+        title="BGL: GPU-Efficient GNN Training by Optimizing Graph Data I/O and Preprocessing",
+        venue="NSDI 2023, 103-118",
+        year=2023,
+        arxiv="2112.08541",
+    ),
+    sense="min",
+    objective="cost of loaded features; misses with unit weights",
+    integral_objective=True,
+    instance_type=part("instance:CacheInstance"),
+    solution_type=part("instance:CacheSolution"),
+    evaluate=part("evaluate:evaluate"),
+    size=part("instance:size"),
+    features=part("features:features"),
+    certificate_type=part("certificate:CacheCertificate"),
+    check_bound=part("certificate:check_bound"),
+    default_method="order_search",
+    default_methods=("bgl", "fifo", "lru", "static_frequency", "path_order", "order_search"),
+    generators=generate.GENERATORS,
+    importers=importers.IMPORTERS,
+    formulations=formulations.FORMULATIONS,
+    methods=(
+        *algorithms.METHODS,
+        *baselines.METHODS,
+        *exact.METHODS,
+        *bounds.METHODS,
+        *formulations.METHODS,
+    ),
+    guarantees=guarantees.GUARANTEES,
+    pictures=pictures.PICTURES,
+)

@@ -1,0 +1,74 @@
+"""Policies that BGL is compared with, and orders of ours.
+
+- `policies`: FIFO, LRU, LFU and static caches on orders of several kinds.
+- `orders`: a heavy path through the overlaps; moves that save reloads.
+"""
+
+from gadgetopt.system.declaration import Method, Parts
+
+part = Parts(__name__)
+
+_ORDERS = ("given", "random", "path", "proximity")
+
+METHODS = (
+    Method(
+        name="fifo",
+        kind="baseline",
+        summary="first in, first out",
+        reference="classical",
+        run=part("policies:fifo"),
+        parameters={"order": "given", "sequences": 1},
+        choices={"order": _ORDERS},
+        stochastic=True,
+    ),
+    Method(
+        name="lru",
+        kind="baseline",
+        summary="least recently used",
+        reference="classical",
+        run=part("policies:lru"),
+        parameters={"order": "given", "sequences": 1},
+        choices={"order": _ORDERS},
+        stochastic=True,
+    ),
+    Method(
+        name="lfu",
+        kind="baseline",
+        summary="least frequently used since it was loaded",
+        reference="classical",
+        run=part("policies:lfu"),
+        parameters={"order": "given", "sequences": 1},
+        choices={"order": _ORDERS},
+        stochastic=True,
+    ),
+    Method(
+        name="static_degree",
+        kind="baseline",
+        summary="the nodes of highest degree, loaded first and kept",
+        reference="PaGraph (recalled)",
+        run=part("policies:static_degree"),
+    ),
+    Method(
+        name="static_frequency",
+        kind="baseline",
+        summary="the nodes of most uses, known in advance, loaded first and kept",
+        reference="oracle",
+        run=part("policies:static_frequency"),
+    ),
+    Method(
+        name="path_order",
+        kind="heuristic",
+        summary="batches along a heavy path through their overlaps, then the best retention",
+        reference="this project",
+        run=part("orders:path_order"),
+    ),
+    Method(
+        name="order_moves",
+        kind="heuristic",
+        summary="heavy paths, then moves and reversals that save reloads",
+        reference="this project",
+        run=part("orders:order_moves"),
+        parameters={"rounds": 2000},
+        stochastic=True,
+    ),
+)

@@ -1,0 +1,124 @@
+r"""The evaluator: the cost of loading features, from the order and the evictions alone.
+
+Batches are processed one by one. A node of a batch costs nothing if the device holds it, its weight
+times `host_cost` if the host does, and its weight times `remote_cost` otherwise. Then the device
+holds it. Between two batches the device and the host hold no more than their capacities. Features
+that are loaded before the first batch cost as much as misses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from gadgetopt.system.result import Evaluation, Violation
+
+from .instance import CacheInstance, CacheSolution
+
+
+def evaluate(instance: CacheInstance, solution: CacheSolution) -> Evaluation:
+    """Replay a solution and count what it loads.
+
+    Returns
+    -------
+    Evaluation
+        The objective is the cost of misses, hits of the host and preloads; None if the order does
+        not process every request once. Components: number of requested nodes, misses, hits on host
+        and device, preloads, and the cost without preloads.
+    """
+    wrong = tuple(_order_violations(instance, solution))
+    if wrong:
+        return Evaluation(None, wrong)
+    device, host = set(solution.preloaded), set()  # type: set[int], set[int]
+    preload_cost = sum(instance.miss_cost(v) for v in solution.preloaded if v in instance.frequency)
+    violations = [
+        Violation("unknown_preload", f"preloaded node {v}", 1)
+        for v in solution.preloaded
+        if v not in instance.frequency
+    ]
+    violations += _overfull(instance, device, instance.capacity, "preloaded", "device")
+    requested = misses = host_hits = cost = 0
+    batches = instance.batches(solution.order)
+    for p, batch in enumerate(batches):
+        requested += len(batch)
+        for v in batch:
+            if v in device:
+                continue
+            if v in host:
+                host_hits += 1
+                cost += instance.host_cost * instance.weight(v)
+                host.discard(v)
+            else:
+                misses += 1
+                cost += instance.miss_cost(v)
+        device.update(batch)
+        if p < len(batches) - 1:
+            violations += _retain(instance, solution, p, device, host)
+    components = {
+        "requested": requested,
+        "misses": misses,
+        "host_hits": host_hits,
+        "device_hits": requested - misses - host_hits,
+        "preloads": len(solution.preloaded),
+        "cost_without_preloads": cost,
+    }
+    return Evaluation(cost + preload_cost, tuple(violations), components)
+
+
+def _order_violations(instance: CacheInstance, solution: CacheSolution) -> Iterator[Violation]:
+    """Yield what makes the order no permutation, and lists of the wrong length."""
+    n, seen = len(instance.requests), set()  # type: int, set[int]
+    for k, t in enumerate(solution.order):
+        if t >= n:
+            yield Violation("unknown_request", f"order[{k}]", t - n + 1)
+        elif t in seen:
+            yield Violation("request_twice", f"order[{k}]", 1)
+        seen.add(t)
+    missing = n - len(seen & set(range(n)))
+    if missing:
+        yield Violation("request_missing", f"order of {n} requests", missing)
+    if instance.order == "given":
+        for k, t in enumerate(solution.order):
+            if t != k:
+                yield Violation("order_is_given", f"order[{k}]", abs(t - k))
+                break
+    boundaries = instance.num_batches - 1
+    for name, wanted in (
+        ("evicted", {boundaries}),
+        ("demoted", {0, boundaries}),
+        ("dropped", {0, boundaries}),
+    ):
+        lists = len(getattr(solution, name))
+        if lists not in wanted:
+            yield Violation("number_of_lists", name, abs(lists - boundaries))
+
+
+def _retain(
+    instance: CacheInstance, solution: CacheSolution, p: int, device: set[int], host: set[int]
+) -> Iterator[Violation]:
+    """Apply the evictions after batch p, and yield what they violate."""
+    evicted = solution.evicted[p]
+    demoted = solution.demoted[p] if solution.demoted else ()
+    dropped = solution.dropped[p] if solution.dropped else ()
+    for v in evicted:
+        if v not in device:
+            yield Violation("evicted_is_not_there", f"evicted[{p}] node {v}", 1)
+        device.discard(v)
+    for v in demoted:
+        if v not in evicted:
+            yield Violation("demoted_is_not_evicted", f"demoted[{p}] node {v}", 1)
+        else:
+            host.add(v)
+    for v in dropped:
+        if v not in host:
+            yield Violation("dropped_is_not_there", f"dropped[{p}] node {v}", 1)
+        host.discard(v)
+    yield from _overfull(instance, device, instance.capacity, f"after batch {p}", "device")
+    yield from _overfull(instance, host, instance.host_capacity, f"after batch {p}", "host")
+
+
+def _overfull(
+    instance: CacheInstance, nodes: Iterable[int], capacity: int, where: str, cache: str
+) -> Iterator[Violation]:
+    held = sum(instance.size(v) for v in nodes)
+    if held > capacity:
+        yield Violation(f"{cache}_capacity", where, held - capacity)

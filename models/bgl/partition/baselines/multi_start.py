@@ -1,0 +1,76 @@
+"""BGL's partition from several starts, repaired, refined, and the rest placed at the least cost."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Ints
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ..algorithms.bgl import bgl_parts
+from ..instance import BglPartitionInstance, BglPartitionSolution
+from ..subproblems.balance import balanced
+from ..subproblems.completion import complete
+from ..subproblems.local_search import Weighted, improve
+
+
+def multi_start(
+    instance: BglPartitionInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    starts: int = 10,
+) -> MethodOutcome:
+    """Return the best of several of BGL's partitions, each repaired and refined.
+
+    Parameters
+    ----------
+    instance : BglPartitionInstance
+    limits : Limits
+        `time_s` ends it after a start, but not before the first.
+    rng : numpy.random.Generator
+        Draws the sources.
+    starts : int, default 10
+    """
+    if starts < 1:
+        raise ModelRefused(f"starts: {starts}, expected at least 1")
+    clock = Clock(limits)
+    part = best_start(instance, Weighted.of(instance), starts, clock, rng)
+    return MethodOutcome(
+        solution=BglPartitionSolution.of(part.tolist()),
+        claimed_objective=instance.pair_weights.cut(part),
+        limit_hit="time_s" if clock.expired else None,
+    )
+
+
+def best_start(
+    instance: BglPartitionInstance,
+    weighted: Weighted,
+    starts: int,
+    clock: Clock,
+    rng: np.random.Generator,
+    *,
+    memory: bool = True,
+) -> Ints:
+    """Return the cheapest partition of several starts, refined with a short memory or without."""
+    best, best_cut = None, 0
+    for _ in range(starts):
+        part = bgl_parts(instance.graph, weighted.trained, weighted.parts, rng)
+        part = balanced(
+            part, weighted.trained, weighted.pull(part), instance.node_cap, instance.train_cap
+        )
+        part = improve(weighted, part, clock, rng, memory=memory)
+        if instance.weights == "requests":
+            kept = {v: int(part[v]) for v in instance.train_nodes}
+            placed = complete(instance, kept)
+            if placed is not None and weighted.cut(placed) < weighted.cut(part):
+                part = placed
+        cut = weighted.cut(part)
+        if best is None or cut < best_cut:
+            best, best_cut = part, cut
+        if clock.expired:
+            break
+    assert best is not None, "there is a first start"
+    return best

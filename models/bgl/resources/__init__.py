@@ -1,0 +1,51 @@
+"""BGL's resource isolation: cores and PCIe shares of the stages of the data path.
+
+Each room declares its own parts:
+
+- `instance`, `evaluate`, `certificate`, `features`, `generate`, `importers`
+- `subproblems`: the least shares for a stage time, and shadow prices
+- `formulations`: products, tables, element constraints
+- `bounds`: shares that need not be whole
+- `baselines`: shares without isolation
+- `exact`: parametric search, the paper's enumeration
+- `pictures`
+"""
+
+from gadgetopt.system.declaration import Citation, Parts, Problem
+
+from . import baselines, bounds, exact, formulations, generate, importers, pictures
+
+part = Parts(__name__)
+
+PROBLEM = Problem(
+    name="bgl_resources",
+    title="BGL: isolation of cores and PCIe",
+    citation=Citation(
+        authors="T. Liu, Y. Chen, D. Li, C. Wu, Y. Zhu, J. He, Y. Peng, H. Chen, H. Chen, C. Guo",
+        title="BGL: GPU-Efficient GNN Training by Optimizing Graph Data I/O and Preprocessing",
+        venue="NSDI 2023, 103-118",
+        year=2023,
+        arxiv="2112.08541",
+    ),
+    sense="min",
+    objective="time of the slowest stage, s a mini-batch",
+    instance_type=part("instance:ResourcesInstance"),
+    solution_type=part("instance:ResourcesSolution"),
+    evaluate=part("evaluate:evaluate"),
+    size=part("instance:size"),
+    features=part("features:features"),
+    certificate_type=part("certificate:ResourcesCertificate"),
+    check_bound=part("certificate:check_bound"),
+    default_method="parametric",
+    default_methods=("even_split", "proportional", "continuous", "brute_force", "parametric"),
+    generators=generate.GENERATORS,
+    importers=importers.IMPORTERS,
+    formulations=formulations.FORMULATIONS,
+    methods=(
+        *baselines.METHODS,
+        *exact.METHODS,
+        *bounds.METHODS,
+        *formulations.METHODS,
+    ),
+    pictures=pictures.PICTURES,
+)

@@ -1,0 +1,22 @@
+"""Shares without optimisation: even and proportional ones (`shares`)."""
+
+from gadgetopt.system.declaration import Method, Parts
+
+part = Parts(__name__)
+
+METHODS = (
+    Method(
+        name="even_split",
+        kind="baseline",
+        summary="every resource in halves, as free contention would share it",
+        reference="this project",
+        run=part("shares:even_split"),
+    ),
+    Method(
+        name="proportional",
+        kind="heuristic",
+        summary="every resource in proportion to the work of its two stages",
+        reference="this project",
+        run=part("shares:proportional"),
+    ),
+)

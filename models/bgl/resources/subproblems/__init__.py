@@ -1,0 +1,1 @@
+"""What several rooms solve on the way: least shares, and shadow prices (`shares`)."""

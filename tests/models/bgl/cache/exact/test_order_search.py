@@ -1,0 +1,35 @@
+"""The default method closes what it claims, and stops in time with what it has."""
+
+import numpy as np
+from gadgetopt.models.bgl.cache.generate.presets import batches, paging, paper
+
+from gadgetopt.system.result import Status, Voucher
+
+from ..brute_force import run
+
+
+def test_twelve_batches_are_closed():
+    result = run(batches(np.random.default_rng(1), batches=12, capacity=8), "order_search")
+    assert result.status is Status.OPTIMAL
+    assert result.bound_voucher is Voucher.VERIFIED
+
+
+def test_without_time_there_is_a_bound_and_an_order():
+    result = run(batches(np.random.default_rng(1), batches=18), "order_search", time_s=0.0)
+    assert result.status is Status.FEASIBLE
+    assert result.limit_hit == "time_s"
+    assert result.bound is not None
+
+
+def test_training_on_a_graph_has_a_bound_and_an_order():
+    instance = paper(np.random.default_rng(0), caves=20)
+    result = run(instance, "order_search", time_s=2.0)
+    assert result.status in (Status.FEASIBLE, Status.OPTIMAL)
+    assert result.bound >= instance.compulsory_cost
+
+
+def test_hundreds_of_requests_in_given_order_are_certified():
+    instance = paging(np.random.default_rng(0))
+    result = run(instance, "order_search")
+    assert result.status is Status.OPTIMAL
+    assert result.bound_voucher is Voucher.VERIFIED

@@ -1,0 +1,101 @@
+"""The evaluator by hand, and what it rejects."""
+
+from fractions import Fraction
+
+import numpy as np
+from gadgetopt.models.bgl.partition.evaluate import evaluate
+from gadgetopt.models.bgl.partition.instance import BglPartitionSolution
+from hypothesis import given
+from hypothesis import strategies as st
+
+from .brute_force import instance_of, small_instance
+
+
+def cost(instance, *part):
+    found = evaluate(instance, BglPartitionSolution(part=part))
+    assert found.feasible, found.violations
+    return found.objective
+
+
+def broken(instance, *part):
+    return {v.constraint for v in evaluate(instance, BglPartitionSolution(part=part)).violations}
+
+
+def test_two_triangles_by_hand():
+    # Nodes 0, 1, 4 and 5 sample both of their two neighbours, 2 and 3 two of three: 2/3 each.
+    apart = (0, 0, 0, 1, 1, 1)
+    assert cost(instance_of(train=(0, 5)), *apart) == 0
+    assert cost(instance_of(train=(2, 5)), *apart) == Fraction(2, 3)
+    assert cost(instance_of(train=(2, 3)), *apart) == Fraction(4, 3)
+
+
+def test_two_hops_multiply():
+    # The path 0 - 1 - 2 from 0 with fan-outs 1, 1, 1: 1 is reached with 1, then 0 and 2 with 1/2.
+    instance = instance_of(3, ((0, 1), (1, 2)), (0,), fanouts=(1, 1, 1), node_imbalance=1)
+    assert cost(instance, 0, 1, 1) == Fraction(3, 2)
+    assert cost(instance, 0, 0, 1) == Fraction(1, 2)
+
+
+def test_neither_the_training_node_nor_the_last_hop_is_a_request():
+    # Trap 7: one fan-out is one hop, the last; a loop back to the start costs nothing either.
+    assert cost(instance_of(train=(2, 3), fanouts=(3,)), 0, 1, 0, 1, 0, 1) == 0
+    back = instance_of(2, ((0, 1),), (0,), fanouts=(1, 1, 1))
+    assert cost(back, 0, 1) == 1
+
+
+def test_directed_edges_are_sampled_one_way():
+    # Trap 8: on the path 0 -> 1 -> 2 -> 3 node 3 samples nobody.
+    street = {"edges": ((0, 1), (1, 2), (2, 3)), "nodes": 4, "train": (0, 3)}
+    assert cost(instance_of(**street, directed=True), 0, 1, 0, 1) == 1
+    assert cost(instance_of(**street), 0, 1, 0, 1) == 2
+
+
+def test_a_pair_with_edges_both_ways_is_cut_once():
+    both = instance_of(
+        4, ((0, 1), (1, 0), (2, 3)), (0,), directed=True, weights="edge", train_imbalance=0
+    )
+    assert cost(both, 0, 1, 0, 1) == 2
+
+
+def test_caps_round_up_where_parts_do_not_divide_the_nodes():
+    # Trap 9: five nodes for two parts, no imbalance: three and two.
+    instance = instance_of(5, ((0, 1), (0, 2), (3, 4)), (0, 3))
+    assert (instance.node_cap, instance.train_cap) == (3, 1)
+    assert cost(instance, 0, 0, 0, 1, 1) == 0
+
+
+def test_violations_are_named():
+    instance = instance_of()
+    assert broken(instance, 0, 0, 0, 0, 1, 1) == {"node_cap"}
+    assert broken(instance, 0, 1, 0, 1, 1, 0) == {"train_cap"}
+    assert broken(instance, 0, 0, 0) == {"unassigned_node"}
+    assert broken(instance, 0, 0, 0, 1, 1, 1, 1) == {"unknown_node"}
+    assert broken(instance, 0, 0, 0, 1, 1, 2) == {"unknown_part"}
+
+
+@given(st.integers(0, 10**6), st.data())
+def test_an_overloaded_part_is_rejected(seed, data):
+    instance = small_instance(np.random.default_rng(seed))
+    part = data.draw(
+        st.lists(
+            st.integers(0, instance.num_parts - 1),
+            min_size=instance.num_nodes,
+            max_size=instance.num_nodes,
+        )
+    )
+    most = max(part.count(i) for i in part)
+    trained = [part[t] for t in instance.train_nodes]
+    most_trained = max(trained.count(i) for i in trained)
+    found = evaluate(instance, BglPartitionSolution(part=tuple(part)))
+    assert found.feasible == (most <= instance.node_cap and most_trained <= instance.train_cap)
+
+
+@given(st.integers(0, 10**6), st.data())
+def test_the_table_of_weights_gives_the_same_cost(seed, data):
+    instance = small_instance(np.random.default_rng(seed))
+    part = tuple(
+        data.draw(st.integers(0, instance.num_parts - 1)) for _ in range(instance.num_nodes)
+    )
+    assert evaluate(instance, BglPartitionSolution(part=part)).objective == (
+        instance.pair_weights.cut(part)
+    )
