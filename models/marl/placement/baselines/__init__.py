@@ -1,0 +1,7 @@
+"""Heuristics."""
+
+from gadgetopt.system.declaration import Method, Parts
+
+part = Parts(__name__)
+
+METHODS: tuple[Method, ...] = ()

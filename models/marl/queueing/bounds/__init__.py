@@ -1,0 +1,7 @@
+"""Lower bounds with certificates."""
+
+from gadgetopt.system.declaration import Method, Parts
+
+part = Parts(__name__)
+
+METHODS: tuple[Method, ...] = ()
