@@ -1,4 +1,7 @@
 """What the problems of the family share.
 
 - `cluster`: servers, jobs, interference, and the fields of an instance that both problems have.
+- `loads`: how full a cluster is; `random_jobs`: random tables, jobs and clusters.
+- `occupancy`: what lies where while a heuristic works.
+- `orders`, `rules`, `jct_rule`, `placers`, `groups`: rules that place job after job.
 """
