@@ -37,8 +37,7 @@ def alone_bound(instance: PlacementInstance) -> Fraction:
     if not instance.jobs:
         return Fraction(0)
     classes = {server: len(members) for server, members in instance.server_classes.items()}
-    total = sum(
-        (job.iterations * (job.base_iteration_s + forced_comm_s(job, classes)))
-        for job in instance.jobs
-    )
+    total = Fraction(0)
+    for job in instance.jobs:
+        total += job.iterations * (job.base_iteration_s + forced_comm_s(job, classes))
     return total / len(instance.jobs)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.arrays import Floats, Ints
 
 from .occupancy import Occupancy
 from .rules import _DECIMALS, Placer
@@ -111,7 +111,7 @@ class JctPlacer(Placer):
         o.put(j, s, -1)
         return after - before
 
-    def _comm_s(self, j: int, servers: Floats) -> Floats:
+    def _comm_s(self, j: int, servers: Ints) -> Floats:
         """Return what an iteration of a job takes longer with a task on one more server each."""
         o = self.occupancy
         racks = {o.rack[s] for s in o.servers_of[j]}

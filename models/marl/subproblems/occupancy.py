@@ -7,6 +7,7 @@ change touches one server; only the jobs there, and the job that is moved, have 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Self
 
 from .cluster import ClusterInstance
 
@@ -51,7 +52,7 @@ class Occupancy:
         self.servers_of: list[dict[int, int]] = [{} for _ in jobs]
 
     @classmethod
-    def of(cls, instance: ClusterInstance, tasks: Iterable[Iterable[tuple[int, int]]]) -> Occupancy:
+    def of(cls, instance: ClusterInstance, tasks: Iterable[Iterable[tuple[int, int]]]) -> Self:
         """Return the occupancy of a placement of all jobs, as solutions hold it."""
         made = cls(instance)
         for j, pairs in enumerate(tasks):

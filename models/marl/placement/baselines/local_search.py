@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from ...subproblems.occupancy import Occupancy
 from ...subproblems.orders import Order
 from ...subproblems.rules import Rule
 from ..instance import PlacementInstance, PlacementSolution
-from ..subproblems.moves import improve_job, place_anew, share_anew
+from ..subproblems.moves import improve_job, place_anew
+from ..subproblems.sharing import share_anew
 from .rules import placed_by_rule
 
 #: Rules that are tried if the one asked for finds no placement.
@@ -80,7 +82,7 @@ def descend(
     while waiting and not clock.expired:
         j = waiting.popleft()
         queued.discard(j)
-        among = range(servers)
+        among: Sequence[int] = range(servers)
         if servers > targets:
             drawn = set(rng.integers(servers, size=targets).tolist())
             among = sorted(drawn | set(occupancy.servers_of[j]))
@@ -88,7 +90,7 @@ def descend(
         a = rng.choice(list(occupancy.servers_of[j]))
         b = rng.choice(list(among))
         if a != b:
-            saved += share_anew(occupancy, int(a), int(b))
+            saved += share_anew(occupancy, (int(a), int(b)))
         if saved:
             for k in {k for s in occupancy.servers_of[j] for k in occupancy.jobs_on[s]}:
                 if k not in queued:

@@ -5,15 +5,12 @@ Servers that are empty and alike are the same target, so one of them is tried.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 
 from ...subproblems.occupancy import Occupancy
 
 #: Relative improvement below which a move is rounding.
 _LEAST = 1e-9
-#: Ways to share the tasks of two servers that are tried at most.
-MOST_SHARES = 4096
 
 
 def targets(occupancy: Occupancy, servers: Iterable[int]) -> list[int]:
@@ -84,24 +81,38 @@ def _swap(occupancy: Occupancy, j: int, a: int, b: int) -> float:
 
 
 def place_anew(occupancy: Occupancy, j: int, servers: Iterable[int]) -> float:
-    """Take a job away and put it where all jobs cost least, task by task or all on one server."""
+    """Take a job away and put it where all jobs cost least; return what is saved."""
     was = dict(occupancy.servers_of[j])
-    cost = occupancy.cost_of(_near(occupancy, was) | {j})
+    near = {k for s in was for k in occupancy.jobs_on[s]}
+    before = occupancy.cost_of(near)
     occupancy.clear(j)
-    without = cost - occupancy.cost_of(_near(occupancy, was))
+    without = before - occupancy.cost_of(near)
+    added = insert_job(occupancy, j, servers)
+    if added is not None and without - added > _LEAST * before:
+        return without - added
+    occupancy.clear(j)
+    occupancy.restore(j, was)
+    return 0.0
+
+
+def insert_job(occupancy: Occupancy, j: int, servers: Iterable[int]) -> float | None:
+    """Put a job where all jobs cost least, task by task or all on one server.
+
+    Returns
+    -------
+    float or None
+        By how much the cost grows; None if there is no room, and the job is nowhere then.
+    """
     candidates = targets(occupancy, servers)
-    best, least = was, without
+    best: dict[int, int] = {}
+    least: float | None = None
     for many in {1, occupancy.instance.jobs[j].num_tasks}:
         added = _insert(occupancy, j, candidates, many)
-        if added is not None and added < least:
+        if added is not None and (least is None or added < least):
             best, least = dict(occupancy.servers_of[j]), added
         occupancy.clear(j)
-    saved = without - least
-    if saved <= _LEAST * cost:
-        occupancy.restore(j, was)
-        return 0.0
     occupancy.restore(j, best)
-    return saved
+    return least
 
 
 def _insert(occupancy: Occupancy, j: int, servers: list[int], many: int) -> float | None:
@@ -124,55 +135,3 @@ def _insert(occupancy: Occupancy, j: int, servers: list[int], many: int) -> floa
         occupancy.put(j, best[1], many)
         total += best[0]
     return total
-
-
-def share_anew(occupancy: Occupancy, a: int, b: int) -> float:
-    """Share the tasks on two servers between them in the best way; return what is saved."""
-    here, there = occupancy.jobs_on[a], occupancy.jobs_on[b]
-    tasks = {j: here.get(j, 0) + there.get(j, 0) for j in (*here, *there)}
-    ways = 1
-    for n in tasks.values():
-        ways *= n + 1
-    if ways > MOST_SHARES:
-        return 0.0
-    before = occupancy.cost_of(tasks)
-    was = {j: here.get(j, 0) for j in tasks}
-    best, least = was, before
-    for share in itertools.product(*(range(n + 1) for n in tasks.values())):
-        now = dict(zip(tasks, share, strict=True))
-        if not _fits(occupancy, a, b, tasks, now):
-            continue
-        _share(occupancy, a, b, now)
-        cost = occupancy.cost_of(tasks)
-        if cost < least:
-            best, least = now, cost
-    if before - least <= _LEAST * before:
-        best, least = was, before
-    _share(occupancy, a, b, best)
-    return before - least
-
-
-def _fits(
-    occupancy: Occupancy, a: int, b: int, tasks: dict[int, int], on_a: dict[int, int]
-) -> bool:
-    servers = occupancy.instance.servers
-    for name, need in (("gpus", occupancy.gpus), ("cpus", occupancy.cpus)):
-        first = sum(n * need[j] for j, n in on_a.items())
-        both = sum(n * need[j] for j, n in tasks.items())
-        if first > getattr(servers[a], name) or both - first > getattr(servers[b], name):
-            return False
-    return True
-
-
-def _share(occupancy: Occupancy, a: int, b: int, on_a: dict[int, int]) -> None:
-    """Move tasks between two servers until the first has these."""
-    for j, n in on_a.items():
-        moved = n - occupancy.jobs_on[a].get(j, 0)
-        if moved:
-            occupancy.put(j, a, moved)
-            occupancy.put(j, b, -moved)
-
-
-def _near(occupancy: Occupancy, servers: Iterable[int]) -> set[int]:
-    """Return the jobs on some servers."""
-    return {k for s in servers for k in occupancy.jobs_on[s]}

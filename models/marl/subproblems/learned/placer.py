@@ -1,0 +1,115 @@
+"""A policy at work, as a placement rule: agents place tasks on their servers or forward them.
+
+A job arrives at one agent, in turn. For each task the agent takes one of its servers or forwards
+the task to another agent with room, who has to place it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Bools, Floats
+
+from ..occupancy import Occupancy
+from .fabric import Fabric
+from .policies import Scorer
+from .sight import Sight, Watch
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an agent decides about a task.
+
+    Attributes
+    ----------
+    job, agent : int
+    sight : Sight
+    allowed : array of bool, shape (servers + agents,)
+        The agent's servers with room; other agents with room, to whom the task may be forwarded.
+    chosen : int
+        A server, or the number of servers plus that of an agent.
+    """
+
+    job: int
+    agent: int
+    sight: Sight
+    allowed: Bools
+    chosen: int
+
+
+#: `(logits of what is allowed, decision but for its choice) -> index`; see `Decision.chosen`.
+Choose = Callable[[Floats, Sight, Bools, int, int], int]
+
+
+def likeliest(logits: Floats, *_: object) -> int:
+    """Return what has the largest logit, the first of several."""
+    return int(np.argmax(logits))
+
+
+def sampled(rng: np.random.Generator, explore: float = 0.0) -> Choose:
+    """Return a choice by the softmax of the logits, with a part at random among what is allowed."""
+
+    def choose(
+        logits: Floats, _sight: Sight, allowed: Bools, _job: int = 0, _agent: int = 0
+    ) -> int:
+        share = np.exp(logits - logits.max())
+        share = (1 - explore) * share / share.sum() + explore * allowed / allowed.sum()
+        return int(min(np.searchsorted(np.cumsum(share), rng.random()), np.flatnonzero(allowed)[-1]))
+
+    return choose
+
+
+class LearnedPlacer(Watch):
+    """Places tasks by a policy.
+
+    Parameters
+    ----------
+    occupancy : Occupancy
+    fabric : Fabric
+    scorer : Scorer
+    choose : callable
+        `likeliest`, `sampled(rng)`, or what a training tells to do.
+    tell : callable, optional
+        Told of every `Decision`.
+    """
+
+    def __init__(
+        self,
+        occupancy: Occupancy,
+        fabric: Fabric,
+        scorer: Scorer,
+        choose: Choose = likeliest,
+        tell: Callable[[Decision], None] | None = None,
+    ):
+        super().__init__(occupancy, fabric)
+        self.scorer, self.pick, self.tell = scorer, choose, tell
+        jobs = occupancy.instance.jobs
+        by_arrival = sorted(range(len(jobs)), key=lambda j: (jobs[j].arrival_s, j))
+        self.agent_of = {j: turn % fabric.agents for turn, j in enumerate(by_arrival)}
+
+    def choose(self, j: int) -> int | None:
+        """Return the server for the next task of a job; None if none has room."""
+        servers = len(self.fabric.agent)
+        agent, forwarded = self.agent_of[j], False
+        while True:
+            sight = self.see(j, forwarded=forwarded)
+            if not sight.fit.any():
+                return None
+            allowed = self._allowed(sight, agent, forwarded)
+            of_servers, of_agents = self.scorer.scores(self.fabric, sight)
+            logits = np.where(allowed, np.concatenate([of_servers, of_agents]), -np.inf)
+            chosen = self.pick(logits, sight, allowed, j, agent)
+            if self.tell is not None:
+                self.tell(Decision(j, agent, sight, allowed, chosen))
+            if chosen < servers:
+                return chosen
+            agent, forwarded = chosen - servers, True
+
+    def _allowed(self, sight: Sight, agent: int, forwarded: bool) -> Bools:
+        own = sight.fit & (self.fabric.agent == agent)
+        others = (self.fabric.member > 0) @ sight.fit > 0
+        others[agent] = False
+        return np.concatenate([own, others & (not forwarded)])
