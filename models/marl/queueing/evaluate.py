@@ -41,7 +41,7 @@ def evaluate(instance: QueueingInstance, solution: QueueingSolution) -> Evaluati
     finished: dict[int, int] = {}
     started: dict[int, int] = {}
     for slot, running in enumerate(solution.slots):
-        for job, iterations in _iterations(instance, running).items():
+        for job, iterations in iterations_in_slot(instance, running).items():
             started.setdefault(job, slot)
             done[job] += iterations
             if done[job] >= instance.jobs[job].iterations:
@@ -108,7 +108,7 @@ def _components(
     }
 
 
-def _iterations(instance: QueueingInstance, running: tuple[Running, ...]) -> dict[int, int]:
+def iterations_in_slot(instance: QueueingInstance, running: tuple[Running, ...]) -> dict[int, int]:
     """Return how many iterations each job that runs in a slot can do there."""
     on_server: dict[int, Counter[int]] = {}
     weight_of: dict[tuple[int, int], int] = {}
