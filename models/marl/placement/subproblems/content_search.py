@@ -15,6 +15,7 @@ worth of contents is computed at the end.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -145,6 +146,21 @@ class ContentSearch:
             raise ModelRefused(f"pricing needs more than {most} states")
         return float(max([known, *better.worth.tolist()]))
 
+    def of_pairs(self, chosen: Sequence[Sequence[tuple[int, int]]]) -> Contents:
+        """Return the contents that consist of these pairs (lot, tasks)."""
+        number = {(i, n): c for c, (i, n) in enumerate(zip(self.lot, self.n, strict=True))}
+        width = max(map(len, chosen), default=0)
+        column = np.full((len(chosen), width), -1, dtype=np.int64)
+        for r, pairs in enumerate(chosen):
+            column[r, : len(pairs)] = [number[pair] for pair in pairs]
+        used = column >= 0
+        return Contents(
+            np.where(used, self.lot[column], 0),
+            np.where(used, self.n[column], 0),
+            self._slowdowns(column, used),
+            np.zeros(len(chosen)),
+        )
+
     def _order(self, alone: Floats) -> tuple[Ints, Ints]:
         """Return the columns in the order of the search, and where the next lot begins in it."""
         lots = len(self.terms.lots)
@@ -166,7 +182,7 @@ class ContentSearch:
         least: float,
         most: int,
         beam: int | None,
-    ):
+    ) -> Iterator[tuple[Ints, Floats]]:
         """Yield contents of one lot, of two, and so on, by places in the order, with worths."""
         types = len(alpha)
         lot_type, share, weight = self.type[order], self.share[order], self.weight[order]
