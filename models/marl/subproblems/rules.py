@@ -64,6 +64,14 @@ class Placer(ABC):
         self.occupancy.clear(j)
         self.end(j)
 
+    def put_back(self, j: int, servers: dict[int, int]) -> None:
+        """Put a job that is nowhere on servers that have room for it."""
+        self.begin(j)
+        for s, n in servers.items():
+            self.hold(j, s)
+            self.occupancy.put(j, s, n)
+        self.end(j)
+
     @abstractmethod
     def choose(self, j: int) -> int | None:
         """Return the server for the next task of a job; None if none has room."""
