@@ -15,13 +15,13 @@ GENERATORS = (
         name="quickstart",
         summary="a few jobs whose order matters",
         generate=part("presets:quickstart"),
-        parameters={"jobs": 5, "servers": 2},
+        parameters={"jobs": 6, "servers": 2},
     ),
     Generator(
         name="paper",
         summary="jobs that arrive at a small cluster as a Poisson process (reconstructed)",
         generate=part("presets:paper"),
-        parameters={"jobs": 8, "servers": 2, "slots": 12},
+        parameters={"jobs": 10, "servers": 3, "slots": 12},
     ),
     Generator(
         name="poisson",

@@ -35,13 +35,13 @@ def tiny(
     )
 
 
-def quickstart(rng: np.random.Generator, *, jobs: int = 5, servers: int = 2) -> QueueingInstance:
+def quickstart(rng: np.random.Generator, *, jobs: int = 6, servers: int = 2) -> QueueingInstance:
     """Return an instance on which the order matters and every exact method is fast."""
-    return poisson(rng, jobs=jobs, servers_per_rack=servers, gpus=2, slots=10)
+    return poisson(rng, jobs=jobs, servers_per_rack=servers, slots=10, slots_between=0.3)
 
 
 def paper(
-    rng: np.random.Generator, *, jobs: int = 8, servers: int = 2, slots: int = 12
+    rng: np.random.Generator, *, jobs: int = 10, servers: int = 3, slots: int = 12
 ) -> QueueingInstance:
     """Return jobs that arrive at a small cluster as a Poisson process (reconstructed)."""
     return poisson(rng, jobs=jobs, servers_per_rack=servers, slots=slots)
