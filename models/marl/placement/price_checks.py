@@ -86,15 +86,52 @@ class PricedContents:
             for of_type in self._lots
         ]
         gpus, cpus = _used_size(lots, gpus, cpus)
+        profiles = []
+        for profile in _profiles(lots, gpus, cpus):
+            profiles.append(profile)
+            if len(profiles) > MOST_PROFILES:
+                raise ValueError(f"prices: more than {MOST_PROFILES} mixes of types in a server")
         best = 0
         known: dict[object, tuple[Ints, Ints, Ints] | None] = {}
-        tried = 0
-        for profile in _profiles(lots, gpus, cpus):
-            tried += 1
-            if tried > MOST_PROFILES:
-                raise ValueError(f"prices: more than {MOST_PROFILES} mixes of types in a server")
+        for profile, bound in self._most_promising_first(lots, profiles):
+            if bound <= best:
+                break
             best = max(best, self._best_of_profile(lots, profile, gpus, cpus, known))
         return Fraction(best, self._unit)
+
+    def _most_promising_first(
+        self, lots: list[list[list[_Option]]], profiles: list[tuple[int, ...]]
+    ) -> list[tuple[tuple[int, ...], int]]:
+        """Return profiles with bounds on the worth of their contents, the largest first.
+
+        Each neighbour is worth no more than the best option of its type for one neighbour.
+        """
+        if not self._instance.additive or not profiles:
+            return [(profile, 2**62) for profile in profiles]
+        scale = self._instance.alpha_scale
+        alpha = np.array(
+            [[int(a * scale) for a in row] for row in self._instance.interference], dtype=object
+        )
+        counts = np.array(profiles, dtype=np.int64)
+        most = int(counts.sum(axis=1).max())
+        unit = self._unit >> (scale.bit_length() + most.bit_length())
+        # Where sums may exceed 64 bits there are no bounds.
+        if unit == 0 or int(alpha.max()) * most >= 2**31:
+            return [(profile, 2**62) for profile in profiles]
+        among = counts @ alpha.T.astype(np.int64)
+        bounds = np.zeros(len(counts), dtype=np.int64)
+        for t, of_type in enumerate(lots):
+            each = np.zeros(len(counts), dtype=np.int64)
+            for o in {o for lot in of_type for o in lot}:
+                slowed = np.maximum(0, among[:, t] - o.own * int(alpha[t, t]))
+                # Both in whole numbers of a unit, rounded so that the bound holds.
+                worth = ceiling(o.worth * unit) * scale - int(o.share * unit) * slowed
+                np.maximum(each, -(-worth // o.weight), out=each)
+            bounds += counts[:, t] * each
+        order = np.argsort(-bounds, kind="stable").tolist()
+        # From units of the slowdowns back to those of worths, rounded up.
+        factor = Fraction(self._unit, unit * scale)
+        return [(profiles[r], ceiling(int(bounds[r]) * factor)) for r in order]
 
     def _options(
         self, job: Job, copies: int, price: Fraction, gpus: int, cpus: int
