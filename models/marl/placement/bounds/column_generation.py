@@ -193,6 +193,8 @@ class ColumnGeneration:
 
     def _add(self, kind: int, contents: Contents, phase: float) -> bool:
         """Add contents that are new; return True if any is."""
+        if not len(contents):
+            return False
         order = np.argsort(np.where(contents.tasks > 0, contents.lot, 2**31), axis=1)
         lot = np.take_along_axis(contents.lot, order, axis=1)
         tasks = np.take_along_axis(contents.tasks, order, axis=1)
