@@ -54,6 +54,11 @@ class Adam:
         }
         self._adam = self._torch.optim.Adam(list(self.tensors.values()), lr=learning_rate)
 
+    def set_rate(self, learning_rate: float) -> None:
+        """Change the learning rate of the steps to come."""
+        for group in self._adam.param_groups:
+            group["lr"] = learning_rate
+
     def step(self, loss: Any, largest_norm: float = 10.0) -> float:
         """Descend along a loss's gradient, of at most this norm; return the loss."""
         self._adam.zero_grad()
