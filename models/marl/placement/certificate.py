@@ -72,10 +72,9 @@ def alone_bound(instance: PlacementInstance) -> Fraction:
     if not instance.jobs:
         return Fraction(0)
     classes = {server: len(members) for server, members in instance.server_classes.items()}
-    total = sum(
-        (job.iterations * (job.base_iteration_s + forced_comm_s(job, classes)))
-        for job in instance.jobs
-    )
+    total = Fraction(0)
+    for job in instance.jobs:
+        total += job.iterations * (job.base_iteration_s + forced_comm_s(job, classes))
     return total / len(instance.jobs)
 
 
@@ -104,7 +103,6 @@ def priced_bound(instance: PlacementInstance, prices: tuple[Fraction, ...]) -> F
     for (gpus, cpus), servers in sizes.items():
         total -= servers * contents.most(gpus, cpus)
     return total / len(instance.jobs)
-
 
 
 def certificate_of(price: Sequence[float]) -> PlacementCertificate:

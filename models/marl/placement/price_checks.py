@@ -1,8 +1,8 @@
 r"""The most that a server's content is worth at given prices, by dynamic programming in integers.
 
-A content's neighbours of each type are its profile. Given the profile every slowdown is certain, and
-the worth is a sum over lots: the best content of a profile is a knapsack in which every type has the
-count that the profile says. All profiles that a server has room for are tried. The search of
+A content's neighbours of each type are its profile. Given the profile every slowdown is certain,
+and the worth is a sum over lots: the best content of a profile is a knapsack in which every type
+has the count that the profile says. All profiles that a server has room for are tried. The search of
 `subproblems/content_search.py` shares no line with this check, which also holds for measured
 slowdowns. Worths are rounded up to whole numbers of a small unit where they are not whole in one
 that keeps sums within 64 bits.
@@ -61,7 +61,9 @@ class PricedContents:
 
     def __init__(self, instance: ClusterInstance, prices: Sequence[Fraction]):
         self._instance = instance
-        self._classes = {server: len(members) for server, members in instance.server_classes.items()}
+        self._classes = {
+            server: len(members) for server, members in instance.server_classes.items()
+        }
         alike: dict[object, list[int]] = {}
         for j, job in enumerate(instance.jobs):
             work_s = job.iterations * job.base_iteration_s
@@ -275,9 +277,7 @@ def _used_size(lots: list[list[list[_Option]]], gpus: int, cpus: int) -> tuple[i
     return gpus, cpus
 
 
-def _profiles(
-    lots: list[list[list[_Option]]], gpus: int, cpus: int
-) -> Iterator[tuple[int, ...]]:
+def _profiles(lots: list[list[list[_Option]]], gpus: int, cpus: int) -> Iterator[tuple[int, ...]]:
     """Yield the counts of neighbours of each type for which a server may have room."""
     limits = []
     for of_type in lots:
@@ -303,7 +303,9 @@ def _profiles(
             for rest in grown(t + 1, more_g, more_u):
                 yield (count, *rest)
 
-    return itertools.filterfalse(lambda profile: not any(profile), grown(0, Fraction(0), Fraction(0)))
+    return itertools.filterfalse(
+        lambda profile: not any(profile), grown(0, Fraction(0), Fraction(0))
+    )
 
 
 def _combined(

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.result import Status
@@ -261,6 +261,3 @@ def near_optimal(
             return None
         kept.append((k, found))
     return kept
-
-
-__all__ = ["ColumnGeneration", "Ints", "Relaxation", "content_costs", "near_optimal"]

@@ -15,6 +15,7 @@ with racks follows, over the contents whose reduced cost the placement found so 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from ..instance import PlacementInstance, PlacementSolution
 from ..subproblems.content_search import Contents
 from ..subproblems.layout import placed
 from ..subproblems.terms import Terms
-from .closing_program import ClosingProgram
+from .closing_program import ClosingProgram, Place
 
 #: First guess of the gap, of the relaxation's value; and how much larger the next one is.
 FIRST_GAP, GROWTH = 3e-5, 3.0
@@ -163,7 +164,7 @@ class _Run:
             self._put_into_racks(servers)
         return solved, float(solved.objective or 0.0)
 
-    def _put_into_racks(self, servers: list) -> None:
+    def _put_into_racks(self, servers: Sequence[tuple[Place, list[tuple[int, int]]]]) -> None:
         """Find racks for the contents of a folded placement."""
         columns = contents_of_pairs(self.generation, [(p.kind, pairs) for p, pairs in servers])
         program = ClosingProgram(self.terms, columns, folded=False)

@@ -19,10 +19,10 @@ iteration, and products :math:`p_{jks} = w_{js} w_{ks}` for j < k.
 
 `big_m` replaces (5) by :math:`\sigma_j \ge \sum_k \alpha_{jk} w_{ks} - (1 - w_{js}) \sum_k
 \alpha_{jk}`, `nonconvex` by the product itself, :math:`\sigma_j \ge w_{js} \sum_k \alpha_{jk}
-w_{ks}`. With `per_task` the products and sums have :math:`x_{ks}` where they have :math:`w_{ks}`,
-at most as many as fit beside one task of j. Fixed beforehand: :math:`\mu_j = 0` of jobs of one task,
-:math:`\mu_j = 1` where no server holds all tasks, and :math:`\chi_j` likewise. The linear
-relaxations of the first two are no better than every job alone.
+w_{ks}`. With `per_task` the products and sums have :math:`x_{ks}` where they have
+:math:`w_{ks}`. Fixed beforehand: :math:`\mu_j = 0` of jobs of one task, :math:`\mu_j = 1` where no
+server holds all tasks, and :math:`\chi_j` likewise. The linear relaxations of the first two are no
+better than every job alone.
 """
 
 from __future__ import annotations
@@ -81,16 +81,12 @@ def build_with(instance: PlacementInstance, products: Products) -> pyo.ConcreteM
     pairs = len(jobs) * (len(jobs) - 1) * len(servers)
     if pairs > MOST_TRIPLES:
         raise ModelRefused(f"{pairs} pairs of jobs on servers, expected at most {MOST_TRIPLES}")
-    fit = {
-        (j, s): instance.most_tasks(j, s) for j in range(len(jobs)) for s in range(len(servers))
-    }
+    fit = {(j, s): instance.most_tasks(j, s) for j in range(len(jobs)) for s in range(len(servers))}
     m = pyo.ConcreteModel("F1")
     m.J = pyo.RangeSet(0, len(jobs) - 1)
     m.S = pyo.RangeSet(0, len(servers) - 1)
     m.R = pyo.Set(initialize=instance.racks)
-    m.x = pyo.Var(
-        m.J, m.S, domain=pyo.NonNegativeIntegers, bounds=lambda m, j, s: (0, fit[j, s])
-    )
+    m.x = pyo.Var(m.J, m.S, domain=pyo.NonNegativeIntegers, bounds=lambda m, j, s: (0, fit[j, s]))
     m.w = pyo.Var(m.J, m.S, domain=pyo.Binary, doc="job j has a task on server s")
     m.mu = pyo.Var(m.J, domain=pyo.Binary, doc="job j lies on several servers")
     m.chi = pyo.Var(m.J, domain=pyo.Binary, doc="job j lies in several racks")
@@ -223,9 +219,7 @@ def _add_slowdowns(m: pyo.ConcreteModel, instance: PlacementInstance, products: 
 
     else:
         ordered = {(j, k) if per_task else (min(j, k), max(j, k)) for j in m.J for k in others[j]}
-        m.JKS = pyo.Set(
-            dimen=3, initialize=[(j, k, s) for j, k in sorted(ordered) for s in m.S]
-        )
+        m.JKS = pyo.Set(dimen=3, initialize=[(j, k, s) for j, k in sorted(ordered) for s in m.S])
         m.p = pyo.Var(
             m.JKS, bounds=lambda m, j, k, s: (0, most(k, s)), doc="both jobs are on the server"
         )
@@ -244,6 +238,4 @@ def _add_slowdowns(m: pyo.ConcreteModel, instance: PlacementInstance, products: 
 
 def decode(m: pyo.ConcreteModel, instance: PlacementInstance) -> PlacementSolution:
     """Return the tasks of every job on the servers."""
-    return PlacementSolution.of(
-        [{s: round(pyo.value(m.x[j, s])) for s in m.S} for j in m.J]
-    )
+    return PlacementSolution.of([{s: round(pyo.value(m.x[j, s])) for s in m.S} for j in m.J])

@@ -16,6 +16,7 @@ its first:
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -66,9 +67,7 @@ class AssignmentModel:
             self.model.add(sum(self.x[j]) == self.jobs[j].num_tasks)
             for s in self.S:
                 self.model.add(self.x[j][s] >= self.w[j][s])
-                self.model.add(
-                    self.x[j][s] <= self.instance.most_tasks(j, s) * self.w[j][s]
-                )
+                self.model.add(self.x[j][s] <= self.instance.most_tasks(j, s) * self.w[j][s])
 
     def servers_hold_their_tasks(self) -> None:
         """(3)."""
@@ -104,7 +103,7 @@ class AssignmentModel:
     def like_servers_are_ordered(self) -> None:
         """(7)."""
         for alike in self.instance.server_classes.values():
-            for before, s in zip(alike, alike[1:], strict=False):
+            for before, s in itertools.pairwise(alike):
                 for j in self.J:
                     earlier = [self.w[k][before] for k in range(j + 1)]
                     self.model.add_bool_or([*earlier, ~self.w[j][s]])
@@ -125,9 +124,7 @@ class AssignmentModel:
         worst = sum(
             (
                 b + c * int(most_slowdown(self.instance, j) * self.unit) + d + e
-                for j, (b, c, d, e) in enumerate(
-                    zip(base, per_sigma, per_mu, per_chi, strict=True)
-                )
+                for j, (b, c, d, e) in enumerate(zip(base, per_sigma, per_mu, per_chi, strict=True))
             ),
             Fraction(0),
         )
@@ -181,8 +178,6 @@ def assignment_cp(
         None if solved.values is None else model.decode(solved.values),
         scale=scale,
         phases_s=clock.phases_s,
-        claimed_objective=None
-        if solved.objective is None
-        else Fraction(solved.objective) / scale,
+        claimed_objective=None if solved.objective is None else Fraction(solved.objective) / scale,
         proved=Status.INFEASIBLE if solved.status is Status.INFEASIBLE else None,
     )

@@ -186,6 +186,6 @@ def decode(m: pyo.ConcreteModel, instance: PlacementInstance) -> PlacementSoluti
     servers = []
     for c, r in m.PR:
         server = list(instance.server_classes)[r]
-        for _ in range(round(pyo.value(m.z[c, r]))):
-            servers.append((numbers[server.gpus, server.cpus], server.rack, m.contents[c]))
+        place = (numbers[server.gpus, server.cpus], server.rack, m.contents[c])
+        servers += [place] * round(pyo.value(m.z[c, r]))
     return placed(terms, servers)

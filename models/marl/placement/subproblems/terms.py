@@ -9,8 +9,8 @@ tasks are elsewhere:
 
 No placement costs less than the sum over its servers, as the largest slowdown is at least the mean
 over the tasks; for jobs of one task, and for gangs in one server, the two are equal. Here
-:math:`\beta_j` is :math:`\beta^{rack}_j`, or :math:`\beta^{cross}_j` if no rack of the empty cluster
-holds the gang.
+:math:`\beta_j` is :math:`\beta^{rack}_j`, or :math:`\beta^{cross}_j` if no rack of the empty
+cluster holds the gang.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
 
-from ...subproblems.cluster import Server, forced_comm_s, tasks_that_fit
+from ...subproblems.cluster import forced_comm_s
 from ...subproblems.contents import Lot, lots_of
 from ..instance import PlacementInstance
 
@@ -46,7 +46,7 @@ class Kind:
 
 
 class Terms:
-    """The lots of an instance and what a task of each costs.
+    r"""The lots of an instance and what a task of each costs.
 
     Attributes
     ----------
@@ -55,9 +55,9 @@ class Terms:
     kinds : list of Kind
     tasks : array of int, shape (lots,)
     comm_s : list of Fraction
-        Of every gang :math:`W_j \\beta_j`, 0 for the others.
+        Of every gang :math:`W_j \beta_j`, 0 for the others.
     base_s : Fraction
-        :math:`\\sum_j W_j t^0_j`.
+        :math:`\sum_j W_j t^0_j`.
     """
 
     def __init__(self, instance: PlacementInstance, *, merged: bool = True):
@@ -111,6 +111,3 @@ def most_in(lot: Lot, kind: Kind) -> int:
     """Return how many tasks of a lot an empty server of a kind holds."""
     rooms = [have // need for have, need in ((kind.gpus, lot.gpus), (kind.cpus, lot.cpus)) if need]
     return min([lot.tasks, *rooms])
-
-
-__all__ = ["Kind", "Server", "Terms", "comm_s", "most_in", "tasks_that_fit"]

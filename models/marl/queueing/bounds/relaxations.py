@@ -25,5 +25,7 @@ def srpt(instance: QueueingInstance, limits: Limits, rng: np.random.Generator) -
     bound, resource = max(
         (srpt_bound(instance, "gpus"), "gpus"), (srpt_bound(instance, "cpus"), "cpus")
     )
-    certificate = QueueingCertificate(kind="srpt", resource="gpus" if resource == "gpus" else "cpus")
+    certificate = QueueingCertificate(
+        kind="srpt", resource="gpus" if resource == "gpus" else "cpus"
+    )
     return MethodOutcome(dual_bound=bound, certificate=certificate)

@@ -19,10 +19,10 @@ slot. Whether a job lies on several servers a content tells: it has all tasks, o
     & W_j d_{j\tau} \le \sum_{\tau' \le \tau} q_{j\tau'}, \quad
       d_{j\tau} \ge d_{j,\tau-1}, \quad d_{j,last} = 1                                 \tag{6}
 
-with :math:`\mathrm{rate}_j(P) = \lfloor \Delta / (t^0_j (1 + \sigma_j(P)) + \beta_j) \rfloor`, where
-:math:`\beta_j` is 0 if P has the whole gang and :math:`\beta^{rack}_j` else; a row (4) with
-:math:`\beta^{cross}_j` and :math:`2 - v_{P\tau} - \chi_{j\tau}` follows where racks matter. (5) is a
-valid inequality: the slowest task is no faster than the mean. Completion is at the end of a slot.
+with :math:`\mathrm{rate}_j(P) = \lfloor \Delta / (t^0_j (1 + \sigma_j(P)) + \beta_j) \rfloor`,
+where :math:`\beta_j` is 0 if P has the whole gang and :math:`\beta^{rack}_j` else; a row (4) with
+:math:`\beta^{cross}_j` and :math:`2 - v_{P\tau} - \chi_{j\tau}` follows where racks matter. (5) is
+a valid inequality: the slowest task is no faster than the mean. Completion is at the end of a slot.
 
 Without migration there are also :math:`x_{js}`, the tasks of j on server s whenever it runs:
 
@@ -181,9 +181,7 @@ def _rates(instance: QueueingInstance, contents: list[Content]) -> list[_Rate]:
             in_rack_s = alone_s if whole else alone_s + job.rack_comm_s
             across_s = alone_s if whole else alone_s + job.cross_comm_s
             rates.append(
-                _Rate(
-                    c, j, n, int(instance.slot_s // in_rack_s), int(instance.slot_s // across_s)
-                )
+                _Rate(c, j, n, int(instance.slot_s // in_rack_s), int(instance.slot_s // across_s))
             )
     return rates
 
@@ -208,10 +206,7 @@ def _add_racks(
     @m.Constraint(m.JT, m.R, doc="(3): racks in use")
     def rack(m: Any, j: int, t: int, rack: int) -> Any:
         tasks = [
-            n * m.z[c, r, t]
-            for c, n in holding[j]
-            for r in at[c]
-            if m.places[r][0].rack == rack
+            n * m.z[c, r, t] for c, n in holding[j] for r in at[c] if m.places[r][0].rack == rack
         ]
         return (
             sum(tasks) <= instance.jobs[j].num_tasks * m.rho[j, t, rack]
@@ -338,9 +333,7 @@ def decode(m: pyo.ConcreteModel, instance: QueueingInstance) -> QueueingSolution
                 s = free[r].pop()
                 for j, n in m.contents[c]:
                     tasks.setdefault(j, []).append((s, n))
-        slots.append(
-            tuple(Running(job=j, tasks=tuple(sorted(tasks[j]))) for j in sorted(tasks))
-        )
+        slots.append(tuple(Running(job=j, tasks=tuple(sorted(tasks[j]))) for j in sorted(tasks)))
     while slots and not slots[-1]:
         slots.pop()
     return QueueingSolution(slots=tuple(slots))

@@ -60,5 +60,5 @@ def test_racks_matter_in_every_slot(seed):
 
 def test_too_many_contents_are_refused():
     instance = poisson(np.random.default_rng(0), jobs=40, slots=40, servers_per_rack=20)
-    with pytest.raises(ModelRefused, match="more than|contents of servers in all slots"):
+    with pytest.raises(ModelRefused, match="a server has more than"):
         build(instance)
