@@ -5,13 +5,24 @@ Each room declares its own parts:
 - `instance`, `evaluate`, `certificate`, `features`
 - `formulations`: F1 on tasks and servers, F2 on contents of servers
 - `bounds`, `exact`
+- `algorithms`: the learned scheduler at work; `learning`: its trainings
 - `baselines`: placement rules, local search
-- `generate`, `pictures`
+- `generate`, `importers`, `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import baselines, bounds, exact, formulations, generate, pictures
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    importers,
+    learning,
+    pictures,
+)
 
 part = Parts(__name__)
 
@@ -43,17 +54,21 @@ PROBLEM = Problem(
         "lb",
         "lif",
         "greedy_jct",
+        "learned",
         "local_search",
         "lns",
         "price_and_close",
     ),
     generators=generate.GENERATORS,
+    importers=importers.IMPORTERS,
     formulations=formulations.FORMULATIONS,
     methods=(
+        *algorithms.METHODS,
         *baselines.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
         *formulations.METHODS,
     ),
     pictures=pictures.PICTURES,
+    trainers=learning.TRAINERS,
 )

@@ -1,4 +1,4 @@
-"""What learned policies are made of (reconstructed; section numbers are those of the family's page).
+"""What learned policies are made of (reconstructed).
 
 - `fabric`: agents and their servers; the graphs of a server and of the data centre
 - `sight`: what a policy sees when it places a task

@@ -57,7 +57,8 @@ def sampled(rng: np.random.Generator, explore: float = 0.0) -> Choose:
     ) -> int:
         share = np.exp(logits - logits.max())
         share = (1 - explore) * share / share.sum() + explore * allowed / allowed.sum()
-        return int(min(np.searchsorted(np.cumsum(share), rng.random()), np.flatnonzero(allowed)[-1]))
+        drawn = np.searchsorted(np.cumsum(share), rng.random())
+        return int(min(drawn, np.flatnonzero(allowed)[-1]))
 
     return choose
 
@@ -92,21 +93,20 @@ class LearnedPlacer(Watch):
 
     def choose(self, j: int) -> int | None:
         """Return the server for the next task of a job; None if none has room."""
+        return self.decide(j, self.agent_of[j], forwarded=False)
+
+    def decide(self, j: int, agent: int, *, forwarded: bool) -> int | None:
+        """Return the server that an agent chooses, or the one to whom it forwards the task."""
         servers = len(self.fabric.agent)
-        agent, forwarded = self.agent_of[j], False
-        while True:
-            sight = self.see(j, forwarded=forwarded)
-            if not sight.fit.any():
-                return None
-            allowed = self._allowed(sight, agent, forwarded)
-            of_servers, of_agents = self.scorer.scores(self.fabric, sight)
-            logits = np.where(allowed, np.concatenate([of_servers, of_agents]), -np.inf)
-            chosen = self.pick(logits, sight, allowed, j, agent)
-            if self.tell is not None:
-                self.tell(Decision(j, agent, sight, allowed, chosen))
-            if chosen < servers:
-                return chosen
-            agent, forwarded = chosen - servers, True
+        sight = self.see(j, forwarded=forwarded)
+        if not sight.fit.any():
+            return None
+        allowed = self._allowed(sight, agent, forwarded)
+        logits = np.concatenate(self.scorer.scores(self.fabric, sight))
+        chosen = self.pick(np.where(allowed, logits, -np.inf), sight, allowed, j, agent)
+        if self.tell is not None:
+            self.tell(Decision(j, agent, sight, allowed, chosen))
+        return chosen if chosen < servers else self.decide(j, chosen - servers, forwarded=True)
 
     def _allowed(self, sight: Sight, agent: int, forwarded: bool) -> Bools:
         own = sight.fit & (self.fabric.agent == agent)

@@ -13,12 +13,13 @@ from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.system.training import Policy, read_policy
 
+from ..orders import ORDERS, Order
 from . import network
 from .fabric import Fabric
 from .sight import SERVER_FEATURES, Sight
 
 #: Names of the trainers by what their policies are.
-NETWORKS, LINEAR = ("actor_critic", "clone"), ("linear",)
+NETWORKS, LINEAR = ("rollouts", "actor_critic", "clone"), ("linear",)
 #: The policy that is used if none is given, and how it was made (see the page).
 SHIPPED = Path(__file__).parent / "policy.npz"
 
@@ -70,8 +71,16 @@ def forwarded(fabric: Fabric, sight: Sight) -> Floats:
     return mean
 
 
-def read_scorer(path: str, system: str) -> tuple[Scorer, int]:
-    """Return the policy of a file, of the shipped one if no path is given, and its agents.
+@dataclass(frozen=True)
+class Team:
+    """How a policy is used: schedulers among whom the servers are split, and order of the jobs."""
+
+    agents: int
+    order: Order
+
+
+def read_scorer(path: str, system: str) -> tuple[Scorer, Team]:
+    """Return the policy of a file, of the shipped one if no path is given, and its team.
 
     Raises
     ------
@@ -79,10 +88,12 @@ def read_scorer(path: str, system: str) -> tuple[Scorer, int]:
         One line, if the file holds anything else.
     """
     policy = read_policy(path or SHIPPED, system, (*NETWORKS, *LINEAR))
-    agents = policy.about.parameters.get("agents")
+    agents, order = (policy.about.parameters.get(name) for name in ("agents", "order"))
     if not isinstance(agents, int) or agents < 1:
         raise InputError(f"{policy.place}: agents: {agents!r}, expected a positive integer")
-    return scorer_of(policy), agents
+    if order not in ORDERS:
+        raise InputError(f"{policy.place}: order: {order!r}, expected one of {', '.join(ORDERS)}")
+    return scorer_of(policy), Team(agents, order)
 
 
 def scorer_of(policy: Policy) -> Scorer:

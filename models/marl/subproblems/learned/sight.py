@@ -22,8 +22,10 @@ from .fabric import BOARD, Fabric
 NODE_FEATURES = 8
 #: Features of a server: GPUs free afterwards, empty, interference added, what the job suffers,
 #: what the jobs there suffer, communication, job is there, job is in the rack, room for its
-#: remaining tasks, what a waiting job would cost there in the mean and at least, GPUs free in rack.
-SERVER_FEATURES = 12
+#: remaining tasks, what a waiting job would cost there in the mean and at least, GPUs free in rack,
+#: share of GPUs left free times what the job and one that is waiting there would cost each other,
+#: in the mean and at least.
+SERVER_FEATURES = 14
 #: Features of the job: tasks left and of all, GPUs and CPUs of a task, its cost, communication in
 #: the rack and across, disturbs itself, disturbed by and disturbs those waiting, waiting GPUs by
 #: free ones, whether it was forwarded.
@@ -75,6 +77,7 @@ class Watch(JctPlacer):
         super().__init__(occupancy)
         self.all_gpus = np.maximum(1, occupancy.instance.gpus)
         self.all_cpus = np.maximum(1, occupancy.instance.cpus)
+        self.costs = np.array(self.cost_s)
         self.mean_s = max(1e-12, float(np.mean(self.cost_s))) if self.cost_s else 1.0
         self.demand = np.array([
             job.num_tasks * job.gpus_per_task for job in occupancy.instance.jobs
@@ -99,11 +102,12 @@ class Watch(JctPlacer):
         for s in self.touched:
             self._look(s)
         fit = (self.free_gpus >= o.gpus[j]) & (self.free_cpus >= o.cpus[j])
-        nodes = self._nodes(j)
-        servers = self._servers(j)
-        job = self._job(j, forwarded)
-        clipped = (np.clip(x, -LARGEST, LARGEST) for x in (nodes, servers, job))
-        return Sight(*clipped, fit)
+        return Sight(
+            np.clip(self._nodes(j), -LARGEST, LARGEST),
+            np.clip(self._servers(j), -LARGEST, LARGEST),
+            np.clip(self._job(j, forwarded), -LARGEST, LARGEST),
+            fit,
+        )
 
     def _refresh(self, s: int) -> None:
         super()._refresh(s)
@@ -134,7 +138,7 @@ class Watch(JctPlacer):
         who = self.occupant[busy]
         if len(who):
             kinds, own = self.kind[who], who == j
-            cost = np.array(self.cost_s)[who] / self.mean_s
+            cost = self.costs[who] / self.mean_s
             caused, suffered = self.alpha[o.kind[j], kinds], self.alpha[kinds, o.kind[j]]
             shown = np.stack([~own * caused, ~own * suffered, cost, own], axis=1)
             gpus[busy, 4:] = shown
@@ -160,6 +164,8 @@ class Watch(JctPlacer):
         rack_free = self.fabric.switch_of @ (self.fabric.switch_of.T @ gpus)
         rack_all = self.fabric.switch_of @ (self.fabric.switch_of.T @ self.all_gpus)
         mean, least = self._later()
+        mean_pair, least_pair = self._partners(j)
+        left_free = np.maximum(0, gpus - o.gpus[j]) / self.all_gpus
         return np.stack(
             [
                 (gpus - o.gpus[j]) / self.all_gpus,
@@ -174,6 +180,8 @@ class Watch(JctPlacer):
                 mean,
                 least,
                 rack_free / rack_all,
+                left_free * mean_pair,
+                left_free * least_pair,
             ],
             axis=1,
         )
@@ -184,9 +192,19 @@ class Watch(JctPlacer):
         if not waiting:
             none = np.zeros(len(self.residents))
             return none, none
-        kinds, costs = self.kind[waiting], np.array(self.cost_s)[waiting]
+        kinds, costs = self.kind[waiting], self.costs[waiting]
         each = costs[:, None] * self.suffered[kinds] + self.done[kinds]
         return each.mean(axis=0) / self.mean_s, each.min(axis=0) / self.mean_s
+
+    def _partners(self, j: int) -> tuple[float, float]:
+        """Return what a job and a waiting one cost each other on one server, mean and least."""
+        waiting = sorted(self.waiting)
+        if not waiting:
+            return 0.0, 0.0
+        kinds, costs = self.kind[waiting], self.costs[waiting]
+        kind = self.occupancy.kind[j]
+        both = self.cost_s[j] * self.alpha[kind, kinds] + costs * self.alpha[kinds, kind]
+        return float(both.mean()) / self.mean_s, float(both.min()) / self.mean_s
 
     def _job(self, j: int, forwarded: bool) -> Floats:
         o = self.occupancy

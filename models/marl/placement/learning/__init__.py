@@ -1,0 +1,96 @@
+"""Trainings of the policies that `learned` uses, from exact solutions and from trial.
+
+- `rollouts`: cloning, then improvement by rollouts (ours)
+- `actor_critic`: cloning, then advantage actor-critic for several agents (reconstructed)
+- `cloning`: the graph network learns optimal placements
+- `linear`: a linear score learns them, without torch
+- `examples`: batches, their optimal placements, decisions
+"""
+
+from gadgetopt.system.declaration import Parts, Trainer
+
+part = Parts(__name__)
+
+_BATCHES = {
+    "agents": 2,
+    "order": "big",
+    "racks": 2,
+    "servers_per_rack": 4,
+    "example_servers_per_rack": 3,
+    "examples": 300,
+    "examples_per_round": 10,
+}
+_CLONING = {
+    **_BATCHES,
+    "epochs": 30,
+    "batch": 64,
+    "learning_rate": 1e-3,
+    "held_out": 60,
+    "check_every": 5,
+}
+
+TRAINERS = (
+    Trainer(
+        "rollouts",
+        summary="clones optimal placements, then learns what its choices lead to (ours)",
+        start=part("rollouts:rollouts"),
+        methods=("learned",),
+        parameters={
+            **_CLONING,
+            "updates": 100,
+            "batches": 16,
+            "decisions": 6,
+            "choices": 4,
+            "steps": 4,
+            "rate_after": 3e-4,
+            "entropy": 0.01,
+            "explore": 0.05,
+        },
+        presets={"small": {}, "large": {"examples": 1000, "epochs": 60, "updates": 500}},
+    ),
+    Trainer(
+        "actor_critic",
+        summary="clones optimal placements, then advantage actor-critic (reconstructed)",
+        start=part("actor_critic:actor_critic"),
+        methods=("learned",),
+        parameters={
+            **_CLONING,
+            "updates": 100,
+            "episodes": 16,
+            "discount": 0.9,
+            "cooperation": 0.5,
+            "entropy": 0.01,
+            "explore": 0.3,
+            "explore_last": 0.01,
+        },
+        presets={
+            "small": {},
+            "scratch": {"epochs": 0, "updates": 200},
+            "large": {"examples": 1000, "epochs": 60, "updates": 500},
+        },
+    ),
+    Trainer(
+        "clone",
+        summary="the graph network learns the decisions of optimal placements",
+        start=part("cloning:clone"),
+        methods=("learned",),
+        parameters=_CLONING,
+        presets={"small": {}, "large": {"examples": 1000, "epochs": 60}},
+    ),
+    Trainer(
+        "linear",
+        summary="a linear score learns the decisions of optimal placements, without torch",
+        start=part("linear:linear"),
+        methods=("learned",),
+        parameters={
+            **_BATCHES,
+            "examples": 100,
+            "epochs": 20,
+            "steps": 50,
+            "learning_rate": 0.3,
+            "held_out": 60,
+            "check_every": 5,
+        },
+        presets={"small": {}},
+    ),
+)
