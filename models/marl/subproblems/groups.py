@@ -15,12 +15,9 @@ from gadgetopt.numbers.arrays import Floats, Ints
 
 Key = tuple[int, ...]
 
-#: The lowest server of a group that is empty.
-NONE = np.iinfo(np.int64).max
-
 
 class Groups:
-    """Groups of servers by key.
+    """Groups of servers by key, whose numbers are not negative.
 
     Parameters
     ----------
@@ -29,21 +26,29 @@ class Groups:
 
     Attributes
     ----------
-    keys : array, shape (rows, width)
-        The key of each row; rows of empty groups are used again.
-    lowest : array, shape (rows,)
-        The server of lowest number in each row, `NONE` if there is none.
+    keys : array, shape (width, groups)
+        The keys; -1 in the places of empty groups, which are used again.
+    lowest : array, shape (groups,)
+        The server of lowest number in each group.
     """
 
     def __init__(self, width: int):
-        self.keys: Floats = np.zeros((64, width))
-        self.lowest: Ints = np.full(64, NONE, dtype=np.int64)
-        self.rows = 0
+        self._keys: Floats = np.full((width, 64), -1.0)
+        self._lowest: Ints = np.zeros(64, dtype=np.int64)
+        self._rows = 0
         self._row_of_key: dict[Key, int] = {}
         self._row_of_server: dict[int, int] = {}
         self._heaps: list[list[int]] = []
         self._members: list[int] = []
         self._empty: list[int] = []
+
+    @property
+    def keys(self) -> Floats:  # noqa: D102
+        return self._keys[:, : self._rows]
+
+    @property
+    def lowest(self) -> Ints:  # noqa: D102
+        return self._lowest[: self._rows]
 
     def add(self, server: int, key: Key) -> None:
         """Add a server that is in no group."""
@@ -53,7 +58,7 @@ class Groups:
         self._row_of_server[server] = row
         self._members[row] += 1
         heapq.heappush(self._heaps[row], server)
-        self.lowest[row] = self._heaps[row][0]
+        self._lowest[row] = self._heaps[row][0]
 
     def remove(self, server: int) -> None:
         """Take a server out of its group."""
@@ -62,26 +67,26 @@ class Groups:
         heap = self._heaps[row]
         if not self._members[row]:
             heap.clear()
-            self.lowest[row] = NONE
-            del self._row_of_key[tuple(self.keys[row].astype(np.int64).tolist())]
+            del self._row_of_key[tuple(self._keys[:, row].astype(np.int64).tolist())]
+            self._keys[:, row] = -1.0
             self._empty.append(row)
             return
         # Servers that have left stay in the heap until they are its lowest.
         while self._row_of_server.get(heap[0]) != row:
             heapq.heappop(heap)
-        self.lowest[row] = heap[0]
+        self._lowest[row] = heap[0]
 
     def _new_row(self, key: Key) -> int:
         if self._empty:
             row = self._empty.pop()
         else:
-            row = self.rows
-            self.rows += 1
+            row = self._rows
+            self._rows += 1
             self._heaps.append([])
             self._members.append(0)
-            if row == len(self.lowest):
-                self.keys = np.concatenate([self.keys, np.zeros_like(self.keys)])
-                self.lowest = np.concatenate([self.lowest, np.full_like(self.lowest, NONE)])
-        self.keys[row] = key
+            if row == len(self._lowest):
+                self._keys = np.hstack([self._keys, np.full_like(self._keys, -1.0)])
+                self._lowest = np.concatenate([self._lowest, np.zeros_like(self._lowest)])
+        self._keys[:, row] = key
         self._row_of_key[key] = row
         return row

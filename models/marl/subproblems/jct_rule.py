@@ -15,10 +15,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.arrays import Floats
 
 from .occupancy import Occupancy
-from .rules import _DECIMALS, Placer
+from .rules import Placer
+
+#: Difference of two costs, in seconds, that is rounding.
+_ROUNDING = 1e-9
 
 
 class JctPlacer(Placer):
@@ -45,22 +48,32 @@ class JctPlacer(Placer):
 
     def choose(self, j: int) -> int | None:  # noqa: D102
         o = self.occupancy
-        fit = np.flatnonzero((self.free_gpus >= o.gpus[j]) & (self.free_cpus >= o.cpus[j]))
-        if not len(fit):
-            return None
-        there, kind = o.servers_of[j], o.kind[j]
+        fit = (self.free_gpus >= o.gpus[j]) & (self.free_cpus >= o.cpus[j])
         if o.measured:
-            costs = np.array([self._trial(j, s) for s in fit.tolist()])
+            costs = np.full(len(fit), np.inf)
+            for s in np.flatnonzero(fit).tolist():
+                costs[s] = self._trial(j, s)
         else:
-            suffered = np.maximum(0.0, self.suffered[kind, fit] - o.worst(j))
-            costs = self.cost_s[j] * suffered + self.done[kind, fit]
-            if there:
-                costs += o.iterations[j] * self._comm_s(j, fit)
-                for s in there:
-                    at = int(np.searchsorted(fit, s))
-                    if at < len(fit) and fit[at] == s:
-                        costs[at] = self._trial(j, s)
-        return int(fit[np.argmin(np.round(costs, _DECIMALS))])
+            costs = np.where(fit, self._costs(j), np.inf)
+            for s in o.servers_of[j]:
+                if fit[s]:
+                    costs[s] = self._trial(j, s)
+        least = costs.min(initial=np.inf)
+        # The first server that is no worse but for rounding.
+        return None if least == np.inf else int(np.argmax(costs <= least + _ROUNDING))
+
+    def _costs(self, j: int) -> Floats:
+        """Return what one more task of a job costs on every server where it has none."""
+        o, kind = self.occupancy, self.occupancy.kind[j]
+        if not o.servers_of[j]:
+            return np.asarray(self.cost_s[j] * self.suffered[kind] + self.done[kind])
+        more = np.maximum(0.0, self.suffered[kind] - o.worst(j))
+        costs = self.cost_s[j] * more + self.done[kind]
+        racks = {o.rack[s] for s in o.servers_of[j]}
+        if len(racks) == 1:
+            here_s, there_s = o.rack_s[j] - o.comm_s(j), o.cross_s[j] - o.comm_s(j)
+            costs += o.iterations[j] * np.where(self.rack == racks.pop(), here_s, there_s)
+        return np.asarray(costs)
 
     def begin(self, j: int) -> None:  # noqa: D102
         self.touched = set(self.occupancy.servers_of[j])
@@ -74,15 +87,31 @@ class JctPlacer(Placer):
     def end(self, j: int) -> None:  # noqa: D102
         o = self.occupancy
         stale = set(self.touched)
+        came = bool(o.servers_of[j]) and not o.measured
         for s in self.touched:
             self.free_gpus[s], self.free_cpus[s] = o.free_gpus[s], o.free_cpus[s]
-            for k in (*o.jobs_on[s], j):
-                sigma = o.worst(k)
+            jobs = list(o.jobs_on[s])
+            for k, slowdown in zip(jobs, self._slowdowns(s, jobs).tolist(), strict=True):
+                # Where nobody leaves, nobody is slowed down less.
+                sigma = max(self.sigma[k], slowdown) if came else o.worst(k)
                 if sigma != self.sigma[k]:
                     self.sigma[k] = sigma
                     stale.update(o.servers_of[k])
+        if not o.servers_of[j]:
+            self.sigma[j] = 0.0
         for s in stale:
             self._refresh(s)
+
+    def _slowdowns(self, s: int, jobs: list[int]) -> Floats:
+        """Return the slowdown of every job on a server."""
+        o = self.occupancy
+        if o.measured:
+            return np.array([o.slowdown(k, s) for k in jobs])
+        kinds = self.kind[jobs]
+        between = self.alpha[kinds[:, None], kinds]
+        if o.instance.per_task:
+            between = between * [o.jobs_on[s][k] for k in jobs]
+        return np.asarray(between.sum(axis=1) - between.diagonal())
 
     def _refresh(self, s: int) -> None:
         """Compute both tables for one server."""
@@ -92,12 +121,9 @@ class JctPlacer(Placer):
             self.suffered[:, s] = self.done[:, s] = 0.0
             return
         kinds = self.kind[jobs]
-        if o.instance.per_task:
-            tasks = np.array(list(o.jobs_on[s].values()), dtype=np.float64)
-            self.suffered[:, s] = self.alpha[:, kinds] @ tasks
-        else:
-            self.suffered[:, s] = self.alpha[:, kinds].sum(axis=1)
-        slack = np.array([o.slowdown(k, s) - self.sigma[k] for k in jobs])
+        tasks = [o.jobs_on[s][k] if o.instance.per_task else 1 for k in jobs]
+        self.suffered[:, s] = self.alpha[:, kinds] @ np.array(tasks, dtype=np.float64)
+        slack = self._slowdowns(s, jobs) - np.array([self.sigma[k] for k in jobs])
         cost_s = np.array([self.cost_s[k] for k in jobs])
         self.done[:, s] = cost_s @ np.maximum(0.0, slack[:, None] + self.alpha[kinds])
 
@@ -110,12 +136,3 @@ class JctPlacer(Placer):
         after = o.cost_of(jobs)
         o.put(j, s, -1)
         return after - before
-
-    def _comm_s(self, j: int, servers: Ints) -> Floats:
-        """Return what an iteration of a job takes longer with a task on one more server each."""
-        o = self.occupancy
-        racks = {o.rack[s] for s in o.servers_of[j]}
-        if len(racks) > 1:
-            return np.zeros(len(servers))
-        longer_s = np.where(self.rack[servers] == racks.pop(), o.rack_s[j], o.cross_s[j])
-        return np.asarray(longer_s - o.comm_s(j))

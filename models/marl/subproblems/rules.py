@@ -21,9 +21,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Bools, Floats
+from gadgetopt.numbers.arrays import Floats, Ints
 
-from .groups import NONE, Groups, Key
+from .cluster import MOST_UNITS
+from .groups import Groups, Key
 from .occupancy import Occupancy
 
 GroupRule = Literal["tetris", "pack", "lb", "lif"]
@@ -33,6 +34,8 @@ RULES: tuple[Rule, ...] = get_args(Rule)
 
 #: Decimals to which added interference is compared.
 _DECIMALS = 9
+#: More than the GPUs of any server.
+_FIRST = 2.0 * MOST_UNITS
 #: Servers that `random` tries before it lists those with room.
 _TRIES = 30
 
@@ -128,40 +131,47 @@ class GroupPlacer(Placer):
         self.held.clear()
 
     def choose(self, j: int) -> int | None:  # noqa: D102
-        o, groups = self.occupancy, self.groups
-        g, u = o.gpus[j], o.cpus[j]
-        keys, servers = groups.keys[: groups.rows], groups.lowest[: groups.rows]
-        fit = np.flatnonzero((keys[:, 2] >= g) & (keys[:, 3] >= u) & (servers != NONE))
-        keys, servers = keys[fit], servers[fit]
-        held = [s for s in self.held if o.free_gpus[s] >= g and o.free_cpus[s] >= u]
-        if held:
-            own_keys = np.array([self._key(s) for s in held], dtype=np.float64)
-            keys = np.concatenate([keys, own_keys])
-            servers = np.concatenate([servers, np.array(held, dtype=np.int64)])
-        if not len(servers):
-            return None
-        on_it = np.arange(len(servers)) >= len(servers) - len(held)
-        best = np.arange(len(servers))
-        for score in self._scores(j, keys, on_it):
-            here = score[best]
-            best = best[here == here.min()]
-        return int(servers[best].min())
+        best = self._best(j, self.groups.keys, self.groups.lowest, on_it=False)
+        if self.held:
+            held = np.array(sorted(self.held), dtype=np.int64)
+            keys = np.array([self._key(s) for s in held.tolist()], dtype=np.float64).T
+            own = self._best(j, keys, held, on_it=True)
+            if best is None or (own is not None and own < best):
+                best = own
+        return None if best is None else best[-1]
 
-    def _scores(self, j: int, keys: Floats, on_it: Bools) -> tuple[Floats | Bools, ...]:
-        """Return what the rule minimises, the most important first; a row is a candidate."""
-        capacity_gpus, capacity_cpus, gpus, cpus = keys[:, :4].T
+    def _best(
+        self, j: int, keys: Floats, servers: Ints, *, on_it: bool
+    ) -> tuple[float, float, int] | None:
+        """Return the server that the rule takes of some, after its scores."""
+        o = self.occupancy
+        fit = (keys[2] >= o.gpus[j]) & (keys[3] >= o.cpus[j])
+        if not fit.any():
+            return None
+        score = np.where(fit, self._score(j, keys, on_it=on_it), np.inf)
+        least = score.min()
+        ties = np.flatnonzero(score == least)
+        second = float(not on_it) if self.rule == "lif" else 0.0
         if self.rule == "lb":
-            return -gpus, -cpus
+            by_cpus = -keys[3, ties]
+            second = float(by_cpus.min())
+            ties = ties[by_cpus == second]
+        return float(least), second, int(servers[ties].min())
+
+    def _score(self, j: int, keys: Floats, *, on_it: bool) -> Floats:
+        """Return what the rule minimises first; a column is a candidate."""
+        if self.rule == "lb":
+            return -keys[2]
         if self.rule == "pack":
-            return ~on_it, gpus
+            # Servers of the job come first, whatever is free there.
+            return keys[2] - (_FIRST if on_it else 0.0)
         o = self.occupancy
         if self.rule == "tetris":
-            by_gpus = o.gpus[j] * gpus / np.maximum(1, capacity_gpus) ** 2
-            by_cpus = o.cpus[j] * cpus / np.maximum(1, capacity_cpus) ** 2
-            return (-np.round(by_gpus + by_cpus, _DECIMALS),)
-        k = o.kind[j]
-        added = np.where(on_it, keys[:, 4:] @ self.further[k], keys[:, 4:] @ self.first[k])
-        return np.round(added, _DECIMALS), ~on_it
+            by_gpus = o.gpus[j] * keys[2] / np.maximum(1.0, keys[0]) ** 2
+            by_cpus = o.cpus[j] * keys[3] / np.maximum(1.0, keys[1]) ** 2
+            return np.asarray(-np.round(by_gpus + by_cpus, _DECIMALS))
+        added = (self.further if on_it else self.first)[o.kind[j]]
+        return np.asarray(np.round(added @ keys[4:], _DECIMALS))
 
     def _count(self, j: int, s: int, sign: int) -> None:
         if self.types:
