@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -77,13 +78,25 @@ class JobQueue:
     def admit(self) -> set[int]:
         """Start the waiting jobs that find room; return the servers on which anything changed."""
         changed: set[int] = set()
+        no_room: set[tuple[int, int, int]] = set()
         for j in sorted(self.waiting, key=self._key):
-            if self._placer.place(j) or (self._gives_way and self._make_room(j, changed)):
+            job = self.occupancy.instance.jobs[j]
+            need = (job.num_tasks, job.gpus_per_task, job.cpus_per_task)
+            # Whether all tasks of a job find room depends on what they need alone.
+            if any(all(map(operator.le, other, need)) for other in no_room):
+                continue
+            placed = self._placer.place(j)
+            if not placed and self._gives_way and self._make_room(j, changed):
+                placed = True
+                no_room.clear()
+            if placed:
                 self.waiting.remove(j)
                 self.running.add(j)
                 changed.update(self.occupancy.servers_of[j])
             elif self._strict:
                 break
+            else:
+                no_room.add(need)
         return changed
 
     def _make_room(self, j: int, changed: set[int]) -> bool:
