@@ -3,15 +3,15 @@
 Each room declares its own parts:
 
 - `instance`, `evaluate`, `certificate`, `features`
-- `formulations`: F3, in slots
-- `bounds`, `exact`
+- `formulations`: F3, in slots, which is the default method too
+- `bounds`: nobody disturbed; one machine, shortest remaining first
 - `baselines`: queue rules with placement rules
 - `generate`, `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import baselines, bounds, exact, formulations, generate, pictures
+from . import baselines, bounds, formulations, generate, pictures
 
 part = Parts(__name__)
 
@@ -37,12 +37,20 @@ PROBLEM = Problem(
     certificate_type=part("certificate:QueueingCertificate"),
     check_bound=part("certificate:check_bound"),
     default_method="time_slotted@highs",
-    default_methods=("time_slotted@highs",),
+    default_methods=(
+        "tetris",
+        "pack",
+        "lb",
+        "lif",
+        "greedy_jct",
+        "order_search",
+        "srpt",
+        "time_slotted@highs",
+    ),
     generators=generate.GENERATORS,
     formulations=formulations.FORMULATIONS,
     methods=(
         *baselines.METHODS,
-        *exact.METHODS,
         *bounds.METHODS,
         *formulations.METHODS,
     ),
