@@ -2,8 +2,8 @@ r"""The most that a server's content is worth at given prices, by dynamic progra
 
 A content's neighbours of each type are its profile. Given the profile every slowdown is certain,
 and the worth is a sum over lots: the best content of a profile is a knapsack in which every type
-has the count that the profile says. All profiles that a server has room for are tried. The search of
-`subproblems/content_search.py` shares no line with this check, which also holds for measured
+has the count that the profile says. All profiles that a server has room for are tried. The search
+of `subproblems/content_search.py` shares no line with this check, which also holds for measured
 slowdowns. Worths are rounded up to whole numbers of a small unit where they are not whole in one
 that keeps sums within 64 bits.
 """

@@ -108,6 +108,12 @@ class ColumnGeneration:
         )
         self._known: set[tuple[int, bytes]] = set()
 
+    @property
+    def number_of_contents(self) -> float:
+        """Contents of all kinds, infinite if they are too many to enumerate."""
+        every = [search.all for search in self.searches]
+        return sum(math.inf if contents is None else len(contents) for contents in every)
+
     def run(self) -> Relaxation:
         """Solve the relaxation to its optimum, or until time is up."""
         done = Relaxation(columns=self.columns)
@@ -247,13 +253,13 @@ def content_costs(terms: Terms, contents: Contents) -> Floats:
 def near_optimal(
     generation: ColumnGeneration, done: Relaxation, gap: float, most: int
 ) -> list[tuple[int, Contents]] | None:
-    """Return all contents of reduced cost at most `gap`; None if there are more than `most`."""
+    """Return all contents of reduced cost at most `gap`; None if the search meets over `most`."""
     assert done.price is not None
     assert done.server_price is not None
     kept = []
     number = 0
     for k, search in enumerate(generation.searches):
-        found = search.above(done.price, float(done.server_price[k]) - gap, most=MOST_STATES)
+        found = search.above(done.price, float(done.server_price[k]) - gap, most=most)
         if found is None:
             return None
         number += len(found)

@@ -2,6 +2,7 @@
 
 - `price_and_close`: the default method: column generation, then all contents within the gap.
 - `closing_program`: the integer program over those.
+- `branching`: branch and price on what gangs cost.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -17,5 +18,16 @@ METHODS = (
         run=part("price_and_close:price_and_close"),
         formulation="configuration",
         backend="highs",
+        stochastic=True,
+    ),
+    Method(
+        "branch_and_price",
+        kind="exact",
+        summary="column generation, then a tree that branches on the costs of gangs",
+        reference="(C1)-(C4), (L1)-(L7), branching (reconstructed)",
+        run=part("price_and_close:branch_and_price"),
+        formulation="configuration",
+        backend="highs",
+        stochastic=True,
     ),
 )

@@ -8,9 +8,13 @@ from gadgetopt.models.marl.placement.bounds.column_generation import (
 )
 from gadgetopt.models.marl.placement.certificate import check_bound
 from gadgetopt.models.marl.placement.evaluate import evaluate
+from gadgetopt.models.marl.placement.exact import branching
 from gadgetopt.models.marl.placement.exact import price_and_close as module
 from gadgetopt.models.marl.placement.exact.closing_program import ClosingProgram
-from gadgetopt.models.marl.placement.exact.price_and_close import price_and_close
+from gadgetopt.models.marl.placement.exact.price_and_close import (
+    branch_and_price,
+    price_and_close,
+)
 from gadgetopt.models.marl.placement.formulations.patterns import build
 from gadgetopt.models.marl.placement.generate.presets import (
     leaf_spine,
@@ -25,6 +29,8 @@ from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
+
+from ..brute_force import optimum, small_instance
 
 LIMITS = Limits(time_s=60)
 
@@ -114,13 +120,44 @@ def test_a_room_that_is_too_small_is_proved(monkeypatch):
         assert outcome.solution is None
 
 
-def test_few_columns_leave_a_placement_and_a_bound(monkeypatch):
+def test_where_a_guess_leaves_too_many_contents_a_tree_goes_on(monkeypatch):
     instance = single_rack(np.random.default_rng(1), jobs=20, servers=10)
     best, _, _ = solved(instance)
-    monkeypatch.setattr(module, "MOST_COLUMNS", 120)
+    monkeypatch.setattr(module, "MANY_COLUMNS", 20)
+    monkeypatch.setattr(module, "MOST_COLUMNS", 40)
+    monkeypatch.setattr(module, "SOME_COLUMNS", 40)
     value, bound, outcome = solved(instance)
-    assert bound <= best <= value
-    assert outcome.notes["columns"] <= 120
+    assert outcome.notes["nodes"] > 0
+    assert agrees(float(value), float(best))
+    assert agrees(float(bound), float(best))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_tree_has_the_optimum(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    instance = small_instance(rng)
+    best = optimum(instance)
+    monkeypatch.setattr(branching, "LEAF_COLUMNS", 0)
+    outcome = branch_and_price(instance, LIMITS, rng)
+    if best is None:
+        assert outcome.solution is None
+        return
+    assert agrees(float(evaluate(instance, outcome.solution).objective), float(best))
+    bound = outcome.dual_bound
+    if outcome.certificate is not None:
+        bound = check_bound(instance, outcome.certificate)
+    assert agrees(float(bound), float(best))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_tree_branches_on_the_costs_of_gangs(seed, monkeypatch):
+    instance = single_rack(np.random.default_rng(seed), jobs=12, servers=5)
+    monkeypatch.setattr(branching, "LEAF_COLUMNS", 10)
+    best, _, _ = solved(instance)
+    outcome = branch_and_price(instance, LIMITS, np.random.default_rng(0))
+    assert agrees(float(outcome.claimed_objective), float(best))
+    if outcome.certificate is None:
+        assert agrees(float(outcome.dual_bound), float(best))
 
 
 def test_no_time_is_a_result():
