@@ -157,8 +157,8 @@ class Method(Checked):
 
     `choices` lists the allowed values of enumerated parameters. `formulation` and `backend` say
     what a bound of this method rests on: two bounds confirm each other if they differ in one of the
-    two. `files` names the parameters that are paths, such as a policy's: the content of the file
-    that is read belongs to what was run.
+    two. `files` names the parameters that are paths of policies (`gadgetopt.system.training`),
+    empty for none: the content of the file belongs to what was run.
     """
 
     name: str = field(kw_only=False)
