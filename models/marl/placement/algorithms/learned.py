@@ -7,12 +7,13 @@ from typing import Literal
 import numpy as np
 
 from gadgetopt.errors import InputError
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ...subproblems.learned.fabric import fabric_of
-from ...subproblems.learned.placer import LearnedPlacer, likeliest, sampled
-from ...subproblems.learned.policies import read_scorer
+from ...subproblems.learned.fabric import Fabric, fabric_of
+from ...subproblems.learned.placer import LearnedPlacer, after, likeliest, likeliest_of, sampled
+from ...subproblems.learned.policies import Scorer, read_scorer
 from ...subproblems.occupancy import Occupancy
 from ...subproblems.orders import Order, in_order
 from ..instance import PlacementInstance, PlacementSolution
@@ -31,6 +32,7 @@ def learned(
     order: Literal["trained"] | Order = "trained",
     agents: int = 0,
     samples: int = 1,
+    lookahead: int = 1,
 ) -> MethodOutcome:
     """Place task after task as a policy says, which knows who is still waiting.
 
@@ -45,6 +47,9 @@ def learned(
     samples : int
         Placements, of which the best is returned: the first by the likeliest choices, the others
         drawn from the policy.
+    lookahead : int
+        Of so many likeliest choices of a task, the one is taken after which the policy ends best;
+        1: the likeliest (the rollout algorithm; ours).
 
     Raises
     ------
@@ -56,21 +61,22 @@ def learned(
     clock = Clock(limits)
     scorer, trained = read_scorer(policy, _SYSTEM)
     fabric = fabric_of(instance, agents or trained.agents)
+    by: Order = trained.order if order == "trained" else order
     best: Occupancy | None = None
-    best_s, missing = np.inf, -1
-    jobs = in_order(instance, trained.order if order == "trained" else order)
+    missing = -1
     for k in range(samples):
-        occupancy = Occupancy(instance)
         choose = likeliest if k == 0 else sampled(rng)
+        if k == 0 and lookahead > 1:
+            choose = _Lookahead(instance, fabric, scorer, by, lookahead, clock)
+        occupancy = Occupancy(instance)
         placer = LearnedPlacer(occupancy, fabric, scorer, choose)
-        for turn, j in enumerate(jobs):
+        for turn, j in enumerate(in_order(instance, by)):
             if (turn % _STRIDE == 0 and (turn or k) and clock.expired) or not placer.place(j):
                 missing = j
                 break
         else:
-            total_s = occupancy.total()
-            if total_s < best_s:
-                best, best_s = occupancy, total_s
+            if best is None or occupancy.total() < best.total():
+                best = occupancy
         if clock.expired:
             break
     late = clock.expired
@@ -82,3 +88,33 @@ def learned(
     return MethodOutcome(
         solution=PlacementSolution.of(best.servers_of), limit_hit="time_s" if late else None
     )
+
+
+class _Lookahead:
+    """Takes of the likeliest choices the one after which the policy ends best."""
+
+    def __init__(
+        self,
+        instance: PlacementInstance,
+        fabric: Fabric,
+        scorer: Scorer,
+        order: Order,
+        number: int,
+        clock: Clock,
+    ):
+        self.instance, self.fabric, self.scorer = instance, fabric, scorer
+        self.order, self.number, self.clock = order, number, clock
+        self.path: list[int] = []
+
+    def __call__(self, logits: Floats, *_: object) -> int:
+        tried = likeliest_of(logits, self.number)
+        if len(tried) > 1 and not self.clock.expired:
+            tried.sort(key=self._end_s)
+        self.path.append(tried[0])
+        return tried[0]
+
+    def _end_s(self, choice: int) -> float:
+        path = [*self.path, choice]
+        occupancy = after(self.instance, self.fabric, self.scorer, self.order, path)
+        # A job without room is worse than any that is slow.
+        return occupancy.total() if all(occupancy.servers_of) else np.inf

@@ -17,15 +17,15 @@ _BATCHES = {
     "racks": 2,
     "servers_per_rack": 4,
     "example_servers_per_rack": 3,
-    "examples": 300,
+    "examples": 150,
     "examples_per_round": 10,
 }
 _CLONING = {
     **_BATCHES,
-    "epochs": 30,
+    "epochs": 15,
     "batch": 64,
     "learning_rate": 1e-3,
-    "held_out": 60,
+    "held_out": 40,
     "check_every": 5,
 }
 
@@ -37,8 +37,8 @@ TRAINERS = (
         methods=("learned",),
         parameters={
             **_CLONING,
-            "updates": 100,
-            "batches": 16,
+            "updates": 30,
+            "batches": 8,
             "decisions": 6,
             "choices": 4,
             "steps": 4,
@@ -55,7 +55,7 @@ TRAINERS = (
         methods=("learned",),
         parameters={
             **_CLONING,
-            "updates": 100,
+            "updates": 40,
             "episodes": 16,
             "discount": 0.9,
             "cooperation": 0.5,
@@ -88,7 +88,7 @@ TRAINERS = (
             "epochs": 20,
             "steps": 50,
             "learning_rate": 0.3,
-            "held_out": 60,
+            "held_out": 40,
             "check_every": 5,
         },
         presets={"small": {}},

@@ -32,12 +32,12 @@ def clone(
     racks: int = 2,
     servers_per_rack: int = 4,
     example_servers_per_rack: int = 3,
-    examples: int = 300,
+    examples: int = 150,
     examples_per_round: int = 10,
-    epochs: int = 30,
+    epochs: int = 15,
     batch: int = 64,
     learning_rate: float = 1e-3,
-    held_out: int = 60,
+    held_out: int = 40,
     check_every: int = 5,
 ) -> Cloning:
     """Start cloning; the parameters are those of `Cloning`."""

@@ -36,7 +36,7 @@ def linear(
     epochs: int = 20,
     steps: int = 50,
     learning_rate: float = 0.3,
-    held_out: int = 60,
+    held_out: int = 40,
     check_every: int = 5,
 ) -> LinearTraining:
     """Start the training.

@@ -13,19 +13,18 @@ the decisions after it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Floats
 
-from ...subproblems.learned.fabric import Fabric, fabric_of
-from ...subproblems.learned.placer import Decision, LearnedPlacer, likeliest
+from ...subproblems.learned.fabric import fabric_of
+from ...subproblems.learned.placer import Decision, after, likeliest, likeliest_of
 from ...subproblems.learned.policies import Network, Team
 from ...subproblems.learned.sight import Sight
-from ...subproblems.occupancy import Occupancy
-from ...subproblems.orders import Order, in_order
+from ...subproblems.orders import Order
 from ..instance import PlacementInstance
 from .cloning import Cloning, tensors
 from .examples import Batch, draw, placed
@@ -39,15 +38,15 @@ def rollouts(
     racks: int = 2,
     servers_per_rack: int = 4,
     example_servers_per_rack: int = 3,
-    examples: int = 300,
+    examples: int = 150,
     examples_per_round: int = 10,
-    epochs: int = 30,
+    epochs: int = 15,
     batch: int = 64,
     learning_rate: float = 1e-3,
-    held_out: int = 60,
+    held_out: int = 40,
     check_every: int = 5,
-    updates: int = 100,
-    batches: int = 16,
+    updates: int = 30,
+    batches: int = 8,
     decisions: int = 6,
     choices: int = 4,
     steps: int = 4,
@@ -153,45 +152,16 @@ class Rollouts(Cloning):
         for k in sorted(rng.permutation(free)[: self.decisions].tolist()):
             decision = path[k]
             logits = np.concatenate(scorer.scores(fabric, decision.sight))
-            order = np.argsort(np.where(decision.allowed, -logits, np.inf), kind="stable")
-            order = order[: decision.allowed.sum()]
-            # Servers that look the same score the same; one of them is enough.
-            _, first = np.unique(np.round(logits[order], 9), return_index=True)
-            order = order[np.sort(first)][: self.choices]
+            order = likeliest_of(np.where(decision.allowed, logits, -np.inf), self.choices)
             cost = np.full(len(logits), np.nan)
-            for choice in order.tolist():
+            for choice in order:
                 chosen = [*(d.chosen for d in path[:k]), choice]
-                cost[choice] = self.end_of(instance, fabric, scorer, chosen) / unit_s
+                cost[choice] = (
+                    after(instance, fabric, scorer, self.team.order, chosen).total() / unit_s
+                )
             if len(order) > 1:
                 best = Decision(
-                    decision.job, decision.agent, decision.sight, decision.allowed, int(order[0])
+                    decision.job, decision.agent, decision.sight, decision.allowed, order[0]
                 )
                 compared.append((best, cost))
         return compared
-
-    def end_of(
-        self, instance: PlacementInstance, fabric: Fabric, scorer: Network, path: Sequence[int]
-    ) -> float:
-        """Return the cost of what the policy makes of a batch after the first choices."""
-        occupancy = Occupancy(instance)
-        placer = _After(occupancy, fabric, scorer, path)
-        for j in in_order(instance, self.team.order):
-            placer.place(j)
-        return occupancy.total()
-
-
-class _After(LearnedPlacer):
-    """Places as it is told first, without looking, and then by its policy."""
-
-    def __init__(self, occupancy: Occupancy, fabric: Fabric, scorer: Network, path: Sequence[int]):
-        super().__init__(occupancy, fabric, scorer)
-        self.path = list(reversed(path))
-
-    def choose(self, j: int) -> int | None:
-        agent, forwarded = self.agent_of[j], False
-        while self.path:
-            chosen = self.path.pop()
-            if chosen < len(self.fabric.agent):
-                return chosen
-            agent, forwarded = chosen - len(self.fabric.agent), True
-        return self.decide(j, agent, forwarded=forwarded)

@@ -6,14 +6,16 @@ the task to another agent with room, who has to place it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Floats
 
+from ..cluster import ClusterInstance
 from ..occupancy import Occupancy
+from ..orders import Order, in_order
 from .fabric import Fabric
 from .policies import Scorer
 from .sight import Sight, Watch
@@ -47,6 +49,13 @@ Choose = Callable[[Floats, Sight, Bools, int, int], int]
 def likeliest(logits: Floats, *_: object) -> int:
     """Return what has the largest logit, the first of several."""
     return int(np.argmax(logits))
+
+
+def likeliest_of(logits: Floats, number: int) -> list[int]:
+    """Return the choices with the largest logits; of those that score the same only the first."""
+    order = np.argsort(-logits, kind="stable")[: np.isfinite(logits).sum()]
+    _, first = np.unique(np.round(logits[order], 9), return_index=True)
+    return [int(k) for k in order[np.sort(first)][:number]]
 
 
 def sampled(rng: np.random.Generator, explore: float = 0.0) -> Choose:
@@ -113,3 +122,31 @@ class LearnedPlacer(Watch):
         others = (self.fabric.member > 0) @ sight.fit > 0
         others[agent] = False
         return np.concatenate([own, others & (not forwarded)])
+
+
+class _After(LearnedPlacer):
+    """Places as it is told first, without looking, and then by its policy."""
+
+    def __init__(self, occupancy: Occupancy, fabric: Fabric, scorer: Scorer, path: Sequence[int]):
+        super().__init__(occupancy, fabric, scorer)
+        self.path = list(reversed(path))
+
+    def choose(self, j: int) -> int | None:
+        agent, forwarded = self.agent_of[j], False
+        while self.path:
+            chosen = self.path.pop()
+            if chosen < len(self.fabric.agent):
+                return chosen
+            agent, forwarded = chosen - len(self.fabric.agent), True
+        return self.decide(j, agent, forwarded=forwarded)
+
+
+def after(
+    instance: ClusterInstance, fabric: Fabric, scorer: Scorer, order: Order, path: Sequence[int]
+) -> Occupancy:
+    """Return what a policy makes of an empty cluster after the first choices, see `Decision`."""
+    occupancy = Occupancy(instance)
+    placer = _After(occupancy, fabric, scorer, path)
+    for j in in_order(instance, order):
+        placer.place(j)
+    return occupancy

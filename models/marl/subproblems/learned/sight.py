@@ -153,10 +153,7 @@ class Watch(JctPlacer):
         suffers = self.cost_s[j] * np.maximum(0.0, self.suffered[kind] - o.worst(j))
         done = self.done[kind] if per_task else np.where(on_it, 0.0, self.done[kind])
         added = np.where(on_it, 0.0, self.suffered[kind] + self.harm[kind])
-        if there:
-            comm_s = o.iterations[j] * np.where(on_it, 0.0, self._comm_s(j, np.arange(len(on_it))))
-        else:
-            comm_s = np.zeros(len(on_it))
+        comm_s = np.where(on_it, 0.0, o.iterations[j] * self._communication(j))
         left = o.instance.jobs[j].num_tasks - sum(there.values())
         gpus, cpus = np.array(o.free_gpus), np.array(o.free_cpus)
         room = (gpus >= left * o.gpus[j]) & (cpus >= left * o.cpus[j])
@@ -185,6 +182,15 @@ class Watch(JctPlacer):
             ],
             axis=1,
         )
+
+    def _communication(self, j: int) -> Floats:
+        """Return what an iteration of a job takes longer with a task on one more server each."""
+        o = self.occupancy
+        racks = {o.rack[s] for s in o.servers_of[j]}
+        if len(racks) != 1:
+            return np.zeros(len(o.jobs_on))
+        longer = np.where(self.rack == racks.pop(), o.rack_s[j], o.cross_s[j]) - o.comm_s(j)
+        return np.asarray(longer)
 
     def _later(self) -> tuple[Floats, Floats]:
         """Return what one more task of a waiting job would cost on each server, mean and least."""
