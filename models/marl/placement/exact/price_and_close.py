@@ -45,8 +45,8 @@ FIRST_GAP, GROWTH = 3e-5, 3.0
 #: Columns of an integer program before which a placement is searched; those of one that is tried
 #: to its end, those of one that is tried else; and columns of a tree.
 MANY_COLUMNS, MOST_COLUMNS, SOME_COLUMNS, TREE_COLUMNS = 3_000, 25_000, 3_000, 250_000
-#: Rounds of the search for a placement, and the part of the time that it may take.
-ROUNDS, PART = 100, 0.2
+#: Rounds of the search for a placement, the part of the time and the seconds that it may take.
+ROUNDS, PART, MOST_S = 100, 0.2, 15.0
 #: Part of a guess that is allowed for rounding.
 SLACK = 1e-7
 
@@ -165,7 +165,11 @@ class _Run:
             return
         self._searched = True
         found = lns(
-            self.instance, self.search.clock.limits(PART), self.rng, order="big", rounds=ROUNDS
+            self.instance,
+            self.search.clock.limits(PART, MOST_S),
+            self.rng,
+            order="big",
+            rounds=ROUNDS,
         )
         if isinstance(found.solution, PlacementSolution):
             self._offer(found.solution)
@@ -206,7 +210,10 @@ class _Run:
         while not (search.closed or search.clock.expired):
             gap = min(gap, float(search.value) * jobs - relaxed.bound + SLACK * relaxed.value)
             columns = self._columns(relaxed, gap, MOST_COLUMNS)
-            if not self._searched and (columns is None or _number(columns) > MANY_COLUMNS):
+            unknown = search.best is None and columns is not None
+            if not self._searched and (
+                columns is None or (unknown and _number(columns) > MANY_COLUMNS)
+            ):
                 self.find_placement()
                 continue
             part = 1.0
