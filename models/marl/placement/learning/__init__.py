@@ -17,16 +17,16 @@ _BATCHES = {
     "racks": 2,
     "servers_per_rack": 4,
     "example_servers_per_rack": 3,
-    "examples": 150,
+    "examples": 100,
     "examples_per_round": 10,
 }
 _CLONING = {
     **_BATCHES,
-    "epochs": 15,
+    "epochs": 12,
     "batch": 64,
     "learning_rate": 1e-3,
     "held_out": 40,
-    "check_every": 5,
+    "check_every": 4,
 }
 
 TRAINERS = (
@@ -37,7 +37,7 @@ TRAINERS = (
         methods=("learned",),
         parameters={
             **_CLONING,
-            "updates": 30,
+            "updates": 12,
             "batches": 8,
             "decisions": 6,
             "choices": 4,
@@ -46,7 +46,7 @@ TRAINERS = (
             "entropy": 0.01,
             "explore": 0.05,
         },
-        presets={"small": {}, "large": {"examples": 1000, "epochs": 60, "updates": 500}},
+        presets={"small": {}, "large": {"examples": 500, "epochs": 40, "updates": 200}},
     ),
     Trainer(
         "actor_critic",
@@ -55,7 +55,7 @@ TRAINERS = (
         methods=("learned",),
         parameters={
             **_CLONING,
-            "updates": 40,
+            "updates": 24,
             "episodes": 16,
             "discount": 0.9,
             "cooperation": 0.5,
@@ -66,7 +66,7 @@ TRAINERS = (
         presets={
             "small": {},
             "scratch": {"epochs": 0, "updates": 200},
-            "large": {"examples": 1000, "epochs": 60, "updates": 500},
+            "large": {"examples": 500, "epochs": 40, "updates": 200},
         },
     ),
     Trainer(
@@ -75,7 +75,7 @@ TRAINERS = (
         start=part("cloning:clone"),
         methods=("learned",),
         parameters=_CLONING,
-        presets={"small": {}, "large": {"examples": 1000, "epochs": 60}},
+        presets={"small": {}, "large": {"examples": 500, "epochs": 40}},
     ),
     Trainer(
         "linear",
@@ -84,12 +84,11 @@ TRAINERS = (
         methods=("learned",),
         parameters={
             **_BATCHES,
-            "examples": 100,
             "epochs": 20,
             "steps": 50,
             "learning_rate": 0.3,
             "held_out": 40,
-            "check_every": 5,
+            "check_every": 4,
         },
         presets={"small": {}},
     ),

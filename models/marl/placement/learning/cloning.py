@@ -32,13 +32,13 @@ def clone(
     racks: int = 2,
     servers_per_rack: int = 4,
     example_servers_per_rack: int = 3,
-    examples: int = 150,
+    examples: int = 100,
     examples_per_round: int = 10,
-    epochs: int = 15,
+    epochs: int = 12,
     batch: int = 64,
     learning_rate: float = 1e-3,
     held_out: int = 40,
-    check_every: int = 5,
+    check_every: int = 4,
 ) -> Cloning:
     """Start cloning; the parameters are those of `Cloning`."""
     return Cloning(

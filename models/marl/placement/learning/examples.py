@@ -33,10 +33,12 @@ LOADS = (0.6, 0.8, 1.0)
 TYPES = 4
 
 
-def draw(rng: np.random.Generator, racks: int, servers_per_rack: int) -> PlacementInstance:
-    """Return a random batch of one of three loads on two or more racks of four-GPU servers."""
+def draw(
+    rng: np.random.Generator, racks: int, servers_per_rack: int, load: float | None = None
+) -> PlacementInstance:
+    """Return a random batch on racks of four-GPU servers, of a random load if none is given."""
     servers = racks_of(racks, servers_per_rack)
-    load = float(rng.choice(LOADS))
+    load = float(rng.choice(LOADS)) if load is None else load
     interference = table(rng, TYPES)
     most = round(load * 4 * len(servers) / 2) + 2
     jobs = jobs_for(rng, servers, jobs=most, types=TYPES, load=load)

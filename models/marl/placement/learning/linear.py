@@ -37,7 +37,7 @@ def linear(
     steps: int = 50,
     learning_rate: float = 0.3,
     held_out: int = 40,
-    check_every: int = 5,
+    check_every: int = 4,
 ) -> LinearTraining:
     """Start the training.
 
