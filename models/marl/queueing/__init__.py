@@ -3,7 +3,8 @@
 Each room declares its own parts:
 
 - `instance`, `evaluate`, `certificate`, `features`
-- `formulations`: F3, in slots, which is the default method too
+- `formulations`: F3, in slots
+- `exact`: search and bounds, then F3 on fewer slots
 - `bounds`: nobody disturbed; one machine, shortest remaining first
 - `baselines`: queue rules with placement rules
 - `generate`, `pictures`
@@ -11,7 +12,7 @@ Each room declares its own parts:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import baselines, bounds, formulations, generate, pictures
+from . import baselines, bounds, exact, formulations, generate, pictures
 
 part = Parts(__name__)
 
@@ -36,7 +37,7 @@ PROBLEM = Problem(
     features=part("features:features"),
     certificate_type=part("certificate:QueueingCertificate"),
     check_bound=part("certificate:check_bound"),
-    default_method="time_slotted@highs",
+    default_method="search_and_close",
     default_methods=(
         "tetris",
         "pack",
@@ -45,12 +46,13 @@ PROBLEM = Problem(
         "greedy_jct",
         "order_search",
         "srpt",
-        "time_slotted@highs",
+        "search_and_close",
     ),
     generators=generate.GENERATORS,
     formulations=formulations.FORMULATIONS,
     methods=(
         *baselines.METHODS,
+        *exact.METHODS,
         *bounds.METHODS,
         *formulations.METHODS,
     ),

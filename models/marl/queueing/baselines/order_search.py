@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.numbers.tolerance import Number
+from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -27,10 +28,23 @@ def order_search(
         Changed orders that are tried; a changed order stays if its plan is no worse.
     """
     search: Search[QueueingSolution] = Search("min", limits)
+    search_orders(instance, search, rng, rounds)
+    return search.outcome(search.best)
+
+
+def search_orders(
+    instance: QueueingInstance,
+    search: Search[QueueingSolution],
+    rng: np.random.Generator,
+    rounds: int,
+    part: float = 1.0,
+) -> None:
+    """Offer plans to a search, until it is over or a part of its time."""
+    clock = Clock(search.clock.limits(part))
     best: tuple[Number, Rule, list[float]] | None = None
 
     def value_of(rule: Rule, queue: JobQueue) -> Number | None:
-        solution = plan(instance, queue, search.clock)
+        solution = plan(instance, queue, clock)
         value = None if solution is None else evaluate(instance, solution).objective
         if value is not None and solution is not None:
             search.offer(value, solution)
@@ -38,7 +52,7 @@ def order_search(
 
     for rule in RULES:
         for order in ORDERS:
-            if search.over:
+            if search.over or clock.expired:
                 break
             value = value_of(rule, JobQueue(instance, rule, order, rng))
             if value is not None and (best is None or value < best[0]):
@@ -47,10 +61,10 @@ def order_search(
                 places = {j: float(place) for place, j in enumerate(ranked)}
                 best = value, rule, [places[j] for j in range(len(instance.jobs))]
     if best is None or len(instance.jobs) < 2:
-        return search.outcome(search.best)
+        return
     least, _, priority = best
     for _ in range(rounds):
-        if search.over:
+        if search.over or clock.expired:
             break
         a, b = rng.choice(len(priority), size=2, replace=False).tolist()
         changed = list(priority)
@@ -59,4 +73,3 @@ def order_search(
         value = value_of(rule, JobQueue(instance, rule, "fifo", rng, changed))
         if value is not None and value <= least:
             least, priority = value, changed
-    return search.outcome(search.best)

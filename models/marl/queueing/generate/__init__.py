@@ -21,7 +21,7 @@ GENERATORS = (
         name="paper",
         summary="jobs that arrive at a small cluster as a Poisson process (reconstructed)",
         generate=part("presets:paper"),
-        parameters={"jobs": 10, "servers": 3, "slots": 12},
+        parameters={"jobs": 10, "servers": 2, "slots": 14},
     ),
     Generator(
         name="poisson",

@@ -37,14 +37,14 @@ def tiny(
 
 def quickstart(rng: np.random.Generator, *, jobs: int = 6, servers: int = 2) -> QueueingInstance:
     """Return an instance on which the order matters and every exact method is fast."""
-    return poisson(rng, jobs=jobs, servers_per_rack=servers, slots=10, slots_between=0.3)
+    return poisson(rng, jobs=jobs, servers_per_rack=servers, gpus=2, slots=12, slots_between=0.3)
 
 
 def paper(
-    rng: np.random.Generator, *, jobs: int = 10, servers: int = 3, slots: int = 12
+    rng: np.random.Generator, *, jobs: int = 10, servers: int = 2, slots: int = 14
 ) -> QueueingInstance:
     """Return jobs that arrive at a small cluster as a Poisson process (reconstructed)."""
-    return poisson(rng, jobs=jobs, servers_per_rack=servers, slots=slots)
+    return poisson(rng, jobs=jobs, servers_per_rack=servers, slots=slots, slots_between=0.3)
 
 
 def poisson(
