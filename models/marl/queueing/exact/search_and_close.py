@@ -1,6 +1,6 @@
 r"""Search and bounds by formula first; F3 for what they leave open, on fewer slots.
 
-Let :math:`k_j` be the slot in which job j ends at the earliest, if nobody disturbs it, and U the sum
+Let :math:`k_j` be the slot in which job j ends at the earliest, if nobody disturbs it, U the sum
 of all jobs' last slots in the best plan so far. In a better plan no job ends later than
 :math:`k_j + U - \sum_i k_i`, so F3 needs no slots after the largest of these. Its bound, or that
 nothing better is left, closes the search.
