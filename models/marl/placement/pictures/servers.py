@@ -102,8 +102,8 @@ def _axes(
             "text": f"Mean completion time {mean_s:.5g} s, {len(times)} jobs on "
             f"{len(instance.servers)} servers",
             "subtitle": {
-                "text": f"{slowed} jobs are slowed down, most of all where they are framed; "
-                f"{spread} lie on several servers{more}"
+                "text": f"slowed down: {slowed} jobs, most of all where they are framed; "
+                f"on several servers: {spread}{more}"
             },
         },
         barmode="overlay",
