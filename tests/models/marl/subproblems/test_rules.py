@@ -67,7 +67,7 @@ def naive(instance, rule, order):
 
 
 @pytest.mark.parametrize("rule", DETERMINISTIC)
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), order=st.sampled_from(ORDERS))
 def test_a_rule_takes_the_server_that_its_definition_names(rule, seed, order):
     rng = np.random.default_rng(seed)
@@ -83,7 +83,7 @@ def test_a_rule_takes_the_server_that_its_definition_names(rule, seed, order):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6))
 def test_jobs_come_and_go_and_what_is_left_is_as_if_they_had_never_been(rule, seed):
     rng = np.random.default_rng(seed)

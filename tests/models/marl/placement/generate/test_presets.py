@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.marl.placement.baselines.local_search import local_search
+from gadgetopt.models.marl.placement.baselines.rules import by_rule
 from gadgetopt.models.marl.placement.generate import presets
 
 from gadgetopt.errors import InputError
@@ -25,7 +25,7 @@ def test_all_jobs_fit_together(preset):
         instance = preset(np.random.default_rng(seed))
         gpus = sum(job.num_tasks * job.gpus_per_task for job in instance.jobs)
         assert gpus <= instance.total_gpus
-        outcome = local_search(instance, Limits(time_s=1), np.random.default_rng(0))
+        outcome = by_rule(instance, Limits(), np.random.default_rng(0), "pack", "big")
         assert outcome.solution is not None
 
 

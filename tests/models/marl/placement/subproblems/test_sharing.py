@@ -40,7 +40,7 @@ def least_by_enumeration(o, servers):
     return least
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6))
 def test_servers_share_in_the_best_way(seed):
     rng = np.random.default_rng(seed)
@@ -55,7 +55,7 @@ def test_servers_share_in_the_best_way(seed):
     assert saved == pytest.approx(before - least, abs=1e-6)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 10**6), per_task=st.booleans())
 def test_a_move_saves_what_it_says(seed, per_task):
     rng = np.random.default_rng(seed)
