@@ -61,6 +61,8 @@ class Relaxation:
     columns : list of (int, Contents)
         Kind and contents of the program.
     limit_hit : str or None
+    last_price : array, shape (lots,)
+        Prices of the last program, whether they are optimal or not.
     """
 
     infeasible: bool = False
@@ -70,6 +72,7 @@ class Relaxation:
     server_price: Floats | None = None
     columns: list[tuple[int, Contents]] | None = None
     limit_hit: str | None = None
+    last_price: Floats | None = None
 
 
 class ColumnGeneration:
@@ -147,6 +150,8 @@ class ColumnGeneration:
                     return self._finished(done, price)
                 if phase:
                     done.value = float(self.terms.base_s) + self._lp.objective * unit
+                    # Any prices prove a bound, if the search for contents is not finished in time.
+                    done.last_price = price
                 if not self._price(price, server, phase, unit):
                     if phase:
                         return self._finished(done, price)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..certificate import (
 )
 from ..instance import PlacementInstance
 from ..subproblems.terms import Terms
-from .column_generation import ColumnGeneration
+from .column_generation import ColumnGeneration, Relaxation
 
 
 def alone(instance: PlacementInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
@@ -44,13 +45,7 @@ def configuration_lp(
     done = generation.run()
     if done.infeasible:
         return MethodOutcome(proved=Status.INFEASIBLE)
-    certificate = PlacementCertificate(proof=Alone())
-    bound: Fraction | float = alone_bound(instance)
-    if done.price is not None:
-        prices = certificate_of(price_of_jobs(generation.terms, done.price))
-        proved = checked(instance, prices)
-        if proved is not None and proved > bound:
-            bound, certificate = proved, prices
+    bound, certificate = certified(generation.terms, done)
     return MethodOutcome(
         dual_bound=bound,
         certificate=certificate,
@@ -62,6 +57,19 @@ def configuration_lp(
     )
 
 
+def certified(terms: Terms, done: Relaxation) -> tuple[Fraction, PlacementCertificate]:
+    """Return the better of the bounds of the prices and of every job alone, with its proof."""
+    bound, certificate = alone_bound(terms.instance), PlacementCertificate(proof=Alone())
+    price = done.last_price if done.price is None else done.price
+    if price is not None:
+        prices = certificate_of(price_of_jobs(terms, price))
+        with contextlib.suppress(ValueError):  # the check would take too long
+            proved = check_bound(terms.instance, prices)
+            if proved is not None and proved > bound:
+                return proved, prices
+    return bound, certificate
+
+
 def price_of_jobs(terms: Terms, price: Floats) -> list[float]:
     """Return the price of a task of every job."""
     of_job = [0.0] * len(terms.instance.jobs)
@@ -69,11 +77,3 @@ def price_of_jobs(terms: Terms, price: Floats) -> list[float]:
         for j in lot.jobs:
             of_job[j] = x
     return of_job
-
-
-def checked(instance: PlacementInstance, certificate: PlacementCertificate) -> Fraction | None:
-    """Return the bound of a certificate, None if its check would take too long."""
-    try:
-        return check_bound(instance, certificate)
-    except ValueError:
-        return None

@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.outcome import SolverOutcome
@@ -30,8 +31,7 @@ from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..baselines.lns import lns
 from ..bounds.column_generation import ColumnGeneration, Relaxation, near_optimal
-from ..bounds.configuration import checked, price_of_jobs
-from ..certificate import certificate_of
+from ..bounds.configuration import certified
 from ..evaluate import evaluate
 from ..instance import PlacementInstance, PlacementSolution
 from ..subproblems.content_search import Contents
@@ -45,6 +45,8 @@ FIRST_GAP, GROWTH = 3e-5, 3.0
 #: Columns of an integer program before which a placement is searched; those of one that is tried
 #: to its end, those of one that is tried else; and columns of a tree.
 MANY_COLUMNS, MOST_COLUMNS, SOME_COLUMNS, TREE_COLUMNS = 3_000, 25_000, 3_000, 250_000
+#: Part of the time that the relaxation may take.
+RELAXATION = 0.6
 #: Rounds of the search for a placement, the part of the time and the seconds that it may take.
 ROUNDS, PART, MOST_S = 100, 0.2, 15.0
 #: Part of a guess that is allowed for rounding.
@@ -115,23 +117,23 @@ def _solved(
     if relaxed.infeasible:
         search.infeasible = True
         return search.outcome(None)
-    if relaxed.price is None:
-        search.limit_hit = relaxed.limit_hit
-        return search.outcome(None)
     with search.clock.phase("certificate"):
-        certificate = certificate_of(price_of_jobs(run.terms, relaxed.price))
-        root = checked(instance, certificate)
-    search.prove(relaxed.bound / len(instance.jobs))
-    close(run, relaxed)
+        root, certificate = certified(run.terms, relaxed)
+    search.prove(root)
+    if relaxed.price is None:
+        run.find_placement()
+        search.limit_hit = relaxed.limit_hit
+    else:
+        search.prove(relaxed.bound / len(instance.jobs))
+        close(run, relaxed)
     outcome = search.outcome(
         search.best,
-        relaxation=relaxed.value / len(instance.jobs),
         contents=sum(len(c) for _, c in run.generation.columns),
         guesses=run.guesses,
         columns=run.most_columns,
         nodes=run.nodes,
     )
-    if root is not None and (search.closes(root) or root >= search.bound):
+    if search.closes(root) or root >= search.bound:
         outcome.certificate, outcome.dual_bound = certificate, None
     return outcome
 
@@ -146,7 +148,7 @@ class _Run:
         self.instance, self.search = instance, search
         self.seed, self.rng = seed_of(rng), rng
         self.terms = Terms(instance)
-        self.generation = ColumnGeneration(self.terms, search.clock)
+        self.generation = ColumnGeneration(self.terms, Clock(search.clock.limits(RELAXATION)))
         self.guesses = self.most_columns = self.nodes = 0
         self._searched = False
 

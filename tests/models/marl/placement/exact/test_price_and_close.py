@@ -6,7 +6,7 @@ from gadgetopt.models.marl.placement.bounds.column_generation import (
     ColumnGeneration,
     near_optimal,
 )
-from gadgetopt.models.marl.placement.certificate import check_bound
+from gadgetopt.models.marl.placement.certificate import alone_bound, check_bound
 from gadgetopt.models.marl.placement.evaluate import evaluate
 from gadgetopt.models.marl.placement.exact import branching
 from gadgetopt.models.marl.placement.exact import price_and_close as module
@@ -160,7 +160,9 @@ def test_the_tree_branches_on_the_costs_of_gangs(seed, monkeypatch):
         assert agrees(float(outcome.dual_bound), float(best))
 
 
-def test_no_time_is_a_result():
-    outcome = price_and_close(paper(np.random.default_rng(0)), Limits(time_s=0.0), None)
+@pytest.mark.parametrize("time_s", [0.0, 0.5])
+def test_a_relaxation_that_is_stopped_leaves_a_certified_bound(time_s):
+    instance = paper(np.random.default_rng(0), jobs=150, servers_per_rack=50)
+    outcome = price_and_close(instance, Limits(time_s=time_s), np.random.default_rng(0))
     assert outcome.limit_hit == "time_s"
-    assert outcome.solution is None
+    assert check_bound(instance, outcome.certificate) >= alone_bound(instance)
