@@ -17,7 +17,7 @@ from ..instance import PlacementInstance, PlacementSolution
 #: Numbers of servers that are tried, and rounds of the search for each.
 MOST_POINTS, ROUNDS = 16, 100
 #: Seconds of the search for each.
-POINT_S = 2.0
+POINT_S = 1.0
 
 
 def draw(instance: PlacementInstance) -> go.Figure:

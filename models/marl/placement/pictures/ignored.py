@@ -16,7 +16,7 @@ from ..instance import PlacementInstance, PlacementSolution
 
 #: Factors of the table of interference, rounds and seconds of the search at each.
 FACTORS = tuple(Fraction(k, 4) for k in range(9))
-ROUNDS, POINT_S = 100, 2.0
+ROUNDS, POINT_S = 100, 1.0
 
 
 def draw(instance: PlacementInstance) -> go.Figure:

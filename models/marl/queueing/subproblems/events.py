@@ -85,7 +85,7 @@ class _Simulation:
             self._drop_old_ends()
         while self.to_come and self.arrival_s[self.to_come[-1]] <= self.now_s:
             queue.waiting.add(self.to_come.pop())
-        if queue.watches_service:
+        if queue.watches_service and queue.waiting:
             for j in queue.running:
                 self._advance(j)
         were_running = set(queue.running)
