@@ -4,9 +4,9 @@ At a price :math:`\pi_j` of every task a content is worth :math:`\sum_j \pi_j P_
 that joins is paid its price, is slowed down by those that are there and slows them down. Both
 depend on types alone: a state of the search keeps how many neighbours of each type there are, and
 how much one more neighbour of each type costs those that are there, so that the gains of all jobs
-in all states are one product of matrices. More neighbours never make a gain larger, so what is left of a
-server earns at most its GPUs times the largest gain per GPU; states that cannot reach the wanted
-worth are dropped. Contents grow job by job, all of one size together.
+in all states are one product of matrices. More neighbours never make a gain larger, so what is
+left of a server earns at most its GPUs times the largest gain per GPU; states that cannot reach
+the wanted worth are dropped. Contents grow job by job, all of one size together.
 
 Where slowdowns were measured, a gain is bounded by that of a job that nobody disturbs, and the
 worth of contents is computed at the end.
