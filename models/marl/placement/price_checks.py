@@ -10,7 +10,6 @@ that keeps sums within 64 bits.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -279,33 +278,27 @@ def _used_size(lots: list[list[list[_Option]]], gpus: int, cpus: int) -> tuple[i
 
 def _profiles(lots: list[list[list[_Option]]], gpus: int, cpus: int) -> Iterator[tuple[int, ...]]:
     """Yield the counts of neighbours of each type for which a server may have room."""
+    # Demand for one neighbour, at least, in whole numbers of a part of a GPU or CPU.
+    parts = math.lcm(*(o.weight for of_type in lots for lot in of_type for o in lot))
     limits = []
     for of_type in lots:
         options = [o for lot in of_type for o in lot]
         most = sum(max(o.weight for o in lot) for lot in of_type)
-        limits.append(
-            (
-                most,
-                min((Fraction(o.gpus, o.weight) for o in options), default=Fraction(0)),
-                min((Fraction(o.cpus, o.weight) for o in options), default=Fraction(0)),
-            )
-        )
-
-    def grown(t: int, g: Fraction, u: Fraction) -> Iterator[tuple[int, ...]]:
-        if t == len(limits):
-            yield ()
-            return
-        most, least_g, least_u = limits[t]
+        least_g = min((o.gpus * parts // o.weight for o in options), default=0)
+        least_u = min((o.cpus * parts // o.weight for o in options), default=0)
+        limits.append((most, least_g if gpus else 0, least_u if cpus else 0))
+    open_: list[tuple[tuple[int, ...], int, int]] = [((), gpus * parts, cpus * parts)]
+    while open_:
+        counts, g, u = open_.pop()
+        if len(counts) == len(limits):
+            if any(counts):
+                yield counts
+            continue
+        most, least_g, least_u = limits[len(counts)]
         for count in range(most + 1):
-            more_g, more_u = g + count * least_g, u + count * least_u
-            if (gpus and more_g > gpus) or (cpus and more_u > cpus):
-                return
-            for rest in grown(t + 1, more_g, more_u):
-                yield (count, *rest)
-
-    return itertools.filterfalse(
-        lambda profile: not any(profile), grown(0, Fraction(0), Fraction(0))
-    )
+            if count * least_g > g or count * least_u > u:
+                break
+            open_.append(((*counts, count), g - count * least_g, u - count * least_u))
 
 
 def _combined(
