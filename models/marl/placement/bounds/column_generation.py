@@ -41,6 +41,8 @@ NEW, BEAM = 150, 1500
 MOST_STATES = 3_000_000
 #: Relative tolerance of reduced costs, of the mean cost of a task.
 TOLERANCE = 1e-7
+#: Distance from a whole number up to which a solver's value is one.
+WHOLE = 1e-6
 
 
 @dataclass
@@ -117,6 +119,21 @@ class ColumnGeneration:
         every = [search.all for search in self.searches]
         return sum(math.inf if contents is None else len(contents) for contents in every)
 
+    def whole_contents(self) -> list[tuple[int, list[tuple[int, int]]]] | None:
+        """Return kind and content of every server, if the solution has no fractions."""
+        values = self._lp.values[len(self.terms.lots) :]
+        times = np.round(values)
+        if np.abs(values - times).max(initial=0.0) > WHOLE:
+            return None
+        servers, first = [], 0
+        for kind, contents in self.columns:
+            for r in np.flatnonzero(times[first : first + len(contents)]).tolist():
+                pairs = zip(contents.lot[r].tolist(), contents.tasks[r].tolist(), strict=True)
+                content = (kind, [(i, n) for i, n in pairs if n])
+                servers += [content] * int(times[first + r])
+            first += len(contents)
+        return servers
+
     def run(self) -> Relaxation:
         """Solve the relaxation to its optimum, or until time is up."""
         done = Relaxation(columns=self.columns)
@@ -126,7 +143,8 @@ class ColumnGeneration:
 
     def _priced(self, done: Relaxation, *, enumerated: bool) -> Relaxation:
         lots = len(self.terms.lots)
-        for phase in (0.0, 1.0):
+        # All contents at once need no first phase.
+        for phase in (1.0,) if enumerated else (0.0, 1.0):
             if phase:
                 self._lp.change_column_bounds(np.arange(lots), np.zeros(lots), np.zeros(lots))
                 self._lp.change_costs(np.arange(lots), np.zeros(lots))
@@ -134,6 +152,9 @@ class ColumnGeneration:
                 self._lp.change_costs(at, self._cost / self._unit)
             while True:
                 status = self._lp.solve(self.clock.limits())
+                if enumerated and status is Status.INFEASIBLE:
+                    done.infeasible = True
+                    return done
                 if status is not Status.OPTIMAL or (self.clock.expired and not enumerated):
                     done.limit_hit = self._lp.limit_hit or "time_s"
                     return done
@@ -144,9 +165,6 @@ class ColumnGeneration:
                 price = self._lp.row_duals[:lots] * unit
                 server = -self._lp.row_duals[lots:] * unit
                 if enumerated:
-                    if phase == 0.0:
-                        done.infeasible = True
-                        return done
                     return self._finished(done, price)
                 if phase:
                     done.value = float(self.terms.base_s) + self._lp.objective * unit

@@ -157,6 +157,9 @@ class _Run:
 
         Return True if too many contents are left for that.
         """
+        servers = self.generation.whole_contents()
+        if servers is not None and not self.terms.racks_matter:
+            self._offer(placed(self.terms, [(kind, None, pairs) for kind, pairs in servers]))
         if self._guess(relaxed, folded=True) and self.terms.racks_matter:
             self._guess(relaxed, folded=False)
         return not (self.search.closed or self.search.limit_hit or self.search.clock.expired)
