@@ -19,7 +19,12 @@ from ..subproblems.sharing import share_anew
 from .rules import placed_by_rule
 
 #: Rules that are tried if the one asked for finds no placement.
-_FALLBACKS: tuple[tuple[Rule, Order], ...] = (("lif", "big"), ("pack", "big"), ("lb", "big"))
+_FALLBACKS: tuple[tuple[Rule, Order], ...] = (
+    ("lif", "big"),
+    ("pack", "big"),
+    ("lb", "big"),
+    ("random", "big"),
+)
 
 
 def local_search(
@@ -60,9 +65,10 @@ def local_search(
 def start_placement(
     instance: PlacementInstance, clock: Clock, rng: np.random.Generator, rule: Rule, order: Order
 ) -> Occupancy | None:
-    """Return the placement of a rule, or of the first other one that places all jobs."""
+    """Return the placement of a rule, or of the first other one that places all jobs in time."""
     for tried, in_order in ((rule, order), *_FALLBACKS):
-        occupancy, missing = placed_by_rule(instance, clock, rng, tried, in_order)
+        part = Clock(clock.limits(0.5))
+        occupancy, missing = placed_by_rule(instance, part, rng, tried, in_order)
         if missing is None:
             return occupancy
     return None
