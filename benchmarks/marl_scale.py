@@ -1,8 +1,8 @@
 """Placement rules on many tasks, queues in continuous time, and what knowing interference is worth.
 
-- `scale`: processor seconds of every rule for a thousand to a hundred thousand tasks on servers of 12 GPUs,
-  ten tasks a server; the exponent of the growth from one size to the next; large-neighbourhood
-  search for a while, with what it saves. Then the event simulator for as many tasks over time.
+- `scale`: processor seconds of every rule for a thousand to a hundred thousand tasks on servers of
+  12 GPUs, ten tasks a server; the exponent of the growth from one size to the next;
+  large-neighbourhood search for a while, with what it saves. Then the event simulator.
 - `shape`: mean completion time over that of large-neighbourhood search, at three loads and two
   prices of crossing racks, mean of random instances; and of queues in continuous time.
 """
