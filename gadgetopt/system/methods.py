@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from gadgetopt.system.declaration import (
     Reference,
 )
 from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.training import read_arrays
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,8 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
     Raises
     ------
     InputError
-        If the problem does not have the method, or the method does not have the parameter.
+        If the problem does not have the method, or the method does not have the parameter, or a
+        policy that it names cannot be read.
     """
     name, *assignments = spec.split(":")
     by_name = {m.name: m for m in methods(problem)}
@@ -125,6 +128,9 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
             what = f"method {name!r}: {key}"
             raise InputError(f"{what}: {value!r}, expected one of {', '.join(allowed)}")
     parameters = parse_assignments(assignments, method.parameters, f"method {name!r}")
+    for file in method.files:
+        if parameters.get(file):
+            read_arrays(Path(parameters[file]), problem.name)
     return MethodCall(method, {k: v for k, v in parameters.items() if v != method.parameters[k]})
 
 

@@ -1,0 +1,74 @@
+"""Placing one batch of training jobs that disturb each other, for the least mean completion time.
+
+Each room declares its own parts:
+
+- `instance`, `evaluate`, `certificate`, `features`
+- `formulations`: F1 on tasks and servers, F2 on contents of servers
+- `bounds`, `exact`
+- `algorithms`: the learned scheduler at work; `learning`: its trainings
+- `baselines`: placement rules, local search
+- `generate`, `importers`, `pictures`
+"""
+
+from gadgetopt.system.declaration import Citation, Parts, Problem
+
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    importers,
+    learning,
+    pictures,
+)
+
+part = Parts(__name__)
+
+PROBLEM = Problem(
+    name="marl_placement",
+    title="Interference- and topology-aware placement of a batch of jobs",
+    citation=Citation(
+        authors="X. Zhao, C. Wu",
+        title="Large-Scale Machine Learning Cluster Scheduling via Multi-Agent Graph Reinforcement "
+        "Learning",
+        venue="IEEE Transactions on Network and Service Management 19(4), 4962-4974",
+        year=2022,
+        doi="10.1109/TNSM.2021.3139607",
+        arxiv="2112.13354",
+    ),
+    sense="min",
+    objective="mean job completion time, s",
+    instance_type=part("instance:PlacementInstance"),
+    solution_type=part("instance:PlacementSolution"),
+    evaluate=part("evaluate:evaluate"),
+    size=part("instance:size"),
+    features=part("features:features"),
+    certificate_type=part("certificate:PlacementCertificate"),
+    check_bound=part("certificate:check_bound"),
+    default_method="price_and_close",
+    default_methods=(
+        "tetris",
+        "pack",
+        "lb",
+        "lif",
+        "greedy_jct",
+        "learned",
+        "local_search",
+        "lns",
+        "price_and_close",
+    ),
+    generators=generate.GENERATORS,
+    importers=importers.IMPORTERS,
+    formulations=formulations.FORMULATIONS,
+    methods=(
+        *algorithms.METHODS,
+        *baselines.METHODS,
+        *exact.METHODS,
+        *bounds.METHODS,
+        *formulations.METHODS,
+    ),
+    pictures=pictures.PICTURES,
+    trainers=learning.TRAINERS,
+)

@@ -1,0 +1,60 @@
+"""Jobs that arrive over time and disturb each other: who runs where in every slot.
+
+Each room declares its own parts:
+
+- `instance`, `evaluate`, `certificate`, `features`
+- `formulations`: F3, in slots
+- `exact`: search and bounds, then F3 on fewer slots
+- `bounds`: nobody disturbed; one machine, shortest remaining first
+- `baselines`: queue rules with placement rules
+- `generate`, `pictures`
+"""
+
+from gadgetopt.system.declaration import Citation, Parts, Problem
+
+from . import baselines, bounds, exact, formulations, generate, pictures
+
+part = Parts(__name__)
+
+PROBLEM = Problem(
+    name="marl_queueing",
+    title="Interference-aware scheduling of jobs that arrive over time, in slots",
+    citation=Citation(
+        authors="X. Zhao, C. Wu",
+        title="Large-Scale Machine Learning Cluster Scheduling via Multi-Agent Graph Reinforcement "
+        "Learning",
+        venue="IEEE Transactions on Network and Service Management 19(4), 4962-4974",
+        year=2022,
+        doi="10.1109/TNSM.2021.3139607",
+        arxiv="2112.13354",
+    ),
+    sense="min",
+    objective="mean job completion time, s",
+    instance_type=part("instance:QueueingInstance"),
+    solution_type=part("instance:QueueingSolution"),
+    evaluate=part("evaluate:evaluate"),
+    size=part("instance:size"),
+    features=part("features:features"),
+    certificate_type=part("certificate:QueueingCertificate"),
+    check_bound=part("certificate:check_bound"),
+    default_method="search_and_close",
+    default_methods=(
+        "tetris",
+        "pack",
+        "lb",
+        "lif",
+        "greedy_jct",
+        "order_search",
+        "srpt",
+        "search_and_close",
+    ),
+    generators=generate.GENERATORS,
+    formulations=formulations.FORMULATIONS,
+    methods=(
+        *baselines.METHODS,
+        *exact.METHODS,
+        *bounds.METHODS,
+        *formulations.METHODS,
+    ),
+    pictures=pictures.PICTURES,
+)

@@ -1,0 +1,104 @@
+r"""Certificates of lower bounds on the mean job completion time, and their check in exact numbers.
+
+* `alone`: every job runs from its first slot on with nobody beside it, as close together as the
+  empty cluster allows: for :math:`k_j` slots.
+* `srpt`: the cluster as one machine with all GPUs (or CPUs) of the cluster. Job j needs
+  :math:`k_j n_j g_j` GPU-slots, :math:`k_j` from `alone`, in any portions. Of all schedules with
+  interruptions, shortest remaining processing time first has finished the most jobs at any time, so
+  no plan has finished more by the end of any slot. Jobs that need none of the resource count as in
+  `alone`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from fractions import Fraction
+from typing import Literal
+
+from gadgetopt.system.data import Certificate
+
+from ..subproblems.cluster import forced_comm_s
+from .instance import QueueingInstance
+
+
+class QueueingCertificate(Certificate):
+    """A proof of a lower bound.
+
+    Attributes
+    ----------
+    kind : "alone" or "srpt"
+    resource : "gpus" or "cpus"
+        Of `srpt`.
+    """
+
+    kind: Literal["alone", "srpt"] = "alone"
+    resource: Literal["gpus", "cpus"] = "gpus"
+
+
+def check_bound(instance: QueueingInstance, certificate: QueueingCertificate) -> Fraction | None:
+    """Return the lower bound in seconds that a certificate proves."""
+    if certificate.kind == "alone":
+        return alone_bound(instance)
+    return srpt_bound(instance, certificate.resource)
+
+
+def alone_bound(instance: QueueingInstance) -> Fraction:
+    """Return the mean completion time of jobs that nobody disturbs."""
+    slots = [
+        first + needed
+        for first, needed in zip(instance.first_slots, slots_alone(instance), strict=True)
+    ]
+    return _mean_completion_s(instance, sum(slots))
+
+
+def slots_alone(instance: QueueingInstance) -> list[int]:
+    """Return k_j, how many slots each job needs at least."""
+    classes = {server: len(members) for server, members in instance.server_classes.items()}
+    needed = []
+    for job in instance.jobs:
+        iteration_s = job.base_iteration_s + forced_comm_s(job, classes)
+        a_slot = max(1, int(instance.slot_s // iteration_s))
+        needed.append(-(-job.iterations // a_slot))
+    return needed
+
+
+def srpt_bound(instance: QueueingInstance, resource: Literal["gpus", "cpus"]) -> Fraction:
+    """Return the mean completion time of the jobs on one machine, shortest remaining first."""
+    if resource == "gpus":
+        speed, each = instance.total_gpus, [job.gpus_per_task for job in instance.jobs]
+    else:
+        speed, each = instance.total_cpus, [job.cpus_per_task for job in instance.jobs]
+    total = 0
+    waiting: list[tuple[int, int]] = []
+    for j, (job, needed) in enumerate(zip(instance.jobs, slots_alone(instance), strict=True)):
+        work = needed * job.num_tasks * each[j]
+        if work and speed:
+            waiting.append((instance.first_slots[j], work))
+        else:
+            total += instance.first_slots[j] + needed
+    waiting.sort(reverse=True)
+    # Times in units of a slot over the speed, which are whole.
+    now = 0
+    remaining: list[int] = []
+    while waiting or remaining:
+        if not remaining:
+            now = max(now, waiting[-1][0] * speed)
+        while waiting and waiting[-1][0] * speed <= now:
+            heapq.heappush(remaining, waiting.pop()[1])
+        until = waiting[-1][0] * speed if waiting else now + remaining[0]
+        shortest = heapq.heappop(remaining)
+        done = min(shortest, until - now)
+        now += done
+        if done < shortest:
+            heapq.heappush(remaining, shortest - done)
+        else:
+            total += -(-now // speed)
+    return _mean_completion_s(instance, total)
+
+
+def _mean_completion_s(instance: QueueingInstance, slots: int) -> Fraction:
+    """Return the mean completion time of jobs that end so many slots after 0 in sum."""
+    if not instance.jobs:
+        return Fraction(0)
+    arrivals_s = sum((job.arrival_s for job in instance.jobs), Fraction(0))
+    return (slots * instance.slot_s - arrivals_s) / len(instance.jobs)

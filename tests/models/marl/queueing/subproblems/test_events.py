@@ -1,0 +1,80 @@
+"""Continuous time: hand-checked runs, and the same as small steps of time."""
+
+import itertools
+
+import numpy as np
+import pytest
+from gadgetopt.models.marl.queueing.generate import presets
+from gadgetopt.models.marl.queueing.subproblems.events import simulate
+from gadgetopt.models.marl.queueing.subproblems.queue import JobQueue
+from gadgetopt.models.marl.subproblems.occupancy import Occupancy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ..brute_force import small_instance
+from ..test_evaluate import tiny
+
+
+def runs_of(instance, rule="lif", order="fifo"):
+    return simulate(instance, JobQueue(instance, rule, order, np.random.default_rng(0)))
+
+
+def test_jobs_end_between_slots():
+    (run,) = runs_of(tiny("whole_iterations"))
+    # From 5 s on, four iterations of 3 s.
+    assert (run.start_s, run.end_s, run.completion_s) == (5, 17, 12)
+
+
+def test_interference_ends_with_the_neighbour():
+    instance = tiny("one_after_the_other")
+    jobs = (instance.jobs[0], instance.jobs[1].model_copy(update={"iterations": 5}))
+    first, second = runs_of(instance.model_copy(update={"jobs": jobs}))
+    # Both at half speed until 10 s; then the five iterations left of the first take 5 s.
+    assert (first.end_s, second.end_s) == (15, 10)
+
+
+def test_first_come_first_served_in_continuous_time():
+    first, second = runs_of(tiny("shortest_first"))
+    assert (first.end_s, second.start_s, second.end_s) == (15, 15, 20)
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6), rule=st.sampled_from(("lif", "tetris", "pack")))
+def test_all_iterations_are_done_at_the_rates_of_the_moment(seed, rule):
+    """Replay: between two events every running job does its share of iterations."""
+    instance = small_instance(np.random.default_rng(seed))
+    queue = JobQueue(instance, rule, "fifo", np.random.default_rng(0))
+    where = {}
+    placing = queue._placer.place
+
+    def noted(j):
+        placed = placing(j)
+        where[j] = dict(queue.occupancy.servers_of[j])
+        return placed
+
+    queue._placer.place = noted
+    runs = simulate(instance, queue)
+    times = sorted({t for run in runs for t in (run.start_s, run.end_s)})
+    done = [0.0] * len(runs)
+    for begin, end in itertools.pairwise(times):
+        o = Occupancy(instance)
+        running = [j for j, run in enumerate(runs) if run.start_s <= begin and end <= run.end_s]
+        for j in running:
+            o.restore(j, where[j])
+        assert min(o.free_gpus) >= 0
+        for j in running:
+            done[j] += (end - begin) / o.iteration_s(j)
+    assert done == pytest.approx([job.iterations for job in instance.jobs])
+
+
+@pytest.mark.parametrize("order", ["fifo", "srpt", "las", "drf", "big"])
+def test_every_job_ends_and_none_begins_before_it_arrives(order):
+    instance = presets.poisson(
+        np.random.default_rng(4), jobs=60, slots=200, slots_per_job=20, slots_between=0.5
+    )
+    runs = runs_of(instance, "lif", order)
+    assert len(runs) == len(instance.jobs)
+    for run, job in zip(runs, instance.jobs, strict=True):
+        assert run.start_s >= job.arrival_s
+        alone_s = float(job.iterations * job.base_iteration_s)
+        assert run.end_s - run.start_s >= alone_s * (1 - 1e-9)
