@@ -1,0 +1,105 @@
+r"""The evaluator: expected welfare of what is accepted, in rationals.
+
+.. math:: \max\ \sum_p q_p \sum_{t \in A_p} x_{pt} v_t, \qquad
+          \sum_{t \in A_p} d_{tr} x_{pt} \le C_r \ \forall p, r,
+
+over the plays p of probability :math:`q_p`. Shares :math:`x_{pt} < 1` are allowed for units of one
+resource, where a seed realises them: the sum of shares before and after a request differs by at
+most 1, and the request is accepted if a multiple of 1 plus the seed lies between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from gadgetopt.system.result import Evaluation, Violation
+
+from ..subproblems.offline import largest
+from .instance import AdversarialOnlineRunInstance, AdversarialOnlineRunSolution, Play
+
+
+def evaluate(
+    instance: AdversarialOnlineRunInstance, solution: AdversarialOnlineRunSolution
+) -> Evaluation:
+    """Recompute the welfare of what is accepted, and which constraints it violates.
+
+    Returns
+    -------
+    Evaluation
+        The objective is the expected welfare; None if a request does not exist. Components: the
+        revenue, where payments are given; the offline optimum, ratio and regret, where it is the
+        sum of the k largest values.
+    """
+    violations = tuple(_violations(instance, solution))
+    if any(v.constraint in ("unknown_request", "one_entry_a_request") for v in violations):
+        return Evaluation(None, violations)
+    values = instance.exact_values
+    welfare = revenue = Fraction(0)
+    for play in solution.plays:
+        welfare += play.probability * sum((x * values[t] for t, x in _shares(play)), Fraction(0))
+        revenue += play.probability * sum(play.payment, Fraction(0))
+    components: dict[str, Fraction] = {}
+    if all(play.payment or not play.accepted for play in solution.plays):
+        components["revenue"] = revenue
+    if instance.unit_demand:
+        optimum = largest(values, instance.capacity[0])
+        components |= {"offline_welfare": optimum, "regret": optimum - welfare}
+        if welfare:
+            components["ratio"] = optimum / welfare
+    return Evaluation(welfare, violations, components)
+
+
+def _shares(play: Play) -> Iterator[tuple[int, Fraction | int]]:
+    """Yield the accepted requests with their shares."""
+    if play.share:
+        yield from zip(play.accepted, play.share, strict=True)
+    else:
+        yield from ((t, 1) for t in play.accepted)
+
+
+def _violations(
+    instance: AdversarialOnlineRunInstance, solution: AdversarialOnlineRunSolution
+) -> Iterator[Violation]:
+    total = sum((play.probability for play in solution.plays), Fraction(0))
+    if total != 1:
+        yield Violation("probabilities_sum_to_1", "plays", abs(total - 1))
+    for i, play in enumerate(solution.plays):
+        wrong = tuple(_wrong_entries(instance, play, f"plays[{i}]"))
+        yield from wrong or _broken_limits(instance, play, f"plays[{i}]")
+
+
+def _wrong_entries(
+    instance: AdversarialOnlineRunInstance, play: Play, where: str
+) -> Iterator[Violation]:
+    for name, entries in (("share", play.share), ("payment", play.payment)):
+        if entries and len(entries) != len(play.accepted):
+            apart = abs(len(entries) - len(play.accepted))
+            yield Violation("one_entry_a_request", f"{where}.{name}", apart)
+    before = -1
+    for n, t in enumerate(play.accepted):
+        if t >= len(instance.value):
+            excess = t - len(instance.value) + 1
+            yield Violation("unknown_request", f"{where}.accepted[{n}]", excess)
+        if t <= before:
+            yield Violation("order_of_arrival", f"{where}.accepted[{n}]", before - t + 1)
+        before = t
+
+
+def _broken_limits(
+    instance: AdversarialOnlineRunInstance, play: Play, where: str
+) -> Iterator[Violation]:
+    if play.share and not instance.unit_demand and any(x != 1 for x in play.share):
+        yield Violation("shares_of_units_only", f"{where}.share", 1)
+    demands, values = instance.demands, instance.exact_values
+    used: list[Fraction | int] = [0] * len(instance.capacity)
+    for t, x in _shares(play):
+        used = [u + d * x for u, d in zip(used, demands[t], strict=True)]
+    for r, (u, c) in enumerate(zip(used, instance.capacity, strict=True)):
+        if u > c:
+            yield Violation("capacity", f"{where}, resource {r}", u - c)
+    if play.payment:
+        for n, ((t, x), paid) in enumerate(zip(_shares(play), play.payment, strict=True)):
+            if not 0 <= paid <= x * values[t]:
+                amount = max(-paid, paid - x * values[t])
+                yield Violation("payment", f"{where}.payment[{n}]", amount)

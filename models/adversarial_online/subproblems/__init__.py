@@ -1,0 +1,7 @@
+"""What the three problems share.
+
+- `prices`: posted prices and lotteries over them, as data.
+- `replay`: what posted prices sell to a sequence, exactly.
+- `offline`: the offline optimum (P), exactly.
+- `curves`: the price curves and tables of the theory.
+"""
