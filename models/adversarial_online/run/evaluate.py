@@ -15,7 +15,6 @@ from fractions import Fraction
 
 from gadgetopt.system.result import Evaluation, Violation
 
-from ..subproblems.offline import largest
 from .instance import AdversarialOnlineRunInstance, AdversarialOnlineRunSolution, Play
 
 
@@ -34,20 +33,33 @@ def evaluate(
     violations = tuple(_violations(instance, solution))
     if any(v.constraint in ("unknown_request", "one_entry_a_request") for v in violations):
         return Evaluation(None, violations)
-    values = instance.exact_values
     welfare = revenue = Fraction(0)
     for play in solution.plays:
-        welfare += play.probability * sum((x * values[t] for t, x in _shares(play)), Fraction(0))
+        welfare += play.probability * _welfare(instance, play)
         revenue += play.probability * sum(play.payment, Fraction(0))
     components: dict[str, Fraction] = {}
     if all(play.payment or not play.accepted for play in solution.plays):
         components["revenue"] = revenue
     if instance.unit_demand:
-        optimum = largest(values, instance.capacity[0])
+        optimum = _largest(instance)
         components |= {"offline_welfare": optimum, "regret": optimum - welfare}
         if welfare:
             components["ratio"] = optimum / welfare
     return Evaluation(welfare, violations, components)
+
+
+def _welfare(instance: AdversarialOnlineRunInstance, play: Play) -> Fraction:
+    whole, scale = instance.whole_values
+    if not play.share:
+        return Fraction(sum(whole[list(play.accepted)].tolist()), scale)
+    total = sum((Fraction(x * int(whole[t])) for t, x in _shares(play)), Fraction(0))
+    return total / scale
+
+
+def _largest(instance: AdversarialOnlineRunInstance) -> Fraction:
+    """Return the sum of the k largest values."""
+    whole, scale = instance.whole_values
+    return Fraction(sum(sorted(whole.tolist())[-instance.capacity[0] :]), scale)
 
 
 def _shares(play: Play) -> Iterator[tuple[int, Fraction | int]]:
@@ -91,7 +103,7 @@ def _broken_limits(
 ) -> Iterator[Violation]:
     if play.share and not instance.unit_demand and any(x != 1 for x in play.share):
         yield Violation("shares_of_units_only", f"{where}.share", 1)
-    demands, values = instance.demands, instance.exact_values
+    demands = instance.demands
     used: list[Fraction | int] = [0] * len(instance.capacity)
     for t, x in _shares(play):
         used = [u + d * x for u, d in zip(used, demands[t], strict=True)]
@@ -100,6 +112,7 @@ def _broken_limits(
             yield Violation("capacity", f"{where}, resource {r}", u - c)
     if play.payment:
         for n, ((t, x), paid) in enumerate(zip(_shares(play), play.payment, strict=True)):
-            if not 0 <= paid <= x * values[t]:
-                amount = max(-paid, paid - x * values[t])
+            worth = x * instance.exact_value(t)
+            if not 0 <= paid <= worth:
+                amount = max(-paid, paid - worth)
                 yield Violation("payment", f"{where}.payment[{n}]", amount)

@@ -21,6 +21,7 @@ from gadgetopt.system.data import (
 
 from ..subproblems.offline import is_unit
 from ..subproblems.prices import Amount, Probability
+from ..subproblems.whole import Whole, whole_numbers
 
 
 class AdversarialOnlineRunInstance(Instance):
@@ -100,8 +101,13 @@ class AdversarialOnlineRunInstance(Instance):
         if self.levels:
             units = [sum(demand) for demand in self.demand] or [1] * len(self.value)
             known = set(self.levels)
+            unknown = {
+                (value, n)
+                for value, n in set(zip(self.value, units, strict=True))
+                if decimal_rational(value) / n not in known
+            }
             for t, (value, n) in enumerate(zip(self.value, units, strict=True)):
-                if decimal_rational(value) / n not in known:
+                if unknown and (value, n) in unknown:
                     raise ValueError(f"value[{t}]: {value} for {n} units, expected one of levels")
 
     @cached_property
@@ -110,13 +116,14 @@ class AdversarialOnlineRunInstance(Instance):
         return is_unit(self.capacity, self.demand)
 
     @cached_property
-    def exact_values(self) -> tuple[Fraction, ...]:
-        """The values as the rationals that their decimals denote."""
-        known: dict[float, Fraction] = {}
-        for value in self.value:
-            if value not in known:
-                known[value] = decimal_rational(value)
-        return tuple(known[value] for value in self.value)
+    def whole_values(self) -> tuple[Whole, int]:
+        """The values times their common denominator, as integers, and the denominator."""
+        return whole_numbers(self.value)
+
+    def exact_value(self, t: int) -> Fraction:
+        """Return the rational that the decimal of a value denotes."""
+        whole, scale = self.whole_values
+        return Fraction(int(whole[t]), scale)
 
     @cached_property
     def demands(self) -> tuple[tuple[int, ...], ...]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from gadgetopt.numbers.tolerance import decimal_rational
 
@@ -115,15 +115,13 @@ def table_ratio(table: Sequence[Fraction], low: Fraction, high: Fraction) -> Fra
 
 def grid_ratio(levels: Sequence[Fraction]) -> Fraction:
     r"""Return :math:`\alpha^* = 1 + \sum_{j \ge 2} (1 - l_{j-1}/l_j)` of (1)."""
-    return 1 + sum(
-        (1 - below / level for below, level in zip(levels, levels[1:], strict=False)), Fraction(0)
-    )
+    return 1 + sum((1 - below / level for below, level in pairwise(levels)), Fraction(0))
 
 
 def grid_limits(levels: Sequence[Fraction]) -> tuple[Fraction, ...]:
     """Return up to which utilisation each level buys under the shares (1); the last one is 1."""
     shares = [Fraction(1)]
-    shares += [1 - below / level for below, level in zip(levels, levels[1:], strict=False)]
+    shares += [1 - below / level for below, level in pairwise(levels)]
     alpha = sum(shares)
     return tuple(total / alpha for total in accumulate(shares))
 
@@ -139,7 +137,7 @@ def exponential_limits(levels: Sequence[Fraction], spread: Fraction) -> tuple[Fr
 
 def static_lottery(levels: Sequence[Fraction], limits: Sequence[Fraction], k: int) -> Lottery:
     """Return the random static price: level j for every unit, with the growth of its limit."""
-    shares = [after - before for before, after in zip((0, *limits), limits, strict=False)]
+    shares = [after - before for before, after in pairwise((Fraction(0), *limits))]
     return tuple(
         of_table([level] * k, share)
         for level, share in zip(levels, shares, strict=True)
@@ -155,7 +153,7 @@ def one_seed_lottery(levels: Sequence[Fraction], limits: Sequence[Fraction], k: 
     """
     breaks = sorted({Fraction(0), Fraction(1), *(k * limit % 1 for limit in limits)})
     lottery = []
-    for start, end in zip(breaks, breaks[1:], strict=False):
+    for start, end in pairwise(breaks):
         middle = (start + end) / 2
         table = [
             next(level for level, w in zip(levels, limits, strict=True) if k * w >= u + middle)
