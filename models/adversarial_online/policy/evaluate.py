@@ -6,7 +6,9 @@ r"""The evaluator: the worst case of a randomised policy over all sequences, in 
 over all histories h of at most N levels. A tree of sale probabilities is walked through. Against a
 lottery, the sequences are enumerated by what they lead to: the units that each table of the lottery
 has sold, and the k largest levels, which determine the offline optimum. Of sequences that lead to
-the same, the one on which the policy earns least decides.
+the same, the one on which the policy earns least decides. A policy that keeps a share of OPT earns
+that share of every sequence; what has to be found out is whether it ever runs out of units, again
+by enumerating the k largest levels.
 """
 
 from __future__ import annotations
@@ -90,6 +92,8 @@ def worst_case(
     """
     if solution.lottery:
         return _worst_of_lottery(instance, solution.lottery)
+    if solution.kept_share is not None:
+        return _worst_of_share(instance, solution.kept_share)
     return _worst_of_tree(instance, solution.sale_probability)
 
 
@@ -109,6 +113,11 @@ def _violations(
         total = sum((posted.probability for posted in solution.lottery), Fraction(0))
         if total != 1:
             yield Violation("probabilities_sum_to_1", "lottery", abs(total - 1))
+        return
+    if solution.kept_share is not None:
+        used = solution.kept_share * most_units(instance)
+        if used > instance.capacity_units:
+            yield Violation("capacity", "kept_share", used - instance.capacity_units)
         return
     given, nodes = len(solution.sale_probability), histories(instance)
     if given != nodes:
@@ -232,6 +241,55 @@ def _worst_of_lottery(instance: AdversarialOnlinePolicyInstance, lottery: Lotter
     return replace(worst, sequence=tuple(reversed(sequence)))
 
 
+def _worst_of_share(instance: AdversarialOnlinePolicyInstance, share: Fraction) -> Worst:
+    """Return the sequence with the largest optimum: all ratios are alike, regrets grow with it."""
+    top = len(instance.levels) - 1
+    sequence = (top,) * min(instance.horizon, instance.capacity_units)
+    optimum = largest(instance.values(sequence), instance.capacity_units)
+    return Worst(sequence, share * optimum, optimum)
+
+
+def most_units(instance: AdversarialOnlinePolicyInstance) -> Fraction:
+    r"""Return the most units that keeping ALG at OPT takes, over all sequences.
+
+    .. math:: \max_h \sum_t (OPT(h_t) - OPT(h_{t-1})) / v_t
+
+    Raises
+    ------
+    ModelRefused
+        If too many states would have to be enumerated.
+    """
+    k, levels = instance.capacity_units, instance.levels
+    J = range(len(levels))
+    # A buyer of level j replaces the smallest of the k largest levels, i, or a free unit.
+    replaced = [[max(Fraction(0), 1 - levels[i] / levels[j]) for j in J] for i in J]
+    scale = common_denominator(x for row in replaced for x in row)
+    units = [[int(x * scale) for x in row] for row in replaced]
+    most: dict[tuple[int, ...], int] = {(): 0}
+    front = dict(most)
+    looked_at = 0
+    for _ in range(instance.horizon):
+        after: dict[tuple[int, ...], int] = {}
+        for top, used in front.items():
+            full = len(top) == k
+            for j in range(top[0] + 1 if full else 0, len(levels)):
+                best = list(top[1:] if full else top)
+                insort(best, j)
+                state = tuple(best)
+                total = used + (units[top[0]][j] if full else scale)
+                if total > most.get(state, -1) and total > after.get(state, -1):
+                    after[state] = total
+        looked_at += len(front)
+        if looked_at > MOST_STATES:
+            raise ModelRefused(
+                f"kept_share: more than {MOST_STATES} sets of {k} largest levels in "
+                f"{instance.horizon} requests, expected fewer"
+            )
+        most.update(after)
+        front = after
+    return Fraction(max(most.values()), scale)
+
+
 def _missed_predictions(
     instance: AdversarialOnlinePolicyInstance, solution: AdversarialOnlinePolicySolution
 ) -> Iterator[Violation]:
@@ -253,6 +311,8 @@ def welfare_on(
     values = instance.values(sequence)
     if solution.lottery:
         return expected_welfare(solution.lottery, values, [(1,)] * len(values))
+    if solution.kept_share is not None:
+        return solution.kept_share * largest(values, instance.capacity_units)
     J = len(instance.levels)
     welfare, offset, n = Fraction(0), 0, 0
     for t, j in enumerate(sequence):

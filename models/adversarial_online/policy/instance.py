@@ -84,25 +84,33 @@ class AdversarialOnlinePolicyInstance(Instance):
 
 
 class AdversarialOnlinePolicySolution(Solution):
-    r"""A randomised policy: a lottery over posted prices, or a sale probability of every history.
+    r"""A randomised policy: a lottery, a sale probability of every history, or a share that is kept.
+
+    Exactly one of the three is given.
 
     Attributes
     ----------
     lottery : tuple of PostedPrices
-        One is drawn, once. Empty if `sale_probability` is given.
+        One is drawn, once.
     sale_probability : tuple of Rational
         :math:`x_h`, with which the last buyer of history h gets a unit, over the draw of one seed
         (systematic sampling): of all histories of 1 to N levels, the short ones first, those of one
-        length in lexicographic order. Empty if `lottery` is given.
+        length in lexicographic order.
+    kept_share : Rational or None
+        :math:`\rho` of the policy that keeps ALG at :math:`\rho` OPT: the last buyer of history h,
+        of value v, gets a unit with the probability
+        :math:`x_h = \rho\,(OPT(h) - OPT(h^-))/v`, where :math:`h^-` is h without her.
     """
 
     lottery: tuple[PostedPrices, ...] = ()
     sale_probability: tuple[Share, ...] = ()
+    kept_share: Probability | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if bool(self.lottery) == bool(self.sale_probability):
-            raise ValueError("lottery: expected either a lottery or sale_probability")
+        given = [bool(self.lottery), bool(self.sale_probability), self.kept_share is not None]
+        if sum(given) != 1:
+            raise ValueError("lottery: expected it, or sale_probability, or kept_share")
         return self
 
 
