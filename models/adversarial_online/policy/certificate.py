@@ -1,10 +1,13 @@
 r"""Certificates that no policy is better: a lottery over sequences, and the best response to it.
 
-Weights :math:`\lambda_h \ge 0` of sequences and prices :math:`\mu_i \ge 0` of predictions :math:`p_i`
-with consistency c. Let B be the most that a seller can earn from both,
-:math:`B = \max_\pi \sum_h \lambda_h ALG_\pi(h) + \sum_i \mu_i ALG_\pi(p_i)`. A policy that keeps its
-consistency earns :math:`\sum_h \lambda_h ALG(h) \le E = B - c \sum_i \mu_i OPT(p_i)`, so its ratio is
-at least :math:`\sum_h \lambda_h OPT(h) / E`, and its regret, the weights summing to 1, at least
+Weights :math:`\lambda_h \ge 0` of sequences h, prices :math:`\mu_i \ge 0` of predictions
+:math:`p_i`, consistency c. Let B be the most that a seller can earn from both,
+
+.. math:: B = \max_\pi \sum_h \lambda_h ALG_\pi(h) + \sum_i \mu_i ALG_\pi(p_i).
+
+A policy that is consistent earns
+:math:`\sum_h \lambda_h ALG(h) \le E = B - c \sum_i \mu_i OPT(p_i)`, so its ratio is at least
+:math:`\sum_h \lambda_h OPT(h) / E`, and its regret, if the weights sum to 1, at least
 :math:`\sum_h \lambda_h OPT(h) - E`.
 """
 

@@ -84,7 +84,7 @@ class AdversarialOnlinePolicyInstance(Instance):
 
 
 class AdversarialOnlinePolicySolution(Solution):
-    r"""A randomised policy: a lottery, a sale probability of every history, or a share that is kept.
+    r"""A randomised policy: a lottery, a sale probability of every history, or a kept share.
 
     Exactly one of the three is given.
 

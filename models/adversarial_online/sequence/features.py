@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from .instance import AdversarialOnlineSequenceInstance
 
 
@@ -19,7 +21,7 @@ def features(instance: AdversarialOnlineSequenceInstance) -> dict[str, float]:
     prices = [[list(map(float, t)) for t in posted.prices] for posted in instance.policy]
     tables = [table for posted in prices for table in posted]
     flat = [x for table in tables for x in table]
-    steps = [b < a for table in tables for a, b in zip(table, table[1:], strict=False)]
+    steps = [b < a for table in tables for a, b in pairwise(table)]
     return {
         "spread": max(values) / min(values),
         "requests_per_unit": instance.horizon / sum(instance.capacity),

@@ -4,5 +4,6 @@
 - `replay`: what posted prices sell to a sequence, exactly.
 - `offline`: the offline optimum (P), exactly.
 - `curves`: the price curves and tables of the theory.
+- `grids`: grids of values.
 - `adversary`: the dynamic program that finds the worst sequence, exactly.
 """

@@ -152,7 +152,7 @@ def _explored(start: Any, step: Callable[[Any], list[Any]]) -> Ints:
 
 
 class Worst:
-    """The dynamic program for :math:`q\\,OPT - p\\,ALG` over at most N requests.
+    r"""The dynamic program for :math:`q\,OPT - p\,ALG` over at most N requests.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class Worst:
     Attributes
     ----------
     tables : list of ndarray
-        :math:`V_0, V_1, \\dots`; the last is that of all longer horizons if `stationary`.
+        :math:`V_0, V_1, \dots`; the last is that of all longer horizons if `stationary`.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ class Worst:
 
     @property
     def value(self) -> int:
-        """The largest :math:`q\\,OPT - p\\,ALG`, times `scale`; 0 of no request at all."""
+        r"""The largest :math:`q\,OPT - p\,ALG`, times `scale`; 0 of no request at all."""
         return int(self.tables[-1][0, 0])
 
     def sequence(self) -> list[int]:

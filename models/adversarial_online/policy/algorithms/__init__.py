@@ -12,7 +12,7 @@ METHODS = (
     Method(
         name="kept_share",
         kind="exact",
-        summary="keeps the welfare at a share of the offline optimum; closed form, with certificate",
+        summary="keeps the welfare at a share of the offline optimum; closed form",
         reference="this project",
         run=part("kept_share:kept_share"),
         formulation="kept_share",

@@ -18,8 +18,8 @@ def kept_share(
 ) -> MethodOutcome:
     r"""Return the policy that keeps ALG at :math:`\rho\,OPT`, for the largest share that lasts.
 
-    A buyer of value v gets a unit with the probability :math:`\rho (1 - w/v)^+`, where w is the k-th
-    largest value before her. Its ratio is the least of all policies,
+    A buyer of value v gets a unit with the probability :math:`\rho (1 - w/v)^+`, where w is the
+    k-th largest value before her. Its ratio is the least of all policies,
 
     .. math:: \alpha = 1/\rho = \frac{1}{k} \max_v \sum_t \Big(1 - \frac{w_t}{v_t}\Big)^+,
 

@@ -9,7 +9,7 @@ value :math:`v_h`. Variables: the ratio :math:`\alpha`, and :math:`X_h = \alpha 
 .. math::
     \min\ & \alpha                                                                        \tag{2} \\
     & \textstyle\sum_{h' \preceq h} v_{h'} X_{h'} \ge OPT(h)           \quad \forall h   \tag{2a} \\
-    & \textstyle\sum_{h' \preceq h} X_{h'} \le k \alpha    \quad \forall \text{ leaves } h \tag{2b} \\
+    & \textstyle\sum_{h' \preceq h} X_{h'} \le k \alpha \quad \forall \text{ leaves } h \tag{2b} \\
     & \textstyle\sum_{h' \preceq p} v_{h'} X_{h'} \ge c\,OPT(p)\,\alpha
       \quad \forall \text{ predictions } p                                               \tag{2c} \\
     & 0 \le X_h \le \alpha                                                               \tag{2d}

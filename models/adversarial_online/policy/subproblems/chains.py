@@ -1,8 +1,8 @@
 r"""The sequence on which keeping ALG at a share of OPT takes most units (reconstructed: ours).
 
-The policy that sells :math:`x_t = \rho\,(OPT_t - OPT_{t-1})/v_t` keeps ALG at :math:`\rho\,OPT` with
-:math:`x_t = \rho\,(1 - w_t/v_t)^+`, where :math:`w_t` is the k-th largest value before t, 0 if
-there are fewer. It needs :math:`\rho W(v)` units, :math:`W(v) = \sum_t (1 - w_t/v_t)^+`.
+The policy that sells :math:`x_t = \rho\,(OPT_t - OPT_{t-1})/v_t` keeps ALG at
+:math:`\rho\,OPT` with :math:`x_t = \rho\,(1 - w_t/v_t)^+`, where :math:`w_t` is the k-th largest
+value before t, 0 if there are fewer. It needs :math:`\rho W(v)` units, :math:`W(v) = \sum_t (1 - w_t/v_t)^+`.
 
 1. No policy of ratio :math:`1/\rho` needs less on a non-decreasing sequence: to sell later is to
    sell at a higher value. So :math:`\rho \le k / W(v)`.
@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from ..instance import AdversarialOnlinePolicyInstance
 
@@ -67,7 +68,7 @@ def units_needed(levels: Sequence[Fraction], k: int, sequence: Sequence[int]) ->
     """Return W of a non-decreasing sequence of levels."""
     return sum(
         (
-            1 - (levels[sequence[t - k]] / levels[j] if t >= k else 0)
+            1 - (levels[sequence[t - k]] / levels[j] if t >= k else Fraction(0))
             for t, j in enumerate(sequence)
         ),
         Fraction(0),
@@ -87,4 +88,4 @@ def stopping_weights(levels: Sequence[Fraction], sequence: Sequence[int]) -> lis
     1/value - 1/next value: then a seller earns as much from a unit whenever it is sold.
     """
     inverse = [1 / levels[j] for j in sequence] + [Fraction(0)]
-    return [here - after for here, after in zip(inverse, inverse[1:], strict=False)]
+    return [here - after for here, after in pairwise(inverse)]

@@ -33,6 +33,7 @@ def paper(
     The paper's own settings are not known; these are the notes' (reconstructed). Nothing is drawn.
     """
     from ...subproblems.curves import curve_table, exponential
+    from ...subproblems.grids import geometric
     from ...subproblems.prices import of_table
 
     grid = geometric(levels, spread)
@@ -70,6 +71,7 @@ def one_seed(
 ) -> AdversarialOnlineSequenceInstance:
     """Return the lottery over tables that one seed draws from the exponential price."""
     from ...subproblems.curves import exponential_limits, one_seed_lottery
+    from ...subproblems.grids import geometric
 
     grid = geometric(levels, spread)
     limits = exponential_limits(grid, grid[-1] / grid[0])
@@ -102,18 +104,6 @@ def resources(
         horizon=horizon,
         policy=(PostedPrices(prices=prices),),
     )
-
-
-def geometric(levels: int, spread: int) -> list[Fraction]:
-    """Return a geometric grid from 1 to `spread`, inner values as decimals of six digits."""
-    from gadgetopt.numbers.tolerance import decimal_rational
-
-    if levels < 1 or spread < 1:
-        raise InputError(f"levels: {levels} up to a spread of {spread}, expected at least 1")
-    if levels == 1:
-        return [Fraction(1)]
-    inner = [float(f"{spread ** (j / (levels - 1)):.6g}") for j in range(1, levels - 1)]
-    return [Fraction(1), *map(decimal_rational, inner), Fraction(spread)]
 
 
 def _instance(

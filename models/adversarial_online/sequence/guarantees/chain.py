@@ -3,8 +3,8 @@ r"""Why the chain "k copies of each level, increasing" is a worst sequence of no
 Let r be the largest level below :math:`\varphi_i`, and let no earlier price be above r: the prefix
 up to r buys i units, each at the cheapest level that pays its price, and then k requests of r are
 rejected. That is the closed form's sequence of i. If an earlier price is above r too, n sales are
-above r in the closed form; leaving them out lowers ALG by their value a each and OPT by a - r, which
-makes the ratio and the regret larger. So the closed form's maximum is on the chain.
+above r in the closed form; leaving them out lowers ALG by their value a each and OPT by a - r,
+which makes the ratio and the regret larger. So the closed form's maximum is on the chain.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def single_request(instance: AdversarialOnlineSequenceInstance) -> Welfare:
 
 
 def unbounded(instance: AdversarialOnlineSequenceInstance) -> MethodOutcome:
-    """Return that the ratio is infinite: a stream of a type that is always refused earns nothing."""
+    """Return that the ratio is infinite: a stream of what is always refused earns nothing."""
     return MethodOutcome(
         proved=Status.UNBOUNDED,
         notes={"refused": f"types[{instance.refused[0]}]: refused even when nothing is sold"},
