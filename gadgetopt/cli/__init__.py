@@ -3,6 +3,7 @@
 main        entry point and error messages
 looking     list, show, schema
 making      generate, import, export
+training    train
 solving     solve, verify, plot
 comparing   compare, ratios (studying: its study, from a file and options)
 reporting   report

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from gadgetopt.system.declaration import Problem
 
 #: The parts of a system that `list` prints, in order.
-_PARTS = ("formulations", "methods", "guarantees", "generators", "importers", "pictures")
+_PARTS = (
+    "formulations",
+    "methods",
+    "guarantees",
+    "generators",
+    "importers",
+    "trainers",
+    "pictures",
+)
 
 
 def list_(
@@ -177,6 +185,16 @@ def _described(p: Problem) -> dict[str, Any]:
             {"name": picture.name, "summary": f"{picture.summary} (of the {picture.of})"}
             for picture in p.pictures
         ],
+        "trainers": [
+            {
+                "name": t.name,
+                "summary": t.summary,
+                "parameters": dict(t.parameters),
+                "presets": {name: dict(changed) for name, changed in t.presets.items()},
+                "methods": list(t.methods),
+            }
+            for t in p.trainers
+        ],
         "importers": [
             {
                 "name": i.format,
@@ -208,6 +226,9 @@ def _more(entry: dict[str, Any]) -> list[str]:
             for k, v in entry["parameters"].items()
         )
         lines.append(f"parameters: {', '.join(pairs)}")
+    for preset, changed in entry.get("presets", {}).items():
+        pairs = (f"{k}={_shown(v)}" for k, v in changed.items())
+        lines.append(f"preset {preset}: {', '.join(pairs) or 'the defaults'}")
     return lines + [f"{name}: {text}" for name, text in entry.get("help", {}).items()]
 
 

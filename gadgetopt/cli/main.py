@@ -20,6 +20,7 @@ from gadgetopt.cli.looking import list_, schema, show
 from gadgetopt.cli.making import export, generate, import_
 from gadgetopt.cli.reporting import report
 from gadgetopt.cli.solving import plot, solve, verify
+from gadgetopt.cli.training import train
 from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
 
 #: Errors of a write to an output whose disk or file is full.
@@ -44,6 +45,7 @@ app.command("compare")(compare)
 app.command("ratios")(ratios)
 app.command("report")(report)
 app.command("export")(export)
+app.command("train")(train)
 app.command("schema")(schema)
 
 

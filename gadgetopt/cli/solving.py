@@ -72,7 +72,7 @@ def solve(
     system = instance.problem
     call = _call(instance, method)
     picture = None if plot is None else _picture(system, None)
-    _check_suffix("--plot", plot)
+    check_picture("--plot", plot)
     check_outputs(out, plot, certificate, read=paths[0])
     made = once.solve(instance, call, limits(time_limit, threads, memory_mb, gap), seed)
     result = made.result
@@ -95,7 +95,7 @@ def solve(
         if out is not None:
             write(solution, out)
         if plot is not None and picture is not None:
-            _draw(drawn(system, picture, instance.data, result.solution), plot)
+            write_picture(drawn(system, picture, instance.data, result.solution), plot)
     elif out is not None or plot is not None:
         print("gadgetopt: no solution to write", file=sys.stderr)
     if certificate is not None:
@@ -194,7 +194,7 @@ def plot(
     from gadgetopt.system.files import read_instance, read_solution
     from gadgetopt.trust.run import same_problem
 
-    _check_suffix("--out", out)
+    check_picture("--out", out)
     check_outputs(out, read=instance)
     if solution is not None:
         check_outputs(out, read=solution)
@@ -206,14 +206,14 @@ def plot(
     document = read_instance(instance)
     chosen = _picture(document.problem, picture)
     if chosen.of == "instance":
-        _draw(drawn(document.problem, chosen, document.data), out)
+        write_picture(drawn(document.problem, chosen, document.data), out)
         return
     if solution is None:
         raise InputError(f"plot: the picture {chosen.name!r} is of a solution, expected SOLUTION")
     decision = read_solution(solution)
     same_problem(document, decision)
     figure = drawn(document.problem, chosen, document.data, decision.data, str(solution))
-    _draw(figure, out)
+    write_picture(figure, out)
 
 
 def _plot_run(store: Path, start: str, picture: str | None, out: Path) -> None:
@@ -224,7 +224,7 @@ def _plot_run(store: Path, start: str, picture: str | None, out: Path) -> None:
     with Store(store, create=False) as runs:
         document, solution = solved(runs, find_key(runs, start))
     chosen = _picture(document.problem, picture)
-    _draw(drawn(document.problem, chosen, document.data, solution), out)
+    write_picture(drawn(document.problem, chosen, document.data, solution), out)
 
 
 def _verified(
@@ -275,12 +275,14 @@ def _picture(system: Problem, name: str | None) -> Picture:
     raise InputError(f"picture {name!r}: {system.name} has no such picture (it has: {known})")
 
 
-def _check_suffix(option: str, path: Path | None) -> None:
+def check_picture(option: str, path: Path | None) -> None:
+    """Refuse a file for a picture that is neither .html nor .json."""
     if path is not None and path.suffix not in (".html", ".json"):
         raise InputError(f"{option}: {path}: {path.suffix or 'no suffix'}, expected .html or .json")
 
 
-def _draw(figure: Any, path: Path) -> None:
+def write_picture(figure: Any, path: Path) -> None:
+    """Write a figure as a page for the browser or as JSON."""
     from gadgetopt.system.output import whole_file
 
     with whole_file(path) as part:

@@ -5,5 +5,6 @@
 - `pipeline`: synchronous pipelines of a chain of layers: plans, schedules, bounds, exact search
 - `rounding`, `bicriteria`: randomised rounding of packing and covering programs
 - `utility`: sigmoid utility of a completion time
+- `networks`: networks trained with torch, their state as arrays
 - `traces`, `csv_rows`: traces of GPU clusters, and the CSV files they are in
 """

@@ -4,5 +4,6 @@ tables             ratio and theorem tables: terminal, CSV, JSON, Parquet, LaTeX
 instance_columns   instance sizes and features as table columns
 html_report        a store as one page for the browser
 figures            colours and checks that all pictures share
+curves             the curve of a training
 export             Pyomo models as files for other solvers, and as text
 """

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from gadgetopt.numbers.tolerance import Number
@@ -67,7 +69,24 @@ def run_key(fingerprint: str, call: MethodCall, limits: Limits, seed: int | None
         "seed": seed,
         "code": code,
     }
+    files = {name: _content(call.all_parameters[name]) for name in call.method.files}
+    if files:
+        parts["files"] = files
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _content(path: str) -> str | None:
+    """Return the digest of a file; None if there is none, which the method then says."""
+    try:
+        stat = os.stat(path)
+        return _digest(path, stat.st_mtime_ns, stat.st_size)
+    except OSError:
+        return None
+
+
+@lru_cache(maxsize=64)
+def _digest(path: str, _changed_ns: int, _bytes: int) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 # -- exact numbers in text -------------------------------------------------------------------------

@@ -7,6 +7,7 @@ data          base types of instances, solutions and certificates
 files         reading and writing them; output: files that appear whole or not at all
 schema        JSON Schema of these files
 generation    instances generated from presets
+training      what trains a policy, and policies as files of arrays
 features      numbers that describe an instance's difficulty
 result        limits of a solve, the outcome that a method returns, and the judged result
 """

@@ -157,7 +157,8 @@ class Method(Checked):
 
     `choices` lists the allowed values of enumerated parameters. `formulation` and `backend` say
     what a bound of this method rests on: two bounds confirm each other if they differ in one of the
-    two.
+    two. `files` names the parameters that are paths, such as a policy's: the content of the file
+    that is read belongs to what was run.
     """
 
     name: str = field(kw_only=False)
@@ -170,6 +171,7 @@ class Method(Checked):
     stochastic: bool = False
     formulation: str | None = None
     backend: str | None = None
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -203,6 +205,42 @@ class Guarantee(Checked):
     methods: tuple[str, ...]
     ratio: Callable[..., Any]
     assumptions: tuple[Assumption, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trainer(Checked):
+    """Trains a policy, which methods then read from a file: `gadgetopt train SYSTEM NAME`.
+
+    Attributes
+    ----------
+    start : callable
+        `start(seed, **parameters) -> Training`, a training at its beginning
+        (`gadgetopt.system.training.Training`).
+    methods : tuple of str
+        The methods that read its policies.
+    parameters : mapping
+        The defaults.
+    presets : mapping
+        By name, the parameters that differ from the defaults; `small` is always there.
+    """
+
+    name: str = field(kw_only=False)
+    summary: str
+    start: Callable[..., Any]
+    methods: tuple[str, ...]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    presets: Mapping[str, Mapping[str, Any]]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if "small" not in self.presets:
+            raise InputError(
+                f"{self._label}: presets: no 'small' (it has: {', '.join(self.presets)})"
+            )
+        for preset, given in self.presets.items():
+            for name in given:
+                if name not in self.parameters:
+                    raise InputError(f"{self._label}: presets: {preset}: no parameter {name!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -240,6 +278,8 @@ class Problem(Checked):
         without a solver.
     pictures : tuple of Picture
         The first is what `solve --plot` draws.
+    trainers : tuple of Trainer
+        The first is what `train` runs by default.
     """
 
     name: str
@@ -263,6 +303,7 @@ class Problem(Checked):
     certificate_type: Callable[..., Any] | None = None
     check_bound: Callable[..., Any] | None = None
     pictures: tuple[Picture, ...] = ()
+    trainers: tuple[Trainer, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -276,6 +317,7 @@ class Problem(Checked):
             "generators": [g.name for g in self.generators],
             "importers": [i.format for i in self.importers],
             "pictures": [p.name for p in self.pictures],
+            "trainers": [t.name for t in self.trainers],
         }
         for part, given in names.items():
             for name, times in Counter(given).items():

@@ -28,7 +28,7 @@ def test_the_wheel_holds_every_system_and_every_library_instance(wheel, root):
     names = set(zipfile.ZipFile(wheel).namelist())
     for folder in (root / "models").iterdir():
         if (folder / "__init__.py").exists():
-            for path in [*folder.rglob("*.py"), *folder.rglob("README.md")]:
+            for path in (p for form in ("*.py", "README.md", "*.npz") for p in folder.rglob(form)):
                 assert f"gadgetopt/{path.relative_to(root).as_posix()}" in names
             assert (folder / "README.md").exists()
     for path in (root / "gadgetopt").rglob("*.py"):
