@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from gadgetopt.numbers.arrays import Ints
-from gadgetopt.numbers.exact import ceiling, check_prices
+from gadgetopt.numbers.exact import ceiling, check_prices, dot
 from gadgetopt.system.data import Certificate, Data, Rational
 
 from ..subproblems.whole import Whole
@@ -84,27 +83,15 @@ def price_bound(instance: AdversarialOnlineRunInstance, price: Sequence[Fraction
     check_prices(price, "price", len(instance.capacity), "resources")
     whole, scale = instance.whole_values
     bound = sum((c * x for c, x in zip(instance.capacity, price, strict=True)), Fraction(0))
-    for demand, requests in of_each_demand(instance):
-        cost = sum((d * x for d, x in zip(demand, price, strict=True)), Fraction(0)) * scale
-        values = whole if requests is None else whole[requests]
-        above = values[values >= ceiling(cost)].tolist()
-        bound += (sum(above) - len(above) * cost) / scale
-    return bound
-
-
-def of_each_demand(
-    instance: AdversarialOnlineRunInstance,
-) -> list[tuple[tuple[int, ...], Ints | None]]:
-    """Return every demand that occurs with its requests; None stands for all of them."""
-    if not instance.demand:
-        return [((1,), None)]
-    kinds, kind_of = np.unique(np.asarray(instance.demand), axis=0, return_inverse=True)
-    order = np.argsort(kind_of, kind="stable")
-    ends = np.cumsum(np.bincount(kind_of, minlength=len(kinds)))
-    return [
-        (tuple(demand), requests)
-        for demand, requests in zip(kinds.tolist(), np.split(order, ends[:-1]), strict=True)
-    ]
+    demands, kind_of = instance.kinds
+    costs = [dot(price, demand) * scale for demand in demands]
+    least = np.array([ceiling(cost) for cost in costs], dtype=object)
+    if max(least) <= np.iinfo(np.int64).max:
+        least = least.astype(np.int64)
+    accepted = whole >= least[kind_of]
+    total = sum(whole[accepted].tolist())
+    of_kind = np.bincount(kind_of[accepted], minlength=len(demands)).tolist()
+    return bound + (total - dot(costs, of_kind)) / scale
 
 
 def best_welfare(

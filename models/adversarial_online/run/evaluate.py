@@ -10,8 +10,10 @@ most 1, and the request is accepted if a multiple of 1 plus the seed lies betwee
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from operator import mul
 
 from gadgetopt.system.result import Evaluation, Violation
 
@@ -36,7 +38,8 @@ def evaluate(
     welfare = revenue = Fraction(0)
     for play in solution.plays:
         welfare += play.probability * _welfare(instance, play)
-        revenue += play.probability * sum(play.payment, Fraction(0))
+        parts, payments = _over_one(play.payment)
+        revenue += play.probability * Fraction(sum(payments), parts)
     components: dict[str, Fraction] = {}
     if all(play.payment or not play.accepted for play in solution.plays):
         components["revenue"] = revenue
@@ -50,24 +53,24 @@ def evaluate(
 
 def _welfare(instance: AdversarialOnlineRunInstance, play: Play) -> Fraction:
     whole, scale = instance.whole_values
+    amounts = whole[list(play.accepted)].tolist()
     if not play.share:
-        return Fraction(sum(whole[list(play.accepted)].tolist()), scale)
-    total = sum((Fraction(x * int(whole[t])) for t, x in _shares(play)), Fraction(0))
-    return total / scale
+        return Fraction(sum(amounts), scale)
+    # In integers over one denominator: much faster than sums of rationals.
+    parts, shares = _over_one(play.share)
+    return Fraction(sum(map(mul, shares, amounts)), parts * scale)
+
+
+def _over_one(numbers: Sequence[Fraction]) -> tuple[int, list[int]]:
+    """Return a common denominator of rationals, and their numerators over it."""
+    denominator = math.lcm(*{x.denominator for x in numbers})
+    return denominator, [x.numerator * (denominator // x.denominator) for x in numbers]
 
 
 def _largest(instance: AdversarialOnlineRunInstance) -> Fraction:
     """Return the sum of the k largest values."""
     whole, scale = instance.whole_values
     return Fraction(sum(sorted(whole.tolist())[-instance.capacity[0] :]), scale)
-
-
-def _shares(play: Play) -> Iterator[tuple[int, Fraction | int]]:
-    """Yield the accepted requests with their shares."""
-    if play.share:
-        yield from zip(play.accepted, play.share, strict=True)
-    else:
-        yield from ((t, 1) for t in play.accepted)
 
 
 def _violations(
@@ -103,16 +106,17 @@ def _broken_limits(
 ) -> Iterator[Violation]:
     if play.share and not instance.unit_demand and any(x != 1 for x in play.share):
         yield Violation("shares_of_units_only", f"{where}.share", 1)
-    demands = instance.demands
-    used: list[Fraction | int] = [0] * len(instance.capacity)
-    for t, x in _shares(play):
-        used = [u + d * x for u, d in zip(used, demands[t], strict=True)]
+    parts, shares = _over_one(play.share) if play.share else (1, [1] * len(play.accepted))
+    used = [0] * len(instance.capacity)
+    for x, t in zip(shares, play.accepted, strict=True):
+        for r, d in enumerate(instance.demands[t]):
+            used[r] += d * x
     for r, (u, c) in enumerate(zip(used, instance.capacity, strict=True)):
-        if u > c:
-            yield Violation("capacity", f"{where}, resource {r}", u - c)
-    if play.payment:
-        for n, ((t, x), paid) in enumerate(zip(_shares(play), play.payment, strict=True)):
-            worth = x * instance.exact_value(t)
-            if not 0 <= paid <= worth:
-                amount = max(-paid, paid - worth)
-                yield Violation("payment", f"{where}.payment[{n}]", amount)
+        if u > c * parts:
+            yield Violation("capacity", f"{where}, resource {r}", Fraction(u, parts) - c)
+    whole, scale = instance.whole_values
+    worths = map(mul, shares, whole[list(play.accepted)].tolist())  # times parts and scale
+    for n, (paid, worth) in enumerate(zip(play.payment, worths, strict=False)):
+        if not 0 <= paid.numerator * parts * scale <= worth * paid.denominator:
+            amount = max(-paid, paid - Fraction(worth, parts * scale))
+            yield Violation("payment", f"{where}.payment[{n}]", amount)

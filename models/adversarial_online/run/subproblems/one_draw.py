@@ -24,7 +24,6 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers.arrays import Ints
 
 from ...subproblems.curves import exponential_ratio, grid_limits
 from ..instance import AdversarialOnlineRunInstance
@@ -32,8 +31,8 @@ from ..instance import AdversarialOnlineRunInstance
 #: Parts of a unit that irrational limits are rounded down to.
 FINE = 2**30
 
-#: The largest common denominator of a grid's limits.
-_MOST_PARTS = 2**60
+#: Binary digits of the common denominator of a grid's limits, at most.
+_MOST_BITS = 4096
 
 
 @dataclass(frozen=True)
@@ -44,12 +43,12 @@ class Reach:
     ----------
     parts : int
         Of a unit.
-    limit : ndarray of int, shape (requests,)
-        In parts of all k units together: k times `parts` is everything.
+    limit : list of int
+        Of each request, in parts of all k units together: k times `parts` is everything.
     """
 
     parts: int
-    limit: Ints
+    limit: list[int]
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ def exponential_reach(instance: AdversarialOnlineRunInstance) -> Reach:
     k = instance.capacity[0]
     growth = np.log(np.asarray(instance.value) / float(instance.value_min))
     share = np.clip((1 + growth) / exponential_ratio(instance.spread), 0.0, 1.0)
-    return Reach(FINE, np.floor(share * k * FINE).astype(np.int64))
+    return Reach(FINE, np.floor(share * k * FINE).astype(np.int64).tolist())
 
 
 def share_reach(instance: AdversarialOnlineRunInstance) -> Reach:
@@ -92,10 +91,10 @@ def share_reach(instance: AdversarialOnlineRunInstance) -> Reach:
     k = instance.capacity[0]
     limits = grid_limits(instance.levels)
     parts = math.lcm(*((k * limit).denominator for limit in limits))
-    if k * parts > _MOST_PARTS:
+    if parts.bit_length() > _MOST_BITS:
         raise ModelRefused(
-            f"levels: their shares have the common denominator {parts}, "
-            f"expected at most {_MOST_PARTS // k} for {k} units"
+            f"levels: the common denominator of their shares has {parts.bit_length()} binary "
+            f"digits, expected at most {_MOST_BITS}"
         )
     whole, scale = instance.whole_values
     of_value = {
@@ -103,14 +102,14 @@ def share_reach(instance: AdversarialOnlineRunInstance) -> Reach:
         for level, limit in zip(instance.levels, limits, strict=True)
         if (level * scale).denominator == 1
     }
-    return Reach(parts, np.array([of_value[v] for v in whole.tolist()], dtype=np.int64))
+    return Reach(parts, [of_value[v] for v in whole.tolist()])
 
 
 def one_seed(reach: Reach) -> Expected:
     """Return the expected sales of tables drawn by one seed."""
     accepted, share, span = [], [], []
     y, step = 0, reach.parts
-    for t, limit in enumerate(reach.limit.tolist()):
+    for t, limit in enumerate(reach.limit):
         if limit > y:
             grown = min(y + step, limit)
             accepted.append(t)
@@ -124,7 +123,7 @@ def random_static(reach: Reach, k: int) -> Expected:
     """Return the expected sales of a static price drawn once."""
     accepted, share, span = [], [], []
     largest = [0] * k  # the k largest limits so far, as a heap
-    for t, limit in enumerate(reach.limit.tolist()):
+    for t, limit in enumerate(reach.limit):
         if limit > largest[0]:
             below = heapq.heapreplace(largest, limit)
             accepted.append(t)

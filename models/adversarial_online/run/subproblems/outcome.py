@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.exact import common_denominator
 from gadgetopt.system.result import MethodOutcome
 
 from ...subproblems.curves import exponential_ratio
@@ -20,8 +22,16 @@ from .selling import Sold, Tables, sell
 #: Requests times draws that are replayed.
 MOST_REPLAYED = 2 * 10**8
 
-#: Money in an area under the price curve: the area between two utilisations, in parts.
-Area = Callable[[int, int], Fraction]
+#: Parts of L to which areas under the exponential price are rounded down.
+_FINE_MONEY = 2**20
+
+
+@dataclass(frozen=True)
+class Area:
+    """Money under a price curve between two utilisations, in parts, over a denominator."""
+
+    of: Callable[[int, int], int]
+    denominator: int
 
 
 def outcome_of_tables(instance: AdversarialOnlineRunInstance, tables: Tables) -> MethodOutcome:
@@ -73,14 +83,18 @@ def outcome_of_expected(
     expected : Expected
     parts : int
         Of the spans of utilisation that make up a share of 1: `share` is a span over it.
-    area : callable
-        Money under the price curve between two utilisations, divided by `parts` the payment.
+    area : Area
+        Money under the price curve, divided by `parts` the payment.
     """
     whole, scale = instance.whole_values
-    payment = [
-        min(area(*span) / parts, x * Fraction(int(whole[t]), scale))
-        for t, x, span in zip(expected.accepted, expected.share, expected.span, strict=True)
-    ]
+    payment = []
+    for t, x, span in zip(expected.accepted, expected.share, expected.span, strict=True):
+        money, worth = area.of(*span), x.numerator * int(whole[t])
+        # Compared as integers, which takes a tenth of the time of rationals.
+        if money * x.denominator * scale > worth * area.denominator * parts:
+            payment.append(Fraction(worth, x.denominator * scale))
+        else:
+            payment.append(Fraction(money, area.denominator * parts))
     play = Play(
         accepted=tuple(expected.accepted), share=tuple(expected.share), payment=tuple(payment)
     )
@@ -101,25 +115,28 @@ def exponential_area(instance: AdversarialOnlineRunInstance, reach: Reach) -> Ar
     def below(y: float) -> float:
         return y if alpha * y <= 1 else math.exp(alpha * y - 1) / alpha
 
-    def area(start: int, end: int) -> Fraction:
+    def area(start: int, end: int) -> int:
         share = below(end / everything) - below(start / everything)
-        return low * Fraction(max(0.0, share)) * everything
+        return math.floor(max(0.0, share) * everything * _FINE_MONEY) * low.numerator
 
-    return area
+    return Area(area, _FINE_MONEY * low.denominator)
 
 
 def grid_area(levels: Sequence[Fraction], limits: Sequence[Fraction], everything: int) -> Area:
     """Return the area under the price of a grid: the lowest level whose limit is not reached."""
+    denominator = common_denominator(levels)
+    prices = [int(level * denominator) for level in levels]
     ends = [int(limit * everything) for limit in limits]
 
-    def area(start: int, end: int) -> Fraction:
-        total, before = Fraction(0), 0
-        for level, limit in zip(levels, ends, strict=True):
-            total += level * max(0, min(end, limit) - max(start, before))
+    def area(start: int, end: int) -> int:
+        total, before = 0, 0
+        for price, limit in zip(prices, ends, strict=True):
+            if start < limit and end > before:
+                total += price * (min(end, limit) - max(start, before))
             before = limit
         return total
 
-    return area
+    return Area(area, denominator)
 
 
 def closing_prices(

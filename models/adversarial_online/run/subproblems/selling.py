@@ -13,7 +13,6 @@ from fractions import Fraction
 
 from gadgetopt.numbers.exact import ceiling, common_denominator
 
-from ..certificate import of_each_demand
 from ..instance import AdversarialOnlineRunInstance
 
 Tables = Sequence[Sequence[Fraction]]
@@ -70,18 +69,13 @@ def _sell_bundles(instance: AdversarialOnlineRunInstance, tables: Tables) -> Sol
     denominator = common_denominator(price for table in tables for price in table)
     # With all units sold there is no price, and no demand fits.
     prices = [[int(price * denominator) for price in table] + [0] for table in tables]
-    demands: list[tuple[int, ...]] = []
-    kind_of = [0] * len(whole)
-    for kind, (demand, requests) in enumerate(of_each_demand(instance)):
-        demands.append(demand)
-        for t in [] if requests is None else requests.tolist():
-            kind_of[t] = kind
+    demands, kinds = instance.kinds
     resources = range(len(tables))
     used = [0] * len(tables)
     accepted: list[int] = []
     paid: list[int] = []
     needed: dict[int, float] = {}  # the least value accepted, of each demand seen since the sale
-    for t, (value, kind) in enumerate(zip(whole.tolist(), kind_of, strict=True)):
+    for t, (value, kind) in enumerate(zip(whole.tolist(), kinds.tolist(), strict=True)):
         least = needed.get(kind)
         if least is None:
             demand = demands[kind]
