@@ -8,14 +8,14 @@ lottery, the sequences are enumerated by what they lead to: the units that each 
 has sold, and the k largest levels, which determine the offline optimum. Of sequences that lead to
 the same, the one on which the policy earns least decides. A policy that keeps a share of OPT earns
 that share of every sequence; what has to be found out is whether it ever runs out of units, again
-by enumerating the k largest levels.
+by enumerating the k largest levels. `sale_table` says how a table of sale probabilities is judged.
 """
 
 from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import compress
 
@@ -28,21 +28,13 @@ from ..subproblems.offline import largest
 from ..subproblems.prices import Lottery
 from ..subproblems.replay import expected_welfare
 from .instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySolution
+from .sale_table import Worst, table_violations, welfare_of_table, worst_of_table
 
 #: States of an enumeration, and histories of a tree, that are looked at.
 MOST_STATES = 10**6
 
 #: Units sold by each table of a lottery, and the largest levels so far, from the smallest.
 State = tuple[tuple[int, ...], tuple[int, ...]]
-
-
-@dataclass(frozen=True)
-class Worst:
-    """A worst sequence of levels for a policy, with both welfares."""
-
-    sequence: tuple[int, ...]
-    welfare: Fraction
-    offline_welfare: Fraction
 
 
 def evaluate(
@@ -94,6 +86,8 @@ def worst_case(
         return _worst_of_lottery(instance, solution.lottery)
     if solution.kept_share is not None:
         return _worst_of_share(instance, solution.kept_share)
+    if solution.sale_table is not None:
+        return worst_of_table(instance, solution.sale_table)
     return _worst_of_tree(instance, solution.sale_probability)
 
 
@@ -118,6 +112,9 @@ def _violations(
         used = solution.kept_share * most_units(instance)
         if used > instance.capacity_units:
             yield Violation("capacity", "kept_share", used - instance.capacity_units)
+        return
+    if solution.sale_table is not None:
+        yield from table_violations(instance, solution.sale_table)
         return
     given, nodes = len(solution.sale_probability), histories(instance)
     if given != nodes:
@@ -313,6 +310,8 @@ def welfare_on(
         return expected_welfare(solution.lottery, values, [(1,)] * len(values))
     if solution.kept_share is not None:
         return solution.kept_share * largest(values, instance.capacity_units)
+    if solution.sale_table is not None:
+        return welfare_of_table(instance, solution.sale_table, sequence)
     J = len(instance.levels)
     welfare, offset, n = Fraction(0), 0, 0
     for t, j in enumerate(sequence):

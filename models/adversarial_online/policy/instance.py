@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from gadgetopt.system.data import Instance, NonNegativeInt, PositiveInt, Rational, Solution
+from gadgetopt.system.data import Data, Instance, NonNegativeInt, PositiveInt, Rational, Solution
 
 from ..subproblems.prices import Amount, Payoff, PostedPrices, Probability
 
@@ -83,10 +83,28 @@ class AdversarialOnlinePolicyInstance(Instance):
         return [self.levels[j] for j in sequence]
 
 
-class AdversarialOnlinePolicySolution(Solution):
-    r"""A randomised policy: a lottery, a sale probability of every history, or a kept share.
+class SaleTable(Data):
+    r"""Sale probabilities by the units sold and the highest level seen: a policy of finitely many.
 
-    Exactly one of the three is given.
+    Units are divided into parts; a buyer gets a unit with the probability of her parts, over the
+    draw of one seed (systematic sampling).
+
+    Attributes
+    ----------
+    parts_per_unit : int
+    parts : tuple of tuple of tuple of int
+        Parts sold to level j when y parts are sold and h is the highest level seen before, from 1;
+        0 if there was no buyer. Shape (k * parts_per_unit + 1, J + 1, J).
+    """
+
+    parts_per_unit: PositiveInt
+    parts: tuple[tuple[tuple[NonNegativeInt, ...], ...], ...]
+
+
+class AdversarialOnlinePolicySolution(Solution):
+    r"""A randomised policy: a lottery, sale probabilities, or a share of OPT that is kept.
+
+    Exactly one of the four is given.
 
     Attributes
     ----------
@@ -100,17 +118,22 @@ class AdversarialOnlinePolicySolution(Solution):
         :math:`\rho` of the policy that keeps ALG at :math:`\rho` OPT: the last buyer of history h,
         of value v, gets a unit with the probability
         :math:`x_h = \rho\,(OPT(h) - OPT(h^-))/v`, where :math:`h^-` is h without her.
+    sale_table : SaleTable or None
+        Sale probabilities that depend on little of a history.
     """
 
     lottery: tuple[PostedPrices, ...] = ()
     sale_probability: tuple[Share, ...] = ()
     kept_share: Probability | None = None
+    sale_table: SaleTable | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         given = [bool(self.lottery), bool(self.sale_probability), self.kept_share is not None]
-        if sum(given) != 1:
-            raise ValueError("lottery: expected it, or sale_probability, or kept_share")
+        if sum(given) + (self.sale_table is not None) != 1:
+            raise ValueError(
+                "lottery: expected it, or sale_probability, kept_share or sale_table, one of them"
+            )
         return self
 
 

@@ -29,7 +29,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.exact import common_denominator
 
-from .prices import Lottery
+from .prices import Lottery, Payoff
 
 #: Most states of the prices, and of the offline seller, that are enumerated.
 MOST_STATES = 200_000
@@ -62,6 +62,14 @@ class Automaton:
     taken: Ints
     worth: list[int]
     scale: int
+
+    def welfare(self, arrivals: Sequence[int]) -> int:
+        """Return what the prices earn of a sequence, times `scale`."""
+        s = total = 0
+        for j in arrivals:
+            total += self.earned[s][j]
+            s = int(self.after[s, j])
+        return total
 
     @property
     def states(self) -> tuple[int, int]:
@@ -244,6 +252,70 @@ class Worst:
             if self._paid[s, j] + V[sold, m] == best:
                 return sold, m, j
         raise AssertionError("no request is worth what the table says")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A worst sequence and the last dynamic program on the way to it.
+
+    Attributes
+    ----------
+    arrivals : tuple of int
+        Types.
+    online, offline : int
+        Welfare of the prices and of the offline seller, times `scale`; `online` is 0 if the ratio
+        is infinite.
+    tables : Worst or None
+        Its `stopped` says whether the time was up; None if the ratio is infinite.
+    ratios : int
+        Ratios that were tried.
+    """
+
+    arrivals: tuple[int, ...]
+    online: int
+    offline: int
+    tables: Worst | None
+    ratios: int
+
+
+def worst_sequence(
+    automaton: Automaton,
+    payoff: Payoff,
+    horizon: int,
+    stop: Callable[[], bool] = lambda: False,
+) -> Found:
+    r"""Return a sequence of the largest ratio or regret, by Dinkelbach's iteration.
+
+    At a ratio p/q the dynamic program finds the sequence with the largest
+    :math:`q\,OPT - p\,ALG`. If that is 0, no sequence has a larger ratio; else the sequence's own
+    ratio is the next. All of it is in integers. A regret takes one dynamic program.
+    """
+    a = automaton
+    single = [
+        (earned, worth, j)
+        for j, (earned, worth) in enumerate(zip(a.earned[0], a.worth, strict=True))
+    ]
+    if payoff == "regret":
+        online, offline, j = max(single, key=lambda one: one[1] - one[0])
+    else:
+        refused = [one for one in single if not one[0]]
+        if refused:
+            return Found((refused[0][2],), 0, refused[0][1], None, 0)
+        online, offline, j = max(single, key=lambda one: Fraction(one[1], one[0]))
+    arrivals: tuple[int, ...] = (j,)
+    ratios = 0
+    while True:
+        ratios += 1
+        p, q = (1, 1) if payoff == "regret" else Fraction(offline, online).as_integer_ratio()
+        tables = Worst(a, p, q, horizon, stop)
+        gap = tables.value
+        known = offline - online if payoff == "regret" else 0
+        if gap > known:
+            arrivals = tuple(tables.sequence())
+            online = a.welfare(arrivals)
+            offline = (gap + p * online) // q
+        if gap <= known or tables.stopped or payoff == "regret":
+            return Found(arrivals, online, offline, tables, ratios)
 
 
 def is_potential(

@@ -2,7 +2,8 @@ r"""The sequence on which keeping ALG at a share of OPT takes most units (recons
 
 The policy that sells :math:`x_t = \rho\,(OPT_t - OPT_{t-1})/v_t` keeps ALG at
 :math:`\rho\,OPT` with :math:`x_t = \rho\,(1 - w_t/v_t)^+`, where :math:`w_t` is the k-th largest
-value before t, 0 if there are fewer. It needs :math:`\rho W(v)` units, :math:`W(v) = \sum_t (1 - w_t/v_t)^+`.
+value before t, 0 if there are fewer. It needs :math:`\rho W(v)` units,
+:math:`W(v) = \sum_t (1 - w_t/v_t)^+`.
 
 1. No policy of ratio :math:`1/\rho` needs less on a non-decreasing sequence: to sell later is to
    sell at a higher value. So :math:`\rho \le k / W(v)`.

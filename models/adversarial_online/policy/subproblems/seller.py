@@ -1,7 +1,7 @@
 r"""The seller's side of the double oracle: policies for all histories, and their worst sequences.
 
-* `tree_policy`: on the histories of the master program its sale probabilities, elsewhere just enough
-  to keep the master's ratio or regret. All histories are walked through, in arrays.
+* `tree_policy`: on the histories of the master program its sale probabilities, elsewhere just
+  enough to keep the master's ratio or regret. All histories are walked through, in arrays.
 * `longest_lasting_share`: the policies that keep a share of OPT, for games whose histories nobody
   can list. The worst sequence is found by a dynamic program over the k largest levels.
 * `worst_of_lottery`: a lottery over tables, by the dynamic program of `subproblems.adversary`.
@@ -9,7 +9,7 @@ r"""The seller's side of the double oracle: policies for all histories, and thei
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,10 +17,9 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact import common_denominator
-from ...subproblems.adversary import Worst, automaton
-from ...subproblems.offline import largest
+
+from ...subproblems.adversary import automaton, worst_sequence
 from ...subproblems.prices import Lottery
-from ...subproblems.replay import expected_welfare
 from ..instance import AdversarialOnlinePolicyInstance
 from .master import Master
 
@@ -136,27 +135,11 @@ def worst_of_lottery(
     ModelRefused
         If the tables have too many states.
     """
-    k, levels = instance.capacity_units, instance.levels
-    demands: list[Sequence[int]] = [(1,)] * len(levels)
-    a = automaton((k,), levels, demands, lottery)
-    ratio = instance.payoff == "ratio"
-    if ratio and not all(a.earned[0]):
+    levels = instance.levels
+    a = automaton((instance.capacity_units,), levels, [(1,)] * len(levels), lottery)
+    found = worst_sequence(a, instance.payoff, instance.horizon, stop)
+    if found.tables is None or found.tables.stopped:
         return None
-    best = Response((), Fraction(1 if ratio else 0))
-    while True:
-        p, q = Fraction(best.value).as_integer_ratio() if ratio else (1, 1)
-        tables = Worst(a, p, q, instance.horizon, stop)
-        if tables.stopped:
-            return None
-        sequence = tuple(tables.sequence())
-        values = instance.values(sequence)
-        offline = largest(values, k)
-        online = expected_welfare(lottery, values, [(1,)] * len(values))
-        if not sequence:
-            return best if best.sequence else Response((0,), best.value)
-        found = offline / online if ratio else offline - online
-        if found <= best.value:
-            return best
-        best = Response(sequence, found)
-        if not ratio:
-            return best
+    regret = Fraction(found.offline - found.online, a.scale)
+    ratio = instance.payoff == "ratio"
+    return Response(found.arrivals, Fraction(found.offline, found.online) if ratio else regret)

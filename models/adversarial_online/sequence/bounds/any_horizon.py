@@ -9,10 +9,10 @@ import numpy as np
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ...subproblems.adversary import Worst
-from ..certificate import automaton_of, certificate_of, fraction_of
+from ...subproblems.adversary import worst_sequence
+from ..certificate import automaton_of, certificate_of
 from ..instance import AdversarialOnlineSequenceInstance
-from ..subproblems.welfare import single_request, unbounded, welfare
+from ..subproblems.welfare import unbounded
 
 
 def any_horizon(
@@ -42,15 +42,14 @@ def any_horizon(
     a = automaton_of(instance)
     # Every table sells each unit at most once, and so does the offline seller.
     longest = sum(instance.capacity) * (len(instance.policy) + 1)
-    value: Fraction = single_request(instance).objective(instance.payoff)
-    while True:
-        p, q = fraction_of(instance, value)
-        tables = Worst(a, p, q, longest + 1, lambda: clock.expired)
-        if tables.stopped:
-            return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
-        found = welfare(instance, tables.sequence()).objective(instance.payoff)
-        again = found > value
-        value = max(value, found)
-        if instance.payoff == "regret" or not again:
-            break
-    return MethodOutcome(dual_bound=value, certificate=certificate_of(instance, value, tables))
+    found = worst_sequence(a, instance.payoff, longest + 1, lambda: clock.expired)
+    assert found.tables is not None, "no type is refused"
+    if found.tables.stopped:
+        return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
+    regret = Fraction(found.offline - found.online, a.scale)
+    value = regret if instance.payoff == "regret" else Fraction(found.offline, found.online)
+    return MethodOutcome(
+        dual_bound=value,
+        certificate=certificate_of(instance, value, found.tables),
+        phases_s=clock.phases_s,
+    )

@@ -9,10 +9,10 @@ import numpy as np
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from ...subproblems.adversary import Worst
-from ..certificate import automaton_of, certificate_of, fraction_of
+from ...subproblems.adversary import worst_sequence
+from ..certificate import automaton_of, certificate_of
 from ..instance import AdversarialOnlineSequenceInstance, AdversarialOnlineSequenceSolution
-from ..subproblems.welfare import Welfare, single_request, unbounded, welfare
+from ..subproblems.welfare import unbounded
 
 
 def dynamic_program(
@@ -48,41 +48,18 @@ def dynamic_program(
     clock = Clock(limits)
     with clock.phase("states"):
         a = automaton_of(instance)
-    best = single_request(instance)
-    rounds = 0
-    while True:
-        rounds += 1
-        p, q = fraction_of(instance, best.objective(instance.payoff))
-        with clock.phase("dynamic program"):
-            tables = Worst(a, p, q, instance.horizon, lambda: clock.expired)
-            found = welfare(instance, tables.sequence())
-        if found.objective(instance.payoff) > best.objective(instance.payoff):
-            best = found
-        elif not tables.stopped:
-            break
-        if tables.stopped:
-            return _outcome(best, instance, clock, rounds, limit_hit="time_s")
-        if instance.payoff == "regret":
-            break
-    bound = best.objective(instance.payoff)
-    outcome = _outcome(best, instance, clock, rounds)
-    outcome.dual_bound = bound
-    outcome.certificate = certificate_of(instance, bound, tables)
-    return outcome
-
-
-def _outcome(
-    best: Welfare,
-    instance: AdversarialOnlineSequenceInstance,
-    clock: Clock,
-    rounds: int,
-    limit_hit: str | None = None,
-) -> MethodOutcome:
-    value: Fraction = best.objective(instance.payoff)
+    with clock.phase("dynamic programs"):
+        found = worst_sequence(a, instance.payoff, instance.horizon, lambda: clock.expired)
+    assert found.tables is not None, "no type is refused"
+    regret = Fraction(found.offline - found.online, a.scale)
+    value = regret if instance.payoff == "regret" else Fraction(found.offline, found.online)
+    stopped = found.tables.stopped
     return MethodOutcome(
-        solution=AdversarialOnlineSequenceSolution(arrivals=best.arrivals),
+        solution=AdversarialOnlineSequenceSolution(arrivals=found.arrivals),
         claimed_objective=value,
-        limit_hit=limit_hit,
+        dual_bound=None if stopped else value,
+        certificate=None if stopped else certificate_of(instance, value, found.tables),
+        limit_hit="time_s" if stopped else None,
         phases_s=clock.phases_s,
-        notes={"ratios tried": rounds},
+        notes={"ratios tried": found.ratios},
     )

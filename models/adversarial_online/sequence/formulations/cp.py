@@ -6,7 +6,7 @@ offline seller serves t at level j. With the lowest level :math:`\lambda_{iu}` t
 :math:`\varphi_{iu}` (J if none does, and of u = k),
 
 .. math::
-    \max\ & q \sum_{t,j} l_j z_{tj} - p \sum_{i,t,j} w_i\, l_j\, [b_{it} \wedge \ell_t = j] \tag{C1}\\
+    \max\ & q \sum_{t,j} l_j z_{tj} - p \sum_{i,t,j} w_i l_j [b_{it} \wedge \ell_t = j] \tag{C1}\\
     & b_{it} \Leftrightarrow \lambda_{i, s_{it}} \le \ell_t < J  \tag{C2} \\
     & s_{i,t+1} = s_{it} + b_{it}, \quad s_{i0} = 0  \tag{C3} \\
     & z_{tj} \Rightarrow \ell_t = j, \quad \textstyle\sum_{t,j} z_{tj} \le k  \tag{C4} \\
