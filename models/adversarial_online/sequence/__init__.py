@@ -2,7 +2,8 @@
 
 Each room declares its own parts:
 
-- `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`
+- `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`,
+  `importers`, `pictures`
 - `formulations`: the integer program (3), its constraint program, and one of several resources
 - `bounds`: the bound that holds for every horizon, with a certificate
 - `algorithms`: the closed form for non-decreasing prices
@@ -13,7 +14,17 @@ Each room declares its own parts:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, bounds, exact, formulations, generate, guarantees
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    guarantees,
+    importers,
+    pictures,
+)
 
 part = Parts(__name__)
 
@@ -40,6 +51,7 @@ PROBLEM = Problem(
     default_method="dynamic_program",
     default_methods=("chain", "local_search", "closed_form", "dynamic_program", "any_horizon"),
     generators=generate.GENERATORS,
+    importers=importers.IMPORTERS,
     formulations=formulations.FORMULATIONS,
     methods=(
         *algorithms.METHODS,
@@ -49,4 +61,5 @@ PROBLEM = Problem(
         *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
+    pictures=pictures.PICTURES,
 )
