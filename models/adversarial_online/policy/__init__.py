@@ -2,7 +2,7 @@
 
 Each room declares its own parts:
 
-- `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`
+- `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`, `pictures`
 - `formulations`: the linear program (2) on trees of histories
 - `bounds`: one sequence with a random end, with a certificate
 - `algorithms`: optimal policies in closed form
@@ -13,7 +13,16 @@ Each room declares its own parts:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, bounds, exact, formulations, generate, guarantees
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    guarantees,
+    pictures,
+)
 
 part = Parts(__name__)
 
@@ -55,4 +64,5 @@ PROBLEM = Problem(
         *bounds.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
+    pictures=pictures.PICTURES,
 )
