@@ -75,9 +75,9 @@ def _by_gain(instance: AdversarialOnlineRunInstance, prices: Sequence[Fraction])
     units = np.asarray(instance.demands, dtype=float)
     cost = units @ np.array([float(price) for price in prices]) * scale
     worth = whole.astype(float)
-    if not cost.any():  # nothing is scarce; else free requests come first
-        cost = units.sum(axis=1)
-    order = np.argsort(-worth / np.maximum(cost, np.finfo(float).tiny), kind="stable")
+    # Requests whose units cost nothing come first, the most valuable ones before the others.
+    gain = np.divide(worth, cost, out=np.full(len(worth), np.inf), where=cost > 0)
+    order = np.lexsort((-worth, -gain))
     left = list(instance.capacity)
     accepted = []
     for t in order.tolist():
