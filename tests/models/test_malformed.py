@@ -22,6 +22,15 @@ def test_there_are_at_least_thirty_malformed_files_each_with_its_line():
 #: A good instance and a cheap method of the systems that files are named after.
 SYSTEMS = {
     "a_srpt_": ("instances/a_srpt/tiny/rounding_trap.json", "spjf"),
+    "adversarial_online_policy_": (
+        "instances/adversarial_online_policy/tiny/e1_one_unit.json",
+        "greedy",
+    ),
+    "adversarial_online_run_": ("instances/adversarial_online_run/tiny/e1_one_unit.json", "greedy"),
+    "adversarial_online_sequence_": (
+        "instances/adversarial_online_sequence/tiny/e4_two_units.json",
+        "chain",
+    ),
     "dapple_": ("instances/dapple/tiny/d1_latency_below_optimum.json", "data_parallel"),
     "forest_packing_": ("instances/forest_packing/tiny/h2_heterogeneous_triangle.json", "ring"),
     "gadget_": ("instances/gadget/tiny/h2_chain_of_bounds.json", "drf"),

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticKnownError
 
 from gadgetopt.system.data import Data, Instance, NonNegativeInt, PositiveInt, Rational, Solution
 
@@ -14,8 +14,10 @@ from ..subproblems.prices import Amount, Payoff, PostedPrices, Probability
 
 
 def _share(value: Fraction) -> Fraction:
-    if not 0 <= value <= 1:
-        raise PydanticCustomError("share", "is not between 0 and 1")
+    if value < 0:
+        raise PydanticKnownError("greater_than_equal", {"ge": 0})
+    if value > 1:
+        raise PydanticKnownError("less_than_equal", {"le": 1})
     return value
 
 
@@ -68,8 +70,10 @@ class AdversarialOnlinePolicyInstance(Instance):
                         f"predictions[{i}][{t}]: {j}, expected a level from 0 to "
                         f"{len(self.levels) - 1}"
                     )
-        if bool(self.predictions) != (self.consistency is not None):
-            raise ValueError("consistency: expected with predictions, and only with them")
+        if self.predictions and self.consistency is None:
+            raise ValueError("consistency: none, expected a share of the optimum on predictions")
+        if self.consistency is not None and not self.predictions:
+            raise ValueError(f"consistency: {self.consistency}, expected none without predictions")
         return self
 
     @property

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticKnownError
 
 from gadgetopt.system.data import LEAST_SIZE, MOST_SIZE, Data, Rational
 
@@ -16,14 +16,20 @@ Payoff = Literal["ratio", "regret"]
 
 
 def _amount(value: Fraction) -> Fraction:
-    if not Fraction(LEAST_SIZE) <= value <= Fraction(MOST_SIZE):
-        raise PydanticCustomError("amount", "is no amount of money from 1e-30 to 1e30")
+    if value <= 0:
+        raise PydanticKnownError("greater_than", {"gt": 0})
+    if value < Fraction(LEAST_SIZE):
+        raise PydanticKnownError("greater_than_equal", {"ge": LEAST_SIZE})
+    if value > Fraction(MOST_SIZE):
+        raise PydanticKnownError("less_than_equal", {"le": MOST_SIZE})
     return value
 
 
 def _probability(value: Fraction) -> Fraction:
-    if not 0 < value <= 1:
-        raise PydanticCustomError("probability", "is not above 0 and at most 1")
+    if value <= 0:
+        raise PydanticKnownError("greater_than", {"gt": 0})
+    if value > 1:
+        raise PydanticKnownError("less_than_equal", {"le": 1})
     return value
 
 
