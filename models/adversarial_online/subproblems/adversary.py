@@ -90,19 +90,22 @@ def automaton(
     ModelRefused
         If there are too many states.
     """
-    money = common_denominator(
+    fine = common_denominator(
         [*values, *(x for posted in lottery for table in posted.prices for x in table)]
     )
+    pays = [int(v * fine) for v in values]
+    prices = [[[int(x * fine) for x in table] for table in p.prices] for p in lottery]
+    # Prices decide who buys; welfare is in values alone, whose numbers have fewer digits.
+    money = common_denominator(values)
     whole = common_denominator(posted.probability for posted in lottery)
     amounts = [int(v * money) for v in values]
     weights = [int(posted.probability * whole) for posted in lottery]
-    prices = [[[int(x * money) for x in table] for table in p.prices] for p in lottery]
     J = range(len(values))
 
     def bought(table: list[list[int]], used: tuple[int, ...], j: int) -> bool:
         demand = demands[j]
         fits = all(u + d <= c for u, d, c in zip(used, demand, capacity, strict=True))
-        return fits and amounts[j] >= sum(
+        return fits and pays[j] >= sum(
             d * row[u] for u, d, row in zip(used, demand, table, strict=True) if d
         )
 

@@ -9,7 +9,7 @@ from gadgetopt.numbers.tolerance import decimal_rational
 
 
 def geometric(levels: int, spread: int) -> list[Fraction]:
-    """Return a geometric grid from 1 to `spread`, inner values as decimals of six digits.
+    """Return a geometric grid from 1 to `spread`, inner values as decimals of nine digits.
 
     Raises
     ------
@@ -21,5 +21,5 @@ def geometric(levels: int, spread: int) -> list[Fraction]:
             f"levels: {levels} up to a spread of {spread}, expected several up to more than 1, "
             "or one"
         )
-    inner = [float(f"{spread ** (j / (levels - 1)):.6g}") for j in range(1, levels - 1)]
+    inner = [float(f"{spread ** (j / (levels - 1)):.9g}") for j in range(1, levels - 1)]
     return [Fraction(1), *map(decimal_rational, inner), Fraction(spread)][:levels]
