@@ -64,5 +64,6 @@ PROBLEM = Problem(
         *bounds.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
+    trainers=algorithms.TRAINERS,
     pictures=pictures.PICTURES,
 )

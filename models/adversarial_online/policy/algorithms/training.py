@@ -7,18 +7,21 @@ r"""The networks of section 6 and their training: a seller and an adversary (rec
   so the policy is a table whose worst sequence a dynamic program finds.
 * The adversary's network sees the share of the rounds that is over, and largest, mean and k-th
   largest value, and answers with chances of the J levels and of the end.
-* Update for every action. The payoff is ALG/OPT. For every round of a sequence and every price p the
-  payoff's derivative Q(p) by the chance of p, the networks playing on, comes out of one pass
+* Update for every action. The payoff is ALG/OPT. For every round of a sequence and every price p
+  the payoff's derivative Q(p) by the chance of p, the networks playing on, comes out of one pass
   backwards from the last round; the seller's chances go towards :math:`\pi e^{\eta(Q - V)}`,
   :math:`V = \sum \pi Q`, by cross-entropy. The adversary does so with -Q for one round a sequence
   and every level, by rollouts with common random numbers.
+* The adversary's network alone lags behind: the seller also learns from the sequences that the
+  dynamic program found worst for it after earlier rounds, most from those that still are (ours).
+* Chances are pulled towards equal ones a little, and the seller remembers the adversary's last
+  batches; else both chase each other from one pure choice to the next (ours).
 * The seller that is kept is the mean of the iterates (polyak) with the best certified ratio.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -64,7 +67,7 @@ def start(
     spread: int = 4,
     batch: int = 96,
     rounds: int = 200,
-    answered: float = 0.25,
+    answered: float = 0.5,
 ) -> SellerAndAdversary:
     """Return the training of one game, a geometric grid from 1 to `spread`.
 
@@ -79,8 +82,8 @@ def start(
     rounds : int
         Of `STEPS` steps each.
     answered : float
-        Share of a step's sequences that are former certified worst sequences of the seller, which
-        the paper's adversary has to find by itself; 0 for none.
+        Weight of former certified worst sequences of the seller in what it learns from, which the
+        paper's adversary has to find by itself; 0 for none.
 
     Raises
     ------
@@ -189,7 +192,7 @@ class SellerAndAdversary:
         }
         return {**self._best, **game}
 
-    # -- sequences ---------------------------------------------------------------------------------
+    # -- sequences -------------------------------------------------------------
 
     def _drawn(self, rng: np.random.Generator) -> Ints:
         """Return a batch of the adversary's sequences, shape (batch, N)."""
@@ -239,7 +242,7 @@ class SellerAndAdversary:
         values = np.where(sequences >= 0, self._values[sequences], 0.0)
         return np.asarray(np.sort(values, axis=1)[:, -self.game.capacity_units :].sum(axis=1))
 
-    # -- the seller ---------------------------------------------------------------------------------
+    # -- the seller ------------------------------------------------------------
 
     def _seller_step(self, sequences: Ints) -> float:
         """Move the chances of all prices, in every round of every sequence; return the payoff."""
@@ -301,7 +304,7 @@ class SellerAndAdversary:
             highest = np.where(comes, now, highest)
         return np.asarray(earned / self._optimum(sequences))
 
-    # -- the adversary --------------------------------------------------------------------------------
+    # -- the adversary ---------------------------------------------------------
 
     def _adversary_step(self, sequences: Ints, rng: np.random.Generator) -> None:
         """Move the chances of all levels and of the end, in one round of each sequence."""
@@ -347,10 +350,3 @@ class SellerAndAdversary:
         ended = sequences[np.arange(len(sequences)), at - 1] < 0
         played = self._played_on(sequences, at, rng)
         return np.where(ended[:, None], sequences, played)
-
-
-def best_ratio(training: SellerAndAdversary) -> Fraction:
-    """Return the exact worst ratio of the policy that a training would write."""
-    table = rounded_table(training.game, training.policy(), PARTS_PER_UNIT)
-    worst = worst_of_table(training.game, table)
-    return worst.offline_welfare / worst.welfare

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ def initial_weights(rng: np.random.Generator, inputs: int, outputs: int) -> dict
     """Return weights of a network with two hidden layers; its first answers are nearly uniform."""
     sizes = [inputs, HIDDEN, HIDDEN, outputs]
     weights: dict[str, Floats] = {}
-    for layer, (n, m) in enumerate(zip(sizes[:-1], sizes[1:], strict=True), start=1):
+    for layer, (n, m) in enumerate(pairwise(sizes), start=1):
         spread = np.sqrt(2.0 / n) * (0.01 if layer == len(sizes) - 1 else 1.0)
         weights[f"w{layer}"] = spread * rng.standard_normal((n, m))
         weights[f"b{layer}"] = np.zeros(m)

@@ -120,3 +120,15 @@ def test_every_preset_is_closed_with_a_certificate(draw):
 def test_the_paper_preset_is_closed_by_its_bound():
     instance = presets.paper(np.random.default_rng(0))
     assert run(instance).status == "optimal"
+
+
+@pytest.mark.parametrize("method", ["hedge:iterations=1000", "cfr:iterations=300"])
+@pytest.mark.parametrize("payoff", ["ratio", "regret"])
+def test_learning_brackets_the_value(method, payoff):
+    # The notes measured [0.489, 0.512] for 1/2 by Hedge on 1, 2, 4 with one unit.
+    instance = game([1, 2, 4], 1, 3, payoff)
+    found, best = run(instance, method), run(instance)
+    assert found.bound_voucher == "verified"
+    assert found.bound <= best.objective <= found.objective
+    assert float(found.objective) <= 1.06 * float(best.objective)
+    assert float(found.bound) >= 0.95 * float(best.objective)
