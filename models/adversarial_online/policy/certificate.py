@@ -21,8 +21,8 @@ from pydantic import Field
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
 
 from ..subproblems.offline import largest
+from ..subproblems.responses import best_response
 from .instance import AdversarialOnlinePolicyInstance
-from .subproblems.responses import best_response
 
 #: Most steps of the best response: histories times units.
 MOST_STEPS = 10**7

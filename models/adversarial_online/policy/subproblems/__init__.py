@@ -2,7 +2,6 @@
 
 - `chains`: the sequence on which keeping a share of OPT takes most units, in closed form.
 - `trees`: sets of histories as trees, with the offline optimum of each.
-- `responses`: the best response of a seller to a lottery over sequences, exactly.
 - `master`: the linear program (2) on a growing set of histories.
 - `seller`: policies for all histories and their worst sequences.
 - `exactly`: from a solver's doubles to an exact policy.

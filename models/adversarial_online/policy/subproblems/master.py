@@ -14,9 +14,9 @@ from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.result import Limits, Status
 
 from ...subproblems.offline import largest
+from ...subproblems.responses import Trie
 from ..certificate import AdversarialOnlinePolicyCertificate, WeightedSequence
 from ..instance import AdversarialOnlinePolicyInstance
-from .responses import Trie
 
 
 class Master:

@@ -17,9 +17,9 @@ from fractions import Fraction
 from gadgetopt.errors import ModelRefused
 
 from ...subproblems.offline import largest
+from ...subproblems.responses import Trie
 from ..instance import AdversarialOnlinePolicyInstance
 from .chains import hardest_sequence
-from .responses import Trie
 
 
 @dataclass(frozen=True)

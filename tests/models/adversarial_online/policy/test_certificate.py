@@ -10,7 +10,7 @@ from gadgetopt.models.adversarial_online.policy.certificate import (
     WeightedSequence,
     check_bound,
 )
-from gadgetopt.models.adversarial_online.policy.subproblems.responses import best_response
+from gadgetopt.models.adversarial_online.subproblems.responses import best_response
 
 from .brute_force import game, random_game, run, value
 
