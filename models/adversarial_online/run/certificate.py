@@ -123,13 +123,15 @@ def best_welfare(
     amounts = values.tolist()
     small = sum(amounts) < 2**62
     best = np.zeros([c + 1 for c in capacity], dtype=np.int64 if small else object)
+    better = np.zeros(best.shape, dtype=np.bool_)
     for amount, demand in zip(amounts, demands, strict=True):
         before = tuple(slice(0, max(0, c + 1 - d)) for c, d in zip(capacity, demand, strict=True))
         after = tuple(slice(d, None) for d in demand)
         with_it = best[before] + amount
+        without = best[after]
         if taken is not None:
-            better = np.zeros(best.shape, dtype=np.bool_)
-            better[after] = with_it > best[after]
+            better[...] = False
+            np.greater(with_it, without, out=better[after])
             taken.append(np.packbits(better))
-        best[after] = np.maximum(best[after], with_it)
+        np.maximum(without, with_it, out=without)
     return int(best[tuple(capacity)])

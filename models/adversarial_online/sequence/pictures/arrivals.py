@@ -95,7 +95,7 @@ def draw(
         height=440,
         legend=LEGEND_ABOVE,
         margin={"t": 110},
-        xaxis={"title": {"text": "request"}},
+        xaxis={"title": {"text": "request"}, "dtick": max(1, len(x) // 20)},
         yaxis={"title": {"text": "value"}, "rangemode": "tozero"},
     )
     return figure
