@@ -56,7 +56,6 @@ def tree_model(instance: AdversarialOnlinePolicyInstance, tree: Tree) -> pyo.Con
     m.H = pyo.RangeSet(0, len(tree.histories) - 1)
     m.X = pyo.Var(m.H, domain=pyo.NonNegativeReals, doc="(2d): sale probability, times alpha")
     if ratio:
-        # The ratio of a policy that sells k units at the least value is at most this.
         m.alpha = pyo.Var(domain=pyo.NonNegativeReals, doc="the ratio")
         scale: Any = m.alpha
     else:
