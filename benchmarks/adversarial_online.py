@@ -1,6 +1,6 @@
 """Adversarial online allocation: replay of long streams, exact answers, and trained policies.
 
-- `stream`: seconds of policies and of their proofs on streams of 10^4, 10^5 and 10^6 requests, and
+- `stream`: CPU seconds of policies and of their proofs on streams of 10^4, 10^5 and 10^6 requests, and
   the seconds of 10^6 over those of 10^5: 10 is linear;
 - `offline`: the all-knowing seller beside HiGHS and CP-SAT on the same streams, in one run;
 - `traces`: ratios of the policies on streams from traces, with `--traces DIR`.
@@ -52,7 +52,7 @@ POLICIES = ("greedy", "fixed_price", "exp_plain", "exponential", "finite_k", "ra
 
 
 def stream(largest: int) -> None:
-    print("\nSeconds on one thread: policy with its proof, evaluator, check of the proof\n")
+    print("\nCPU seconds: policy with its proof, evaluator, check of the proof\n")
     print(f"{'stream':<28}{'policy':<15}{'requests':>9}{'policy':>8}{'evaluate':>9}{'check':>7}")
     for name, (make, policies) in STREAMS.items():
         seconds: dict[str, list[float]] = {}
@@ -75,13 +75,13 @@ def stream(largest: int) -> None:
 def timed(instance: Any, policy: str) -> tuple[float, float, float]:
     """Return the seconds of a policy, of the evaluator, and of the check of its proof."""
     method = next(m for m in PROBLEM.methods if m.name == policy)
-    marks = [time.perf_counter()]
+    marks = [time.process_time()]
     outcome = method.run(instance, Limits(), np.random.default_rng(0))
-    marks.append(time.perf_counter())
+    marks.append(time.process_time())
     evaluation = PROBLEM.evaluate(instance, outcome.solution)
-    marks.append(time.perf_counter())
+    marks.append(time.process_time())
     bound = PROBLEM.check_bound(instance, outcome.certificate)
-    marks.append(time.perf_counter())
+    marks.append(time.process_time())
     assert evaluation.feasible
     assert evaluation.objective <= bound
     return marks[1] - marks[0], marks[2] - marks[1], marks[3] - marks[2]
