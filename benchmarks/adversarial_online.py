@@ -1,11 +1,12 @@
-"""Adversarial online allocation: replay of long streams, exact answers, and trained policies.
+"""Adversarial online allocation: long streams, the all-knowing seller, and streams from traces.
 
-- `stream`: CPU seconds of policies and of their proofs on streams of 10^4, 10^5 and 10^6 requests, and
-  the seconds of 10^6 over those of 10^5: 10 is linear;
+- `stream`: CPU seconds of policies and of their proofs on streams of 10^4, 10^5 and 10^6 requests,
+  and those of 10^6 over those of 10^5: 10 is linear;
 - `offline`: the all-knowing seller beside HiGHS and CP-SAT on the same streams, in one run;
 - `traces`: ratios of the policies on streams from traces, with `--traces DIR`.
 
-Run `python benchmarks/adversarial_online.py [stream offline traces] [--largest 1000000]`.
+Run `python benchmarks/adversarial_online.py [stream offline traces] [--largest 1000000]`. Worst
+sequences, games and training: `adversarial_online_exact.py`, `adversarial_online_training.py`.
 """
 
 from __future__ import annotations
