@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from gadgetopt.models.adversarial_online.sequence.generate import presets
 from gadgetopt.models.adversarial_online.subproblems.grids import geometric
 
 from gadgetopt.numbers.tolerance import agrees
@@ -107,3 +108,14 @@ def test_a_stream_of_what_is_refused_makes_the_ratio_infinite():
     for method in ("dynamic_program", "closed_form", "dinkelbach_highs", "chain", "any_horizon"):
         assert run(instance, method).status == "unbounded"
     assert run(instance.model_copy(update={"payoff": "regret"})).objective == 1
+
+
+def test_several_resources_agree_with_brute_force():
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        instance = presets.resources(rng, units=2, types=3, horizon=3)
+        found = run(instance)
+        assert found.objective == found.bound == optimum(instance), instance
+        if seed < 3:
+            by_model = run(instance, "dinkelbach_resources")
+            assert by_model.objective == found.objective, instance
