@@ -46,6 +46,9 @@ NonNegativeSize = Annotated[float, Field(ge=0, le=MOST_SIZE), AfterValidator(_no
 #: Text form of an exact number. It excludes powers of ten: "1e999999999" would exhaust memory.
 _RATIONAL = re.compile(r"-?[0-9]+(/[0-9]+)?")
 
+#: The largest double. Integers are compared with it much faster than fractions with doubles.
+_LARGEST = int(sys.float_info.max)
+
 
 def _read_rational(value: Any) -> Fraction:
     number = None
@@ -59,7 +62,7 @@ def _read_rational(value: Any) -> Fraction:
         number = decimal_rational(value)
     if number is None:
         raise PydanticCustomError("rational", "is not a number or a fraction such as '600/7'")
-    if abs(number) > sys.float_info.max:
+    if abs(number.numerator) > _LARGEST * number.denominator:
         raise PydanticCustomError("rational_size", "is larger than any double")
     return number
 

@@ -27,6 +27,15 @@ SYSTEMS = {
     "bgl_cache_": ("instances/bgl_cache/tiny/h2_given_1.json", "fifo"),
     "bgl_resources_": ("instances/bgl_resources/tiny/h3_cache.json", "even_split"),
     "bgl_partition_": ("instances/bgl_partition/tiny/triangles_bridge.json", "random"),
+    "adversarial_online_policy_": (
+        "instances/adversarial_online_policy/tiny/e1_one_unit.json",
+        "greedy",
+    ),
+    "adversarial_online_run_": ("instances/adversarial_online_run/tiny/e1_one_unit.json", "greedy"),
+    "adversarial_online_sequence_": (
+        "instances/adversarial_online_sequence/tiny/e4_two_units.json",
+        "chain",
+    ),
     "dapple_": ("instances/dapple/tiny/d1_latency_below_optimum.json", "data_parallel"),
     "forest_packing_": ("instances/forest_packing/tiny/h2_heterogeneous_triangle.json", "ring"),
     "gadget_": ("instances/gadget/tiny/h2_chain_of_bounds.json", "drf"),

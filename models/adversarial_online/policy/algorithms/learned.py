@@ -1,0 +1,74 @@
+"""The seller's network of a trained pair, rounded to a table: its worst case is exact."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.system.training import Policy, read_policy
+
+from ..bounds.hardest_chain import certificate_of_chain
+from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySolution
+from ..subproblems.networks import HIDDEN, SELLER_INPUTS
+from ..subproblems.rounding import rounded_table
+
+
+def learned(
+    instance: AdversarialOnlinePolicyInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    policy: str = "",
+) -> MethodOutcome:
+    """Return the policy of a file that `gadgetopt train adversarial_online_policy` wrote.
+
+    Parameters
+    ----------
+    instance : AdversarialOnlinePolicyInstance
+        With the levels and units that the policy was trained for.
+    limits, rng
+        Not used: the network is read and rounded.
+    policy : str
+        The file.
+
+    Raises
+    ------
+    InputError
+        If the file is none of a policy.
+    ModelRefused
+        If no file is given, or the policy was trained for other levels or units.
+    """
+    if not policy:
+        raise ModelRefused("policy: none given, expected a file of `gadgetopt train`")
+    read = read_policy(policy, "adversarial_online_policy", ("networks",))
+    levels = read.array("levels", None, 2)
+    if (levels[:, 1] < 1).any() or (levels != np.floor(levels)).any():
+        raise InputError(f"{policy}: levels: expected fractions of whole numbers")
+    trained = [Fraction(int(p), int(q)) for p, q in levels]
+    units = int(read.array("capacity_units"))
+    if list(instance.levels) != trained or instance.capacity_units != units:
+        raise ModelRefused(
+            f"policy: trained for {units} units and the levels {', '.join(map(str, trained))}"
+        )
+    parts = int(read.array("parts_per_unit"))
+    if parts < 1:
+        raise InputError(f"{policy}: parts_per_unit: {parts}, expected at least 1")
+    table = rounded_table(instance, _weights(read, len(trained)), parts)
+    return MethodOutcome(
+        solution=AdversarialOnlinePolicySolution(sale_table=table),
+        certificate=certificate_of_chain(instance),
+    )
+
+
+def _weights(policy: Policy, J: int) -> dict[str, np.ndarray]:
+    """Return the seller's layers."""
+    sizes = [SELLER_INPUTS, HIDDEN, HIDDEN, J + 1]
+    weights = {}
+    for layer in range(1, len(sizes)):
+        n, m = sizes[layer - 1], sizes[layer]
+        weights[f"w{layer}"] = policy.array(f"w{layer}", n, m)
+        weights[f"b{layer}"] = policy.array(f"b{layer}", m)
+    return weights

@@ -1,0 +1,53 @@
+"""The share policy (1): units reserved for levels."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ...subproblems.curves import grid_limits, one_seed_lottery, static_lottery
+from ..bounds.hardest_chain import certificate_of_chain
+from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySolution
+from ..subproblems.sizes import check_lottery_size
+
+
+def share_policy(
+    instance: AdversarialOnlinePolicyInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    draw: Literal["seed", "static"] = "seed",
+) -> MethodOutcome:
+    r"""Return the shares (1) as a lottery over tables.
+
+    A share :math:`1/\alpha^*` of the units is for all levels, :math:`(1 - l_{j-1}/l_j)/\alpha^*`
+    for level j and above, with
+
+    .. math:: \alpha^* = 1 + \sum_{j \ge 2} \Big(1 - \frac{l_{j-1}}{l_j}\Big),
+
+    which is its ratio, and the optimum if :math:`N \ge kJ`.
+
+    Parameters
+    ----------
+    instance : AdversarialOnlinePolicyInstance
+    limits, rng
+        Not used: the lottery is a formula.
+    draw : "seed" or "static", default "seed"
+        One seed shifts the shares over the units; or one level is drawn with the probability of its
+        share, and is the price of all units.
+
+    Raises
+    ------
+    ModelRefused
+        If the worst case of the lottery would take long to enumerate.
+    """
+    shares, k = grid_limits(instance.levels), instance.capacity_units
+    lottery = (one_seed_lottery if draw == "seed" else static_lottery)(instance.levels, shares, k)
+    check_lottery_size(instance, lottery)
+    return MethodOutcome(
+        solution=AdversarialOnlinePolicySolution(lottery=lottery),
+        certificate=certificate_of_chain(instance),
+    )

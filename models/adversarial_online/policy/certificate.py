@@ -1,0 +1,114 @@
+r"""Certificates that no policy is better: a lottery over sequences, and the best response to it.
+
+Weights :math:`\lambda_h \ge 0` of sequences h, prices :math:`\mu_i \ge 0` of predictions
+:math:`p_i`, consistency c. Let B be the most that a seller can earn from both,
+
+.. math:: B = \max_\pi \sum_h \lambda_h ALG_\pi(h) + \sum_i \mu_i ALG_\pi(p_i).
+
+A policy that is consistent earns
+:math:`\sum_h \lambda_h ALG(h) \le E = B - c \sum_i \mu_i OPT(p_i)`, so its ratio is at least
+:math:`\sum_h \lambda_h OPT(h) / E`, and its regret, if the weights sum to 1, at least
+:math:`\sum_h \lambda_h OPT(h) - E`.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated
+
+from pydantic import Field
+
+from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
+
+from ..subproblems.offline import largest
+from ..subproblems.responses import best_response
+from .instance import AdversarialOnlinePolicyInstance
+
+#: Most steps of the best response: histories times units.
+MOST_STEPS = 10**7
+
+
+class WeightedSequence(Data):
+    """A sequence of levels with which the adversary may come.
+
+    Attributes
+    ----------
+    levels : tuple of int
+    weight : Rational
+        In any unit.
+    """
+
+    levels: Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)]
+    weight: Rational
+
+
+class AdversarialOnlinePolicyCertificate(Certificate):
+    """Weights of sequences, and prices of the instance's predictions, in the same unit."""
+
+    sequences: Annotated[tuple[WeightedSequence, ...], Field(min_length=1)]
+    prediction_prices: tuple[Rational, ...] = ()
+
+
+def check_bound(
+    instance: AdversarialOnlinePolicyInstance, certificate: AdversarialOnlinePolicyCertificate
+) -> Fraction | None:
+    """Return the lower bound on every policy's worst ratio or regret; None if none is proved.
+
+    Raises
+    ------
+    ValueError
+        If a sequence is none of the instance's, a weight is negative, or the check would take too
+        long.
+    """
+    _check_fit(instance, certificate)
+    k, levels = instance.capacity_units, instance.levels
+    weighted = [(s.levels, s.weight) for s in certificate.sequences]
+    priced = list(zip(instance.predictions, certificate.prediction_prices, strict=False))
+    total = sum((weight for _, weight in weighted), Fraction(0))
+    offline = sum((w * largest(instance.values(h), k) for h, w in weighted), Fraction(0))
+    earned = best_response(levels, k, [*weighted, *priced])
+    earned -= (instance.consistency or 0) * sum(
+        (price * largest(instance.values(h), k) for h, price in priced), Fraction(0)
+    )
+    if total <= 0:
+        return None
+    if instance.payoff == "regret":
+        return (offline - earned) / total
+    return offline / earned if earned > 0 else None
+
+
+def _check_fit(
+    instance: AdversarialOnlinePolicyInstance, certificate: AdversarialOnlinePolicyCertificate
+) -> None:
+    J, N = len(instance.levels), instance.horizon
+    buyers = sum(len(s.levels) for s in certificate.sequences)
+    if (buyers + sum(map(len, instance.predictions))) * (instance.capacity_units + 1) > MOST_STEPS:
+        raise ValueError(f"sequences: {buyers} buyers, the best response would take too long")
+    for i, s in enumerate(certificate.sequences):
+        if len(s.levels) > N:
+            raise ValueError(f"sequences[{i}].levels: {len(s.levels)} buyers, the horizon is {N}")
+        if max(s.levels) >= J:
+            raise ValueError(f"sequences[{i}].levels: level {max(s.levels)} of {J}")
+        if s.weight < 0:
+            raise ValueError(f"sequences[{i}].weight: {s.weight} is negative")
+    prices = certificate.prediction_prices
+    if len(prices) not in (0, len(instance.predictions)):
+        raise ValueError(
+            f"prediction_prices: {len(prices)} for {len(instance.predictions)} predictions"
+        )
+    for i, price in enumerate(prices):
+        if price < 0:
+            raise ValueError(f"prediction_prices[{i}]: {price} is negative")
+
+
+def chain_certificate(
+    levels_of: list[int], weights: list[Fraction]
+) -> AdversarialOnlinePolicyCertificate:
+    """Return the certificate of a single sequence that stops after each value with a weight."""
+    return AdversarialOnlinePolicyCertificate(
+        sequences=tuple(
+            WeightedSequence(levels=tuple(levels_of[: t + 1]), weight=weight)
+            for t, weight in enumerate(weights)
+            if weight > 0
+        )
+    )

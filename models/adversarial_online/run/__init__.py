@@ -1,0 +1,70 @@
+"""A stream of requests, and what policies make of it: welfare, revenue, regret.
+
+Each room declares its own parts:
+
+- `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`, `importers`
+- `subproblems`: selling at posted prices, policies that draw once
+- `algorithms`: the policies of the theory
+- `baselines`: simpler policies, and the user's own prices
+- `formulations`, `exact`, `bounds`: the all-knowing seller, and prices that bound her welfare
+- `pictures`
+"""
+
+from gadgetopt.system.declaration import Citation, Parts, Problem
+
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    guarantees,
+    importers,
+    pictures,
+)
+
+part = Parts(__name__)
+
+PROBLEM = Problem(
+    name="adversarial_online_run",
+    title="Online allocation at posted prices: a stream of requests",
+    citation=Citation(
+        authors="B. Du, Z. Huang, C. Wu",
+        title="Adversarial Deep Learning for Online Resource Allocation",
+        venue="ACM Transactions on Modeling and Performance Evaluation of Computing Systems 6(4)",
+        year=2021,
+        doi="10.1145/3494526",
+        arxiv="2111.10285",
+    ),
+    sense="max",
+    objective="expected welfare",
+    instance_type=part("instance:AdversarialOnlineRunInstance"),
+    solution_type=part("instance:AdversarialOnlineRunSolution"),
+    evaluate=part("evaluate:evaluate"),
+    size=part("instance:size"),
+    features=part("features:features"),
+    certificate_type=part("certificate:AdversarialOnlineRunCertificate"),
+    check_bound=part("certificate:check_bound"),
+    default_method="offline",
+    default_methods=(
+        "greedy",
+        "exp_plain",
+        "exponential",
+        "finite_k",
+        "one_seed",
+        "random_static",
+        "offline",
+    ),
+    generators=generate.GENERATORS,
+    importers=importers.IMPORTERS,
+    formulations=formulations.FORMULATIONS,
+    methods=(
+        *algorithms.METHODS,
+        *baselines.METHODS,
+        *exact.METHODS,
+        *bounds.METHODS,
+    ),
+    guarantees=guarantees.GUARANTEES,
+    pictures=pictures.PICTURES,
+)

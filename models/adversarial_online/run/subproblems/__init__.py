@@ -1,0 +1,6 @@
+"""What policies of a run have in common.
+
+- `selling`: what posted prices sell to a stream of any length, in exact integers.
+- `one_draw`: what a policy that draws once sells in expectation, request by request.
+- `outcome`: plays and closing prices as the outcome of a method.
+"""

@@ -1,0 +1,65 @@
+"""The worst sequence of requests for given prices.
+
+Each room declares its own parts:
+
+- `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`,
+  `importers`, `pictures`
+- `formulations`: the integer program (3), its constraint program, and one of several resources
+- `bounds`: the bound that holds for every horizon, with a certificate
+- `algorithms`: the closed form for non-decreasing prices
+- `baselines`: the chain of all levels, and local search
+- `exact`: a dynamic program with its certificate, and Dinkelbach's iteration over the models
+- `subproblems`: what a given sequence is worth to both sides
+"""
+
+from gadgetopt.system.declaration import Citation, Parts, Problem
+
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    guarantees,
+    importers,
+    pictures,
+)
+
+part = Parts(__name__)
+
+PROBLEM = Problem(
+    name="adversarial_online_sequence",
+    title="Adversarial online allocation: the worst sequence for given prices",
+    citation=Citation(
+        authors="B. Du, Z. Huang, C. Wu",
+        title="Adversarial Deep Learning for Online Resource Allocation",
+        venue="ACM Transactions on Modeling and Performance Evaluation of Computing Systems 6(4)",
+        year=2021,
+        doi="10.1145/3494526",
+        arxiv="2111.10285",
+    ),
+    sense="max",
+    objective="OPT/ALG, or OPT - ALG in money",
+    instance_type=part("instance:AdversarialOnlineSequenceInstance"),
+    solution_type=part("instance:AdversarialOnlineSequenceSolution"),
+    evaluate=part("evaluate:evaluate"),
+    size=part("instance:size"),
+    features=part("features:features"),
+    certificate_type=part("certificate:AdversarialOnlineSequenceCertificate"),
+    check_bound=part("certificate:check_bound"),
+    default_method="dynamic_program",
+    default_methods=("chain", "local_search", "closed_form", "dynamic_program", "any_horizon"),
+    generators=generate.GENERATORS,
+    importers=importers.IMPORTERS,
+    formulations=formulations.FORMULATIONS,
+    methods=(
+        *algorithms.METHODS,
+        *baselines.METHODS,
+        *exact.METHODS,
+        *bounds.METHODS,
+        *formulations.METHODS,
+    ),
+    guarantees=guarantees.GUARANTEES,
+    pictures=pictures.PICTURES,
+)

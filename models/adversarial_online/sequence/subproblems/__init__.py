@@ -1,0 +1,1 @@
+"""What several rooms solve on the way: what a given sequence is worth to both sides (`welfare`)."""

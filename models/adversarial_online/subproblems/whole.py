@@ -1,0 +1,45 @@
+"""Decimals as integers over one denominator, exactly: sums and comparisons of many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gadgetopt.numbers.exact import common_denominator
+from gadgetopt.numbers.tolerance import decimal_rational
+
+#: 64-bit integers, or Python's where those are too small.
+Whole = NDArray[Any]
+
+#: Decimals of at most fifteen digits are told apart by doubles.
+_FIFTEEN_DIGITS = 1e15
+
+#: Digits behind the point that are tried.
+_PLACES = 9
+
+
+def whole_numbers(values: Sequence[float]) -> tuple[Whole, int]:
+    """Return the decimals that doubles denote, times their common denominator, and that.
+
+    Raises
+    ------
+    ValueError
+        If the denominator has too many digits to compute with.
+    """
+    doubles = np.asarray(values, dtype=float)
+    for places in range(_PLACES + 1):
+        scale = 10**places
+        rounded = np.rint(doubles * scale)
+        # n/10^d of at most fifteen digits is the decimal of the double nearest to it.
+        if np.abs(rounded).max(initial=0) > _FIFTEEN_DIGITS:
+            break
+        if np.array_equal(rounded / scale, doubles):
+            return rounded.astype(np.int64), scale
+    exact = [decimal_rational(value) for value in values]
+    scale = common_denominator(exact)
+    whole = np.empty(len(exact), dtype=object)
+    whole[:] = [int(value * scale) for value in exact]
+    return whole, scale

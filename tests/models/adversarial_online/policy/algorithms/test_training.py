@@ -1,0 +1,46 @@
+"""Networks trained against each other: certified, and the same from the same seed."""
+
+import numpy as np
+import pytest
+
+from gadgetopt.runs.training import train
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits
+
+from ..brute_force import game, run
+
+PROBLEM = problem("adversarial_online_policy")
+PARAMETERS = {
+    **PROBLEM.trainers[0].parameters,
+    "units": 1,
+    "levels": 3,
+    "horizon": 3,
+    "batch": 32,
+    "rounds": 3,
+}
+
+
+def trained(out, seed=0, **limits):
+    pytest.importorskip("torch")
+    return train(PROBLEM, PROBLEM.trainers[0], PARAMETERS, seed, out, Limits(**limits))
+
+
+def test_the_certified_ratio_of_the_curve_is_that_of_the_policy(tmp_path):
+    done = trained(tmp_path / "policy.npz")
+    assert done.finished
+    found = run(game([1, 2, 4], 1, 3), f"learned:policy={tmp_path / 'policy.npz'}")
+    assert float(found.objective) == pytest.approx(done.curve[-1]["best_ratio"])
+    assert found.bound == 2
+    assert found.objective >= 2
+    assert run(game([1, 2, 4], 2, 3), f"learned:policy={tmp_path / 'policy.npz'}").refused
+    assert run(game([1, 2, 4], 1, 3), "learned").refused
+
+
+def test_a_stopped_training_goes_on_to_the_same_policy(tmp_path):
+    trained(tmp_path / "whole.npz")
+    for _ in range(3):
+        trained(tmp_path / "parts.npz", time_s=1e-9)
+    trained(tmp_path / "parts.npz")
+    with np.load(tmp_path / "whole.npz") as one, np.load(tmp_path / "parts.npz") as other:
+        for name in one.files:
+            assert (one[name] == other[name]).all(), name
