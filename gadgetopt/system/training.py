@@ -131,7 +131,7 @@ def write_arrays(path: Path, about: About, arrays: Arrays) -> None:
     InputError
         If the file cannot be written.
     """
-    text = json.dumps(asdict(about), sort_keys=True)
+    text = json.dumps(asdict(about))
     with whole_file(path) as part, part.open("wb") as stream:
         np.savez(stream, allow_pickle=False, **{_ABOUT: np.array(text)}, **arrays)
 

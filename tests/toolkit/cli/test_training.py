@@ -23,7 +23,7 @@ def test_train_writes_policy_curve_and_picture(train, tmp_path):
     assert out.splitlines()[3].startswith("round 4 of 8: norm ")
     with (tmp_path / "policy.npz.curve.csv").open() as stream:
         rows = list(csv.DictReader(stream))
-    assert list(rows[0]) == ["round", "norm", "held_out"]
+    assert list(rows[0]) == ["round", "norm", "first", "held_out"]
     assert [row["held_out"] for row in rows] == ["", "", "", "1.5", "", "", "", "3.5"]
     assert "plotly" in (tmp_path / "curve.html").read_text()
 

@@ -20,7 +20,7 @@ class Walk:
 
             time.sleep(self._sleep_s)
         self._at = np.tanh(self._at + self._step * rng.normal(size=3))
-        row = {"norm": float(np.linalg.norm(self._at))}
+        row = {"norm": float(np.linalg.norm(self._at)), "first": float(self._at[0])}
         return {**row, "held_out": k / 2} if k % 4 == 3 else row
 
     def state(self):
