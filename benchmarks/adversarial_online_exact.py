@@ -62,7 +62,7 @@ def sequences(limit_s: float) -> None:
     for k, J, N in TABLES:
         instance = AdversarialOnlineSequenceInstance(
             capacity=(k,),
-            types=tuple(RequestType(value=x) for x in geometric(J, 4)),
+            types=tuple(RequestType(value=x) for x in grid(J)),
             horizon=N,
             policy=(of_table(finite_table(k, Fraction(1), Fraction(4))),),
         )
@@ -81,6 +81,8 @@ def sequences(limit_s: float) -> None:
             if found.status == "optimal":
                 assert found.objective == best.objective
                 cells.append(f"{found.time_s:.2f}{times}")
+            elif found.refused:
+                cells.append("refused")
             else:
                 cells.append(f"> {found.time_s:.0f}{times}")
         print(
@@ -88,6 +90,11 @@ def sequences(limit_s: float) -> None:
             f"{cells[0]:>16}{cells[1]:>16}",
             flush=True,
         )
+
+
+def grid(J: int) -> list[Fraction]:
+    """Return a geometric grid from 1 to 4 with four decimals, for CP-SAT's 64 bits."""
+    return [Fraction(round(10**4 * 4 ** (j / (J - 1))), 10**4) for j in range(J)]
 
 
 def games(limit_s: float) -> None:

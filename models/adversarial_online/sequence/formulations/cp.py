@@ -106,20 +106,25 @@ class SequenceModel:
         ModelRefused
             If they do not fit into 64 bits.
         """
-        offline = [self.money.offline[j] for j in self.order]
-        if max(p, q) * max(offline) * len(self.T) >= 2**62:
+        worth = [self.money.offline[j] for j in self.order]
+        most = self.k * max(worth)
+        if (p + q) * most >= 2**61 or 2 * len(self.T) * sum(worth) >= 2**61:
             raise ModelRefused("the amounts of this ratio do not fit into 64 bits")
-        terms = [q * offline[j] * self.z[t][j] for t in self.T for j in self.J]
+        m = self.model
+        offline, online = m.new_int_var(0, most, "OPT"), m.new_int_var(0, most, "ALG")
+        m.add(offline == sum(worth[j] * self.z[t][j] for t in self.T for j in self.J))
+        sales = []
         for i in self.I:
-            online = [self.money.online[i][j] for j in self.order]
+            earned = [self.money.online[i][j] for j in self.order]
             for t in self.T:
                 for j in self.J:
-                    sale = self.model.new_bool_var(f"g[{i},{t},{j}]")
-                    self.model.add_bool_or(~self.buys[i][t], ~self.y[t][j], sale)
-                    self.model.add_implication(sale, self.buys[i][t])
-                    self.model.add_implication(sale, self.y[t][j])
-                    terms.append(-p * online[j] * sale)
-        self.model.maximize(sum(terms))
+                    sale = m.new_bool_var(f"g[{i},{t},{j}]")
+                    m.add_bool_or(~self.buys[i][t], ~self.y[t][j], sale)
+                    m.add_implication(sale, self.buys[i][t])
+                    m.add_implication(sale, self.y[t][j])
+                    sales.append(earned[j] * sale)
+        m.add(online == sum(sales))
+        m.maximize(q * offline - p * online)
 
     def decode(self, values: Floats) -> AdversarialOnlineSequenceSolution:
         """Return the types of the requests; of none, that of the least value."""
