@@ -129,9 +129,9 @@ def test_cpsat_and_highs_agree_on_every_pure_integer_model(document, formulation
             # Some are not made for every instance, some not for CP-SAT and do not say they are.
             assert found == [] or backend not in formulation.backends
             pytest.skip(str(refusal))
-        assert outcome.status is Status.OPTIMAL
+        assert outcome.status in (Status.OPTIMAL, Status.INFEASIBLE)
         found.append(outcome.objective)
-    assert agrees(*found)
+    assert found == [None, None] or agrees(*found)
 
 
 @pytest.mark.parametrize(
