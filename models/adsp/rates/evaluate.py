@@ -40,6 +40,8 @@ from .instance import (
 
 #: Bits of a common denominator up to which sums are exact.
 MOST_BITS = 2**13
+#: Rounding that a momentum summed in doubles may carry.
+_ROUNDING = 1e-12
 
 
 def evaluate(instance: AdspRatesInstance, solution: AdspRatesSolution) -> Evaluation:
@@ -100,7 +102,7 @@ def _limits(instance: AdspRatesInstance, solution: AdspRatesSolution) -> Iterato
 def _momentum(model: MomentumCap, momentum: Number) -> Iterator[Violation]:
     excess = momentum - _as(momentum, decimal_rational(model.max_momentum))
     # A float is a sum beyond exact arithmetic.
-    if excess > (1e-12 if isinstance(excess, float) else 0):
+    if excess > (_ROUNDING if isinstance(excess, float) else 0):
         yield Violation("momentum_exceeded", "commits_per_period", excess)
 
 
