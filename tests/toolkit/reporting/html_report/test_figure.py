@@ -13,7 +13,7 @@ from gadgetopt.reporting.html_report.figure import (
     thinned,
 )
 from gadgetopt.reporting.html_report.style import style
-from gadgetopt.reporting.html_report.summary import interval
+from gadgetopt.reporting.html_report.words import interval
 
 
 @given(st.integers(0, 500), st.integers(1, 100))
