@@ -134,7 +134,7 @@ def ratios(
         bool, typer.Option("--theorems", help="One row per run and theorem, with its verdict.")
     ] = False,
     features: Annotated[
-        bool, typer.Option("--features", help="Add size and features of the instances.")
+        bool, typer.Option("--features", help="Add size, features and parameters of the instances.")
     ] = False,
     out: Out = None,
     as_json: Json = False,
