@@ -32,11 +32,18 @@ def instances(store: Path | str) -> dict[str, StoredInstance]:
         return runs.instances()
 
 
-def columns(known: Mapping[str, StoredInstance]) -> dict[str, list[dict[str, Any]]]:
+def columns(known: Mapping[str, StoredInstance]) -> dict[str, dict[str, Any]]:
     """Return each instance's columns: `size_*`, `feature_*`, `preset`, `param_*` and its seed.
 
-    An instance that several values of a parameter give has them once for each; from the second on
-    with the name of the file, `instance`.
+    An instance that several values of a parameter give has those of the first.
+    """
+    return {fingerprint: own[0] for fingerprint, own in columns_of_origins(known).items()}
+
+
+def columns_of_origins(known: Mapping[str, StoredInstance]) -> dict[str, list[dict[str, Any]]]:
+    """Return each instance's columns, once for each set of parameters that gives it.
+
+    From the second on they have the name of the file, `instance`.
     """
     return {fingerprint: _columns(instance) for fingerprint, instance in known.items()}
 

@@ -8,7 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from gadgetopt.reporting.instance_columns import columns, instance_rows, joined, parameter_columns
+from gadgetopt.reporting.instance_columns import (
+    columns,
+    columns_of_origins,
+    instance_rows,
+    joined,
+    parameter_columns,
+)
 from gadgetopt.reporting.tables import THEOREM_KEYS
 from gadgetopt.runs.comparison import ROW_KEYS, compare
 from gadgetopt.runs.origins import Origin, origin_of
@@ -90,7 +96,8 @@ def test_theorems_can_have_the_columns_too(cli, filled):
 
 def test_an_instance_the_store_does_not_know_has_empty_columns():
     known = {"a": StoredInstance("a", "toy", "one", {"items": 3}, {"load": 0.5})}
-    rows, keys = joined([{"x": 1}, {"x": 2}], ["a", "b"], ("x",), columns(known))
+    rows, keys = joined([{"x": 1}, {"x": 2}], ["a", "b"], ("x",), columns_of_origins(known))
+    assert columns(known) == {"a": {"size_items": 3, "feature_load": 0.5}}
     assert keys == ("x", "size_items", "feature_load")
     assert rows == [
         {"x": 1, "size_items": 3, "feature_load": 0.5},
