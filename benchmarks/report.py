@@ -1,8 +1,8 @@
 """Processor time and size of the report page of 3,750 runs: 500 instances of two systems.
 
 Run `python benchmarks/report.py [STORE]`. The store is filled first if it is not there, which takes
-minutes: 250 small instances of SJF-BCO by eight methods and 250 knapsacks by seven, one errored run
-among them. `--profile` prints where the time goes.
+minutes: 250 small instances of SJF-BCO by eight methods and 250 of parallel machines by seven; one run is
+made an error. `--profile` prints where the time goes.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ SERIES = {
         {"jobs": (4, 5, 6)},
         "sjf_bco,first_fit,list_scheduling,random_placement,lpt_ils:restarts=20,combinatorial,class_lp,cp_e_l2",
     ),
-    "knapsack": (
+    "parallel_machines": (
         "paper",
-        {"items": (15, 20)},
-        "frieze_clarke,frieze_clarke:k=1,greedy,lagrangian,surrogate,enumeration,cg_core",
+        {"jobs": (80, 100)},
+        "list_scheduling,lpt,multifit,differencing,local_search,combinatorial,dual_feasible",
     ),
 }
 LIMITS = Limits(time_s=2.0)

@@ -8,7 +8,7 @@ from typing import Any
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import Number, agrees, as_double
-from gadgetopt.reporting.instance_columns import columns
+from gadgetopt.reporting.instance_columns import SERIES, columns
 from gadgetopt.reporting.summary.labels import labels
 from gadgetopt.runs.comparison import Entry, entries
 from gadgetopt.runs.rows import RunExtras, StoredRun, encode_number
@@ -140,7 +140,7 @@ def _numbers(named: Mapping[str, Any]) -> dict[str, float]:
     return {
         name.removeprefix("size_").removeprefix("feature_"): x
         for name, x in named.items()
-        if isinstance(x, int | float) and not isinstance(x, bool)
+        if isinstance(x, int | float) and not isinstance(x, bool) and name not in SERIES
     }
 
 
