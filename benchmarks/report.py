@@ -1,8 +1,8 @@
 """Processor time and size of the report page of 3,750 runs: 500 instances of two systems.
 
 Run `python benchmarks/report.py [STORE]`. The store is filled first if it is not there, which takes
-minutes: 250 small instances of SJF-BCO by eight methods and 250 of parallel machines by seven; one run is
-made an error. `--profile` prints where the time goes.
+minutes: 250 small instances of SJF-BCO by eight methods and 250 of parallel machines by seven; one
+run is made an error. `--profile` prints where the time goes.
 """
 
 from __future__ import annotations
