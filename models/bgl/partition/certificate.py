@@ -24,6 +24,9 @@ those of the scaled weights, divided by the scale.
   :math:`S_T` and :math:`S_N` being the largest sums of squared loads. (Donath and Hoffman 1973 have
   the diagonal; the prices are the duals of balance.) A fixed-point Cholesky factor, made here in
   whole numbers, leaves a residual that has to be diagonally dominant.
+* `Cuts`: valid inequalities at prices, and a tree of cases (`cuts.py`).
+
+The scaled cost is a whole number, so all bounds are rounded up to one.
 """
 
 from __future__ import annotations
@@ -40,6 +43,7 @@ from gadgetopt.numbers.arrays import Ints
 from gadgetopt.pieces.graphs.flows import FlowNetwork
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
 
+from .cuts import Cuts, tree_bound
 from .elimination import Elimination as EliminationRun
 from .instance import BglPartitionInstance
 from .terms import terms_of
@@ -108,7 +112,7 @@ class Eigenvalue(Data):
     unit: Annotated[int, Field(gt=0, le=2**62)] = 1
 
 
-Proof = Elimination | Stars | IsolatingCuts | Eigenvalue
+Proof = Elimination | Stars | IsolatingCuts | Eigenvalue | Cuts
 
 
 class BglPartitionCertificate(Certificate):
@@ -136,13 +140,22 @@ def check_bound(
         elif isinstance(proof, IsolatingCuts):
             bound = isolating_bound(instance, proof.prices)
         else:
-            found = _eigenvalue(instance, proof)
+            found = (
+                _cut(instance, proof)
+                if isinstance(proof, Cuts)
+                else _eigenvalue(instance, proof)
+            )
             if found is None:
                 return None
             bound = found
     except ModelRefused as refusal:
         raise ValueError(str(refusal)) from refusal
-    return max(Fraction(0), bound / instance.pair_weights.scale)
+    return max(Fraction(0), Fraction(math.ceil(bound), instance.pair_weights.scale))
+
+
+def _cut(instance: BglPartitionInstance, proof: Cuts) -> Fraction | None:
+    bound = tree_bound(instance, proof)
+    return None if bound is None else Fraction(bound, proof.unit)
 
 
 # -- elimination -----------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 - `stars`: by counting, where a part is smaller than a neighbourhood.
 - `isolating_cuts`: minimum cuts around every training node, at prices of balance.
 - `eigenvalue`: the semidefinite bound with balance, checked in whole numbers.
+- `cut_bound`: the linear program over pairs, with all cycle inequalities.
 - `elimination_bound`: elimination with a limited number of partial partitions.
 """
 
@@ -36,6 +37,14 @@ METHODS = (
         parameters={"sweeps": 200},
         stochastic=True,
         formulation="eigenvalue",
+    ),
+    Method(
+        name="cut_bound",
+        kind="relaxation",
+        summary="the linear program over pairs of nodes, with cycles, trees, stars and cliques",
+        reference="Barahona and Mahjoub 1986; Ferreira et al. 1998",
+        run=part("cut_bound:cut_bound"),
+        formulation="cuts",
     ),
     Method(
         name="elimination_bound",
