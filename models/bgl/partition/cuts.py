@@ -13,8 +13,8 @@ has weight or not. Every kind of cut is an inequality :math:`\sum a_{ab} d_{ab} 
   on the way is cut: :math:`\sum_v \sum_{e \in P_v} d_e \ge |S| - \mathrm{cap}`, S being the nodes
   that count (Ferreira et al. 1996 have knapsack tree inequalities; Even et al. 1999 metrics that
   spread).
-* `AtMost`: the other parts have at most :math:`(k - 1)\,\mathrm{cap}` nodes,
-  :math:`-\sum_v d_{rv} \ge -(k - 1)\,\mathrm{cap}`.
+* `AtMost`: the other parts have at most :math:`(k - 1)\,\mathrm{cap}` of m nodes,
+  :math:`-\sum_v d_{rv} \ge -\min(m, (k - 1)\,\mathrm{cap})`.
 * `Star`: of its neighbours W, a node is with those of one part only,
   :math:`\sum_{v \in W} d_{rv} - \sum_{uv \subseteq W} d_{uv} \ge |W| - 1 - \binom{|W|}{2}`
   (Groetschel and Wakabayashi 1990).
@@ -172,7 +172,8 @@ class Caps:
         if cut.trained and not self.trained.issuperset(nodes):
             raise ValueError(f"{cut.kind} of {nodes[0]}: expected training nodes only")
         if isinstance(cut, AtMost):
-            return Inequality({pair(nodes[0], v): -1 for v in nodes[1:]}, -(self.parts - 1) * cap)
+            most = min(len(nodes) - 1, (self.parts - 1) * cap)
+            return Inequality({pair(nodes[0], v): -1 for v in nodes[1:]}, -most)
         full, rest = divmod(len(nodes), cap)
         together = full * (cap * (cap - 1) // 2) + rest * (rest - 1) // 2
         pairs = {pair(u, v): 1 for u, v in combinations(nodes, 2)}
@@ -246,6 +247,37 @@ def leaf_bound(
     return worth + free + sum(reduced.get(p, 0) for p, apart in fixed.items() if apart)
 
 
+def priced(
+    instance: BglPartitionInstance, cuts: Sequence[Cut], prices: Sequence[int], unit: int
+) -> tuple[dict[Pair, int], int]:
+    """Return the weights less prices times cuts, and what the cuts are worth, both over `unit`.
+
+    Raises
+    ------
+    ValueError
+        If a cut is none, or there are not as many prices.
+    """
+    if len(prices) != len(cuts):
+        raise ValueError(f"prices: {len(prices)} for {len(cuts)} cuts")
+    leaf = Leaf(cuts=tuple(range(len(cuts))), prices=tuple(prices))
+    return reduce_weights(weights_of(instance), inequalities(instance, cuts), leaf, unit)
+
+
+def inequalities(instance: BglPartitionInstance, cuts: Sequence[Cut]) -> list[Inequality]:
+    """Return the inequalities of cuts.
+
+    Raises
+    ------
+    ValueError
+        If a cut is none, or they are too long.
+    """
+    size = sum(len(c.nodes) ** (2 if isinstance(c, Star | Clique) else 1) for c in cuts)
+    if size > MOST_COEFFICIENTS:
+        raise ValueError(f"cuts: more than {MOST_COEFFICIENTS} coefficients")
+    caps = Caps.of(instance)
+    return [caps.inequality(cut) for cut in cuts]
+
+
 def tree_bound(instance: BglPartitionInstance, proof: Cuts) -> int | None:
     """Return the bound of a tree of cases, over its unit; None if a leaf proves nothing.
 
@@ -254,12 +286,7 @@ def tree_bound(instance: BglPartitionInstance, proof: Cuts) -> int | None:
     ValueError
         If a cut is none, the tree is none, or it is too large.
     """
-    caps = Caps.of(instance)
-    size = sum(len(c.nodes) ** (2 if isinstance(c, Star | Clique) else 1) for c in proof.cuts)
-    if size > MOST_COEFFICIENTS:
-        raise ValueError(f"cuts: more than {MOST_COEFFICIENTS} coefficients")
-    cuts = [caps.inequality(cut) for cut in proof.cuts]
-    weights = weights_of(instance)
+    cuts, weights = inequalities(instance, proof.cuts), weights_of(instance)
     longest = max((len(c.of_pair) for c in cuts), default=0)
     work = 0
     leaves: list[int] = []

@@ -4,6 +4,7 @@
 - `isolating_cuts`: minimum cuts around every training node, at prices of balance.
 - `eigenvalue`: the semidefinite bound with balance, checked in whole numbers.
 - `cut_bound`: the linear program over pairs, with all cycle inequalities.
+- `semidefinite`: the semidefinite bound with cuts, for any number of parts.
 - `elimination_bound`: elimination with a limited number of partial partitions.
 """
 
@@ -45,6 +46,15 @@ METHODS = (
         reference="Barahona and Mahjoub 1986; Ferreira et al. 1998",
         run=part("cut_bound:cut_bound"),
         formulation="cuts",
+    ),
+    Method(
+        name="semidefinite",
+        kind="relaxation",
+        summary="the semidefinite bound with the cuts as rows, checked in whole numbers",
+        reference="Frieze and Jerrum 1997; Karisch and Rendl 1998",
+        run=part("semidefinite:semidefinite"),
+        parameters={"rounds": 4, "iterations": 400},
+        formulation="semidefinite",
     ),
     Method(
         name="elimination_bound",

@@ -1,4 +1,4 @@
-r"""Branch and cut over pairs of nodes: are these two training nodes together or apart?
+"""Branch and cut over pairs of nodes: two training nodes are together, or they are apart.
 
 The linear program is that of `subproblems/cut_lp.py`; its cuts hold everywhere and stay for all
 cases. A case is solved, cut until little is gained, and if its bound is below the incumbent, split
@@ -161,7 +161,11 @@ class Cases:
             if self._closed(value):
                 break
             gap = max(float(self.search.value) * self.scale - value, 1e-9)
-            if not to_the_end and len(values) > rounds and value - values[-1 - rounds] < share * gap:
+            if (
+                not to_the_end
+                and len(values) > rounds
+                and value - values[-1 - rounds] < share * gap
+            ):
                 break
             cuts = separate(lp)
             if not cuts or clock.expired:
@@ -251,7 +255,7 @@ class Cases:
                 status = lp.solve(self.clock.limits())
                 known = status is Status.OPTIMAL
                 rises.append(lp.lp.objective - base if known else math.inf)
-            score = min(min(rises), 1e6) + 0.1 * min(max(rises), 1e6)
+            score = min(*rises, 1e6) + 0.1 * min(max(rises), 1e6)
             if best is None or score > best[0]:
                 best = score, asked
         return best[1] if best else None

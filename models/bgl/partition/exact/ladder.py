@@ -125,7 +125,7 @@ class _Ladder(Search[BglPartitionSolution]):
             with self.clock.phase("elimination"):
                 try:
                     run = Elimination(terms, order, self._limit(value)).run(
-                        states, stop=lambda: self.clock.elapsed_s > last_s
+                        states, stop=lambda until=last_s: self.clock.elapsed_s > until
                     )
                 except ModelRefused as refusal:  # too many parts for the codes
                     self.notes["refused"] = str(refusal)

@@ -98,7 +98,10 @@ class CutLp:
 
     def add(self, cuts: Iterable[Cut]) -> int:
         """Add cuts as rows, each once; return how many were added."""
-        starts, columns, values, least = [], [], [], []
+        starts: list[int] = []
+        columns: list[int] = []
+        values: list[float] = []
+        least: list[float] = []
         there = set(self._in_rows)
         for cut in cuts:
             c = self._number.get(cut)

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -29,11 +30,11 @@ MOST_TRIANGLES, MOST_CYCLES, MOST_NEAR = 300, 600, 8
 MANY = 20
 
 
-def separate(lp: CutLp) -> list[Cut]:
-    """Return cuts that the last values violate, cheap kinds first; none if none is found."""
+def separate(lp: CutLp, metric: Floats | None = None) -> list[Cut]:
+    """Return cuts that the last values, or others, violate, cheap kinds first."""
     if len(lp.nodes) < 3:
         return []
-    metric = lp.metric
+    metric = lp.metric if metric is None else metric
     found: list[Cut] = list(path_cuts(lp, metric))
     if len(found) >= MANY:
         return found
@@ -168,9 +169,7 @@ def _simple(lp: CutLp, walk: list[int]) -> Cut | None:
             del path[again + 1 :]
             continue
         loop = [*path[again:], v]
-        far = tuple(
-            i for i, (x, y) in enumerate(zip(loop[:-1], loop[1:], strict=True)) if x // n != y // n
-        )
+        far = tuple(i for i, (x, y) in enumerate(pairwise(loop)) if x // n != y // n)
         if len(loop) < 4:
             return None
         return Cycle(nodes=tuple(lp.nodes[[u % n for u in loop[:-1]]].tolist()), far=far)

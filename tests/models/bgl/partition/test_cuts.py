@@ -49,7 +49,7 @@ def drawn_cut(draw, nodes):
     return kind(nodes=some, trained=draw(st.booleans()))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(SEEDS, st.data())
 def test_every_partition_satisfies_every_cut(seed, data):
     instance = small_instance(np.random.default_rng(seed))
@@ -59,12 +59,12 @@ def test_every_partition_satisfies_every_cut(seed, data):
     except ValueError:
         return
     for part in partitions(instance.num_nodes, instance.num_parts):
-        if evaluate(instance, BglPartitionSolution(part=part)).feasible:
-            apart = sum(a for (u, v), a in found.of_pair.items() if part[u] != part[v])
-            assert apart >= found.least
+        apart = sum(a for (u, v), a in found.of_pair.items() if part[u] != part[v])
+        if apart < found.least:
+            assert not evaluate(instance, BglPartitionSolution(part=part)).feasible
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(SEEDS, st.data())
 def test_what_trees_of_cases_prove_is_true(seed, data):
     instance = small_instance(np.random.default_rng(seed))
