@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from gadgetopt.models.bgl.partition.certificate import BglPartitionCertificate, check_bound
 from gadgetopt.models.bgl.partition.cuts import (
-    AtMost,
     Branch,
     Caps,
     Clique,
@@ -23,30 +22,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from .brute_force import instance_of, optimum, partitions, small_instance
+from .random_cuts import drawn_cut
 
 SEEDS = st.integers(0, 10**6)
 
 
 def proved(instance, proof):
     return check_bound(instance, BglPartitionCertificate(proof=proof))
-
-
-@st.composite
-def drawn_cut(draw, nodes):
-    """Return a cut of any kind over some of the nodes, right or wrong."""
-    some = tuple(draw(st.lists(st.sampled_from(nodes), unique=True, min_size=2, max_size=6)))
-    kind = draw(st.sampled_from([Cycle, Tree, AtMost, Star, Clique]))
-    if kind is Cycle:
-        steps = st.sets(st.integers(0, max(2, len(some) - 1)), min_size=1)
-        third = next((v for v in nodes if v not in some), 99)
-        some = some if len(some) > 2 else (*some, third)
-        return Cycle(nodes=some, far=tuple(sorted(draw(steps))))
-    if kind is Star:
-        return Star(nodes=some)
-    if kind is Tree:
-        parents = tuple(draw(st.integers(0, i)) for i in range(len(some) - 1))
-        return Tree(nodes=some, parents=parents, trained=draw(st.booleans()))
-    return kind(nodes=some, trained=draw(st.booleans()))
 
 
 @settings(max_examples=100, deadline=None)
