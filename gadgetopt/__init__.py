@@ -12,8 +12,12 @@ verify(instance, solution)
     Evaluate a solution of an instance, whoever made it.
 compare(paths, methods, ...)
     Run methods on instances; return the ratio table.
+formulations(instance, solve=True)
+    Compare the formulations of an instance: size, LP bound, root bound, nodes, time.
 ratios(store)
     Return the ratio table of a store.
+summary(store or entries, by)
+    Return wins, shares, ratios and times per system, group of instances and method, as a DataFrame.
 write_report(store, out)
     Write a store as one page for the browser.
 problem(name), problems()
@@ -45,11 +49,13 @@ _HOME = {
     "Result": "system.result",
     "Status": "system.result",
     "compare": "runs.comparison",
+    "formulations": "reporting.formulations",
     "problem": "system.registry",
     "problems": "system.registry",
     "ratios": "reporting.tables",
     "read": "system.files",
     "solve": "trust.run",
+    "summary": "reporting.summary",
     "verify": "trust.run",
     "write": "system.files",
     "write_report": "reporting.html_report",
@@ -62,11 +68,13 @@ __all__ = [
     "Result",
     "Status",
     "compare",
+    "formulations",
     "problem",
     "problems",
     "ratios",
     "read",
     "solve",
+    "summary",
     "verify",
     "write",
     "write_report",
@@ -74,7 +82,9 @@ __all__ = [
 
 if TYPE_CHECKING:
     from gadgetopt.errors import BoundRefuted, InputError
+    from gadgetopt.reporting.formulations import formulations
     from gadgetopt.reporting.html_report import write_report
+    from gadgetopt.reporting.summary import summary
     from gadgetopt.reporting.tables import ratios
     from gadgetopt.runs.comparison import compare
     from gadgetopt.system.files import Document, read, write
