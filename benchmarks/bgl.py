@@ -54,17 +54,17 @@ EXACT: tuple[tuple[str, dict[str, Any], int], ...] = (
         1,
     ),
     ("300, k = 2", {"nodes": 300, "inside": 4.0, "outside": 0.5}, 1),
-    ("300, k = 2, unclear communities", {"nodes": 300}, 1),
+    ("300, k = 2, unclear communities", {"nodes": 300}, 4),
 )
 #: Where the bounds differ most, beside the smaller ones of `EXACT`.
 DENSE: tuple[str, dict[str, Any], int] = (
-    "40, k = 4, no communities, three hops",
+    "28, k = 4, no communities, three hops",
     {
-        "nodes": 40,
+        "nodes": 28,
         "parts": 4,
         "inside": 6.0,
         "outside": 6.0,
-        "train_share": 0.4,
+        "train_share": 0.5,
         "fanouts": "5,5,5",
     },
     1,

@@ -36,7 +36,7 @@ from ..subproblems.cut_separation import separate
 from .cut_bound import close, proof_of
 
 #: Nodes of the matrix, and rows of the program.
-MOST_NODES, MOST_ROWS = 200, 3000
+MOST_NODES, MOST_ROWS = 200, 2000
 #: Part of the time that the linear program may use.
 LP_SHARE = 0.5
 #: A pair is held to at most 1 where it is above it by this much.
@@ -80,13 +80,11 @@ def semidefinite(
     leaf, _ = close(lp, Clock(clock.limits(LP_SHARE)))
     proofs: list[Proof] = [proof_of(lp, leaf)]
     program = Relaxation(lp, [lp.cuts[c] for c in leaf.cuts])
-    for _ in range(rounds):
-        if clock.expired or len(program.cuts) > MOST_ROWS:
+    for done in range(rounds):
+        if clock.expired or len(program.cuts) > MOST_ROWS or (done and not program.cut()):
             break
         program.solve(clock, iterations)
-        proofs.append(program.proof())
-        if not program.cut():
-            break
+    proofs.append(program.proof())
     certificates = [BglPartitionCertificate(proof=proof) for proof in proofs]
     best = max(certificates, key=lambda c: check_bound(instance, c) or 0)
     return MethodOutcome(

@@ -122,11 +122,13 @@ class _Ladder(Search[BglPartitionSolution]):
         while not self.over:
             value = Fraction(self.value) if math.isfinite(self.value) else None
             begin_s = self.clock.elapsed_s
+
+            def late(until_s: float = last_s) -> bool:
+                return self.clock.elapsed_s > until_s
+
             with self.clock.phase("elimination"):
                 try:
-                    run = Elimination(terms, order, self._limit(value)).run(
-                        states, stop=lambda until=last_s: self.clock.elapsed_s > until
-                    )
+                    run = Elimination(terms, order, self._limit(value)).run(states, stop=late)
                 except ModelRefused as refusal:  # too many parts for the codes
                     self.notes["refused"] = str(refusal)
                     return

@@ -80,12 +80,14 @@ def boundary_point(
         x = sigma * (z - w)
         ws = y[n:] - s / sigma
         u, s = np.maximum(ws, 0), np.maximum(-sigma * ws, 0)
+        if clock.expired:
+            break
         if iteration % EVERY == EVERY - 1:
             missing = right - both @ x.ravel() - slack @ s
             primal = float(np.linalg.norm(missing)) / (1 + float(np.linalg.norm(right)))
             dual = float(np.linalg.norm(free - z)) + float(np.linalg.norm(y[n:] - u))
             dual /= 1 + float(np.linalg.norm(cost))
-            if max(primal, dual) < RESIDUAL or clock.expired:
+            if max(primal, dual) < RESIDUAL:
                 break
             if primal > 5 * dual:
                 sigma /= FACTOR
