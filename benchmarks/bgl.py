@@ -56,19 +56,6 @@ EXACT: tuple[tuple[str, dict[str, Any], int], ...] = (
     ("300, k = 2", {"nodes": 300, "inside": 4.0, "outside": 0.5}, 1),
     ("300, k = 2, unclear communities", {"nodes": 300}, 4),
 )
-#: Where the bounds differ most, beside the smaller ones of `EXACT`.
-DENSE: tuple[str, dict[str, Any], int] = (
-    "28, k = 4, no communities, three hops",
-    {
-        "nodes": 28,
-        "parts": 4,
-        "inside": 6.0,
-        "outside": 6.0,
-        "train_share": 0.5,
-        "fanouts": "5,5,5",
-    },
-    1,
-)
 CONTENDERS = ("elimination", "branch_and_cut", "cp_clauses", "difference@highs")
 BOUNDS = (
     "stars",
@@ -145,7 +132,7 @@ def bounds(time_s: float, seeds: int) -> Iterator[str]:
     """Yield the rows of the bounds, as shares of the optimum."""
     yield "| nodes | " + " | ".join(f"`{b}`" for b in BOUNDS) + " |"
     yield "|---|" + "---:|" * len(BOUNDS)
-    for name, parameters, _ in (*EXACT[:-2], DENSE):
+    for name, parameters, _ in EXACT[:-2]:
         cells: list[list[tuple[float, float]]] = [[] for _ in BOUNDS]
         for seed in range(seeds):
             instance = drawn("planted", parameters, seed)
