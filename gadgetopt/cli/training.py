@@ -13,8 +13,8 @@ import typer
 from gadgetopt.cli.making import Settings
 from gadgetopt.cli.options import Json, Seed, System, TimeLimit, check_outputs, limits
 from gadgetopt.cli.solving import check_picture, write_picture
-from gadgetopt.cli.words import spaced
 from gadgetopt.errors import InputError
+from gadgetopt.reporting.words import spaced
 
 
 def train(
