@@ -24,6 +24,8 @@ compare(paths, methods, time_limit, ...)
     Run methods on instances; return the ratio table, a `Comparison` of `Entry`.
 ratios(store)
     Return the ratio table of a store.
+summary(store or comparison, by)
+    Return wins, shares, ratios and times per system, group of instances and method, as a DataFrame.
 write_report(store, out)
     Write a store as one page for the browser.
 
@@ -68,6 +70,7 @@ _HOME = {
     "read": "system.files",
     "show": "api.looking",
     "solve": "api.running",
+    "summary": "reporting.summary",
     "verify": "api.running",
     "write": "system.files",
     "write_report": "reporting.html_report",
@@ -94,6 +97,7 @@ __all__ = [
     "read",
     "show",
     "solve",
+    "summary",
     "verify",
     "write",
     "write_report",
@@ -106,6 +110,7 @@ if TYPE_CHECKING:
     from gadgetopt.api.running import compare, ratios, solve, verify
     from gadgetopt.errors import BoundRefuted, InputError
     from gadgetopt.reporting.html_report import write_report
+    from gadgetopt.reporting.summary import summary
     from gadgetopt.runs.comparison import Entry
     from gadgetopt.system.files import Document, read, write
     from gadgetopt.system.registry import problem, problems

@@ -72,13 +72,32 @@ class Comparison(Shown, Sequence[Entry]):
         After the columns of the ratio table follow the instances' own: their sizes (`size_`), their
         features (`feature_`), and the parameters of their generator (`param_`).
         """
-        from gadgetopt.reporting.instance_columns import columns, instances, joined
+        from gadgetopt.reporting.instance_columns import columns, joined
         from gadgetopt.reporting.tables import frame
 
-        of_instance = columns(instances(self.store)) if self.store.is_file() else {}
+        known = {e.result.fingerprint: e.stored for e in self if e.stored is not None}
         solved = [entry.result.fingerprint for entry in self]
-        rows, keys = joined([entry.row() for entry in self], solved, ROW_KEYS, of_instance)
+        rows, keys = joined([entry.row() for entry in self], solved, ROW_KEYS, columns(known))
         return frame(rows, keys)
+
+    def summary(self, by: str | Sequence[str] = (), **chosen: Sequence[str]) -> pd.DataFrame:
+        """Return wins, shares, ratios and times per system, group of instances and method.
+
+        Parameters
+        ----------
+        by : str or sequence of str
+            Columns of the instances that form the groups, such as `size_jobs` or `param_extra`.
+        **chosen
+            `systems`, `methods`, `instances`: only these, see `gadgetopt.summary`.
+
+        Raises
+        ------
+        InputError
+            If there is no such column, system, method or instance.
+        """
+        from gadgetopt.reporting.summary import summary
+
+        return summary(self.entries, by, **chosen)
 
     @property
     def errors(self) -> list[Entry]:
@@ -137,9 +156,12 @@ def _more(value: Comparison) -> list[str]:
 def _(value: Comparison) -> str:
     from rich.text import Text
 
+    from gadgetopt.reporting.sentences import headline
     from gadgetopt.reporting.tables import ratio_table, remarks
 
     head = markup.heading(values.line(value).strip("<>"))
+    if value.entries:
+        head += "".join(markup.paragraph(said) for said in headline(value.summary()))
     made = ratio_table(value[:MOST_ROWS])
     columns = [str(column.header) for column in made.columns]
     cells = [

@@ -30,6 +30,11 @@ def heading(text: str, more: str = "") -> str:
     return f'<div style="margin:.3em 0"><strong>{escape(text)}</strong>{small}</div>'
 
 
+def paragraph(text: str) -> str:
+    """Return a sentence on a line of its own."""
+    return f'<div style="margin:.3em 0">{escape(text)}</div>'
+
+
 def pairs(lines: Iterable[tuple[str, str]]) -> str:
     """Return names and values as a table of two columns."""
     cell = _CELL.format(align="left")

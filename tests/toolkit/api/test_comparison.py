@@ -67,3 +67,14 @@ def test_ratios_of_a_store_is_the_same(table, tiny, tmp_path):
 
 def test_an_entry_of_a_comparison_can_be_drawn(table):
     assert gadgetopt.plot(table[0].result).data
+
+
+def test_its_summary_is_that_of_its_runs(table):
+    frame = table.summary(by="size_jobs", methods=["first_fit"])
+    assert set(frame.method) == {"first_fit"}
+    assert frame.runs.sum() == 6
+    assert gadgetopt.summary(table).equals(table.summary())
+
+
+def test_a_notebook_reads_what_was_found(table):
+    assert "first_fit" in table._repr_html_().split("<table")[0]
