@@ -107,6 +107,7 @@ def plot(
     solution: Document[Any] | Result | Solution | Path | str | None = None,
     *,
     picture: str | None = None,
+    out: Path | str | None = None,
 ) -> Figure:
     """Return a picture of an instance, of a solution, or of a result.
 
@@ -119,6 +120,8 @@ def plot(
     picture : str, optional
         Which of the system's pictures; default its first of solutions, and for an instance alone
         its first of instances, or the numbers of the instance if it has none.
+    out : path, optional
+        A file to write it to: .html, .json, or with the extra `images` .png, .svg or .pdf.
 
     Returns
     -------
@@ -127,8 +130,22 @@ def plot(
     Raises
     ------
     InputError
-        If there is no such picture, nothing to draw, or the solution is infeasible.
+        If there is no such picture, nothing to draw, the solution is infeasible, or the file cannot
+        be written.
     """
+    from gadgetopt.reporting.images import write_figure
+
+    figure = _figure(what, solution, picture)
+    if out is not None:
+        write_figure(figure, Path(out))
+    return figure
+
+
+def _figure(
+    what: Document[Any] | Result | Path | str,
+    solution: Document[Any] | Result | Solution | Path | str | None,
+    picture: str | None,
+) -> Figure:
     from gadgetopt.reporting.figures import drawn
     from gadgetopt.reporting.views.overview import overview
 
