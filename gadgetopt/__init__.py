@@ -22,6 +22,8 @@ export(instance, formulation, path)
     Write a formulation of an instance to a file for another solver.
 compare(paths, methods, time_limit, ...)
     Run methods on instances; return the ratio table, a `Comparison` of `Entry`.
+formulations(instance, solve=True)
+    Compare the formulations of an instance: size, LP bound, root bound, nodes, time.
 ratios(store)
     Return the ratio table of a store.
 summary(store or comparison, by)
@@ -61,6 +63,7 @@ _HOME = {
     "Status": "system.result",
     "compare": "api.running",
     "export": "api.making",
+    "formulations": "reporting.formulations",
     "generate": "api.making",
     "import_": "api.making",
     "plot": "api.looking",
@@ -88,6 +91,7 @@ __all__ = [
     "Status",
     "compare",
     "export",
+    "formulations",
     "generate",
     "import_",
     "plot",
@@ -109,6 +113,7 @@ if TYPE_CHECKING:
     from gadgetopt.api.making import Imported, export, generate, import_
     from gadgetopt.api.running import compare, ratios, solve, verify
     from gadgetopt.errors import BoundRefuted, InputError
+    from gadgetopt.reporting.formulations import formulations
     from gadgetopt.reporting.html_report import write_report
     from gadgetopt.reporting.summary import summary
     from gadgetopt.runs.comparison import Entry

@@ -70,14 +70,16 @@ class Comparison(Shown, Sequence[Entry]):
         """One row per run, as `gadgetopt ratios --features` writes it.
 
         After the columns of the ratio table follow the instances' own: their sizes (`size_`), their
-        features (`feature_`), and the parameters of their generator (`param_`).
+        features (`feature_`), and the parameters of their generator (`param_`). An instance that
+        several values of a parameter give has a row for each of them.
         """
-        from gadgetopt.reporting.instance_columns import columns, joined
+        from gadgetopt.reporting.instance_columns import columns_of_origins, joined
         from gadgetopt.reporting.tables import frame
 
         known = {e.result.fingerprint: e.stored for e in self if e.stored is not None}
         solved = [entry.result.fingerprint for entry in self]
-        rows, keys = joined([entry.row() for entry in self], solved, ROW_KEYS, columns(known))
+        of_instance = columns_of_origins(known)
+        rows, keys = joined([entry.row() for entry in self], solved, ROW_KEYS, of_instance)
         return frame(rows, keys)
 
     def summary(self, by: str | Sequence[str] = (), **chosen: Sequence[str]) -> pd.DataFrame:

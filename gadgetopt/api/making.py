@@ -33,48 +33,42 @@ def generate(
         Number of instances, and random seed. An instance depends on the seed and its own number
         only, not on the count.
     **parameters
-        Parameters of the preset that differ from their defaults.
+        Parameters of the preset that differ from their defaults; a list sweeps its values.
 
     Returns
     -------
     list of Document
+        For a sweep, `count` for each combination.
 
     Raises
     ------
     InputError
         If there is no such system, preset or parameter, or the generator refuses a value.
     """
-    from gadgetopt.system.generation import (
-        Series,
-        checked_series,
-        find_generator,
-        options_label,
-    )
+    from gadgetopt.system.generation import draws, find_generator
     from gadgetopt.system.generation import generate as generate_one
+    from gadgetopt.system.sweeps import as_text, parse_options
 
     declared = system if isinstance(system, Problem) else problem(system)
+    place = f"preset {preset}"
     generator = find_generator(declared, preset, "preset")
     for name, value, least in (("count", count, 1), ("seed", seed, 0)):
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             what = "a positive integer" if least else "a non-negative integer"
             raise InputError(f"{name}: {value!r} is not {what}")
-    series = Series(
-        system=declared.name, preset=preset, count=count, seed=seed, options=dict(parameters)
-    )
-    checked = checked_series(series, lambda _: f"preset {preset}")
-    label = f"{preset}_s{seed}{options_label(checked.options)}"
-    changed = {k: _same_type(v, generator.parameters[k]) for k, v in checked.options.items()}
-    digits = len(str(count - 1))
-    return [
-        generate_one(
-            declared, generator, changed, seed, k, f"{label}_{k:0{digits}d}", f"preset {preset}"
-        )
-        for k in range(count)
-    ]
+    assignments = [f"{name}={as_text(_plain(v))}" for name, v in parameters.items()]
+    options = parse_options(assignments, generator.parameters, place)
+    wanted = draws(generator, options, seed, count, preset, digits=len(str(count - 1)))
+    return [generate_one(declared, generator, draw, place) for draw in wanted]
 
 
-def _same_type(value: Any, default: Any) -> Any:
-    return tuple(value) if isinstance(default, tuple) else value
+def _plain(value: Any) -> Any:
+    """Return a value as JSON can hold it, also an array, a range or a fraction."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, range | list | tuple):
+        return [_plain(part) for part in value]
+    return value if isinstance(value, str | int | float | dict | None) else str(value)
 
 
 class Imported(list[Document[Any]]):

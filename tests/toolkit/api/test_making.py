@@ -1,5 +1,6 @@
 """`generate`, `import_` and `export` make what the commands of these names make."""
 
+import numpy as np
 import pytest
 
 import gadgetopt
@@ -66,3 +67,16 @@ def test_export_says_which_formats_there_are(tiny, tmp_path):
         gadgetopt.export(tiny / "e1_co_locate.json", "time_indexed", tmp_path / "model.txt")
     with pytest.raises(InputError, match="has no such formulation"):
         gadgetopt.export(tiny / "e1_co_locate.json", "nope", tmp_path / "model.lp")
+
+
+@pytest.mark.parametrize("values", [[4, 8], (4, 8), range(4, 9, 4), np.array([4, 8])])
+def test_a_list_sweeps_as_on_the_command_line(values, cli, tmp_path):
+    made = gadgetopt.generate("sjf_bco", "mini_paper", count=2, jobs=values)
+    assert cli(
+        "generate", "sjf_bco", "--preset", "mini_paper", "--count", 2, "--set", "jobs=[4,8]",
+        "--out", tmp_path,
+    )[0] == 0  # fmt: skip
+    assert {d.name for d in made} == {path.stem for path in tmp_path.iterdir()}
+    assert len(made) == 4
+    table = gadgetopt.compare(made, "first_fit", workers=0)
+    assert sorted(table.frame.param_jobs) == [4, 4, 8, 8]
