@@ -136,13 +136,9 @@ def _figure_of_run(store: Path, start: str, picture: str | None) -> Any:
 
 def find_picture(system: Problem, name: str | None) -> Picture:
     """Return a system's picture by name; by default the first that shows a solution."""
-    if name is None:
-        chosen = next((p for p in system.pictures if p.of == "solution"), None)
-        if chosen is None:
-            raise InputError(f"picture: {system.name} has no picture of a solution")
-        return chosen
-    for picture in system.pictures:
-        if picture.name == name:
-            return picture
-    known = ", ".join(p.name for p in system.pictures) or "none"
-    raise InputError(f"picture {name!r}: {system.name} has no such picture (it has: {known})")
+    from gadgetopt.api.looking import find_picture
+
+    chosen = find_picture(system, name, "solution")
+    if chosen is None:
+        raise InputError(f"picture: {system.name} has no picture of a solution")
+    return chosen

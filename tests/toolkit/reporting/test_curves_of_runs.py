@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gadgetopt
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.curves_of_runs import plot_runs, quantile
 from gadgetopt.runs.comparison import compare
@@ -146,6 +147,11 @@ def test_the_command_draws_a_sweep_from_its_store(cli, tmp_path):
     (curve,) = [t for t in drawn["data"] if t.get("hovertext")]
     assert (curve["name"], curve["x"]) == ("first_fit", [2, 3, 4])
     assert curve["hovertext"][0].startswith("3 runs, median ")
+    same = gadgetopt.plot(store, x="param_jobs", methods=["first_fit"])
+    assert json.loads(same.to_json())["data"] == drawn["data"]
+    assert gadgetopt.plot(gadgetopt.ratios(store), x="param_jobs").data == same.data
+    with pytest.raises(InputError, match="expected a comparison or a store"):
+        gadgetopt.plot(gadgetopt.read(next(tmp_path.glob("sjf*.json"))), x="param_jobs")
     code, _, err = cli("plot", store, "--out", out)
     assert (code, err) == (2, f"gadgetopt: {store}: is a store, expected --x COLUMN or --run KEY\n")
     code, _, err = cli("plot", store, "--x", "param_jobs", "--run", "ab", "--out", out)
