@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from gadgetopt.runs.rows import (
     from_row,
 )
 from gadgetopt.runs.store import Store, StoredInstance
+from gadgetopt.system.display import Shown
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result
 from gadgetopt.trust.ratio import Ratio, cross_examine, ratios
@@ -32,17 +33,30 @@ from gadgetopt.trust.theorems import Promise, proven_ratio
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Entry:
+@dataclass(frozen=True, repr=False)
+class Entry(Shown):
     """One line of the ratio table: a result, its ratio interval, and the theorems about it.
 
-    `net_ratio` is the ratio without the problem's `fixed_part`, where there is one.
+    Attributes
+    ----------
+    net_ratio : Ratio or None
+        The ratio without the problem's `fixed_part`, where there is one.
+    limits : Limits
+        What the run was allowed to use.
+    version, code : str
+        The version and the source code that made it; empty or None if unknown.
+    stored : StoredInstance or None
+        Size and features of its instance.
     """
 
     result: Result
     ratio: Ratio | None
     promises: tuple[Promise, ...] = ()
     net_ratio: Ratio | None = None
+    limits: Limits = field(default_factory=Limits)
+    version: str = ""
+    code: str | None = None
+    stored: StoredInstance | None = None
 
     def row(self) -> dict[str, Any]:
         """Return the row with the keys of `ROW_KEYS`, its numbers as JSON can represent them."""
@@ -154,6 +168,7 @@ def compare(
     watch = watch or Watch()
     with Store(None if store is None else Path(store)) as kept:
         batch = Batch(runs, kept, grace_s, rerun, retry_errors)
+        kept.add_origins(runs.documents)
         try:
             with contextlib.suppress(KeyboardInterrupt):
                 for row in _execute(batch, scheduler, workers, watch):
@@ -224,9 +239,7 @@ def _table(runs: Grid, store: Store, details: bool) -> list[Entry]:
     kept = [(t, run) for t, run in kept if t.named or not run.result.refused]
     # A row names the file that was given, even if the same data was solved under another name.
     named = [
-        run
-        if run.result.instance == t.document.name
-        else replace(run, result=replace(run.result, instance=t.document.name))
+        replace(run, result=replace(run.result, instance=t.document.name, document=t.document))
         for t, run in kept
     ]
     return entries(named, store.instances)
@@ -241,10 +254,10 @@ def entries(
     ----------
     runs : sequence of StoredRun
     stored : callable
-        Returns the instances of the runs' store, by fingerprint; asked only if a system needs it.
+        Returns the instances of the runs' store, by fingerprint.
     """
     results = cross_examine([run.result for run in runs], _sense)
-    instances = stored() if any(_fixed_part(r.problem) for r in results) else {}
+    instances = stored()
 
     def fixed(result: Result) -> float | None:
         name, instance = _fixed_part(result.problem), instances.get(result.fingerprint)
@@ -252,7 +265,16 @@ def entries(
 
     both = zip(ratios(results, _sense), ratios(results, _sense, fixed), strict=True)
     return [
-        Entry(result, ratio, run.promises, net)
+        Entry(
+            result,
+            ratio,
+            run.promises,
+            net,
+            run.limits,
+            run.version,
+            run.code,
+            instances.get(result.fingerprint),
+        )
         for result, (ratio, net), run in zip(results, both, runs, strict=True)
     ]
 
