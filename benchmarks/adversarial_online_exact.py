@@ -7,7 +7,7 @@
 - `oracles`: double oracles with best responses by dynamic and by integer programs;
 - `agreement`: random games and tables by all routes, 500 of each by default.
 
-Run `python benchmarks/adversarial_online_exact.py [sequences games oracles agreement] [--limit 120]`.
+Run `python benchmarks/adversarial_online_exact.py [TABLE ...] [--limit 120]`.
 """
 
 from __future__ import annotations

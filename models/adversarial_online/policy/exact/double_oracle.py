@@ -57,7 +57,7 @@ def double_oracle(
     limits : Limits
         `time_s` stops between two rounds, `rel_gap` closes the bracket earlier.
     rng
-        HiGHS's seed, of the integer programs.
+        Draws the seed of HiGHS, for the integer programs.
     seller : "tree" or "share", default "tree"
         A sale probability of every history; or a share of OPT that is kept, for ratio games whose
         histories nobody can list. Its worst sequence is found by dynamic programming.

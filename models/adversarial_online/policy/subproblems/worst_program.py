@@ -14,8 +14,8 @@ k. Then :math:`OPT_t = \sum_i \delta_i c_{ti}`.
 brings the welfare to a target :math:`T_t`, which is :math:`OPT_t / \alpha` or
 :math:`OPT_t - \delta`, within a unit and the units left. :math:`n_h = 1` if the sequence begins
 with h, :math:`o_t` sums those of t + 1 requests, :math:`e_t` is the welfare before t, :math:`u_t`
-the units sold, :math:`r_t = T_t - e_t`, :math:`w_t = \sum_j l_j x_{tj}`; the binaries f, m, z say that something is missing, that
-the request gets a unit, that all units are sold.
+the units sold, :math:`r_t = T_t - e_t`, :math:`w_t = \sum_j l_j x_{tj}`; the binaries f, m, z
+say that something is missing, that the request gets a unit, that all units are sold.
 
 .. math::
     & n_{h} \le n_{h^-}, \quad n_h \le y_{tj}, \quad n_h \ge n_{h^-} + y_{tj} - 1         \tag{W3}\\
