@@ -5,7 +5,8 @@ import re
 import pytest
 
 from gadgetopt.numbers.tolerance import as_double
-from gadgetopt.reporting.sentences import certified, failures, findings, headline, share
+from gadgetopt.reporting.cells import share
+from gadgetopt.reporting.sentences import certified, failures, findings, headline
 from gadgetopt.reporting.summary import summarize
 from gadgetopt.system.result import Status, Voucher
 from gadgetopt.trust.theorems import Promise
