@@ -12,6 +12,8 @@ verify(instance, solution)
     Evaluate a solution of an instance, whoever made it.
 compare(paths, methods, ...)
     Run methods on instances; return the ratio table.
+formulations(instance, solve=True)
+    Compare the formulations of an instance: size, LP bound, root bound, nodes, time.
 ratios(store)
     Return the ratio table of a store.
 summary(store or entries, by)
@@ -47,6 +49,7 @@ _HOME = {
     "Result": "system.result",
     "Status": "system.result",
     "compare": "runs.comparison",
+    "formulations": "reporting.formulations",
     "problem": "system.registry",
     "problems": "system.registry",
     "ratios": "reporting.tables",
@@ -65,6 +68,7 @@ __all__ = [
     "Result",
     "Status",
     "compare",
+    "formulations",
     "problem",
     "problems",
     "ratios",
@@ -78,6 +82,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from gadgetopt.errors import BoundRefuted, InputError
+    from gadgetopt.reporting.formulations import formulations
     from gadgetopt.reporting.html_report import write_report
     from gadgetopt.reporting.summary import summary
     from gadgetopt.reporting.tables import ratios

@@ -168,6 +168,7 @@ def compare(
     watch = watch or Watch()
     with Store(None if store is None else Path(store)) as kept:
         batch = Batch(runs, kept, grace_s, rerun, retry_errors)
+        kept.add_origins(runs.documents)
         try:
             with contextlib.suppress(KeyboardInterrupt):
                 for row in _execute(batch, scheduler, workers, watch):
