@@ -110,7 +110,7 @@ def finding(rows: Sequence[Row]) -> str:
     if subject["compared"]:
         parts.append(_rank(subject))
     if closer is None:
-        parts.append("no instance is proved optimal")
+        parts.append(certified(subject))
     elif subject["instances"] > 1 or closer is not subject:
         parts.append(_closed(closer))
     return f"{name}: {'; '.join(parts)}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import TOLERANCE
-from gadgetopt.reporting.instance_columns import columns
+from gadgetopt.reporting.instance_columns import columns_of_origins
 from gadgetopt.reporting.summary.labels import labels
 from gadgetopt.reporting.summary.outcomes import Outcome, compete, outcome_of
 from gadgetopt.runs.comparison import Entry
@@ -195,20 +195,15 @@ def _instances(table: Sequence[Entry]) -> dict[_Where, list[dict[str, Any]]]:
         names[r.problem, r.fingerprint][r.instance] = None
         if entry.stored is not None:
             stored[r.fingerprint] = entry.stored
-    known: Mapping[str, Any] = columns(stored)
+    known = columns_of_origins(stored)
     out: dict[_Where, list[dict[str, Any]]] = {}
     for where, own in names.items():
         first, *others = own
-        given = known.get(where[1], {})
-        variants = [{"instance": first, **row} for row in _listed(given)]
+        variants = [{"instance": first, **row} for row in known.get(where[1], ({},))]
         told = {row["instance"] for row in variants}
         variants += [{**variants[0], "instance": name} for name in others if name not in told]
         out[where] = variants
     return out
-
-
-def _listed(given: Any) -> list[Mapping[str, Any]]:
-    return [given] if isinstance(given, Mapping) else list(given)
 
 
 def _hashable(value: Any) -> Any:

@@ -45,19 +45,20 @@ def methods_table(rows: Sequence[Row], by: Sequence[str], width: int) -> tuple[T
     def broad(column: Column) -> int:
         return _APART + max(map(len, [*column.head, *map(column.text, rows)]))
 
+    titles = {s: f"{s}, {counted(instances_of(own, by), 'instance')}" for s, own in titled(rows)}
     names = min(_LONGEST_NAME, 2 + max(len(row["method"]) for row in rows))
+    names = max(names, *map(len, titles.values()))
     groups = [max(len(spoken(n)), *(len(value(row[n])) for row in rows)) + _APART for n in by]
     columns = fitting(columns_of(rows, by), rows, width - names - sum(groups), broad)
     out = _grid()
-    out.add_column("method", overflow="fold", max_width=names)
+    out.add_column("method", overflow="fold", min_width=names, max_width=names)
     for name in by:
         out.add_column(spoken(name), justify="right", no_wrap=True)
     for column in columns:
         out.add_column("\n".join(column.head), justify="right", no_wrap=True)
     for system, own in titled(rows):
         out.add_section()
-        title = f"[bold]{escape(system)}[/], {counted(instances_of(own, by), 'instance')}"
-        out.add_row(title)
+        out.add_row(f"[bold]{escape(titles[system])}[/]")
         last: tuple[str, ...] | None = None
         for row in own:
             group = tuple(value(row[n]) for n in by)
