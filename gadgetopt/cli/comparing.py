@@ -118,6 +118,7 @@ def compare(
         typer.echo(str(write_study))
         return 0
     with _watching(quiet=as_json) as watch:
+        watch.prints = not as_json
         table = study.compare_study(
             wanted, rerun=rerun, retry_errors=retry_errors, details=False, watch=watch
         )

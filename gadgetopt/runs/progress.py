@@ -123,7 +123,7 @@ def days(count: float) -> str:
     return f"{count:.0f} days" if count >= 2 else duration(max(0.0, 86_400 * count))
 
 
-def told(batch: Batch, running: int | None, left_s: float | None) -> str:
+def told(batch: Batch, running: int | None, left: Mapping[str, float] | None) -> str:
     """Return how far a batch is, in one line."""
     tallies = batch.tallies.values()
     errors, limits = (sum(getattr(t, what) for t in tallies) for what in ("errors", "limits"))
@@ -136,6 +136,7 @@ def told(batch: Batch, running: int | None, left_s: float | None) -> str:
     if limits:
         parts.append(f"{limits} hit a limit")
     parts.append(f"{closed} of {instances} instances closed")
+    left_s = None if left is None else sum(left.values())
     return ", ".join([*parts, f"{duration(left_s)} left"])
 
 
@@ -149,8 +150,6 @@ class Lines(Watch):
     every_s : float
         Seconds between two lines at least.
     """
-
-    prints = True
 
     def __init__(self, write: Any, every_s: float = LINE_S):
         self.write = write
@@ -182,7 +181,7 @@ class Lines(Watch):
             return
         self.due_s = now_s + max(self.every_s, (now_s - self.pace.started_s) / 10)
         left = self.pace.left_s(batch.tallies)
-        line = told(batch, running, None if left is None else sum(left.values()))
+        line = told(batch, running, left)
         if self.link is not None:
             line += f", Dask's dashboard: {self.link}"
             self.link = None
@@ -191,8 +190,6 @@ class Lines(Watch):
 
 class Live(Watch):
     """Shows a view that is redrawn in place: all runs, and a line per system."""
-
-    prints = True
 
     def __init__(self, console: Any):
         self.console = console
