@@ -18,6 +18,10 @@ write_report(store, out)
     Write a store as one page for the browser.
 problem(name), problems()
     Return a system's declaration, or those of all systems.
+method(system)
+    Declare a function of yours as a method of a system.
+load_plugin(path)
+    Add the methods of a file of yours to their systems; `Extension` holds further parts.
 
 Unusable input raises an `InputError` of one line; a certified bound that a given solution refutes
 raises `BoundRefuted`. Modules are imported when they are first used.
@@ -44,7 +48,10 @@ _HOME = {
     "Limits": "system.result",
     "Result": "system.result",
     "Status": "system.result",
+    "Extension": "system.extension",
     "compare": "runs.comparison",
+    "load_plugin": "system.plugins",
+    "method": "system.extension",
     "problem": "system.registry",
     "problems": "system.registry",
     "ratios": "reporting.tables",
@@ -57,11 +64,14 @@ _HOME = {
 __all__ = [
     "BoundRefuted",
     "Document",
+    "Extension",
     "InputError",
     "Limits",
     "Result",
     "Status",
     "compare",
+    "load_plugin",
+    "method",
     "problem",
     "problems",
     "ratios",
@@ -77,7 +87,9 @@ if TYPE_CHECKING:
     from gadgetopt.reporting.html_report import write_report
     from gadgetopt.reporting.tables import ratios
     from gadgetopt.runs.comparison import compare
+    from gadgetopt.system.extension import Extension, method
     from gadgetopt.system.files import Document, read, write
+    from gadgetopt.system.plugins import load_plugin
     from gadgetopt.system.registry import problem, problems
     from gadgetopt.system.result import Limits, Result, Status
     from gadgetopt.trust.run import solve, verify

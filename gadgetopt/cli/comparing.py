@@ -15,6 +15,7 @@ from gadgetopt.cli.options import (
     Json,
     Memory,
     Out,
+    Plugins,
     Threads,
     TimeLimit,
     check_outputs,
@@ -48,7 +49,9 @@ def compare(
     generate: Generate = None,
     methods: Annotated[
         str | None,
-        typer.Option(help="Names (name:parameter=value), kinds or `all`, separated by commas."),
+        typer.Option(
+            help="Names (name:parameter=value), kinds, `default` or `all`, separated by commas."
+        ),
     ] = None,
     store: Annotated[
         Path, typer.Option(help="SQLite file of runs; runs that it holds are not repeated.")
@@ -97,6 +100,7 @@ def compare(
         bool, typer.Option("--retry-errors", help="Repeat runs that ended in an error.")
     ] = False,
     write_study: WriteStudy = None,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
     """Solve instances by several methods; print ratios beside theorems."""

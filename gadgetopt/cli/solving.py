@@ -13,6 +13,7 @@ from gadgetopt.cli.options import (
     Json,
     Memory,
     Out,
+    Plugins,
     Seed,
     Threads,
     TimeLimit,
@@ -50,6 +51,7 @@ def solve(
         typer.Option(help="Write the proof of the dual bound; `verify --bound` checks it again."),
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Print the solver's log.")] = False,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
     """Solve an instance; print the solution's objective and the proved bound."""
@@ -121,6 +123,7 @@ def verify(
     ] = None,
     time_limit: TimeLimit = 600.0,
     memory_mb: Memory = None,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
     """Evaluate a solution, and check a certificate of a dual bound, whoever made them.
@@ -188,6 +191,7 @@ def plot(
         str | None, typer.Option(help="Which picture; default the system's first, see `list`.")
     ] = None,
     out: Annotated[Path, typer.Option(help="FILE.html or FILE.json.")] = Path("plot.html"),
+    plugin: Plugins = None,
 ) -> None:
     """Draw a picture of an instance, of a solution, or of the solution of a stored run."""
     from gadgetopt.reporting.figures import drawn

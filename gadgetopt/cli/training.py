@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from gadgetopt.cli.making import Settings
-from gadgetopt.cli.options import Json, Seed, System, TimeLimit, check_outputs, limits
+from gadgetopt.cli.options import Json, Plugins, Seed, System, TimeLimit, check_outputs, limits
 from gadgetopt.cli.solving import check_picture, write_picture
 from gadgetopt.cli.words import spaced
 from gadgetopt.errors import InputError
@@ -33,6 +33,7 @@ def train(
     force: Annotated[
         bool, typer.Option("--force", help="Begin anew; replace what another training left.")
     ] = False,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
     """Train a policy that methods read from a file; stopped, the same command goes on.
