@@ -10,13 +10,15 @@ import functools
 import hashlib
 import pickle
 import sys
+import sysconfig
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import distributions
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from gadgetopt.runs.source_code import LIBRARY, distribution_of
+from gadgetopt.runs.source_code import LIBRARY
 
 #: Hexadecimal digits kept of a digest.
 _DIGITS = 16
@@ -25,6 +27,7 @@ _DIGITS = 16
 _NO_CODE = frozenset({"__dict__", "__weakref__", "__module__", "__firstlineno__", "__doc__"})
 
 
+@functools.cache
 def is_loose(module: str) -> bool:
     """Return True for the session's own module and for files that no distribution has installed."""
     if module == "__main__":
@@ -32,7 +35,18 @@ def is_loose(module: str) -> bool:
     top = module.partition(".")[0]
     if top in (LIBRARY, "builtins") or top in sys.stdlib_module_names:
         return False
-    return distribution_of(module) is None
+    place = getattr(sys.modules.get(top), "__file__", None)
+    installed = {sysconfig.get_path(kind) for kind in ("purelib", "platlib")}
+    if place is None:  # built in, a namespace, or a session's own
+        return top not in sys.modules
+    if any(Path(place).is_relative_to(folder) for folder in installed):
+        return False
+    # What is installed so that it can be edited lies elsewhere, but is listed.
+    return not any(
+        top in (found.read_text("top_level.txt") or "").split()
+        or any(e.module.partition(".")[0] == top for e in found.entry_points)
+        for found in distributions()
+    )
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,12 @@ def load_plugin(path: Path | str) -> None:
         if not (isinstance(p.source, PluginFile) and p.source.path == source.path)
     )
     same = next((p for p in _in_use if p.source == source), None)
-    _use((*kept, same or Plugged(source, source.load())), source)
+    try:
+        made = same or Plugged(source, source.load())
+    except InputError:
+        _find_modules(_in_use)
+        raise
+    _use((*kept, made), source)
 
 
 def plug_in(shipment: Shipment) -> None:
@@ -131,6 +136,7 @@ def _use(wanted: tuple[Plugged, ...], new: PluginFile | None = None) -> None:
             registry.plug(there)
             raise InputError(f"{new.place(str(error))}: {_beyond(new.label, error)}") from None
     _in_use = wanted
+    _find_modules(wanted)
 
 
 def _beyond(label: str, error: InputError) -> str:
@@ -180,7 +186,7 @@ class PluginFile:
         InputError
             If it fails, or declares nothing.
         """
-        _let_import(self)
+        _let_import(self)  # until the plug-ins in use change
         name = f"gadgetopt_plugin_{re.sub(r'[^0-9A-Za-z_]', '_', Path(self.path).stem)}"
         module = ModuleType(name)
         module.__file__ = self.path
@@ -217,9 +223,11 @@ class PluginFile:
         return self.given if name in (None, self.path) else str(name)
 
     def _line_of(self, error: BaseException) -> str:
-        """Return the file and the line of it that an exception came through last."""
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self.path]
-        return f"{self.given}:{frames[-1].lineno}" if frames else self.given
+        """Return the file and the line that an exception came through last, of this plug-in."""
+        folder, near = Path(self.path).parent, Path(self.given).parent
+        own = {str(folder / name): str(near / name) for name, _ in self.sources}
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename in own]
+        return f"{own[frames[-1].filename]}:{frames[-1].lineno}" if frames else self.given
 
 
 def read_plugin(path: Path | str) -> PluginFile:
@@ -280,19 +288,38 @@ def _modules_beside(folder: Path, name: str) -> list[Path]:
 # -- modules beside a plug-in ----------------------------------------------------------------------
 
 
-def _let_import(plugin: PluginFile) -> None:
-    """Let Python find the modules that travel with a plug-in, and forget earlier versions."""
-    folder = str(Path(plugin.path).parent)
-    sys.meta_path[:] = [
-        f for f in sys.meta_path if not (isinstance(f, _Beside) and f.plugin.path == plugin.path)
-    ]
-    finder = _Beside(plugin)
-    if finder.modules:
-        sys.meta_path.insert(0, finder)
+def _find_modules(used: Sequence[Plugged]) -> None:
+    """Let Python find the modules beside these plug-ins, and of no others."""
+    sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, _Beside)]
+    finders = [_Beside(p.source) for p in used if isinstance(p.source, PluginFile)]
+    sys.meta_path[:0] = [finder for finder in finders if finder.modules]
+    known = {name: found for finder in finders for name, found in finder.modules.items()}
     for name, module in list(sys.modules.items()):
-        place = getattr(module, "__file__", None)
-        if name in finder.modules and place is not None and place.startswith(folder):
+        loader = getattr(getattr(module, "__spec__", None), "loader", None)
+        if isinstance(loader, _Beside) and loader.modules[name] != known.get(name):
             del sys.modules[name]
+
+
+def _let_import(plugin: PluginFile) -> None:
+    """Let a plug-in that is about to be executed import the modules beside it, and no namesakes.
+
+    Raises
+    ------
+    InputError
+        If another plug-in in use has a module of the same name beside it.
+    """
+    finder = _Beside(plugin)
+    for other in sys.meta_path:
+        if isinstance(other, _Beside) and other.plugin.path != plugin.path:
+            for name in {*finder.modules} & {*other.modules}:
+                if finder.modules[name] != other.modules[name]:
+                    raise InputError(
+                        f"{plugin.given}: imports {name!r}, and {other.plugin.given} imports "
+                        "another module of that name"
+                    )
+    sys.meta_path.insert(0, finder)
+    for name in finder.modules:
+        sys.modules.pop(name, None)
 
 
 class _Beside(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
