@@ -14,6 +14,8 @@ compare(paths, methods, ...)
     Run methods on instances; return the ratio table.
 ratios(store)
     Return the ratio table of a store.
+summary(store or entries, by)
+    Return wins, shares, ratios and times per system, group of instances and method, as a DataFrame.
 write_report(store, out)
     Write a store as one page for the browser.
 problem(name), problems()
@@ -57,6 +59,7 @@ _HOME = {
     "ratios": "reporting.tables",
     "read": "system.files",
     "solve": "trust.run",
+    "summary": "reporting.summary",
     "verify": "trust.run",
     "write": "system.files",
     "write_report": "reporting.html_report",
@@ -77,6 +80,7 @@ __all__ = [
     "ratios",
     "read",
     "solve",
+    "summary",
     "verify",
     "write",
     "write_report",
@@ -85,6 +89,7 @@ __all__ = [
 if TYPE_CHECKING:
     from gadgetopt.errors import BoundRefuted, InputError
     from gadgetopt.reporting.html_report import write_report
+    from gadgetopt.reporting.summary import summary
     from gadgetopt.reporting.tables import ratios
     from gadgetopt.runs.comparison import compare
     from gadgetopt.system.extension import Extension, method

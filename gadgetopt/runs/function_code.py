@@ -35,10 +35,11 @@ def is_loose(module: str) -> bool:
     top = module.partition(".")[0]
     if top in (LIBRARY, "builtins") or top in sys.stdlib_module_names:
         return False
-    place = getattr(sys.modules.get(top), "__file__", None)
+    places = (getattr(sys.modules.get(name), "__file__", None) for name in (module, top))
+    place = next((p for p in places if p is not None), None)
+    if place is None:  # made at run time
+        return True
     installed = {sysconfig.get_path(kind) for kind in ("purelib", "platlib")}
-    if place is None:  # built in, a namespace, or a session's own
-        return top not in sys.modules
     if any(Path(place).is_relative_to(folder) for folder in installed):
         return False
     # What is installed so that it can be edited lies elsewhere, but is listed.
