@@ -12,6 +12,8 @@ verify(instance, solution)
     Evaluate a solution of an instance, whoever made it.
 compare(paths, methods, ...)
     Run methods on instances; return the ratio table.
+formulations(instance, solve=True)
+    Compare the formulations of an instance: size, LP bound, root bound, nodes, time.
 ratios(store)
     Return the ratio table of a store.
 summary(store or entries, by)
@@ -52,6 +54,7 @@ _HOME = {
     "Status": "system.result",
     "Extension": "system.extension",
     "compare": "runs.comparison",
+    "formulations": "reporting.formulations",
     "load_plugin": "system.plugins",
     "method": "system.extension",
     "problem": "system.registry",
@@ -73,6 +76,7 @@ __all__ = [
     "Result",
     "Status",
     "compare",
+    "formulations",
     "load_plugin",
     "method",
     "problem",
@@ -88,6 +92,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from gadgetopt.errors import BoundRefuted, InputError
+    from gadgetopt.reporting.formulations import formulations
     from gadgetopt.reporting.html_report import write_report
     from gadgetopt.reporting.summary import summary
     from gadgetopt.reporting.tables import ratios

@@ -16,6 +16,7 @@ import typer
 
 from gadgetopt.cli import INTERRUPTED
 from gadgetopt.cli.comparing import compare, ratios, say
+from gadgetopt.cli.formulations import formulations
 from gadgetopt.cli.looking import list_, schema, show
 from gadgetopt.cli.making import export, generate, import_
 from gadgetopt.cli.reporting import report
@@ -36,6 +37,7 @@ app = typer.Typer(
 )
 app.command("list")(list_)
 app.command("show")(show)
+app.command("formulations")(formulations)
 app.command("generate")(generate)
 app.command("import")(import_)
 app.command("solve")(solve)

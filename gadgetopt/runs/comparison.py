@@ -177,6 +177,7 @@ def compare(
         runs = grid(paths, names, limits, seeds, first_seed)
         kept = opened.enter_context(Store(None if store is None else Path(store)))
         batch = Batch(runs, kept, grace_s, rerun, retry_errors)
+        kept.add_origins(runs.documents)
         try:
             with contextlib.suppress(KeyboardInterrupt):
                 for row in _execute(batch, scheduler, workers, watch):

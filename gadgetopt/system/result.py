@@ -126,6 +126,8 @@ class MethodOutcome:
     trace, phases_s, versions, notes
         Incumbents and bounds over time; seconds per phase; solver versions; remarks of interest to
         a reader, such as "closed by rung: CP-U".
+    further_notes : callable or None
+        Returns notes that take time to make; called when the run's time has been taken.
     """
 
     solution: Solution | None = None
@@ -140,6 +142,7 @@ class MethodOutcome:
     phases_s: dict[str, float] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
+    further_notes: Callable[[], Mapping[str, Any]] | None = None
 
     @classmethod
     def of(
@@ -195,6 +198,9 @@ class MethodOutcome:
             "phases_s": {**(phases_s or {}), **solved.phases_s},
             "versions": solved.versions,
         }
+        told = solved.measures(to_bound)
+        if told:
+            more["notes"] = {**more.get("notes", {}), "model": told}
         return cls(**{**given, **more})
 
 

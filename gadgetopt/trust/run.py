@@ -128,7 +128,11 @@ def attempt(document: Document, call: MethodCall, limits: Limits, seed: int) -> 
         what = "a Solution, None or a MethodOutcome"
         reason = f"returned {type(outcome).__name__}, expected {what}"
         outcome = MethodOutcome()
-    return Attempt(outcome, time.perf_counter() - begin, reason, refused)
+    time_s = time.perf_counter() - begin
+    if outcome.further_notes is not None and reason is None:
+        with contextlib.suppress(Exception, KeyboardInterrupt):  # the result stands without them
+            outcome.notes = {**outcome.notes, **outcome.further_notes()}
+    return Attempt(outcome, time_s, reason, refused)
 
 
 def conclude(
