@@ -22,8 +22,8 @@ from gadgetopt.cli.options import (
     count,
     limits,
 )
-from gadgetopt.cli.words import lines_of, quantity, spaced
 from gadgetopt.errors import InputError
+from gadgetopt.reporting.words import quantity
 from gadgetopt.system.result import Limits
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gadgetopt.system.declaration import Picture, Problem
     from gadgetopt.system.files import Document
     from gadgetopt.system.methods import MethodCall
-    from gadgetopt.system.result import Evaluation, Result
+    from gadgetopt.system.result import Evaluation
 
 
 def solve(
@@ -93,7 +93,7 @@ def solve(
         )
         typer.echo(json.dumps(row, indent=1, allow_nan=False))
     else:
-        _report(system.objective, result)
+        typer.echo(str(result))
     origin = {"method": result.method, "seed": seed, "instance": result.fingerprint}
     if result.solution is not None and result.status != "error":
         solution = Document(system, "solution", instance.name, result.solution, origin)
@@ -141,6 +141,7 @@ def verify(
 
 def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_json: bool) -> int:
     """Do the work of `verify`, in the process that this is called in."""
+    from gadgetopt.reporting.views.values import aligned, evaluation_lines, exactly
     from gadgetopt.system.files import read_certificate, read_instance, read_solution
     from gadgetopt.trust.run import (
         refutation,
@@ -168,15 +169,17 @@ def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_js
             row["bound_refuted"] = contradiction is not None
         typer.echo(json.dumps(row, indent=1))
     else:
-        lines = [] if evaluation is None else _lines(document.problem.objective, evaluation)
+        lines = []
+        if evaluation is not None:
+            lines += evaluation_lines(quantity(document.problem.objective), evaluation)
         if proved is not None:
             said = "verified" if contradiction is None else "refuted"
-            lines.append(("dual bound", f"{_exactly(proved)} ({said})"))
+            lines.append(("dual bound", f"{exactly(proved)} ({said})"))
         if gap is not None:
             lines.append(("relative gap", show_gap(gap, 2)))
         if contradiction is not None:
             lines.append(("error", contradiction))
-        _print_pairs(lines)
+        typer.echo(aligned(lines))
     infeasible = evaluation is not None and not evaluation.feasible
     return 1 if infeasible or contradiction is not None else 0
 
@@ -271,14 +274,6 @@ def _verified(
     return row
 
 
-def _exactly(x: Number) -> str:
-    """Return a number as text, followed by its fraction if that is more exact and short."""
-    from gadgetopt.trust.run import show
-
-    text = str(x)
-    return f"{show(x)} = {text}" if "/" in text and len(text) <= 24 else show(x)
-
-
 def _call(instance: Document, method: str | None) -> MethodCall:
     from gadgetopt.system.methods import find_method
 
@@ -287,59 +282,9 @@ def _call(instance: Document, method: str | None) -> MethodCall:
 
 def _picture(system: Problem, name: str | None) -> Picture:
     """Return a system's picture by name; by default the first that shows a solution."""
-    if name is None:
-        chosen = next((p for p in system.pictures if p.of == "solution"), None)
-        if chosen is None:
-            raise InputError(f"picture: {system.name} has no picture of a solution")
-        return chosen
-    for picture in system.pictures:
-        if picture.name == name:
-            return picture
-    known = ", ".join(p.name for p in system.pictures) or "none"
-    raise InputError(f"picture {name!r}: {system.name} has no such picture (it has: {known})")
+    from gadgetopt.api.looking import find_picture
 
-
-def _report(objective: str, result: Result) -> None:
-    from gadgetopt.trust.run import show, show_gap
-
-    lines = [
-        ("instance", f"{result.instance} ({result.problem})"),
-        ("method", f"{result.method} ({result.kind})"),
-        (
-            "status",
-            result.state + (f", stopped by {result.limit_hit}" if result.limit_hit else ""),
-        ),
-    ]
-    if result.reason is not None:
-        lines.append(("reason", result.reason))
-    if result.objective is not None:
-        lines.append((quantity(objective), _exactly(result.objective)))
-    if result.claimed_objective is not None:
-        lines.append(("claimed by the method", show(result.claimed_objective)))
-    if result.bound is not None:
-        lines.append(("dual bound", f"{_exactly(result.bound)} ({result.bound_voucher})"))
-    if result.gap is not None:
-        lines.append(("relative gap", show_gap(result.gap, 2)))
-    phases = "".join(f", {name} {s:.3f}" for name, s in result.phases_s.items())
-    lines.append(("time", f"{result.time_s:.3f} s{phases}"))
-    for key, value in result.notes.items():
-        lines += [(key if k == 0 else "", line) for k, line in enumerate(lines_of(value))]
-    if result.evaluation is not None:
-        lines += [(k, show(v)) for k, v in result.evaluation.components.items()]
-    _print_pairs(lines)
-
-
-def _lines(objective: str, evaluation: Evaluation) -> list[tuple[str, str]]:
-    from gadgetopt.trust.run import show
-
-    lines = [("feasible", "yes" if evaluation.feasible else "no")]
-    if evaluation.objective is not None:
-        lines.append((quantity(objective), _exactly(evaluation.objective)))
-    lines += [("violation", str(v)) for v in evaluation.violations]
-    return lines + [(k, show(v)) for k, v in evaluation.components.items()]
-
-
-def _print_pairs(lines: list[tuple[str, str]]) -> None:
-    width = max(len(name) for name, _ in lines)
-    for name, value in lines:
-        typer.echo(f"{spaced(name):<{width}}  {value}")
+    chosen = find_picture(system, name, "solution")
+    if chosen is None:
+        raise InputError(f"picture: {system.name} has no picture of a solution")
+    return chosen

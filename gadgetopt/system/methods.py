@@ -40,7 +40,7 @@ class MethodCall:
 
         For a method that the system does not declare itself, the origin follows: `lpt (mine.py)`.
         """
-        changed = [f"{k}={_written(v)}" for k, v in sorted(self.parameters.items())]
+        changed = [f"{k}={written(v)}" for k, v in sorted(self.parameters.items())]
         origin = self.method.origin
         return ":".join([self.method.name, *changed]) + (f" ({origin.label})" if origin else "")
 
@@ -50,10 +50,10 @@ class MethodCall:
         return {**self.method.parameters, **self.parameters}
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
     """Return a parameter's value as text that `parse_assignments` reads back."""
     if isinstance(value, tuple):
-        return ",".join(map(_written, value))
+        return ",".join(map(written, value))
     return value if isinstance(value, str) else json.dumps(value)
 
 

@@ -75,7 +75,8 @@ def solve(
     limits = limits or Limits()
     call = _call(problem, method)
     warm_up(problem, call.method)
-    return conclude(document, call, limits, seed, attempt(document, call, limits, seed))
+    result = conclude(document, call, limits, seed, attempt(document, call, limits, seed))
+    return replace(result, document=document)
 
 
 def _call(problem: Problem, method: MethodCall | str | Callable[..., Any]) -> MethodCall:
