@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Json, Memory, Seed, Threads, TimeLimit, limits
-from gadgetopt.cli.words import quantity
+from gadgetopt.cli.options import Json, Memory, Plugins, Seed, Threads, TimeLimit, limits
+from gadgetopt.reporting.words import quantity
 from gadgetopt.system.result import Limits
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def formulations(
     threads: Threads = 1,
     memory_mb: Memory = None,
     seed: Seed = 0,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
     """Compare the formulations of an instance: size, LP bound, root bound, nodes, time."""
@@ -96,7 +97,7 @@ def print_formulations(instance: Document, rows: list[dict[str, Any]], *, solved
     from rich import box
     from rich.table import Table
 
-    from gadgetopt.cli.comparing import _console
+    from gadgetopt.cli.printing import console
 
     problem = instance.problem
     typer.echo(f"{instance.name} ({problem.name}): {problem.sense}imise ", nl=False)
@@ -130,10 +131,10 @@ def print_formulations(instance: Document, rows: list[dict[str, Any]], *, solved
         table.add_column(head, justify=side, overflow="fold", no_wrap=key == "formulation")
     for row in rows:
         table.add_row(*(_cell(row, key) for key in words))
-    console = _console()
-    console.print(table)
+    screen = console()
+    screen.print(table)
     for line in _notes(rows):
-        console.print(line, style="dim", highlight=False, markup=False)
+        screen.print(line, style="dim", highlight=False, markup=False)
 
 
 def _cell(row: dict[str, Any], key: str) -> str:

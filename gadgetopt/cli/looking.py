@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Json, System, natural, system_names
-from gadgetopt.cli.words import quantity, spaced
+from gadgetopt.cli.options import Json, Plugins, System, natural, system_names
 from gadgetopt.errors import InputError
-from gadgetopt.system.declaration import resolved
+from gadgetopt.reporting.words import quantity
 
 if TYPE_CHECKING:
-    from gadgetopt.system.declaration import Problem
+    from gadgetopt.system.declaration import Part, Problem
 
 #: The parts of a system that `list` prints, in order.
 _PARTS = (
@@ -37,6 +36,7 @@ def list_(
             autocompletion=system_names,
         ),
     ] = None,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> None:
     """List the systems, or what a system has: formulations, methods, guarantees, generators."""
@@ -81,29 +81,12 @@ def show(
         int,
         typer.Option(help="Rows written out per constraint.", parser=natural, metavar="INTEGER"),
     ] = 3,
+    plugin: Plugins = None,
 ) -> None:
     """Show a problem or a formulation as formulas, or the model of an instance."""
-    from gadgetopt.system.features import features_of
-    from gadgetopt.system.files import read_instance
-    from gadgetopt.system.methods import find_formulation
-    from gadgetopt.system.registry import problem
+    from gadgetopt.api.looking import show as shown
 
-    declared = problem(system)
-    chosen = None if formulation is None else find_formulation(declared, formulation)
-    if instance is None:
-        typer.echo(_page(declared) if chosen is None else _paper(chosen))
-        return
-    document = read_instance(instance)
-    if document.problem.name != declared.name:
-        raise InputError(f"{instance}: problem: {document.problem.name!r}, expected {system!r}")
-    for name, value in declared.size(document.data).items():
-        typer.echo(f"{spaced(name)}: {value}")
-    for name, number in features_of(declared, document.data).items():
-        typer.echo(f"{spaced(name)}: {number:.4g}")
-    if chosen is not None:
-        from gadgetopt.reporting.export import written_out
-
-        typer.echo(written_out(chosen.build(document.data), rows))
+    typer.echo(str(shown(system, formulation, instance, rows=rows)))
 
 
 def schema(
@@ -151,6 +134,7 @@ def _described(p: Problem) -> dict[str, Any]:
                 "equations": f.equations,
                 "backends": list(f.backends),
                 "summary": f.summary,
+                **_origin(f),
             }
             for f in p.formulations
         ],
@@ -163,6 +147,7 @@ def _described(p: Problem) -> dict[str, Any]:
                 "stochastic": m.stochastic,
                 "parameters": dict(m.parameters),
                 "choices": dict(m.choices),
+                **_origin(m),
             }
             for m in methods(p)
         ],
@@ -174,15 +159,25 @@ def _described(p: Problem) -> dict[str, Any]:
                 "reference": g.reference,
                 "methods": list(g.methods),
                 "assumptions": [a.text for a in g.assumptions],
+                **_origin(g),
             }
             for g in p.guarantees
         ],
         "generators": [
-            {"name": g.name, "summary": g.summary, "parameters": dict(g.parameters)}
+            {
+                "name": g.name,
+                "summary": g.summary,
+                "parameters": dict(g.parameters),
+                **_origin(g),
+            }
             for g in p.generators
         ],
         "pictures": [
-            {"name": picture.name, "summary": f"{picture.summary} (of the {picture.of})"}
+            {
+                "name": picture.name,
+                "summary": f"{picture.summary} (of the {picture.of})",
+                **_origin(picture),
+            }
             for picture in p.pictures
         ],
         "trainers": [
@@ -192,6 +187,7 @@ def _described(p: Problem) -> dict[str, Any]:
                 "parameters": dict(t.parameters),
                 "presets": {name: dict(changed) for name, changed in t.presets.items()},
                 "methods": list(t.methods),
+                **_origin(t),
             }
             for t in p.trainers
         ],
@@ -201,14 +197,21 @@ def _described(p: Problem) -> dict[str, Any]:
                 "summary": i.summary,
                 "parameters": dict(i.parameters),
                 "help": dict(i.help),
+                **_origin(i),
             }
             for i in p.importers
         ],
     }
 
 
+def _origin(part: Part) -> dict[str, str]:
+    """Return where a part comes from, if it is not the system's own."""
+    return {} if part.origin is None else {"origin": part.origin.label}
+
+
 def _line(entry: dict[str, Any]) -> str:
-    labels = (entry.get("class"), entry.get("strength"), entry.get("kind"), entry.get("standing"))
+    kept = ("class", "strength", "kind", "standing", "origin")
+    labels = (entry.get(key) for key in kept)
     tags = ", ".join(label for label in labels if label)
     return f"[{tags}] {entry['summary']}" if tags else str(entry["summary"])
 
@@ -234,27 +237,3 @@ def _more(entry: dict[str, Any]) -> list[str]:
 
 def _shown(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def _page(p: Problem) -> str:
-    from importlib.resources import files
-
-    package = getattr(p.evaluate, "package", None)
-    page = None if package is None else files(package) / "README.md"
-    if page is None or not page.is_file():
-        return f"{p.name}: {p.title}"
-    return page.read_text(encoding="utf-8")
-
-
-def _paper(formulation: Any) -> str:
-    import inspect
-
-    build = resolved(formulation.build)
-    module = inspect.getmodule(build)
-    parts = (
-        f"{formulation.name}: {formulation.summary}",
-        f"{formulation.model_class}, {formulation.strength}; {formulation.equations}",
-        inspect.getdoc(module),
-        inspect.getdoc(build),
-    )
-    return "\n\n".join(part for part in parts if part)

@@ -19,8 +19,10 @@ from gadgetopt.cli.comparing import compare, ratios, say
 from gadgetopt.cli.formulations import formulations
 from gadgetopt.cli.looking import list_, schema, show
 from gadgetopt.cli.making import export, generate, import_
+from gadgetopt.cli.plotting import plot
 from gadgetopt.cli.reporting import report
-from gadgetopt.cli.solving import plot, solve, verify
+from gadgetopt.cli.solving import solve, verify
+from gadgetopt.cli.summarizing import summary
 from gadgetopt.cli.training import train
 from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
 
@@ -45,6 +47,7 @@ app.command("verify")(verify)
 app.command("plot")(plot)
 app.command("compare")(compare)
 app.command("ratios")(ratios)
+app.command("summary")(summary)
 app.command("report")(report)
 app.command("export")(export)
 app.command("train")(train)

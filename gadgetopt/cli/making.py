@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Json, Seed, System, check_outputs
+from gadgetopt.cli.options import Json, Plugins, Seed, System, check_outputs
 from gadgetopt.cli.options import count as positive_count
-from gadgetopt.cli.words import in_words, spaced
 from gadgetopt.errors import InputError
+from gadgetopt.reporting.words import in_words, spaced
 
 OutDir = Annotated[Path, typer.Option("--out", help="Directory for the files.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that hold other instances.")]
@@ -38,6 +38,7 @@ def generate(
     out: OutDir = Path(),
     settings: Options = None,
     force: Force = False,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> None:
     """Generate instance files from a preset; for a sweep, `count` for each combination."""
@@ -69,6 +70,7 @@ def import_(
     out: OutDir = Path(),
     settings: Settings = None,
     force: Force = False,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> None:
     """Convert real data into instance files."""
@@ -77,10 +79,11 @@ def import_(
     import numpy as np
 
     from gadgetopt import __version__
+    from gadgetopt.api.making import find_importer
     from gadgetopt.system.files import Document, write_new
     from gadgetopt.system.methods import parse_assignments
 
-    declared, importer = _importer(form, system)
+    declared, importer = find_importer(form, system)
     changed = parse_assignments(settings or (), importer.parameters, f"import {form}: --set")
     parameters = {**importer.parameters, **changed}
     outcome = importer.read(files, np.random.default_rng(seed), **parameters)
@@ -105,6 +108,7 @@ def export(
     formulation: Annotated[str, typer.Option(help="Formulation of the system, see `list`.")],
     form: Annotated[str, typer.Option("--format", help="mps, lp, nl or cpsat.")],
     out: Annotated[Path | None, typer.Option("--out", help="Default: the instance's name.")] = None,
+    plugin: Plugins = None,
 ) -> None:
     """Write a formulation of an instance for another solver."""
     from gadgetopt.reporting.export import FORMATS, write_model
@@ -120,20 +124,6 @@ def export(
     check_outputs(path, read=file)
     write_model(chosen.build(instance.data), form, path)
     typer.echo(str(path))
-
-
-def _importer(form: str, system: str | None) -> tuple[Any, Any]:
-    from gadgetopt.system.registry import problem, problems
-
-    candidates = problems() if system is None else [problem(system)]
-    found = [(p, i) for p in candidates for i in p.importers if i.format == form]
-    if not found:
-        known = sorted({i.format for p in candidates for i in p.importers})
-        raise InputError(f"FORMAT: {form!r}, expected one of {', '.join(known) or 'none'}")
-    if len(found) > 1:
-        names = ", ".join(p.name for p, _ in found)
-        raise InputError(f"--system: {form} is read by several, choose one of {names}")
-    return found[0]
 
 
 def _report_lines(report: dict[Any, Any], indent: str = "") -> list[str]:

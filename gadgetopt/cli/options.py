@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -96,7 +97,46 @@ System = Annotated[
         metavar="SYSTEM", help="Name of a system, see `list`.", autocompletion=system_names
     ),
 ]
+
+
+def _load(context: typer.Context, paths: list[Path] | None) -> list[Path] | None:
+    if paths:
+        from gadgetopt.system.plugins import plugged
+
+        context.with_resource(plugged(paths))
+    return paths
+
+
+#: In use before the other options are read, until the command ends.
+Plugins = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plugin",
+        help="File of Python with methods or other parts of your own; repeatable.",
+        metavar="FILE.py",
+        callback=_load,
+        is_eager=True,
+    ),
+]
 Out = Annotated[Path | None, typer.Option("--out", help="Write to this file.")]
+
+
+#: Which runs of a store a command is about.
+Systems = Annotated[str | None, typer.Option(help="Only these systems.", metavar="NAME,...")]
+Methods = Annotated[
+    str | None,
+    typer.Option(help="Only these methods: names, kinds or patterns.", metavar="NAME,..."),
+]
+Instances = Annotated[
+    str | None, typer.Option(help="Only these instances: names or patterns.", metavar="NAME,...")
+]
+
+
+def names_of(text: str | None) -> tuple[str, ...]:
+    """Return the names in a list separated by commas; commas in brackets belong to a name."""
+    if text is None:
+        return ()
+    return tuple(n.strip() for n in re.findall(r"(?:\[[^\]]*\]|[^,\[]|\[)+", text) if n.strip())
 
 
 #: Files that a figure can be written to; the last three need the extra `images` and a browser.

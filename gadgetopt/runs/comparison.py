@@ -6,6 +6,7 @@ import contextlib
 import logging
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from gadgetopt.errors import SchedulerLost
 from gadgetopt.runs.engine.batch import Batch
 from gadgetopt.runs.engine.finish import run_here
 from gadgetopt.runs.engine.work import default_grace_s
+from gadgetopt.runs.functions import named
 from gadgetopt.runs.grid import Grid, grid
 from gadgetopt.runs.progress import Watch
 from gadgetopt.runs.rows import (
@@ -24,6 +26,8 @@ from gadgetopt.runs.rows import (
     from_row,
 )
 from gadgetopt.runs.store import Store, StoredInstance
+from gadgetopt.system.display import Shown
+from gadgetopt.system.plugins import in_use, plugged
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result
 from gadgetopt.trust.ratio import Ratio, cross_examine, ratios
@@ -32,8 +36,8 @@ from gadgetopt.trust.theorems import Promise, proven_ratio
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Entry:
+@dataclass(frozen=True, repr=False)
+class Entry(Shown):
     """One line of the ratio table: a result, its ratio interval, and the theorems about it.
 
     Attributes
@@ -99,8 +103,9 @@ def _text(x: Any) -> str | None:
 
 def compare(
     paths: Iterable[Path | str],
-    methods: Sequence[str] = (),
+    methods: Sequence[str | Callable[..., Any]] = (),
     *,
+    plugins: Iterable[Path | str] = (),
     limits: Limits | None = None,
     seeds: int = 1,
     first_seed: int = 0,
@@ -120,8 +125,12 @@ def compare(
     ----------
     paths : iterable of paths
         Instance files, directories or globs.
-    methods : sequence of str
-        Names, kinds or "all"; default: what each system declares as its main comparison.
+    methods : sequence of str or callable
+        Names, kinds, "all", or "default", what each system declares as its main comparison and what
+        an empty sequence means; or functions of yours, as `gadgetopt.method` takes them. They, too,
+        run in processes of their own.
+    plugins : iterable of paths
+        Files of Python whose methods and other parts may be used (`gadgetopt.load_plugin`).
     limits : Limits
         For each run. Time and memory are enforced from outside the method.
     seeds, first_seed : int
@@ -162,10 +171,13 @@ def compare(
     how many there are.
     """
     limits = limits or Limits()
-    runs = grid(paths, methods, limits, seeds, first_seed)
+    names, functions = named(methods)
     grace_s = default_grace_s(limits.time_s) if grace_s is None else grace_s
     watch = watch or Watch()
-    with Store(None if store is None else Path(store)) as kept:
+    with contextlib.ExitStack() as opened:
+        opened.enter_context(plugged(plugins, functions))
+        runs = grid(paths, names, limits, seeds, first_seed)
+        kept = opened.enter_context(Store(None if store is None else Path(store)))
         batch = Batch(runs, kept, grace_s, rerun, retry_errors)
         kept.add_origins(runs.documents)
         try:
@@ -182,7 +194,7 @@ def compare(
         if batch.done < batch.total:
             logger.warning("interrupted: %d of %d runs are done", batch.done, batch.total)
             watch.interrupted(batch)
-        return _table(runs, kept, details)
+        return _table(runs, kept, details, watch)
 
 
 def _execute(
@@ -209,7 +221,7 @@ def _execute(
 
     if workers is None:
         workers = local_workers(batch.grid.limits.threads)
-    with Engine(batch.session, scheduler, workers) as engine:
+    with Engine(batch.session, scheduler, workers, in_use()) as engine:
         watch.opened(batch)
         watch.begin(batch, engine.dashboard)
 
@@ -227,20 +239,21 @@ def _without_details(row: Row) -> Row:
     return {name: value for name, value in row.items() if name not in DETAILS}
 
 
-def _table(runs: Grid, store: Store, details: bool) -> list[Entry]:
+def _table(runs: Grid, store: Store, details: bool, watch: Watch) -> list[Entry]:
     """Return the table of a grid's runs that are in the store."""
     keys = list({task.key: None for task in runs})
     found = store.runs_of(keys, details)
     kept = [(t, found[t.key]) for t in runs if t.key in found]
-    left_out = sorted({t.spec for t, run in kept if run.result.refused and not t.named})
-    if left_out:
-        logger.warning("left out for instances that they do not support: %s", ", ".join(left_out))
+    left_out = {
+        (t.document.problem.name, t.spec, t.document.fingerprint): None
+        for t, run in kept
+        if run.result.refused and not t.named
+    }
+    watch.leave_out(dict(Counter((system, method) for system, method, _ in left_out)))
     kept = [(t, run) for t, run in kept if t.named or not run.result.refused]
     # A row names the file that was given, even if the same data was solved under another name.
     named = [
-        run
-        if run.result.instance == t.document.name
-        else replace(run, result=replace(run.result, instance=t.document.name))
+        replace(run, result=replace(run.result, instance=t.document.name, document=t.document))
         for t, run in kept
     ]
     return entries(named, store.instances)

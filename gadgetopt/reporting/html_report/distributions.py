@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gadgetopt.numbers.tolerance import as_double
+from gadgetopt.reporting.cells import VACUOUS
 from gadgetopt.reporting.html_report.figure import (
     MOST_POINTS,
     Figure,
@@ -20,7 +21,6 @@ from gadgetopt.reporting.html_report.figure import (
 from gadgetopt.reporting.html_report.progress import median
 from gadgetopt.reporting.html_report.reading import Line, System
 from gadgetopt.reporting.html_report.style import Style
-from gadgetopt.reporting.html_report.words import VACUOUS
 
 #: Vertical position of marks in a method's row of height one; a single kind is centred.
 _CERTIFIED, _OPEN, _SPREAD = 0.0, -0.3, 0.09

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gadgetopt import __version__
+from gadgetopt.reporting.cells import VACUOUS
 from gadgetopt.reporting.html_report import findings, methods, table, words
 from gadgetopt.reporting.html_report.columns import against_columns
 from gadgetopt.reporting.html_report.distributions import distribution
@@ -115,6 +116,7 @@ def page(systems: list[System], album: Album, *, store: str, title: str, at_work
         marked={s.name: marked(drawn[s.name]) for s in systems},
         findings=findings,
         words=words,
+        vacuous=VACUOUS,
         pictures=album.packed,
         css=Markup(_asset("report.css")),
         scripts=[Markup(_asset(name)) for name in _SCRIPTS],
@@ -122,7 +124,7 @@ def page(systems: list[System], album: Album, *, store: str, title: str, at_work
             {
                 "store": store,
                 "signs": findings.SIGNS,
-                "vacuous": words.VACUOUS,
+                "vacuous": VACUOUS,
                 "chunk": table.CHUNK,
                 "looks": {s: {m: _look(x) for m, x in own.items()} for s, own in looks.items()},
                 "columns": table.columns(lines, album),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-#: A theorem's ratio beyond this says nothing about a method, and is shown as such.
-VACUOUS = 1000.0
+from gadgetopt.reporting.cells import VACUOUS
 
 
 def counted(count: int, noun: str) -> str:
