@@ -6,7 +6,7 @@
 
 from gadgetopt.system.declaration import Generator, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 shared = {"model": "unit", "contention": 1.0}
 
 GENERATORS = (

@@ -7,7 +7,7 @@
 
 from gadgetopt.system.declaration import Importer, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 chosen_problems = {"problems": "numbers from 0 or names with *, separated by commas; empty: all"}
 
 IMPORTERS = (

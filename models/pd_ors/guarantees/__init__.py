@@ -2,7 +2,7 @@
 
 from gadgetopt.system.declaration import Assumption, Guarantee, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 exact_kernel = Assumption("cheapest schedules are exact", part("ratios:exact_kernel"))
 literal = Assumption("L is the paper's", part("ratios:lower_price_of_the_paper"))
 

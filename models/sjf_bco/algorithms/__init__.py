@@ -6,7 +6,7 @@ theta_search: the search for the load limit, the outer loop of Algorithm 1.
 
 from gadgetopt.system.declaration import Method, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 searches = {
     "theta_search": ("literal", "feasible", "sweep"),
     "availability": ("idle", "queue"),

@@ -6,7 +6,7 @@ local_search: LPT on single servers, iterated; not in the paper.
 
 from gadgetopt.system.declaration import Method, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 searches = {
     "theta_search": ("literal", "feasible", "sweep"),
     "availability": ("idle", "queue"),

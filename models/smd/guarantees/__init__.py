@@ -5,7 +5,7 @@
 
 from gadgetopt.system.declaration import Assumption, Guarantee, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 reserved = Assumption("reservations are charged", part("ratios:reservations_charged"))
 outer_bounded = Assumption(
     "jobs are admitted exactly or by Algorithm 3", part("ratios:outer_bounded")
