@@ -7,7 +7,7 @@
 from gadgetopt.system.declaration import Generator, Parts
 
 part: Parts = Parts(__name__)
-shared = {"model": "unit", "contention": 1.0}
+shared: dict[str, str | float] = {"model": "unit", "contention": 1.0}
 
 GENERATORS = (
     Generator(

@@ -10,7 +10,7 @@
 from gadgetopt.system.declaration import Method, Parts
 
 part: Parts = Parts(__name__)
-outers = {"outer": ("exact", "frieze_clarke", "greedy_density")}
+outers: dict[str, tuple[str, str, str]] = {"outer": ("exact", "frieze_clarke", "greedy_density")}
 
 METHODS = (
     Method(

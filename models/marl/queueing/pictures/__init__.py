@@ -7,7 +7,7 @@
 from gadgetopt.system.declaration import Parts, Picture
 
 part: Parts = Parts(__name__)
-shared = Parts(f"{__name__.rsplit('.', 2)[0]}.subproblems")
+shared: Parts = Parts(f"{__name__.rsplit('.', 2)[0]}.subproblems")
 
 PICTURES = (
     Picture(
