@@ -18,6 +18,8 @@ verify(instance, solution)
     Evaluate a solution of an instance, whoever made it; return an `Evaluation`.
 plot(instance, solution)
     Return a picture of an instance, a solution or a result as a plotly figure.
+plot(store or comparison, x=column)
+    Return a figure of runs against a column of their instances.
 export(instance, formulation, path)
     Write a formulation of an instance to a file for another solver.
 compare(paths, methods, time_limit, ...)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from gadgetopt.system.result import Result
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
+
+    from gadgetopt.runs.comparison import Entry
 
 
 class Page(str):
@@ -103,23 +106,39 @@ def paper_of(formulation: Formulation) -> str:
 
 
 def plot(
-    what: Document[Any] | Result | Path | str,
+    what: Document[Any] | Result | Sequence[Entry] | Path | str,
     solution: Document[Any] | Result | Solution | Path | str | None = None,
     *,
     picture: str | None = None,
+    x: str | None = None,
+    y: str = "ratio",
+    by: str = "method",
+    systems: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    instances: Sequence[str] = (),
     out: Path | str | None = None,
 ) -> Figure:
-    """Return a picture of an instance, of a solution, or of a result.
+    """Return a picture of an instance, of a solution, or of a result, or of many runs.
 
     Parameters
     ----------
-    what : Document, Result or path
-        An instance, what `solve` returned, or a solution whose instance is known.
+    what : Document, Result, Comparison or path
+        An instance, what `solve` returned, or a solution whose instance is known. With `x` a
+        comparison, or the path of a store.
     solution : Document, Result, Solution or path, optional
         A solution of the instance.
     picture : str, optional
         Which of the system's pictures; default its first of solutions, and for an instance alone
         its first of instances, or the numbers of the instance if it has none.
+    x : str, optional
+        A column such as `param_extra` or `size_jobs`, against which the runs are drawn: the median
+        at each value, with a band between the quartiles.
+    y : str
+        With `x`: `ratio`, `net_ratio`, `gap`, `time_s`, `objective` or another column of numbers.
+    by : str
+        With `x`: a column with a value for each curve.
+    systems, methods, instances : sequence of str
+        With `x`: only these, by name or pattern.
     out : path, optional
         A file to write it to: .html, .json, or with the extra `images` .png, .svg or .pdf.
 
@@ -135,14 +154,27 @@ def plot(
     """
     from gadgetopt.reporting.images import write_figure
 
-    figure = _figure(what, solution, picture)
+    if x is not None:
+        figure = _figure_of_runs(
+            what, x, y, by, systems=systems, methods=methods, instances=instances
+        )
+    else:
+        figure = _figure(what, solution, picture)
     if out is not None:
         write_figure(figure, Path(out))
     return figure
 
 
+def _figure_of_runs(what: Any, x: str, y: str, by: str, **only: Sequence[str]) -> Figure:
+    from gadgetopt.reporting.curves_of_runs import plot_runs
+
+    if isinstance(what, Document | Result):
+        raise InputError("plot: x is a column of runs, expected a comparison or a store")
+    return plot_runs(what, x, y, by, **only)
+
+
 def _figure(
-    what: Document[Any] | Result | Path | str,
+    what: Any,
     solution: Document[Any] | Result | Solution | Path | str | None,
     picture: str | None,
 ) -> Figure:
@@ -166,7 +198,7 @@ def _figure(
 
 
 def _subject(
-    what: Document[Any] | Result | Path | str,
+    what: Any,
     solution: Document[Any] | Result | Solution | Path | str | None,
 ) -> tuple[Document[Any], Any]:
     """Return the instance and the decision that a picture is of."""

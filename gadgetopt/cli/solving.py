@@ -1,4 +1,4 @@
-"""The commands `solve`, `verify` and `plot`."""
+"""The commands `solve` and `verify`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ from gadgetopt.cli.options import (
     Threads,
     TimeLimit,
     check_outputs,
-    count,
     limits,
 )
+from gadgetopt.cli.plotting import find_picture
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.words import quantity
 from gadgetopt.system.result import Limits
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.tolerance import Number
-    from gadgetopt.system.declaration import Picture, Problem
     from gadgetopt.system.files import Document
     from gadgetopt.system.methods import MethodCall
     from gadgetopt.system.result import Evaluation
@@ -74,7 +73,7 @@ def solve(
     instance = read_instance(paths[0])
     system = instance.problem
     call = _call(instance, method)
-    picture = None if plot is None else _picture(system, None)
+    picture = None if plot is None else find_picture(system, None)
     check_figure_file("--plot", plot)
     check_outputs(out, plot, certificate, read=paths[0])
     made = once.solve(instance, call, limits(time_limit, threads, memory_mb, gap), seed)
@@ -181,75 +180,6 @@ def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_js
     return 1 if infeasible or contradiction is not None else 0
 
 
-def plot(
-    instance: Annotated[
-        Path, typer.Argument(metavar="INSTANCE", help="Instance file, or with --run a store.")
-    ],
-    solution: Annotated[Path | None, typer.Argument(metavar="[SOLUTION]")] = None,
-    run: Annotated[
-        str | None,
-        typer.Option(metavar="KEY", help="Draw the solution of this run of a store."),
-    ] = None,
-    picture: Annotated[
-        str | None, typer.Option(help="Which picture; default the system's first, see `list`.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help=f"{FIGURE_FILE}.")] = Path("plot.html"),
-    width: Annotated[
-        int | None,
-        typer.Option(
-            help=".png, .svg, .pdf: pixels of 1/96 inch; default 1000. The narrower, the larger "
-            "the text on paper.",
-            parser=count,
-            metavar="PX",
-        ),
-    ] = None,
-    transparent: Annotated[
-        bool, typer.Option("--transparent", help="Leave out the white background.")
-    ] = False,
-) -> None:
-    """Draw a picture of an instance, of a solution, or of the solution of a stored run."""
-    from gadgetopt.reporting.images import check_figure_file, write_figure
-
-    check_figure_file("--out", out)
-    check_outputs(out, read=instance)
-    if solution is not None:
-        check_outputs(out, read=solution)
-    if run is None:
-        figure = _figure_of_files(instance, solution, picture)
-    elif solution is None:
-        figure = _figure_of_run(instance, run, picture)
-    else:
-        raise InputError(f"--run: {run!r} and the solution {solution}: expected one of the two")
-    write_figure(figure, out, width_px=width, transparent=transparent)
-
-
-def _figure_of_files(instance: Path, solution: Path | None, picture: str | None) -> Any:
-    from gadgetopt.reporting.figures import drawn
-    from gadgetopt.system.files import read_instance, read_solution
-    from gadgetopt.trust.run import same_problem
-
-    document = read_instance(instance)
-    chosen = _picture(document.problem, picture)
-    if chosen.of == "instance":
-        return drawn(document.problem, chosen, document.data)
-    if solution is None:
-        raise InputError(f"plot: the picture {chosen.name!r} is of a solution, expected SOLUTION")
-    decision = read_solution(solution)
-    same_problem(document, decision)
-    return drawn(document.problem, chosen, document.data, decision.data, str(solution))
-
-
-def _figure_of_run(store: Path, start: str, picture: str | None) -> Any:
-    from gadgetopt.reporting.figures import drawn
-    from gadgetopt.reporting.html_report.reading import find_key, solved
-    from gadgetopt.runs.store import Store
-
-    with Store(store, create=False) as runs:
-        document, solution = solved(runs, find_key(runs, start))
-    chosen = _picture(document.problem, picture)
-    return drawn(document.problem, chosen, document.data, solution)
-
-
 def _verified(
     document: Document, evaluation: Evaluation | None, proved: Number | None, gap: float | None
 ) -> dict[str, Any]:
@@ -274,13 +204,3 @@ def _call(instance: Document, method: str | None) -> MethodCall:
     from gadgetopt.system.methods import find_method
 
     return find_method(instance.problem, method or instance.problem.default_method)
-
-
-def _picture(system: Problem, name: str | None) -> Picture:
-    """Return a system's picture by name; by default the first that shows a solution."""
-    from gadgetopt.api.looking import find_picture
-
-    chosen = find_picture(system, name, "solution")
-    if chosen is None:
-        raise InputError(f"picture: {system.name} has no picture of a solution")
-    return chosen
