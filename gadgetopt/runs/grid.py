@@ -91,7 +91,7 @@ def grid_over(
     documents = tuple(instances)
     systems = {d.problem.name: d.problem for d in documents}
     for spec in methods:
-        if not any(knows(system, spec) for system in systems.values()):
+        if systems and not any(knows(system, spec) for system in systems.values()):
             select(next(iter(systems.values())), [spec])  # raises with the known names
     for system in systems.values():
         select(system, [s for s in methods if knows(system, s)])  # raises for a wrong name
