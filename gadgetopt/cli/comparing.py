@@ -16,6 +16,7 @@ from gadgetopt.cli.options import (
     Json,
     Memory,
     Out,
+    Plugins,
     Threads,
     TimeLimit,
     check_outputs,
@@ -50,7 +51,9 @@ def compare(
     generate: Generate = None,
     methods: Annotated[
         str | None,
-        typer.Option(help="Names (name:parameter=value), kinds or `all`, separated by commas."),
+        typer.Option(
+            help="Names (name:parameter=value), kinds, `default` or `all`, separated by commas."
+        ),
     ] = None,
     store: Annotated[
         Path, typer.Option(help="SQLite file of runs; runs that it holds are not repeated.")
@@ -113,6 +116,7 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
     """Solve instances by several methods; print a summary, and each run of a few instances."""

@@ -14,6 +14,7 @@ from gadgetopt.runs.store import Store
 from gadgetopt.runs.study import Study, given_files
 from gadgetopt.system.files import Document, read_instance
 from gadgetopt.system.generation import documents_of
+from gadgetopt.system.plugins import plugged
 
 
 def dry_run(study: Study, fresh: bool = False, retry_errors: bool = False) -> dict[str, Any]:
@@ -35,8 +36,9 @@ def dry_run(study: Study, fresh: bool = False, retry_errors: bool = False) -> di
     from gadgetopt.runs.engine.client import local_workers
 
     limits = study.run_limits
-    runs = grid_over(_documents(study), study.methods, limits, study.seeds, study.first_seed)
-    keys = list({task.key: None for task in runs})
+    with plugged(study.plugins):
+        runs = grid_over(_documents(study), study.methods, limits, study.seeds, study.first_seed)
+        keys = list({task.key: None for task in runs})
     stored: set[str] = set()
     if Path(study.store).exists() and not fresh:
         with Store(Path(study.store), create=False) as store:
