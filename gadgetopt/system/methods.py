@@ -71,16 +71,21 @@ def formulation_method(problem: Problem, formulation: Formulation, backend: str)
         run=_solve_formulation(problem, formulation, backend),
         formulation=formulation.name,
         backend=backend,
+        read_options=Reference("gadgetopt.solvers", "formulations.options:read_options"),
     )
 
 
 def _solve_formulation(
     problem: Problem, formulation: Formulation, backend: str
 ) -> Callable[..., MethodOutcome]:
-    solve = Reference("gadgetopt.solvers", "formulation_method:solve_formulation")
+    solve = Reference("gadgetopt.solvers", "formulations.method:solve_formulation")
 
-    def run(instance: Instance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-        outcome: MethodOutcome = solve(problem, formulation, backend, instance, limits, rng)
+    def run(
+        instance: Instance, limits: Limits, rng: np.random.Generator, /, **options: Any
+    ) -> MethodOutcome:
+        outcome: MethodOutcome = solve(
+            problem, formulation, backend, instance, limits, rng, options
+        )
         return outcome
 
     return run
@@ -117,10 +122,13 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
     """
     name, *assignments = spec.split(":")
     by_name = {m.name: m for m in methods(problem)}
-    if name not in by_name:
+    method = by_name.get(name) or _by_other_backend(problem, name)
+    if method is None:
         near = ", ".join(by_name)
         raise InputError(f"method {name!r}: {problem.name} has no such method (it has: {near})")
-    method = by_name[name]
+    if method.read_options is not None:
+        options = method.read_options(method.backend, assignments, f"method {name!r}")
+        return MethodCall(method, options)
     for assignment in assignments:
         key, _, value = assignment.partition("=")
         allowed = method.choices.get(key)
@@ -132,6 +140,23 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
         if parameters.get(file):
             read_arrays(Path(parameters[file]), problem.name)
     return MethodCall(method, {k: v for k, v in parameters.items() if v != method.parameters[k]})
+
+
+def _by_other_backend(problem: Problem, name: str) -> Method | None:
+    """Return `formulation@backend` for a backend that is not declared; None if it is no such name.
+
+    Raises
+    ------
+    InputError
+        If the backend cannot solve the formulation, or is not installed.
+    """
+    start, at, backend = name.partition("@")
+    for formulation in problem.formulations if at else ():
+        if formulation.name == start:
+            check = Reference("gadgetopt.solvers", "formulations.backends:check_backend")
+            check(problem.name, formulation, backend)
+            return formulation_method(problem, formulation, backend)
+    return None
 
 
 def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
@@ -152,6 +177,9 @@ def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
 def knows(problem: Problem, spec: str) -> bool:
     """Return True if a method specification selects something for this problem."""
     name = spec.split(":", maxsplit=1)[0]
+    formulation, at, _ = name.partition("@")
+    if at and any(f.name == formulation for f in problem.formulations):
+        return True  # whether the backend can solve it, `find_method` says
     return name == "all" or name in KINDS or any(m.name == name for m in methods(problem))
 
 
