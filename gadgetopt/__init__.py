@@ -16,6 +16,8 @@ formulations(instance, solve=True)
     Compare the formulations of an instance: size, LP bound, root bound, nodes, time.
 ratios(store)
     Return the ratio table of a store.
+summary(store or entries, by)
+    Return wins, shares, ratios and times per system, group of instances and method, as a DataFrame.
 write_report(store, out)
     Write a store as one page for the browser.
 problem(name), problems()
@@ -53,6 +55,7 @@ _HOME = {
     "ratios": "reporting.tables",
     "read": "system.files",
     "solve": "trust.run",
+    "summary": "reporting.summary",
     "verify": "trust.run",
     "write": "system.files",
     "write_report": "reporting.html_report",
@@ -71,6 +74,7 @@ __all__ = [
     "ratios",
     "read",
     "solve",
+    "summary",
     "verify",
     "write",
     "write_report",
@@ -80,6 +84,7 @@ if TYPE_CHECKING:
     from gadgetopt.errors import BoundRefuted, InputError
     from gadgetopt.reporting.formulations import formulations
     from gadgetopt.reporting.html_report import write_report
+    from gadgetopt.reporting.summary import summary
     from gadgetopt.reporting.tables import ratios
     from gadgetopt.runs.comparison import compare
     from gadgetopt.system.files import Document, read, write

@@ -134,7 +134,7 @@ def ratios(
         bool, typer.Option("--theorems", help="One row per run and theorem, with its verdict.")
     ] = False,
     features: Annotated[
-        bool, typer.Option("--features", help="Add size and features of the instances.")
+        bool, typer.Option("--features", help="Add size, features and parameters of the instances.")
     ] = False,
     out: Out = None,
     as_json: Json = False,
@@ -154,7 +154,7 @@ def ratios(
     keys: tuple[str, ...] = report.THEOREM_KEYS if theorems else comparison.ROW_KEYS
     if features and form != "table":
         solved = [e.result.fingerprint for e in table for _ in (e.promises if theorems else (e,))]
-        of_instance = columns.columns(columns.instances(store))
+        of_instance = columns.columns_of_origins(columns.instances(store))
         rows, keys = columns.joined(rows, solved, keys, of_instance)
     if form != "table":
         text = report.render(rows, form, out, keys)

@@ -19,6 +19,13 @@ Force = Annotated[bool, typer.Option("--force", help="Replace files that hold ot
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="name=value, repeatable; see `list SYSTEM`.")
 ]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="name=value, or name=[value, value] for a sweep; repeatable; see `list SYSTEM`.",
+    ),
+]
 
 
 def generate(
@@ -29,28 +36,25 @@ def generate(
     ] = 1,
     seed: Seed = 0,
     out: OutDir = Path(),
-    settings: Settings = None,
+    settings: Options = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Generate instance files from a preset."""
+    """Generate instance files from a preset; for a sweep, `count` for each combination."""
     from gadgetopt.system.files import write_new
-    from gadgetopt.system.generation import changed_options, find_generator, options_label
+    from gadgetopt.system.generation import draws, find_generator
     from gadgetopt.system.generation import generate as generate_one
-    from gadgetopt.system.methods import parse_assignments
     from gadgetopt.system.registry import problem
+    from gadgetopt.system.sweeps import parse_options
 
     declared = problem(system)
     generator = find_generator(declared, preset, "--preset")
-    changed = parse_assignments(settings or (), generator.parameters, f"--preset {preset}: --set")
-    label = f"{preset}_s{seed}{options_label(changed_options(generator, changed))}"
+    place = f"--preset {preset}"
+    options = parse_options(settings or (), generator.parameters, f"{place}: --set")
     written = []
-    for index in range(count):
-        name = f"{label}_{index:0{len(str(count - 1))}d}"
-        path = out / f"{name}.json"
-        place = f"--preset {preset}"
-        made = generate_one(declared, generator, changed, seed, index, name, place)
-        write_new(made, path, force=force)
+    for draw in draws(generator, options, seed, count, preset, digits=len(str(count - 1))):
+        path = out / f"{draw.name}.json"
+        write_new(generate_one(declared, generator, draw, place), path, force=force)
         written.append(path)
     _say_written(written, as_json)
 

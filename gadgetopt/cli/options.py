@@ -99,6 +99,10 @@ System = Annotated[
 Out = Annotated[Path | None, typer.Option("--out", help="Write to this file.")]
 
 
+#: Files that a figure can be written to; the last three need the extra `images` and a browser.
+FIGURE_FILE = "FILE.html, .json, .png, .svg or .pdf"
+
+
 def check_outputs(*outputs: Path | None, read: Path) -> None:
     """Refuse an output file that is a folder, the input file, or another output file.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadgetopt.cli.options import (
+    FIGURE_FILE,
     Gap,
     Json,
     Memory,
@@ -17,6 +18,7 @@ from gadgetopt.cli.options import (
     Threads,
     TimeLimit,
     check_outputs,
+    count,
     limits,
 )
 from gadgetopt.cli.words import lines_of, quantity, spaced
@@ -43,7 +45,7 @@ def solve(
     seed: Seed = 0,
     out: Out = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Write a picture of the solution, FILE.html or FILE.json.")
+        Path | None, typer.Option(help=f"Write a picture of the solution: {FIGURE_FILE}.")
     ] = None,
     certificate: Annotated[
         Path | None,
@@ -54,6 +56,7 @@ def solve(
 ) -> int:
     """Solve an instance; print the solution's objective and the proved bound."""
     from gadgetopt.reporting.figures import drawn
+    from gadgetopt.reporting.images import check_figure_file, write_figure
     from gadgetopt.runs.comparison import Entry
     from gadgetopt.runs.engine.once import Once
     from gadgetopt.system.files import (
@@ -72,7 +75,7 @@ def solve(
     system = instance.problem
     call = _call(instance, method)
     picture = None if plot is None else _picture(system, None)
-    check_picture("--plot", plot)
+    check_figure_file("--plot", plot)
     check_outputs(out, plot, certificate, read=paths[0])
     made = once.solve(instance, call, limits(time_limit, threads, memory_mb, gap), seed)
     result = made.result
@@ -95,7 +98,7 @@ def solve(
         if out is not None:
             write(solution, out)
         if plot is not None and picture is not None:
-            write_picture(drawn(system, picture, instance.data, result.solution), plot)
+            write_figure(drawn(system, picture, instance.data, result.solution), plot)
     elif out is not None or plot is not None:
         print("gadgetopt: no solution to write", file=sys.stderr)
     if certificate is not None:
@@ -187,36 +190,53 @@ def plot(
     picture: Annotated[
         str | None, typer.Option(help="Which picture; default the system's first, see `list`.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="FILE.html or FILE.json.")] = Path("plot.html"),
+    out: Annotated[Path, typer.Option(help=f"{FIGURE_FILE}.")] = Path("plot.html"),
+    width: Annotated[
+        int | None,
+        typer.Option(
+            help=".png, .svg, .pdf: pixels of 1/96 inch; default 1000. The narrower, the larger "
+            "the text on paper.",
+            parser=count,
+            metavar="PX",
+        ),
+    ] = None,
+    transparent: Annotated[
+        bool, typer.Option("--transparent", help="Leave out the white background.")
+    ] = False,
 ) -> None:
     """Draw a picture of an instance, of a solution, or of the solution of a stored run."""
+    from gadgetopt.reporting.images import check_figure_file, write_figure
+
+    check_figure_file("--out", out)
+    check_outputs(out, read=instance)
+    if solution is not None:
+        check_outputs(out, read=solution)
+    if run is None:
+        figure = _figure_of_files(instance, solution, picture)
+    elif solution is None:
+        figure = _figure_of_run(instance, run, picture)
+    else:
+        raise InputError(f"--run: {run!r} and the solution {solution}: expected one of the two")
+    write_figure(figure, out, width_px=width, transparent=transparent)
+
+
+def _figure_of_files(instance: Path, solution: Path | None, picture: str | None) -> Any:
     from gadgetopt.reporting.figures import drawn
     from gadgetopt.system.files import read_instance, read_solution
     from gadgetopt.trust.run import same_problem
 
-    check_picture("--out", out)
-    check_outputs(out, read=instance)
-    if solution is not None:
-        check_outputs(out, read=solution)
-    if run is not None:
-        if solution is not None:
-            raise InputError(f"--run: {run!r} and the solution {solution}: expected one of the two")
-        _plot_run(instance, run, picture, out)
-        return
     document = read_instance(instance)
     chosen = _picture(document.problem, picture)
     if chosen.of == "instance":
-        write_picture(drawn(document.problem, chosen, document.data), out)
-        return
+        return drawn(document.problem, chosen, document.data)
     if solution is None:
         raise InputError(f"plot: the picture {chosen.name!r} is of a solution, expected SOLUTION")
     decision = read_solution(solution)
     same_problem(document, decision)
-    figure = drawn(document.problem, chosen, document.data, decision.data, str(solution))
-    write_picture(figure, out)
+    return drawn(document.problem, chosen, document.data, decision.data, str(solution))
 
 
-def _plot_run(store: Path, start: str, picture: str | None, out: Path) -> None:
+def _figure_of_run(store: Path, start: str, picture: str | None) -> Any:
     from gadgetopt.reporting.figures import drawn
     from gadgetopt.reporting.html_report.reading import find_key, solved
     from gadgetopt.runs.store import Store
@@ -224,7 +244,7 @@ def _plot_run(store: Path, start: str, picture: str | None, out: Path) -> None:
     with Store(store, create=False) as runs:
         document, solution = solved(runs, find_key(runs, start))
     chosen = _picture(document.problem, picture)
-    write_picture(drawn(document.problem, chosen, document.data, solution), out)
+    return drawn(document.problem, chosen, document.data, solution)
 
 
 def _verified(
@@ -273,25 +293,6 @@ def _picture(system: Problem, name: str | None) -> Picture:
             return picture
     known = ", ".join(p.name for p in system.pictures) or "none"
     raise InputError(f"picture {name!r}: {system.name} has no such picture (it has: {known})")
-
-
-def check_picture(option: str, path: Path | None) -> None:
-    """Refuse a file for a picture that is neither .html nor .json."""
-    if path is not None and path.suffix not in (".html", ".json"):
-        raise InputError(f"{option}: {path}: {path.suffix or 'no suffix'}, expected .html or .json")
-
-
-def write_picture(figure: Any, path: Path) -> None:
-    """Write a figure as a page for the browser or as JSON."""
-    from gadgetopt.system.output import whole_file
-
-    with whole_file(path) as part:
-        if path.suffix == ".html":
-            # Leave out the library's button for sharing, which uploads the chart.
-            here = {"showSendToCloud": False, "plotlyServerURL": ""}
-            figure.write_html(part, include_plotlyjs=True, config=here)
-        else:
-            figure.write_json(part)
 
 
 def _report(objective: str, result: Result) -> None:

@@ -1,6 +1,8 @@
 """Results for people and for other programs.
 
 tables             ratio and theorem tables: terminal, CSV, JSON, Parquet, LaTeX
+summary            runs by system, method and columns of the instances: wins, shares, ratios, times
+sentences          what a summary says, in sentences
 instance_columns   instance sizes and features as table columns
 html_report        a store as one page for the browser
 figures            colours and checks that all pictures share

@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +36,26 @@ logger = logging.getLogger(__name__)
 class Entry:
     """One line of the ratio table: a result, its ratio interval, and the theorems about it.
 
-    `net_ratio` is the ratio without the problem's `fixed_part`, where there is one.
+    Attributes
+    ----------
+    net_ratio : Ratio or None
+        The ratio without the problem's `fixed_part`, where there is one.
+    limits : Limits
+        What the run was allowed to use.
+    version, code : str
+        The version and the source code that made it; empty or None if unknown.
+    stored : StoredInstance or None
+        Size and features of its instance.
     """
 
     result: Result
     ratio: Ratio | None
     promises: tuple[Promise, ...] = ()
     net_ratio: Ratio | None = None
+    limits: Limits = field(default_factory=Limits)
+    version: str = ""
+    code: str | None = None
+    stored: StoredInstance | None = None
 
     def row(self) -> dict[str, Any]:
         """Return the row with the keys of `ROW_KEYS`, its numbers as JSON can represent them."""
@@ -154,6 +167,7 @@ def compare(
     watch = watch or Watch()
     with Store(None if store is None else Path(store)) as kept:
         batch = Batch(runs, kept, grace_s, rerun, retry_errors)
+        kept.add_origins(runs.documents)
         try:
             with contextlib.suppress(KeyboardInterrupt):
                 for row in _execute(batch, scheduler, workers, watch):
@@ -241,10 +255,10 @@ def entries(
     ----------
     runs : sequence of StoredRun
     stored : callable
-        Returns the instances of the runs' store, by fingerprint; asked only if a system needs it.
+        Returns the instances of the runs' store, by fingerprint.
     """
     results = cross_examine([run.result for run in runs], _sense)
-    instances = stored() if any(_fixed_part(r.problem) for r in results) else {}
+    instances = stored()
 
     def fixed(result: Result) -> float | None:
         name, instance = _fixed_part(result.problem), instances.get(result.fingerprint)
@@ -252,7 +266,16 @@ def entries(
 
     both = zip(ratios(results, _sense), ratios(results, _sense, fixed), strict=True)
     return [
-        Entry(result, ratio, run.promises, net)
+        Entry(
+            result,
+            ratio,
+            run.promises,
+            net,
+            run.limits,
+            run.version,
+            run.code,
+            instances.get(result.fingerprint),
+        )
         for result, (ratio, net), run in zip(results, both, runs, strict=True)
     ]
 

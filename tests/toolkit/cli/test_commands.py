@@ -256,7 +256,10 @@ def test_schema_is_json(cli):
             "'--time-limit': 'soon' is not a positive number",
         ),
         (["solve", "TINY", "--gap", "1"], "'--gap': '1' is not a number in [0, 1)"),
-        (["solve", "TINY", "--plot", "x.png"], "--plot: x.png: .png, expected .html or .json"),
+        (
+            ["solve", "TINY", "--plot", "x.jpg"],
+            "--plot: x.jpg: .jpg, expected one of .html, .json, .png, .svg, .pdf",
+        ),
         (["compare", "TINY", "--methods", "magic"], "method 'magic'"),
         (["compare", "TINY", "--methods", ","], "names no method"),
         (["compare", "TINY", "--seeds", "0"], "'--seeds': '0' is not a positive integer"),
@@ -394,7 +397,10 @@ def test_pictures_are_drawn_by_name(tiny, tmp_path, cli, solution):
             "picture 'x': sjf_bco has no such picture (it has: gantt)",
         ),
         (["plot", "TINY"], "plot: the picture 'gantt' is of a solution, expected SOLUTION"),
-        (["plot", "TINY", "--out", "x.png"], "--out: x.png: .png, expected .html or .json"),
+        (
+            ["plot", "TINY", "--out", "x.jpg"],
+            "--out: x.jpg: .jpg, expected one of .html, .json, .png, .svg, .pdf",
+        ),
         (["verify", "TINY", "--bound", "TINY"], "TINY: kind: 'instance', expected 'certificate'"),
     ],
 )
