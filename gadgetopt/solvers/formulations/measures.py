@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: Time of the linear relaxation that is solved after a run: a share of that of the run's solve,
 #: within the least and the most, which the grace period of a run has room for.
 LP_SHARE = 0.05
-LP_LEAST_S = 0.1
+LP_LEAST_S = 1.0
 LP_MOST_S = 2.0
 
 
