@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import shutil
 
@@ -68,7 +69,5 @@ def program(backend: str) -> str | None:
     """Return the path of the program of CBC or GLPK; None if there is none."""
     found = shutil.which({"cbc": "cbc", "glpk": "glpsol"}[backend])
     if found is None and backend == "cbc" and importlib.util.find_spec("cbcbox") is not None:
-        import cbcbox
-
-        found = str(cbcbox.cbc_bin_path())
+        found = str(importlib.import_module("cbcbox").cbc_bin_path())
     return found

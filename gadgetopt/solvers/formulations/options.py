@@ -155,21 +155,15 @@ def _highs(key: str, text: str) -> Any:
 
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
-    found, default = highs.getOptionValue(key) if _known_to_highs(key) else (None, None)
-    if found != highspy.HighsStatus.kOk:
+    if not hasattr(highspy.HighsOptions(), key):  # asked itself, HiGHS would print an error
         raise InputError(f"HiGHS has no option {key!r}")
+    default = highs.getOptionValue(key)[1]
     if highs.setOptionValue(key, text) == highspy.HighsStatus.kError:
         raise InputError(f"{key}: HiGHS does not accept {text!r} (its default is {default!r})")
     value = highs.getOptionValue(key)[1]
     if isinstance(value, float):
         _tighter(key, value, default)
     return value
-
-
-def _known_to_highs(key: str) -> bool:
-    import highspy
-
-    return hasattr(highspy.HighsOptions(), key)
 
 
 def _cpsat(key: str, text: str) -> Any:

@@ -32,6 +32,7 @@ class LogStream(io.TextIOBase):
         self.rest = ""
 
     def write(self, text: str) -> int:
+        """Take a part of the output."""
         *lines, self.rest = (self.rest + text).split("\n")
         for line in lines:
             solver_log.info(line)
@@ -40,8 +41,10 @@ class LogStream(io.TextIOBase):
 
 def checked_incumbent(
     model: ConcreteModel, outcome: SolverOutcome, found: Mapping[Any, float]
-) -> None:
+) -> bool:
     """Load an incumbent into the model; turn the status into an error if it is wrong.
+
+    Returns True if it is right.
 
     Parameters
     ----------
@@ -55,10 +58,11 @@ def checked_incumbent(
         load(model, found)
     except (NotIntegralError, TriviallyInfeasibleError) as error:
         outcome.status, outcome.reason = Status.ERROR, str(error)
-        return
+        return False
     wrong = violated(model)
     if wrong is not None:
         outcome.status, outcome.reason = Status.ERROR, f"its incumbent violates {wrong}"
+    return wrong is None
 
 
 def load(model: ConcreteModel, found: Mapping[Any, float]) -> None:

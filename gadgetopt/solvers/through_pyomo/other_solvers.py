@@ -104,11 +104,17 @@ def solve_pyomo(
         raise
     except Exception as error:  # each solver raises errors of its own
         raise ModelRefused(f"{backend} does not accept the model: {_line(error)}") from error
-    outcome = _outcome(model, backend, answer, limits)
+    outcome = _outcome(model, backend, answer, limits, time.perf_counter() - start)
     if answer.found is not None and outcome.status in (Status.OPTIMAL, Status.FEASIBLE):
-        checked_incumbent(model, outcome, answer.found)
-        if outcome.status is not Status.ERROR:
-            _settle(model, outcome, proves=backend in ("cbc", "glpk") and limits.rel_gap == 0)
+        if checked_incumbent(model, outcome, answer.found):
+            # CBC and GLPK state no bound; an option may have made them stop short of a proof.
+            states_none = backend in ("cbc", "glpk")
+            _settle(model, outcome, proves=states_none and limits.rel_gap == 0 and not given)
+            if outcome.limit_hit == "gap" and states_none and given:
+                outcome.limit_hit = "solver_option"
+        elif outcome.limit_hit is not None:
+            # CBC hands over a relaxation's point if its time is up before it has an incumbent.
+            outcome.status, outcome.bound = Status.NO_SOLUTION, None
     outcome.phases_s = {"solve": time.perf_counter() - start}
     outcome.counts = {} if answer.nodes is None else {"nodes": answer.nodes}
     outcome.versions = _version(backend)
@@ -129,7 +135,9 @@ def _objective(model: ConcreteModel) -> Any:
     return next(model.component_data_objects(Objective, active=True), None)
 
 
-def _outcome(model: ConcreteModel, backend: str, answer: _Answer, limits: Limits) -> SolverOutcome:
+def _outcome(
+    model: ConcreteModel, backend: str, answer: _Answer, limits: Limits, elapsed_s: float
+) -> SolverOutcome:
     """Return status, bound and limit of an answer; the objective follows from the incumbent."""
     end = answer.end
     if end in ("infeasible", "provenInfeasible"):
@@ -145,8 +153,10 @@ def _outcome(model: ConcreteModel, backend: str, answer: _Answer, limits: Limits
     limit = None
     if not optimal:
         limit = _LIMITS.get(end)
-        if limit == "time_s" and limits.time_s is None:
-            limit = None
+        # Some interfaces call the end of the time "other" or an error.
+        late = limits.time_s is not None and elapsed_s >= limits.time_s
+        if limit in (None, "time_s"):
+            limit = "time_s" if late else None
         if limit is None and answer.found is None:
             return SolverOutcome(Status.ERROR, reason=f"{backend} ended with: {end}")
     # The bound of a linear program that was stopped would be a value on the way.
@@ -330,6 +340,5 @@ def program_version(backend: str) -> str:
         ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return "unknown"
-    pattern = {"cbc": r"(?:Version:|CBC)\s+(\S+)", "glpk": r"GLPK LP/MIP Solver,?\s+v?(\S+)"}[backend]
-    found = re.search(pattern, said)
+    found = re.search(r"(?:Version:|CBC|GLPK LP/MIP Solver,?)\s+v?(\S+)", said)
     return found[1] if found else "unknown"

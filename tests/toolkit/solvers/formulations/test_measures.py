@@ -14,7 +14,13 @@ from pyomo.environ import (
 
 import gadgetopt
 from gadgetopt.solvers import solve_model
-from gadgetopt.solvers.formulations.measures import ModelSize, compiled, lp_bound, size_of_form, size_of_model
+from gadgetopt.solvers.formulations.measures import (
+    ModelSize,
+    compiled,
+    lp_bound,
+    size_of_form,
+    size_of_model,
+)
 from gadgetopt.system.result import Limits
 
 
