@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadgetopt.cli.options import Json, Memory, Seed, Threads, TimeLimit, limits
-from gadgetopt.cli.words import quantity
+from gadgetopt.reporting.words import quantity
 from gadgetopt.system.result import Limits
 
 if TYPE_CHECKING:

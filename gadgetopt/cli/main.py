@@ -20,8 +20,9 @@ from gadgetopt.cli.decoding import decode
 from gadgetopt.cli.formulations import formulations
 from gadgetopt.cli.looking import list_, schema, show
 from gadgetopt.cli.making import export, generate, import_
+from gadgetopt.cli.plotting import plot
 from gadgetopt.cli.reporting import report
-from gadgetopt.cli.solving import plot, solve, verify
+from gadgetopt.cli.solving import solve, verify
 from gadgetopt.cli.training import train
 from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
 

@@ -11,8 +11,8 @@ import typer
 
 from gadgetopt.cli.options import Json, Seed, System, check_outputs
 from gadgetopt.cli.options import count as positive_count
-from gadgetopt.cli.words import in_words, spaced
 from gadgetopt.errors import InputError
+from gadgetopt.reporting.words import in_words, spaced
 
 OutDir = Annotated[Path, typer.Option("--out", help="Directory for the files.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that hold other instances.")]
@@ -77,10 +77,11 @@ def import_(
     import numpy as np
 
     from gadgetopt import __version__
+    from gadgetopt.api.making import find_importer
     from gadgetopt.system.files import Document, write_new
     from gadgetopt.system.methods import parse_assignments
 
-    declared, importer = _importer(form, system)
+    declared, importer = find_importer(form, system)
     changed = parse_assignments(settings or (), importer.parameters, f"import {form}: --set")
     parameters = {**importer.parameters, **changed}
     outcome = importer.read(files, np.random.default_rng(seed), **parameters)
@@ -120,20 +121,6 @@ def export(
     check_outputs(path, read=file)
     write_model(chosen.build(instance.data), form, path)
     typer.echo(str(path))
-
-
-def _importer(form: str, system: str | None) -> tuple[Any, Any]:
-    from gadgetopt.system.registry import problem, problems
-
-    candidates = problems() if system is None else [problem(system)]
-    found = [(p, i) for p in candidates for i in p.importers if i.format == form]
-    if not found:
-        known = sorted({i.format for p in candidates for i in p.importers})
-        raise InputError(f"FORMAT: {form!r}, expected one of {', '.join(known) or 'none'}")
-    if len(found) > 1:
-        names = ", ".join(p.name for p, _ in found)
-        raise InputError(f"--system: {form} is read by several, choose one of {names}")
-    return found[0]
 
 
 def _report_lines(report: dict[Any, Any], indent: str = "") -> list[str]:

@@ -20,8 +20,8 @@ from gadgetopt.cli.options import (
     check_outputs,
     limits,
 )
-from gadgetopt.cli.words import spaced
 from gadgetopt.errors import InputError
+from gadgetopt.reporting.words import spaced
 
 
 def train(

@@ -7,5 +7,6 @@ instance_columns   instance sizes and features as table columns
 html_report        a store as one page for the browser
 figures            colours and checks that all pictures share
 curves             the curve of a training
+curves_of_runs     a column of the runs against another: medians and bands over a sweep
 export             Pyomo models as files for other solvers, and as text
 """

@@ -24,6 +24,7 @@ from gadgetopt.runs.rows import (
     from_row,
 )
 from gadgetopt.runs.store import Store, StoredInstance
+from gadgetopt.system.display import Shown
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result
 from gadgetopt.trust.ratio import Ratio, cross_examine, ratios
@@ -32,8 +33,8 @@ from gadgetopt.trust.theorems import Promise, proven_ratio
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Entry:
+@dataclass(frozen=True, repr=False)
+class Entry(Shown):
     """One line of the ratio table: a result, its ratio interval, and the theorems about it.
 
     Attributes
@@ -238,9 +239,7 @@ def _table(runs: Grid, store: Store, details: bool) -> list[Entry]:
     kept = [(t, run) for t, run in kept if t.named or not run.result.refused]
     # A row names the file that was given, even if the same data was solved under another name.
     named = [
-        run
-        if run.result.instance == t.document.name
-        else replace(run, result=replace(run.result, instance=t.document.name))
+        replace(run, result=replace(run.result, instance=t.document.name, document=t.document))
         for t, run in kept
     ]
     return entries(named, store.instances)

@@ -68,7 +68,8 @@ def solve(
     limits = limits or Limits()
     call = find_method(problem, method) if isinstance(method, str) else method
     warm_up(problem, call.method)
-    return conclude(document, call, limits, seed, attempt(document, call, limits, seed))
+    result = conclude(document, call, limits, seed, attempt(document, call, limits, seed))
+    return replace(result, document=document)
 
 
 @dataclass(frozen=True)
