@@ -93,7 +93,10 @@ def knapsack(root):
         ("y(0_0) 0.5\n", r"y\[0,0\]: 0.5, expected an integer within 1e-5"),
         ("y(0_0) nan\n", r"y\[0,0\]: nan is not a finite number"),
         ("y(0_0) 3\n", r"y\[0,0\]: 3, expected a value in \[0, 1\]"),
-        ("".join(f"y({g}_{i}) 1\n" for g in range(20) for i in range(1)), "the point violates the row"),
+        (
+            "".join(f"y({g}_{i}) 1\n" for g in range(20) for i in range(1)),
+            "the point violates the row",
+        ),
     ],
 )
 def test_what_is_no_point_of_the_model_is_one_line(text, said, knapsack, tmp_path):
