@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from gadgetopt.runs.progress import Live, Pace, Watch, duration, of_store
+from gadgetopt.runs.progress import Live, Pace, Watch, of_store, told
 from gadgetopt.runs.rows import Row
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class NotebookProgress(Watch):
         """Show the bar."""
         from IPython.display import HTML, display
 
-        self.pace = Pace(batch.done)
+        self.pace = Pace()
         self.handle = display(HTML(self.markup(batch)), display_id=True)
 
     def result(self, row: Row, batch: Batch) -> None:
@@ -124,9 +124,7 @@ class NotebookProgress(Watch):
 
     def markup(self, batch: Batch) -> str:
         """Return bar and words as HTML."""
-        failed = f", {batch.failed} failed" if batch.failed else ""
-        left = duration(self.pace.left_s(batch.done, batch.total))
-        said = f"{batch.done} of {batch.total} runs done{failed}, {left} left"
+        said = told(batch, None, self.pace.left_s(batch.tallies))
         lines = "".join(f"<div>{escape(line)}</div>" for line in self.about)
         bar = f'<progress max="{batch.total}" value="{batch.done}"></progress>'
         return f"{lines}<div>{bar} {escape(said)}</div>"

@@ -96,7 +96,7 @@ def print_formulations(instance: Document, rows: list[dict[str, Any]], *, solved
     from rich import box
     from rich.table import Table
 
-    from gadgetopt.cli.comparing import _console
+    from gadgetopt.cli.printing import console
 
     problem = instance.problem
     typer.echo(f"{instance.name} ({problem.name}): {problem.sense}imise ", nl=False)
@@ -130,10 +130,10 @@ def print_formulations(instance: Document, rows: list[dict[str, Any]], *, solved
         table.add_column(head, justify=side, overflow="fold", no_wrap=key == "formulation")
     for row in rows:
         table.add_row(*(_cell(row, key) for key in words))
-    console = _console()
-    console.print(table)
+    screen = console()
+    screen.print(table)
     for line in _notes(rows):
-        console.print(line, style="dim", highlight=False, markup=False)
+        screen.print(line, style="dim", highlight=False, markup=False)
 
 
 def _cell(row: dict[str, Any], key: str) -> str:

@@ -23,6 +23,7 @@ from gadgetopt.cli.making import export, generate, import_
 from gadgetopt.cli.plotting import plot
 from gadgetopt.cli.reporting import report
 from gadgetopt.cli.solving import solve, verify
+from gadgetopt.cli.summarizing import summary
 from gadgetopt.cli.training import train
 from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
 
@@ -48,6 +49,7 @@ app.command("decode")(decode)
 app.command("plot")(plot)
 app.command("compare")(compare)
 app.command("ratios")(ratios)
+app.command("summary")(summary)
 app.command("report")(report)
 app.command("export")(export)
 app.command("train")(train)

@@ -3,6 +3,7 @@
 tables             ratio and theorem tables: terminal, CSV, JSON, Parquet, LaTeX
 summary            runs by system, method and columns of the instances: wins, shares, ratios, times
 sentences          what a summary says, in sentences
+cells              numbers as text, the same everywhere
 instance_columns   instance sizes and features as table columns
 html_report        a store as one page for the browser
 figures            colours and checks that all pictures share

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from gadgetopt.reporting.cells import counted, share
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -108,7 +110,7 @@ def finding(rows: Sequence[Row]) -> str:
     if subject["compared"]:
         parts.append(_rank(subject))
     if closer is None:
-        parts.append("no instance is proved optimal")
+        parts.append(certified(subject))
     elif subject["instances"] > 1 or closer is not subject:
         parts.append(_closed(closer))
     return f"{name}: {'; '.join(parts)}"
@@ -125,11 +127,6 @@ def certified(row: Row) -> str:
     said = f"{row['certified']:,} of {counted(row['rated'], 'ratio')} "
     said += "is certified" if row["certified"] == 1 else "are certified"
     return said + _vouchers(row, "certified")
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a count with its noun, in the plural where needed."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def interval(low: float, high: float, digits: int = 3) -> str:
@@ -217,19 +214,10 @@ def _overall(systems: Sequence[Sequence[Row]]) -> str:
     far = max(subjects, key=lambda row: row["ratio_worst_low"])
     worst = interval(far["ratio_worst_low"], far["ratio_worst_high"])
     return (
-        f"{said}, {closed:,} of them closed: the systems' own algorithms are optimal on "
-        f"{reached:,} of {of:,}, at worst {far['method']} ({far['system']}), ratio {worst}"
+        f"{said}, {closed:,} of them closed; each system's first heuristic: optimal on "
+        f"{reached:,} of {counted(of, 'instance')}, worst ratio {worst} ({far['method']}, "
+        f"{far['system']})"
     )
-
-
-def share(part: int, whole: int) -> str:
-    """Return a share in whole percent, where 0 and 100 mean none and all."""
-    if part == 0 or whole == 0:
-        return "0"
-    percent = 100 * part / whole
-    if percent < 0.5:
-        return "<1"
-    return ">99" if part < whole and percent >= 99.5 else f"{percent:.0f}"
 
 
 def _of(part: int, whole: int, noun: str) -> str:

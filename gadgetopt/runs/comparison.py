@@ -6,6 +6,7 @@ import contextlib
 import logging
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -183,7 +184,7 @@ def compare(
         if batch.done < batch.total:
             logger.warning("interrupted: %d of %d runs are done", batch.done, batch.total)
             watch.interrupted(batch)
-        return _table(runs, kept, details)
+        return _table(runs, kept, details, watch)
 
 
 def _execute(
@@ -228,14 +229,17 @@ def _without_details(row: Row) -> Row:
     return {name: value for name, value in row.items() if name not in DETAILS}
 
 
-def _table(runs: Grid, store: Store, details: bool) -> list[Entry]:
+def _table(runs: Grid, store: Store, details: bool, watch: Watch) -> list[Entry]:
     """Return the table of a grid's runs that are in the store."""
     keys = list({task.key: None for task in runs})
     found = store.runs_of(keys, details)
     kept = [(t, found[t.key]) for t in runs if t.key in found]
-    left_out = sorted({t.spec for t, run in kept if run.result.refused and not t.named})
-    if left_out:
-        logger.warning("left out for instances that they do not support: %s", ", ".join(left_out))
+    left_out = {
+        (t.document.problem.name, t.spec, t.document.fingerprint): None
+        for t, run in kept
+        if run.result.refused and not t.named
+    }
+    watch.leave_out(dict(Counter((system, method) for system, method, _ in left_out)))
     kept = [(t, run) for t, run in kept if t.named or not run.result.refused]
     # A row names the file that was given, even if the same data was solved under another name.
     named = [

@@ -202,6 +202,21 @@ class Store(StoreFile):
                         oldest = age_days
         return done, oldest
 
+    def closed(self, keys: Sequence[str]) -> set[str]:
+        """Return the fingerprints of the instances that some of the runs solved to optimality."""
+        found: set[str] = set()
+        with self._clear_errors():
+            for part, marks in _chunks(keys):
+                found.update(
+                    fingerprint
+                    for (fingerprint,) in self._connection.execute(
+                        "SELECT DISTINCT fingerprint FROM runs "
+                        f"WHERE key IN ({marks}) AND status = 'optimal'",
+                        part,
+                    )
+                )
+        return found
+
     def of_other_code(self, fingerprints: Container[str], codes: Mapping[Call, str]) -> int:
         """Return the number of runs of some methods on some instances made by other code.
 

@@ -4,6 +4,10 @@ summary        the runs of a store or a list of entries as one table
 outcomes       one method on one instance, over its seeds
 groups         outcomes by system, method and columns of the instances
 labels         names that tell apart runs of one method under different conditions
+columns        what a printed summary shows
+screen         the summary as a table on the terminal
+documents      the summary as Markdown, LaTeX, CSV and JSON
+ending         what a comparison ends with
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import TOLERANCE
-from gadgetopt.reporting.instance_columns import columns
+from gadgetopt.reporting.instance_columns import columns_of_origins
 from gadgetopt.reporting.summary.labels import labels
 from gadgetopt.reporting.summary.outcomes import Outcome, compete, outcome_of
 from gadgetopt.runs.comparison import Entry
+from gadgetopt.runs.store import StoredInstance
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Voucher
 
@@ -127,21 +129,23 @@ def _grouped(
     table: Sequence[Entry], by: Sequence[str]
 ) -> list[tuple[tuple[str, tuple[Any, ...], str, str], list[Outcome]]]:
     """Return the outcomes of each group, in the order of their rows."""
-    cells: defaultdict[_Where, defaultdict[str, list[Entry]]] = defaultdict(
-        lambda: defaultdict(list)
+    cells: defaultdict[_Where, defaultdict[str, dict[int | None, Entry]]] = defaultdict(
+        lambda: defaultdict(dict)
     )
     methods: dict[tuple[str, str], str] = {}  # in the order in which they were first run
     for entry, label in zip(table, labels(table), strict=True):
         r = entry.result
-        cells[r.problem, r.fingerprint][label].append(entry)
+        # The same data under two names was run once.
+        cells[r.problem, r.fingerprint][label].setdefault(r.seed, entry)
         methods.setdefault((r.problem, label), r.kind)
     values, orders = _values(table, by)
     groups: defaultdict[tuple[str, tuple[Any, ...], str], list[Outcome]] = defaultdict(list)
     for (system, fingerprint), of_methods in cells.items():
-        outcomes = {label: outcome_of(runs) for label, runs in of_methods.items()}
+        outcomes = {label: outcome_of([*runs.values()]) for label, runs in of_methods.items()}
         compete(outcomes, problem(system).sense)
-        for label, outcome in outcomes.items():
-            groups[system, values[system, fingerprint], label].append(outcome)
+        for of_group in values[system, fingerprint]:
+            for label, outcome in outcomes.items():
+                groups[system, of_group, label].append(outcome)
     systems = {name: k for k, name in enumerate(dict.fromkeys(s for s, _ in methods))}
     ranks = {method: k for k, method in enumerate(methods)}
 
@@ -155,29 +159,51 @@ def _grouped(
 
 def _values(
     table: Sequence[Entry], by: Sequence[str]
-) -> tuple[dict[_Where, tuple[Any, ...]], list[dict[Any, int]]]:
-    """Return each instance's values of the columns, and the order of each column's values."""
-    first = {(e.result.problem, e.result.fingerprint): e for e in table}
-    stored = {e.result.fingerprint: e.stored for e in first.values() if e.stored is not None}
-    known: Mapping[str, Mapping[str, Any]] = columns(stored)
-    rows = {
-        where: {"instance": e.result.instance, **known.get(e.result.fingerprint, {})}
-        for where, e in first.items()
+) -> tuple[dict[_Where, list[tuple[Any, ...]]], list[dict[Any, int]]]:
+    """Return the groups that each instance belongs to, and the order of each column's values.
+
+    An instance that several values of a parameter give belongs to the groups of all of them.
+    """
+    rows = _instances(table)
+    own: dict[_Where, list[tuple[Any, ...]]] = {
+        where: [()] * len(variants) for where, variants in rows.items()
     }
-    found, orders = [], []
+    orders = []
     for spec in by:
         name, _, parts = spec.partition(":")
-        if rows and not any(name in row for row in rows.values()):
-            names = ", ".join(dict.fromkeys(n for row in rows.values() for n in row))
-            raise InputError(f"--by: {name!r} is no column of these instances, which have {names}")
-        own = {where: _hashable(row.get(name)) for where, row in rows.items()}
+        known = dict.fromkeys(n for variants in rows.values() for row in variants for n in row)
+        if rows and name not in known:
+            raise InputError(
+                f"--by: {name!r} is no column of these instances, which have {', '.join(known)}"
+            )
+        column = {w: [_hashable(row.get(name)) for row in v] for w, v in rows.items()}
         if parts:
-            own = _binned(own, _count(parts, spec))
-        found.append(own)
+            column = _binned(column, _count(parts, spec))
+        own = {w: [(*a, b) for a, b in zip(own[w], column[w], strict=True)] for w in rows}
         # Numbers before texts before nothing.
-        ordered = sorted(set(own.values()), key=_sort_key)
+        ordered = sorted({x for xs in column.values() for x in xs}, key=_sort_key)
         orders.append({value: k for k, value in enumerate(ordered)})
-    return {where: tuple(own[where] for own in found) for where in rows}, orders
+    return {where: list(dict.fromkeys(groups)) for where, groups in own.items()}, orders
+
+
+def _instances(table: Sequence[Entry]) -> dict[_Where, list[dict[str, Any]]]:
+    """Return the columns of each instance, for each of its origins and names."""
+    names: defaultdict[_Where, dict[str, None]] = defaultdict(dict)
+    stored: dict[str, StoredInstance] = {}
+    for entry in table:
+        r = entry.result
+        names[r.problem, r.fingerprint][r.instance] = None
+        if entry.stored is not None:
+            stored[r.fingerprint] = entry.stored
+    known = columns_of_origins(stored)
+    out: dict[_Where, list[dict[str, Any]]] = {}
+    for where, own in names.items():
+        first, *others = own
+        variants = [{"instance": first, **row} for row in known.get(where[1], ({},))]
+        told = {row["instance"] for row in variants}
+        variants += [{**variants[0], "instance": name} for name in others if name not in told]
+        out[where] = variants
+    return out
 
 
 def _hashable(value: Any) -> Any:
@@ -212,20 +238,20 @@ def _count(text: str, spec: str) -> int:
     return int(text)
 
 
-def _binned(own: Mapping[_Where, Any], count: int) -> dict[_Where, Any]:
+def _binned(own: Mapping[_Where, list[Any]], count: int) -> dict[_Where, list[Any]]:
     """Return ranges of values with about as many instances each; equal values stay together."""
-    numbers = sorted(
-        x for x in own.values() if isinstance(x, int | float) and not isinstance(x, bool)
-    )
-    if not numbers:
-        return dict(own)
-    cuts = sorted({numbers[len(numbers) * k // count] for k in range(count)})
+    numbers = sorted(x for xs in own.values() for x in xs if _is_number(x))
+    cuts = sorted({numbers[len(numbers) * k // count] for k in range(count)} if numbers else ())
+    place = {x: bisect_right(cuts, x) for x in set(numbers)}
     parts: defaultdict[int, list[float]] = defaultdict(list)
-    place = {x: sum(cut <= x for cut in cuts) for x in set(numbers)}
     for x, k in place.items():
         parts[k].append(x)
     ranges = {k: Range(min(xs), max(xs)) for k, xs in parts.items()}
-    return {where: ranges[place[x]] if x in place else x for where, x in own.items()}
+    return {w: [ranges[place[x]] if _is_number(x) else x for x in xs] for w, xs in own.items()}
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, int | float) and not isinstance(x, bool)
 
 
 def _measures(outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -140,7 +140,9 @@ def test_compare_json_has_the_promised_keys_and_ends_with_ratios(cli, tiny, tmp_
 
 
 def test_compare_prints_the_table_people_look_at(cli, tiny, tmp_path):
-    out = cli("compare", tiny, "--methods", "sjf_bco,ladder", "--store", tmp_path / "s")[1]
+    store = tmp_path / "s"
+    given = ("compare", tiny, "--methods", "sjf_bco,ladder", "--store", store)
+    out = cli(*given, "--details")[1]
     for column in (
         "instance",
         "method",
@@ -148,12 +150,15 @@ def test_compare_prints_the_table_people_look_at(cli, tiny, tmp_path):
         "dual bound",
         "gap",
         "ratio",
-        "proven",
+        "theorem",
         "time",
     ):
         assert column in out
     # E4(a): three jobs refute the printed theorem (claimed ratio 1, measured 3/2).
     assert "EXCEEDED e4a_three_jobs, sjf_bco: measured ratio >= 1.5" in out
+    out = cli(*given, "--no-details")[1]
+    assert "EXCEEDED sjf_bco sjf_bco on e4a_three_jobs" in out
+    assert "dual bound" not in out
 
 
 def test_a_long_table_is_cut_and_says_so(cli, tiny, tmp_path, monkeypatch):
@@ -199,7 +204,7 @@ def test_ratios_hold_theorems_against_measurements(cli, tiny, tmp_path):
     cli("compare", tiny / "e4a_three_jobs.json", "--methods", "sjf_bco,ladder", "--store", store)
     rows = json.loads(cli("ratios", store, "--theorems", "--json")[1])
     claimed = next(r for r in rows if r["standing"] == "claimed")
-    assert (claimed["promised"], claimed["ratio_low"], claimed["verdict"]) == (1, 1.5, "exceeded")
+    assert (claimed["guarantee"], claimed["ratio_low"], claimed["verdict"]) == (1, 1.5, "exceeded")
     assert all(r["verdict"] != "exceeded" for r in rows if r["standing"] == "proven")
 
 

@@ -5,6 +5,7 @@ import numpy as np
 from gadgetopt.runs.comparison import Entry, entries
 from gadgetopt.runs.rows import StoredRun
 from gadgetopt.runs.store import StoredInstance
+from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result, Status, Voucher
 from gadgetopt.trust.run import relative_gap
 from gadgetopt.trust.theorems import Promise
@@ -57,7 +58,7 @@ def study(instances=12, seeds=3, systems=("sjf_bco", "knapsack"), draw=0) -> lis
     rng = np.random.default_rng(draw)
     out = []
     for system in systems:
-        minimise = system == "sjf_bco"
+        minimise = problem(system).sense == "min"
         for k in range(instances):
             best = int(rng.integers(4, 9))
             out += [
