@@ -48,6 +48,8 @@ def decode_here(
 ) -> int:
     """Do the work of `decode`, in the process that this is called in."""
     from gadgetopt.cli import solving
+    from gadgetopt.reporting.views.values import aligned, evaluation_lines
+    from gadgetopt.reporting.words import quantity
     from gadgetopt.runs.comparison import plain
     from gadgetopt.solvers.formulations.solution_files import decoded
     from gadgetopt.system.files import Document, read_certificate, read_instance, write
@@ -73,7 +75,7 @@ def decode_here(
         row["solution"] = solution.model_dump(mode="json", exclude_none=True)
         typer.echo(json.dumps(row, indent=1))
     else:
-        lines = solving._lines(document.problem.objective, evaluation)
+        lines = evaluation_lines(quantity(document.problem.objective), evaluation)
         lines.insert(1, (f"objective of {name}", show(claimed)))
         if proved is not None:
             said = "verified" if contradiction is None else "refuted"
@@ -82,5 +84,5 @@ def decode_here(
             lines.append(("relative gap", show_gap(gap, 2)))
         if contradiction is not None:
             lines.append(("error", contradiction))
-        solving._print_pairs(lines)
+        typer.echo(aligned(lines))
     return 1 if not evaluation.feasible or contradiction is not None else 0
