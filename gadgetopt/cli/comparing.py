@@ -15,6 +15,7 @@ from gadgetopt.cli.options import (
     Json,
     Memory,
     Out,
+    Plugins,
     Threads,
     TimeLimit,
     check_outputs,
@@ -49,7 +50,9 @@ def compare(
     generate: Generate = None,
     methods: Annotated[
         str | None,
-        typer.Option(help="Names (name:parameter=value), kinds or `all`, separated by commas."),
+        typer.Option(
+            help="Names (name:parameter=value), kinds, `default` or `all`, separated by commas."
+        ),
     ] = None,
     store: Annotated[
         Path, typer.Option(help="SQLite file of runs; runs that it holds are not repeated.")
@@ -106,6 +109,7 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
     """Solve instances by several methods; print a summary, and each run of a few instances."""

@@ -9,9 +9,8 @@ from pathlib import Path
 from gadgetopt.errors import InputError
 from gadgetopt.runs.rows import run_key
 from gadgetopt.runs.source_code import SourceCode
-from gadgetopt.system.declaration import KINDS
 from gadgetopt.system.files import Document, find_instances, read_instance
-from gadgetopt.system.methods import knows, select
+from gadgetopt.system.methods import GROUPS, knows, select
 from gadgetopt.system.result import Limits
 
 #: Seeds are below this: integers in SQLite have 64 bits.
@@ -49,7 +48,7 @@ class Grid:
         for document in self.documents:
             system = document.problem
             wanted = [s for s in self.methods or system.default_methods if knows(system, s)]
-            by_name = [s for s in self.methods if knows(system, s) and s not in ("all", *KINDS)]
+            by_name = [s for s in self.methods if knows(system, s) and s not in GROUPS]
             named = {call.label for call in select(system, by_name)}
             seeds = range(self.first_seed, self.first_seed + self.seeds)
             for call in select(system, wanted):

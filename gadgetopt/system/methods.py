@@ -23,6 +23,9 @@ from gadgetopt.system.declaration import (
 from gadgetopt.system.result import Limits, MethodOutcome
 from gadgetopt.system.training import read_arrays
 
+#: Words that select several methods at once.
+GROUPS = ("all", "default", *KINDS)
+
 
 @dataclass(frozen=True)
 class MethodCall:
@@ -33,9 +36,13 @@ class MethodCall:
 
     @property
     def label(self) -> str:
-        """`name`, or `name:key=value:...` where parameters differ from the method's defaults."""
+        """`name`, or `name:key=value:...` where parameters differ from the method's defaults.
+
+        For a method that the system does not declare itself, the origin follows: `lpt (mine.py)`.
+        """
         changed = [f"{k}={written(v)}" for k, v in sorted(self.parameters.items())]
-        return ":".join([self.method.name, *changed])
+        origin = self.method.origin
+        return ":".join([self.method.name, *changed]) + (f" ({origin.label})" if origin else "")
 
     @property
     def all_parameters(self) -> dict[str, Any]:
@@ -72,6 +79,7 @@ def formulation_method(problem: Problem, formulation: Formulation, backend: str)
         formulation=formulation.name,
         backend=backend,
         read_options=Reference("gadgetopt.solvers", "formulations.options:read_options"),
+        origin=formulation.origin,
     )
 
 
@@ -112,7 +120,7 @@ def find_formulation(problem: Problem, name: str) -> Formulation:
 
 
 def find_method(problem: Problem, spec: str) -> MethodCall:
-    """Return the method that `name` or `name:key=value:...` specifies.
+    """Return the method that `name`, `name:key=value:...` or a label specifies.
 
     Raises
     ------
@@ -120,8 +128,8 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
         If the problem does not have the method, or the method does not have the parameter, or a
         policy that it names cannot be read.
     """
-    name, *assignments = spec.split(":")
     by_name = {m.name: m for m in methods(problem)}
+    name, *assignments = _without_origin(problem, spec).split(":")
     method = by_name.get(name) or _by_other_backend(problem, name)
     if method is None:
         near = ", ".join(by_name)
@@ -160,13 +168,17 @@ def _by_other_backend(problem: Problem, name: str) -> Method | None:
 
 
 def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
-    """Return the methods that names, kinds or `all` select, each once, in the given order.
+    """Return the methods that names and groups select, each once, in the given order.
+
+    The groups are the kinds, `all`, and `default`, the system's main comparison.
 
     Callers filter out names that only other problems have: see `knows`.
     """
     chosen: dict[str, MethodCall] = {}
     for spec in wanted:
-        if spec == "all" or spec in KINDS:
+        if spec == "default":
+            calls = [find_method(problem, main) for main in problem.default_methods]
+        elif spec in GROUPS:
             calls = [MethodCall(m) for m in methods(problem) if spec in ("all", m.kind)]
         else:
             calls = [find_method(problem, spec)]
@@ -176,11 +188,23 @@ def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
 
 def knows(problem: Problem, spec: str) -> bool:
     """Return True if a method specification selects something for this problem."""
-    name = spec.split(":", maxsplit=1)[0]
+    name = _without_origin(problem, spec).split(":", maxsplit=1)[0]
     formulation, at, _ = name.partition("@")
     if at and any(f.name == formulation for f in problem.formulations):
         return True  # whether the backend can solve it, `find_method` says
-    return name == "all" or name in KINDS or any(m.name == name for m in methods(problem))
+    return name in GROUPS or any(m.name == name for m in methods(problem))
+
+
+def _without_origin(problem: Problem, spec: str) -> str:
+    """Return a specification without the origin that a label ends with."""
+    head, bracket, rest = spec.rpartition(" (")
+    if not bracket:
+        return spec
+    name = head.split(":", maxsplit=1)[0]
+    origins = [m.origin for m in problem.methods if m.name == name]
+    origins += [f.origin for f in problem.formulations if f.name == name.partition("@")[0]]
+    told = any(origin is not None and rest == f"{origin.label})" for origin in origins)
+    return head if told else spec
 
 
 def parse_assignments(
