@@ -1,88 +1,117 @@
-"""Pictures of the systems' pages: quickstart instances, solved and drawn as PNG files.
+"""The pictures of the pages, docs/img/*.png.
 
-Each system's quickstart instance is solved by the system's default method and drawn as its first
-picture, as `gadgetopt solve --plot` does; a headless Chromium takes the screenshot, so that the
-file shows what a reader's browser would. Needs `chromium` and `chromedriver` (Debian:
-chromium-driver) and the extra `test`, which has selenium.
+Every system's page opens with its quickstart instance, solved by the default method and drawn as
+the system's first picture of a solution; some pages have one more. Needs the extra `images` and
+Chromium or Chrome.
 
-Run `python benchmarks/pictures.py [SYSTEM ...]`; without a system it only lists them. Files go to
-docs/img or to --out.
+Run `python benchmarks/pictures.py NAME ...`, or `--all`; without names it lists them. Files go to
+docs/img or to --out. `spp_vgg16` is drawn from a public profile that is not in this repository: the
+`graph.txt` of VGG-16 in https://github.com/msr-fiddle/pipedream, given by --vgg16.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
+import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import gadgetopt
+from gadgetopt.reporting.figures import drawn
+from gadgetopt.reporting.images import check_figure_file, write_figures
 from gadgetopt.system.files import library
-from gadgetopt.system.registry import problem, problem_names
+from gadgetopt.system.generation import Series, write_series
+from gadgetopt.system.registry import problem_names
 from gadgetopt.system.result import Limits
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "img"
 
-#: Width of a picture, px.
-WIDTH = 1000
+
+@dataclass(frozen=True)
+class PagePicture:
+    """A picture of a page: what finds the instance's file, and the picture's name."""
+
+    instance: Callable[[Path], Path]
+    picture: str | None = None
 
 
-def draw(system: str, folder: Path) -> Path:
-    """Solve and draw the quickstart instance of a system; return the page of the picture."""
-    declared = problem(system)
-    instance = gadgetopt.read(str(library() / "quickstart" / f"{system}.json"))
-    result = gadgetopt.solve(instance, declared.default_method, Limits(time_s=120))
-    picture = next(p for p in declared.pictures if p.of == "solution")
-    figure = picture.draw(instance.data, result.solution)
-    figure.update_layout(width=WIDTH, margin={"l": 90, "r": 20, "t": 80, "b": 60})
-    page = folder / f"{system}.html"
-    figure.write_html(page, include_plotlyjs=True, config={"staticPlot": True})
-    return page
+def quickstart(system: str) -> PagePicture:
+    return PagePicture(lambda _: Path(str(library() / "quickstart" / f"{system}.json")))
 
 
-def photograph(page: Path, out: Path) -> None:
-    """Write what a browser shows of a picture's page as a PNG file."""
-    from selenium import webdriver
-    from selenium.webdriver.common.by import By
-    from selenium.webdriver.support.ui import WebDriverWait
+def paper(system: str, picture: str) -> PagePicture:
+    return PagePicture(
+        lambda folder: write_series(Series(system=system, preset="paper"), folder)[0], picture
+    )
 
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium") or ""
-    for flag in ("headless", "no-sandbox", "disable-gpu", "disable-dev-shm-usage"):
-        options.add_argument(f"--{flag}")
-    options.add_argument(f"--window-size={WIDTH + 60},2000")
-    service = webdriver.chrome.service.Service(executable_path=shutil.which("chromedriver"))
-    browser = webdriver.Chrome(options=options, service=service)
-    try:
-        browser.get(page.as_uri())
-        plot = WebDriverWait(browser, 30).until(
-            lambda b: b.find_element(By.CSS_SELECTOR, ".plotly .main-svg").find_element(
-                By.XPATH, ".."
-            )
-        )
-        plot.screenshot(str(out))
-    finally:
-        browser.quit()
+
+def vgg16(profile: Path | None) -> PagePicture:
+    def imported(folder: Path) -> Path:
+        if profile is None:
+            sys.exit("spp_vgg16: needs --vgg16 FILE, the graph.txt of VGG-16")
+        command = [sys.executable, "-m", "gadgetopt", "import", "pipedream-profile", str(profile)]
+        command += ["--system", "spp", "--set", "cluster=4x4", "--set", "microbatches=16"]
+        subprocess.run([*command, "--out", str(folder)], check=True, stdout=subprocess.DEVNULL)
+        return next(folder.glob("*.json"))
+
+    return PagePicture(imported)
+
+
+def pictures(profile: Path | None) -> dict[str, PagePicture]:
+    """Return all pictures by name."""
+    return {
+        **{f"{system}_quickstart": quickstart(system) for system in problem_names()},
+        "bgl_cache_capacity": paper("bgl_cache", "misses_by_capacity"),
+        "oneflow_sbp_phases": paper("oneflow_sbp", "phases"),
+        "spp_vgg16": vgg16(profile),
+    }
+
+
+def draw(wanted: PagePicture) -> Any:
+    """Return the figure of a picture; a solution's is that of the default method."""
+    with tempfile.TemporaryDirectory() as folder:
+        instance = gadgetopt.read(str(wanted.instance(Path(folder))))
+    system = instance.problem
+    picture = next(
+        p
+        for p in system.pictures
+        if p.name == wanted.picture or (not wanted.picture and p.of == "solution")
+    )
+    if picture.of == "instance":
+        return drawn(system, picture, instance.data)
+    result = gadgetopt.solve(instance, system.default_method, Limits(time_s=120))
+    return drawn(system, picture, instance.data, result.solution)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("systems", nargs="*")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--all", action="store_true", help="all but those whose data are not given")
     parser.add_argument("--out", type=Path, default=DOCS)
+    parser.add_argument("--vgg16", type=Path, metavar="FILE")
     options = parser.parse_args()
-    if not options.systems:
-        print("\n".join(problem_names()))
+    known = pictures(options.vgg16)
+    if options.all:
+        options.names = [name for name in known if name != "spp_vgg16" or options.vgg16]
+    if not options.names:
+        print("\n".join(known))
         return
-    if shutil.which("chromium") is None or shutil.which("chromedriver") is None:
-        sys.exit("chromium and chromedriver are not installed (Debian: chromium-driver)")
-    for system in options.systems:
-        with tempfile.TemporaryDirectory() as folder:
-            out = options.out / f"{system}_quickstart.png"
-            photograph(draw(system, Path(folder)), out)
-            print(out)
+    unknown = [name for name in options.names if name not in known]
+    if unknown:
+        parser.error(f"no picture is named {', '.join(unknown)}")
+    files = {name: options.out / f"{name}.png" for name in options.names}
+    try:
+        check_figure_file("--out", next(iter(files.values())))
+        write_figures(((draw(known[name]), path) for name, path in files.items()), png_scale=1.5)
+    except gadgetopt.InputError as error:
+        sys.exit(str(error))
+    print("\n".join(map(str, files.values())))
 
 
 if __name__ == "__main__":

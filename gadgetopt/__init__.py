@@ -2,25 +2,40 @@
 
 The verbs are those of the command line:
 
-read(path)
-    Read an instance, solution or certificate file as a `Document`.
-write(document, path)
-    Write a `Document` to a file.
-solve(instance, method, limits, seed)
-    Run a method on an instance within `Limits`; return a `Result`, which has a `Status`.
-verify(instance, solution)
-    Evaluate a solution of an instance, whoever made it.
-compare(paths, methods, ...)
-    Run methods on instances; return the ratio table.
-ratios(store)
-    Return the ratio table of a store.
-write_report(store, out)
-    Write a store as one page for the browser.
 problem(name), problems()
     Return a system's declaration, or those of all systems.
+show(system, formulation, instance)
+    Return a problem or a formulation as formulas, or a model written out.
+read(path), write(document, path)
+    Read an instance, solution or certificate file as a `Document`; write one.
+generate(system, preset, count, seed, ...)
+    Generate instances from a preset.
+import_(format, files, ...)
+    Convert real data into instances; the `Imported` list has a report.
+solve(instance, method, time_limit, ...)
+    Run a method on an instance within `Limits`; return a `Result`, which has a `Status`.
+verify(instance, solution)
+    Evaluate a solution of an instance, whoever made it; return an `Evaluation`.
+plot(instance, solution)
+    Return a picture of an instance, a solution or a result as a plotly figure.
+plot(store or comparison, x=column)
+    Return a figure of runs against a column of their instances.
+export(instance, formulation, path)
+    Write a formulation of an instance to a file for another solver.
+compare(paths, methods, time_limit, ...)
+    Run methods on instances; return the ratio table, a `Comparison` of `Entry`.
+formulations(instance, solve=True)
+    Compare the formulations of an instance: size, LP bound, root bound, nodes, time.
+ratios(store)
+    Return the ratio table of a store.
+summary(store or comparison, by)
+    Return wins, shares, ratios and times per system, group of instances and method, as a DataFrame.
+write_report(store, out)
+    Write a store as one page for the browser.
 
-Unusable input raises an `InputError` of one line; a certified bound that a given solution refutes
-raises `BoundRefuted`. Modules are imported when they are first used.
+What they return shows itself in a notebook with its numbers and a picture. Unusable input
+raises an `InputError` of one line; a certified bound that a given solution refutes raises
+`BoundRefuted`. Modules are imported when they are first used.
 """
 
 from __future__ import annotations
@@ -39,48 +54,74 @@ if (_checkout / "models" / "sjf_bco").is_dir() and (_checkout / "pyproject.toml"
 
 _HOME = {
     "BoundRefuted": "errors",
+    "Comparison": "api.comparison",
     "Document": "system.files",
+    "Entry": "runs.comparison",
+    "Evaluation": "system.result",
+    "Imported": "api.making",
     "InputError": "errors",
     "Limits": "system.result",
     "Result": "system.result",
     "Status": "system.result",
-    "compare": "runs.comparison",
+    "compare": "api.running",
+    "export": "api.making",
+    "formulations": "reporting.formulations",
+    "generate": "api.making",
+    "import_": "api.making",
+    "plot": "api.looking",
     "problem": "system.registry",
     "problems": "system.registry",
-    "ratios": "reporting.tables",
+    "ratios": "api.running",
     "read": "system.files",
-    "solve": "trust.run",
-    "verify": "trust.run",
+    "show": "api.looking",
+    "solve": "api.running",
+    "summary": "reporting.summary",
+    "verify": "api.running",
     "write": "system.files",
     "write_report": "reporting.html_report",
 }
 __all__ = [
     "BoundRefuted",
+    "Comparison",
     "Document",
+    "Entry",
+    "Evaluation",
+    "Imported",
     "InputError",
     "Limits",
     "Result",
     "Status",
     "compare",
+    "export",
+    "formulations",
+    "generate",
+    "import_",
+    "plot",
     "problem",
     "problems",
     "ratios",
     "read",
+    "show",
     "solve",
+    "summary",
     "verify",
     "write",
     "write_report",
 ]
 
 if TYPE_CHECKING:
+    from gadgetopt.api.comparison import Comparison
+    from gadgetopt.api.looking import plot, show
+    from gadgetopt.api.making import Imported, export, generate, import_
+    from gadgetopt.api.running import compare, ratios, solve, verify
     from gadgetopt.errors import BoundRefuted, InputError
+    from gadgetopt.reporting.formulations import formulations
     from gadgetopt.reporting.html_report import write_report
-    from gadgetopt.reporting.tables import ratios
-    from gadgetopt.runs.comparison import compare
+    from gadgetopt.reporting.summary import summary
+    from gadgetopt.runs.comparison import Entry
     from gadgetopt.system.files import Document, read, write
     from gadgetopt.system.registry import problem, problems
-    from gadgetopt.system.result import Limits, Result, Status
-    from gadgetopt.trust.run import solve, verify
+    from gadgetopt.system.result import Evaluation, Limits, Result, Status
 else:  # hidden from type checkers, which would otherwise accept any attribute
 
     def __getattr__(name):

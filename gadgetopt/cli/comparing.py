@@ -23,6 +23,7 @@ from gadgetopt.cli.options import (
     positive,
     text,
 )
+from gadgetopt.cli.printing import console
 from gadgetopt.cli.studying import Generate, Generated, WriteStudy, study_of
 from gadgetopt.errors import InputError
 
@@ -97,9 +98,17 @@ def compare(
         bool, typer.Option("--retry-errors", help="Repeat runs that ended in an error.")
     ] = False,
     write_study: WriteStudy = None,
+    details: Annotated[
+        bool | None,
+        typer.Option(
+            "--details/--no-details",
+            help="Print each run; by default only of up to 8 instances.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> int:
-    """Solve instances by several methods; print ratios beside theorems."""
+    """Solve instances by several methods; print a summary, and each run of a few instances."""
     from gadgetopt.runs import study
 
     wanted = study_of(context)
@@ -109,6 +118,7 @@ def compare(
         typer.echo(str(write_study))
         return 0
     with _watching(quiet=as_json) as watch:
+        watch.prints = not as_json
         table = study.compare_study(
             wanted, rerun=rerun, retry_errors=retry_errors, details=False, watch=watch
         )
@@ -119,7 +129,7 @@ def compare(
     if as_json:
         _print_json([entry.row() for entry in table])
     else:
-        print_table(table)
+        _print_results(table, wanted.store, watch, details)
     if not watch.complete:
         return INTERRUPTED
     return 1 if any(entry.result.status == "error" for entry in table) else 0
@@ -134,7 +144,7 @@ def ratios(
         bool, typer.Option("--theorems", help="One row per run and theorem, with its verdict.")
     ] = False,
     features: Annotated[
-        bool, typer.Option("--features", help="Add size and features of the instances.")
+        bool, typer.Option("--features", help="Add size, features and parameters of the instances.")
     ] = False,
     out: Out = None,
     as_json: Json = False,
@@ -154,7 +164,7 @@ def ratios(
     keys: tuple[str, ...] = report.THEOREM_KEYS if theorems else comparison.ROW_KEYS
     if features and form != "table":
         solved = [e.result.fingerprint for e in table for _ in (e.promises if theorems else (e,))]
-        of_instance = columns.columns(columns.instances(store))
+        of_instance = columns.columns_of_origins(columns.instances(store))
         rows, keys = columns.joined(rows, solved, keys, of_instance)
     if form != "table":
         text = report.render(rows, form, out, keys)
@@ -171,17 +181,28 @@ def ratios(
     return 0
 
 
+def _print_results(table: list[Entry], store: str, watch: Watch, details: bool | None) -> None:
+    """Print the end of a comparison, after each run if there are few instances."""
+    from gadgetopt.reporting.summary.ending import FEW_INSTANCES, print_ending
+
+    if details is None:
+        details = len({entry.result.instance for entry in table}) <= FEW_INSTANCES
+    if details:
+        print_table(table)
+    print_ending(table, console(), store, watch.left_out, details)
+
+
 def print_table(table: list[Entry]) -> None:
     """Print the ratio table, its legend and its remarks."""
     from gadgetopt.reporting.tables import LEGEND, NET_LEGEND, ratio_table, remarks
 
-    console = _console()
-    console.print(ratio_table(table[:MOST_ROWS]))
+    screen = console()
+    screen.print(ratio_table(table[:MOST_ROWS]))
     net = any(entry.net_ratio is not None for entry in table)
-    console.print((NET_LEGEND if net else "") + LEGEND, style="dim", highlight=False)
+    screen.print((NET_LEGEND if net else "") + LEGEND, style="dim", highlight=False)
     shouted = remarks(table)
     for remark in shouted[:MOST_ROWS]:
-        console.print(remark, style="bold red", highlight=False, markup=False)
+        screen.print(remark, style="bold red", highlight=False, markup=False)
     _tell_of_more(table, "rows")
     _tell_of_more(shouted, "remarks")
 
@@ -215,15 +236,8 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
                 for v in row.values()
             )
         )
-    _console().print(out)
+    console().print(out)
     _tell_of_more(rows, "rows")
-
-
-def _console() -> Any:
-    from rich.console import Console
-
-    # Output that is not a terminal gets a fixed width.
-    return Console() if sys.stdout.isatty() else Console(width=160)
 
 
 def _print_json(rows: list[dict[str, Any]]) -> None:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadgetopt.cli.options import Json, System, natural, system_names
-from gadgetopt.cli.words import quantity, spaced
 from gadgetopt.errors import InputError
-from gadgetopt.system.declaration import resolved
+from gadgetopt.reporting.words import quantity
 
 if TYPE_CHECKING:
     from gadgetopt.system.declaration import Problem
@@ -83,27 +82,9 @@ def show(
     ] = 3,
 ) -> None:
     """Show a problem or a formulation as formulas, or the model of an instance."""
-    from gadgetopt.system.features import features_of
-    from gadgetopt.system.files import read_instance
-    from gadgetopt.system.methods import find_formulation
-    from gadgetopt.system.registry import problem
+    from gadgetopt.api.looking import show as shown
 
-    declared = problem(system)
-    chosen = None if formulation is None else find_formulation(declared, formulation)
-    if instance is None:
-        typer.echo(_page(declared) if chosen is None else _paper(chosen))
-        return
-    document = read_instance(instance)
-    if document.problem.name != declared.name:
-        raise InputError(f"{instance}: problem: {document.problem.name!r}, expected {system!r}")
-    for name, value in declared.size(document.data).items():
-        typer.echo(f"{spaced(name)}: {value}")
-    for name, number in features_of(declared, document.data).items():
-        typer.echo(f"{spaced(name)}: {number:.4g}")
-    if chosen is not None:
-        from gadgetopt.reporting.export import written_out
-
-        typer.echo(written_out(chosen.build(document.data), rows))
+    typer.echo(str(shown(system, formulation, instance, rows=rows)))
 
 
 def schema(
@@ -234,27 +215,3 @@ def _more(entry: dict[str, Any]) -> list[str]:
 
 def _shown(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
-def _page(p: Problem) -> str:
-    from importlib.resources import files
-
-    package = getattr(p.evaluate, "package", None)
-    page = None if package is None else files(package) / "README.md"
-    if page is None or not page.is_file():
-        return f"{p.name}: {p.title}"
-    return page.read_text(encoding="utf-8")
-
-
-def _paper(formulation: Any) -> str:
-    import inspect
-
-    build = resolved(formulation.build)
-    module = inspect.getmodule(build)
-    parts = (
-        f"{formulation.name}: {formulation.summary}",
-        f"{formulation.model_class}, {formulation.strength}; {formulation.equations}",
-        inspect.getdoc(module),
-        inspect.getdoc(build),
-    )
-    return "\n\n".join(part for part in parts if part)

@@ -16,10 +16,13 @@ import typer
 
 from gadgetopt.cli import INTERRUPTED
 from gadgetopt.cli.comparing import compare, ratios, say
+from gadgetopt.cli.formulations import formulations
 from gadgetopt.cli.looking import list_, schema, show
 from gadgetopt.cli.making import export, generate, import_
+from gadgetopt.cli.plotting import plot
 from gadgetopt.cli.reporting import report
-from gadgetopt.cli.solving import plot, solve, verify
+from gadgetopt.cli.solving import solve, verify
+from gadgetopt.cli.summarizing import summary
 from gadgetopt.cli.training import train
 from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
 
@@ -36,6 +39,7 @@ app = typer.Typer(
 )
 app.command("list")(list_)
 app.command("show")(show)
+app.command("formulations")(formulations)
 app.command("generate")(generate)
 app.command("import")(import_)
 app.command("solve")(solve)
@@ -43,6 +47,7 @@ app.command("verify")(verify)
 app.command("plot")(plot)
 app.command("compare")(compare)
 app.command("ratios")(ratios)
+app.command("summary")(summary)
 app.command("report")(report)
 app.command("export")(export)
 app.command("train")(train)

@@ -11,13 +11,20 @@ import typer
 
 from gadgetopt.cli.options import Json, Seed, System, check_outputs
 from gadgetopt.cli.options import count as positive_count
-from gadgetopt.cli.words import in_words, spaced
 from gadgetopt.errors import InputError
+from gadgetopt.reporting.words import in_words, spaced
 
 OutDir = Annotated[Path, typer.Option("--out", help="Directory for the files.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that hold other instances.")]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="name=value, repeatable; see `list SYSTEM`.")
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="name=value, or name=[value, value] for a sweep; repeatable; see `list SYSTEM`.",
+    ),
 ]
 
 
@@ -29,28 +36,25 @@ def generate(
     ] = 1,
     seed: Seed = 0,
     out: OutDir = Path(),
-    settings: Settings = None,
+    settings: Options = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Generate instance files from a preset."""
+    """Generate instance files from a preset; for a sweep, `count` for each combination."""
     from gadgetopt.system.files import write_new
-    from gadgetopt.system.generation import changed_options, find_generator, options_label
+    from gadgetopt.system.generation import draws, find_generator
     from gadgetopt.system.generation import generate as generate_one
-    from gadgetopt.system.methods import parse_assignments
     from gadgetopt.system.registry import problem
+    from gadgetopt.system.sweeps import parse_options
 
     declared = problem(system)
     generator = find_generator(declared, preset, "--preset")
-    changed = parse_assignments(settings or (), generator.parameters, f"--preset {preset}: --set")
-    label = f"{preset}_s{seed}{options_label(changed_options(generator, changed))}"
+    place = f"--preset {preset}"
+    options = parse_options(settings or (), generator.parameters, f"{place}: --set")
     written = []
-    for index in range(count):
-        name = f"{label}_{index:0{len(str(count - 1))}d}"
-        path = out / f"{name}.json"
-        place = f"--preset {preset}"
-        made = generate_one(declared, generator, changed, seed, index, name, place)
-        write_new(made, path, force=force)
+    for draw in draws(generator, options, seed, count, preset, digits=len(str(count - 1))):
+        path = out / f"{draw.name}.json"
+        write_new(generate_one(declared, generator, draw, place), path, force=force)
         written.append(path)
     _say_written(written, as_json)
 
@@ -73,10 +77,11 @@ def import_(
     import numpy as np
 
     from gadgetopt import __version__
+    from gadgetopt.api.making import find_importer
     from gadgetopt.system.files import Document, write_new
     from gadgetopt.system.methods import parse_assignments
 
-    declared, importer = _importer(form, system)
+    declared, importer = find_importer(form, system)
     changed = parse_assignments(settings or (), importer.parameters, f"import {form}: --set")
     parameters = {**importer.parameters, **changed}
     outcome = importer.read(files, np.random.default_rng(seed), **parameters)
@@ -116,20 +121,6 @@ def export(
     check_outputs(path, read=file)
     write_model(chosen.build(instance.data), form, path)
     typer.echo(str(path))
-
-
-def _importer(form: str, system: str | None) -> tuple[Any, Any]:
-    from gadgetopt.system.registry import problem, problems
-
-    candidates = problems() if system is None else [problem(system)]
-    found = [(p, i) for p in candidates for i in p.importers if i.format == form]
-    if not found:
-        known = sorted({i.format for p in candidates for i in p.importers})
-        raise InputError(f"FORMAT: {form!r}, expected one of {', '.join(known) or 'none'}")
-    if len(found) > 1:
-        names = ", ".join(p.name for p, _ in found)
-        raise InputError(f"--system: {form} is read by several, choose one of {names}")
-    return found[0]
 
 
 def _report_lines(report: dict[Any, Any], indent: str = "") -> list[str]:

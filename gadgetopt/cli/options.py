@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -97,6 +98,28 @@ System = Annotated[
     ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="Write to this file.")]
+
+
+#: Which runs of a store a command is about.
+Systems = Annotated[str | None, typer.Option(help="Only these systems.", metavar="NAME,...")]
+Methods = Annotated[
+    str | None,
+    typer.Option(help="Only these methods: names, kinds or patterns.", metavar="NAME,..."),
+]
+Instances = Annotated[
+    str | None, typer.Option(help="Only these instances: names or patterns.", metavar="NAME,...")
+]
+
+
+def names_of(text: str | None) -> tuple[str, ...]:
+    """Return the names in a list separated by commas; commas in brackets belong to a name."""
+    if text is None:
+        return ()
+    return tuple(n.strip() for n in re.findall(r"(?:\[[^\]]*\]|[^,\[]|\[)+", text) if n.strip())
+
+
+#: Files that a figure can be written to; the last three need the extra `images` and a browser.
+FIGURE_FILE = "FILE.html, .json, .png, .svg or .pdf"
 
 
 def check_outputs(*outputs: Path | None, read: Path) -> None:

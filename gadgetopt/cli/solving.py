@@ -1,4 +1,4 @@
-"""The commands `solve`, `verify` and `plot`."""
+"""The commands `solve` and `verify`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadgetopt.cli.options import (
+    FIGURE_FILE,
     Gap,
     Json,
     Memory,
@@ -19,16 +20,16 @@ from gadgetopt.cli.options import (
     check_outputs,
     limits,
 )
-from gadgetopt.cli.words import lines_of, quantity, spaced
+from gadgetopt.cli.plotting import find_picture
 from gadgetopt.errors import InputError
+from gadgetopt.reporting.words import quantity
 from gadgetopt.system.result import Limits
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.tolerance import Number
-    from gadgetopt.system.declaration import Picture, Problem
     from gadgetopt.system.files import Document
     from gadgetopt.system.methods import MethodCall
-    from gadgetopt.system.result import Evaluation, Result
+    from gadgetopt.system.result import Evaluation
 
 
 def solve(
@@ -43,7 +44,7 @@ def solve(
     seed: Seed = 0,
     out: Out = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Write a picture of the solution, FILE.html or FILE.json.")
+        Path | None, typer.Option(help=f"Write a picture of the solution: {FIGURE_FILE}.")
     ] = None,
     certificate: Annotated[
         Path | None,
@@ -54,6 +55,7 @@ def solve(
 ) -> int:
     """Solve an instance; print the solution's objective and the proved bound."""
     from gadgetopt.reporting.figures import drawn
+    from gadgetopt.reporting.images import check_figure_file, write_figure
     from gadgetopt.runs.comparison import Entry
     from gadgetopt.runs.engine.once import Once
     from gadgetopt.system.files import (
@@ -71,8 +73,8 @@ def solve(
     instance = read_instance(paths[0])
     system = instance.problem
     call = _call(instance, method)
-    picture = None if plot is None else _picture(system, None)
-    check_picture("--plot", plot)
+    picture = None if plot is None else find_picture(system, None)
+    check_figure_file("--plot", plot)
     check_outputs(out, plot, certificate, read=paths[0])
     made = once.solve(instance, call, limits(time_limit, threads, memory_mb, gap), seed)
     result = made.result
@@ -88,14 +90,14 @@ def solve(
         )
         typer.echo(json.dumps(row, indent=1, allow_nan=False))
     else:
-        _report(system.objective, result)
+        typer.echo(str(result))
     origin = {"method": result.method, "seed": seed, "instance": result.fingerprint}
     if result.solution is not None and result.status != "error":
         solution = Document(system, "solution", instance.name, result.solution, origin)
         if out is not None:
             write(solution, out)
         if plot is not None and picture is not None:
-            write_picture(drawn(system, picture, instance.data, result.solution), plot)
+            write_figure(drawn(system, picture, instance.data, result.solution), plot)
     elif out is not None or plot is not None:
         print("gadgetopt: no solution to write", file=sys.stderr)
     if certificate is not None:
@@ -135,6 +137,7 @@ def verify(
 
 def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_json: bool) -> int:
     """Do the work of `verify`, in the process that this is called in."""
+    from gadgetopt.reporting.views.values import aligned, evaluation_lines, exactly
     from gadgetopt.system.files import read_certificate, read_instance, read_solution
     from gadgetopt.trust.run import (
         refutation,
@@ -162,69 +165,19 @@ def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_js
             row["bound_refuted"] = contradiction is not None
         typer.echo(json.dumps(row, indent=1))
     else:
-        lines = [] if evaluation is None else _lines(document.problem.objective, evaluation)
+        lines = []
+        if evaluation is not None:
+            lines += evaluation_lines(quantity(document.problem.objective), evaluation)
         if proved is not None:
             said = "verified" if contradiction is None else "refuted"
-            lines.append(("dual bound", f"{_exactly(proved)} ({said})"))
+            lines.append(("dual bound", f"{exactly(proved)} ({said})"))
         if gap is not None:
             lines.append(("relative gap", show_gap(gap, 2)))
         if contradiction is not None:
             lines.append(("error", contradiction))
-        _print_pairs(lines)
+        typer.echo(aligned(lines))
     infeasible = evaluation is not None and not evaluation.feasible
     return 1 if infeasible or contradiction is not None else 0
-
-
-def plot(
-    instance: Annotated[
-        Path, typer.Argument(metavar="INSTANCE", help="Instance file, or with --run a store.")
-    ],
-    solution: Annotated[Path | None, typer.Argument(metavar="[SOLUTION]")] = None,
-    run: Annotated[
-        str | None,
-        typer.Option(metavar="KEY", help="Draw the solution of this run of a store."),
-    ] = None,
-    picture: Annotated[
-        str | None, typer.Option(help="Which picture; default the system's first, see `list`.")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="FILE.html or FILE.json.")] = Path("plot.html"),
-) -> None:
-    """Draw a picture of an instance, of a solution, or of the solution of a stored run."""
-    from gadgetopt.reporting.figures import drawn
-    from gadgetopt.system.files import read_instance, read_solution
-    from gadgetopt.trust.run import same_problem
-
-    check_picture("--out", out)
-    check_outputs(out, read=instance)
-    if solution is not None:
-        check_outputs(out, read=solution)
-    if run is not None:
-        if solution is not None:
-            raise InputError(f"--run: {run!r} and the solution {solution}: expected one of the two")
-        _plot_run(instance, run, picture, out)
-        return
-    document = read_instance(instance)
-    chosen = _picture(document.problem, picture)
-    if chosen.of == "instance":
-        write_picture(drawn(document.problem, chosen, document.data), out)
-        return
-    if solution is None:
-        raise InputError(f"plot: the picture {chosen.name!r} is of a solution, expected SOLUTION")
-    decision = read_solution(solution)
-    same_problem(document, decision)
-    figure = drawn(document.problem, chosen, document.data, decision.data, str(solution))
-    write_picture(figure, out)
-
-
-def _plot_run(store: Path, start: str, picture: str | None, out: Path) -> None:
-    from gadgetopt.reporting.figures import drawn
-    from gadgetopt.reporting.html_report.reading import find_key, solved
-    from gadgetopt.runs.store import Store
-
-    with Store(store, create=False) as runs:
-        document, solution = solved(runs, find_key(runs, start))
-    chosen = _picture(document.problem, picture)
-    write_picture(drawn(document.problem, chosen, document.data, solution), out)
 
 
 def _verified(
@@ -247,94 +200,7 @@ def _verified(
     return row
 
 
-def _exactly(x: Number) -> str:
-    """Return a number as text, followed by its fraction if that is more exact and short."""
-    from gadgetopt.trust.run import show
-
-    text = str(x)
-    return f"{show(x)} = {text}" if "/" in text and len(text) <= 24 else show(x)
-
-
 def _call(instance: Document, method: str | None) -> MethodCall:
     from gadgetopt.system.methods import find_method
 
     return find_method(instance.problem, method or instance.problem.default_method)
-
-
-def _picture(system: Problem, name: str | None) -> Picture:
-    """Return a system's picture by name; by default the first that shows a solution."""
-    if name is None:
-        chosen = next((p for p in system.pictures if p.of == "solution"), None)
-        if chosen is None:
-            raise InputError(f"picture: {system.name} has no picture of a solution")
-        return chosen
-    for picture in system.pictures:
-        if picture.name == name:
-            return picture
-    known = ", ".join(p.name for p in system.pictures) or "none"
-    raise InputError(f"picture {name!r}: {system.name} has no such picture (it has: {known})")
-
-
-def check_picture(option: str, path: Path | None) -> None:
-    """Refuse a file for a picture that is neither .html nor .json."""
-    if path is not None and path.suffix not in (".html", ".json"):
-        raise InputError(f"{option}: {path}: {path.suffix or 'no suffix'}, expected .html or .json")
-
-
-def write_picture(figure: Any, path: Path) -> None:
-    """Write a figure as a page for the browser or as JSON."""
-    from gadgetopt.system.output import whole_file
-
-    with whole_file(path) as part:
-        if path.suffix == ".html":
-            # Leave out the library's button for sharing, which uploads the chart.
-            here = {"showSendToCloud": False, "plotlyServerURL": ""}
-            figure.write_html(part, include_plotlyjs=True, config=here)
-        else:
-            figure.write_json(part)
-
-
-def _report(objective: str, result: Result) -> None:
-    from gadgetopt.trust.run import show, show_gap
-
-    lines = [
-        ("instance", f"{result.instance} ({result.problem})"),
-        ("method", f"{result.method} ({result.kind})"),
-        (
-            "status",
-            result.state + (f", stopped by {result.limit_hit}" if result.limit_hit else ""),
-        ),
-    ]
-    if result.reason is not None:
-        lines.append(("reason", result.reason))
-    if result.objective is not None:
-        lines.append((quantity(objective), _exactly(result.objective)))
-    if result.claimed_objective is not None:
-        lines.append(("claimed by the method", show(result.claimed_objective)))
-    if result.bound is not None:
-        lines.append(("dual bound", f"{_exactly(result.bound)} ({result.bound_voucher})"))
-    if result.gap is not None:
-        lines.append(("relative gap", show_gap(result.gap, 2)))
-    phases = "".join(f", {name} {s:.3f}" for name, s in result.phases_s.items())
-    lines.append(("time", f"{result.time_s:.3f} s{phases}"))
-    for key, value in result.notes.items():
-        lines += [(key if k == 0 else "", line) for k, line in enumerate(lines_of(value))]
-    if result.evaluation is not None:
-        lines += [(k, show(v)) for k, v in result.evaluation.components.items()]
-    _print_pairs(lines)
-
-
-def _lines(objective: str, evaluation: Evaluation) -> list[tuple[str, str]]:
-    from gadgetopt.trust.run import show
-
-    lines = [("feasible", "yes" if evaluation.feasible else "no")]
-    if evaluation.objective is not None:
-        lines.append((quantity(objective), _exactly(evaluation.objective)))
-    lines += [("violation", str(v)) for v in evaluation.violations]
-    return lines + [(k, show(v)) for k, v in evaluation.components.items()]
-
-
-def _print_pairs(lines: list[tuple[str, str]]) -> None:
-    width = max(len(name) for name, _ in lines)
-    for name, value in lines:
-        typer.echo(f"{spaced(name):<{width}}  {value}")

@@ -11,10 +11,17 @@ from typing import Annotated
 import typer
 
 from gadgetopt.cli.making import Settings
-from gadgetopt.cli.options import Json, Seed, System, TimeLimit, check_outputs, limits
-from gadgetopt.cli.solving import check_picture, write_picture
-from gadgetopt.cli.words import spaced
+from gadgetopt.cli.options import (
+    FIGURE_FILE,
+    Json,
+    Seed,
+    System,
+    TimeLimit,
+    check_outputs,
+    limits,
+)
 from gadgetopt.errors import InputError
+from gadgetopt.reporting.words import spaced
 
 
 def train(
@@ -28,7 +35,7 @@ def train(
     settings: Settings = None,
     time_limit: TimeLimit = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Write a picture of the curve, FILE.html or FILE.json.")
+        Path | None, typer.Option(help=f"Write a picture of the curve: {FIGURE_FILE}.")
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Begin anew; replace what another training left.")
@@ -40,6 +47,7 @@ def train(
     The exit code is 1 if the time limit came before the last round: there is no policy yet.
     """
     from gadgetopt.reporting.curves import learning_curve
+    from gadgetopt.reporting.images import check_figure_file, write_figure
     from gadgetopt.runs.training import checkpoint_of, curve_of
     from gadgetopt.runs.training import train as run
     from gadgetopt.system.methods import parse_assignments
@@ -52,7 +60,7 @@ def train(
         raise InputError(f"--preset: {preset!r}, expected one of {', '.join(chosen.presets)}")
     changed = parse_assignments(settings or (), chosen.parameters, "--set")
     parameters = {**chosen.parameters, **chosen.presets[preset], **changed}
-    check_picture("--plot", plot)
+    check_figure_file("--plot", plot)
     if out.is_dir():
         raise InputError(f"{out}: is a directory, expected a file")
     check_outputs(plot, curve_of(out), checkpoint_of(out), read=out)
@@ -61,7 +69,7 @@ def train(
         say=None if as_json else _say,
     )  # fmt: skip
     if plot is not None:
-        write_picture(learning_curve(trained.curve, f"{system}: {chosen.name}, seed {seed}"), plot)
+        write_figure(learning_curve(trained.curve, f"{system}: {chosen.name}, seed {seed}"), plot)
     files = {"curve": curve_of(out), **({"policy": out} if trained.finished else {})}
     if as_json:
         row = {

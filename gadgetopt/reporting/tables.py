@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import json
 import logging
+import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import as_double
+from gadgetopt.reporting.cells import guarantee, seconds
+from gadgetopt.reporting.cells import ratio as interval
 from gadgetopt.runs.comparison import (
     ROW_KEYS,
     Entry,
@@ -41,7 +44,7 @@ _THEOREM: dict[str, Callable[[Entry, Promise], Any]] = {
     "theorem": lambda entry, promise: promise.theorem,
     "reference": lambda entry, promise: promise.reference,
     "standing": lambda entry, promise: promise.standing,
-    "promised": lambda entry, promise: plain(promise.ratio),
+    "guarantee": lambda entry, promise: plain(promise.ratio),
     "ratio_low": lambda entry, promise: plain(entry.ratio.low) if entry.ratio else None,
     "ratio_high": lambda entry, promise: plain(entry.ratio.high) if entry.ratio else None,
     "verdict": lambda entry, promise: str(verdict(promise, entry.ratio)),
@@ -182,7 +185,7 @@ def ratio_table(table: Sequence[Entry]) -> Table:
     out.add_column("method", overflow="fold")
     out.add_column("status")
     net = any(entry.net_ratio is not None for entry in table)
-    for name in ("objective", "dual bound", "gap", "ratio", "net ratio", "proven", "time"):
+    for name in ("objective", "dual bound", "gap", "ratio", "net ratio", "theorem", "time"):
         if net or name != "net ratio":
             out.add_column(name, justify="right", no_wrap=True)
     last = None
@@ -200,8 +203,8 @@ def ratio_table(table: Sequence[Entry]) -> Table:
             "" if r.gap is None else show_gap(r.gap, 1),
             _interval(entry.ratio),
             *([_interval(entry.net_ratio)] if net else []),
-            _proven(entry),
-            _seconds(r.time_s),
+            _theorem(entry),
+            f"{seconds(r.time_s)} s",
         )
         last = r.instance
     return out
@@ -214,7 +217,7 @@ NET_LEGEND = "net ratio: the ratio without the part of the objective that no dec
 LEGEND = (
     "ratio: objective against the optimum, at least 1; an interval if no dual bound closes it. "
     "dual bound: s claimed by a solver, c cross-checked, v verified. "
-    "proven: ratio that a theorem guarantees, empty if none applies. "
+    "theorem: ratio that a proven theorem guarantees, empty if none applies; > 1000 is vacuous. "
     "bound only: a dual bound without a solution. #: seed."
 )
 
@@ -241,16 +244,13 @@ def _limit(name: str) -> str:
 
 
 def _interval(ratio: Ratio | None) -> str:
-    if ratio is None or (ratio.low is None and ratio.high is None):
+    if ratio is None:
         return ""
-    if ratio.certified and ratio.low is not None:
-        return f"{as_double(ratio.low):.3f}"
-    low = "?" if ratio.low is None else f"{as_double(ratio.low):.3f}"
-    high = "?" if ratio.high is None else f"{as_double(ratio.high):.3f}"
-    return f"{low}..{high}"
+    low, high = (math.nan if end is None else as_double(end) for end in (ratio.low, ratio.high))
+    return interval(low, low if ratio.certified else high)
 
 
-def _proven(entry: Entry) -> str:
+def _theorem(entry: Entry) -> str:
     proven = proven_ratio(entry.promises)
     if proven is None:
         return ""
@@ -258,9 +258,5 @@ def _proven(entry: Entry) -> str:
         p.standing == "proven" and verdict(p, entry.ratio) is Verdict.EXCEEDED
         for p in entry.promises
     )
-    text = f"{as_double(proven):.3f}"
+    text = guarantee(as_double(proven))
     return f"[bold red]{text} EXCEEDED[/]" if broken else text
-
-
-def _seconds(time_s: float) -> str:
-    return f"{time_s:.2f} s" if time_s < 100 else f"{time_s:.0f} s"

@@ -8,5 +8,5 @@ store         one SQLite file of runs (store_file: opening it; store_tables: tab
 rows          a run as one row of the store
 source_code   the code that made a run, which is part of its key
 training      trainings that go on where they were stopped
-progress      progress on the terminal
+progress      progress on the terminal (tally: how far each system is)
 """

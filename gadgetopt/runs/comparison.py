@@ -6,8 +6,9 @@ import contextlib
 import logging
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from gadgetopt.runs.rows import (
     from_row,
 )
 from gadgetopt.runs.store import Store, StoredInstance
+from gadgetopt.system.display import Shown
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result
 from gadgetopt.trust.ratio import Ratio, cross_examine, ratios
@@ -32,17 +34,30 @@ from gadgetopt.trust.theorems import Promise, proven_ratio
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Entry:
+@dataclass(frozen=True, repr=False)
+class Entry(Shown):
     """One line of the ratio table: a result, its ratio interval, and the theorems about it.
 
-    `net_ratio` is the ratio without the problem's `fixed_part`, where there is one.
+    Attributes
+    ----------
+    net_ratio : Ratio or None
+        The ratio without the problem's `fixed_part`, where there is one.
+    limits : Limits
+        What the run was allowed to use.
+    version, code : str
+        The version and the source code that made it; empty or None if unknown.
+    stored : StoredInstance or None
+        Size and features of its instance.
     """
 
     result: Result
     ratio: Ratio | None
     promises: tuple[Promise, ...] = ()
     net_ratio: Ratio | None = None
+    limits: Limits = field(default_factory=Limits)
+    version: str = ""
+    code: str | None = None
+    stored: StoredInstance | None = None
 
     def row(self) -> dict[str, Any]:
         """Return the row with the keys of `ROW_KEYS`, its numbers as JSON can represent them."""
@@ -154,6 +169,7 @@ def compare(
     watch = watch or Watch()
     with Store(None if store is None else Path(store)) as kept:
         batch = Batch(runs, kept, grace_s, rerun, retry_errors)
+        kept.add_origins(runs.documents)
         try:
             with contextlib.suppress(KeyboardInterrupt):
                 for row in _execute(batch, scheduler, workers, watch):
@@ -168,7 +184,7 @@ def compare(
         if batch.done < batch.total:
             logger.warning("interrupted: %d of %d runs are done", batch.done, batch.total)
             watch.interrupted(batch)
-        return _table(runs, kept, details)
+        return _table(runs, kept, details, watch)
 
 
 def _execute(
@@ -213,20 +229,21 @@ def _without_details(row: Row) -> Row:
     return {name: value for name, value in row.items() if name not in DETAILS}
 
 
-def _table(runs: Grid, store: Store, details: bool) -> list[Entry]:
+def _table(runs: Grid, store: Store, details: bool, watch: Watch) -> list[Entry]:
     """Return the table of a grid's runs that are in the store."""
     keys = list({task.key: None for task in runs})
     found = store.runs_of(keys, details)
     kept = [(t, found[t.key]) for t in runs if t.key in found]
-    left_out = sorted({t.spec for t, run in kept if run.result.refused and not t.named})
-    if left_out:
-        logger.warning("left out for instances that they do not support: %s", ", ".join(left_out))
+    left_out = {
+        (t.document.problem.name, t.spec, t.document.fingerprint): None
+        for t, run in kept
+        if run.result.refused and not t.named
+    }
+    watch.leave_out(dict(Counter((system, method) for system, method, _ in left_out)))
     kept = [(t, run) for t, run in kept if t.named or not run.result.refused]
     # A row names the file that was given, even if the same data was solved under another name.
     named = [
-        run
-        if run.result.instance == t.document.name
-        else replace(run, result=replace(run.result, instance=t.document.name))
+        replace(run, result=replace(run.result, instance=t.document.name, document=t.document))
         for t, run in kept
     ]
     return entries(named, store.instances)
@@ -241,10 +258,10 @@ def entries(
     ----------
     runs : sequence of StoredRun
     stored : callable
-        Returns the instances of the runs' store, by fingerprint; asked only if a system needs it.
+        Returns the instances of the runs' store, by fingerprint.
     """
     results = cross_examine([run.result for run in runs], _sense)
-    instances = stored() if any(_fixed_part(r.problem) for r in results) else {}
+    instances = stored()
 
     def fixed(result: Result) -> float | None:
         name, instance = _fixed_part(result.problem), instances.get(result.fingerprint)
@@ -252,7 +269,16 @@ def entries(
 
     both = zip(ratios(results, _sense), ratios(results, _sense, fixed), strict=True)
     return [
-        Entry(result, ratio, run.promises, net)
+        Entry(
+            result,
+            ratio,
+            run.promises,
+            net,
+            run.limits,
+            run.version,
+            run.code,
+            instances.get(result.fingerprint),
+        )
         for result, (ratio, net), run in zip(results, both, runs, strict=True)
     ]
 

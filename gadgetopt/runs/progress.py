@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from gadgetopt.numbers.tolerance import Number
-from gadgetopt.runs.rows import Row, decode_number
-from gadgetopt.system.declaration import Sense
-from gadgetopt.system.registry import problem
+from gadgetopt.runs.rows import Row
+from gadgetopt.runs.tally import Tally
 
 if TYPE_CHECKING:
     from gadgetopt.runs.engine.batch import Batch
 
-#: Seconds between two plain lines.
+logger = logging.getLogger(__name__)
+
+#: Seconds between two plain lines, at least.
 LINE_S = 10.0
+
+#: Systems that the live view shows.
+MOST_SYSTEMS = 12
 
 
 class Watch:
@@ -25,9 +29,15 @@ class Watch:
     ----------
     complete : bool
         True unless the comparison ended early.
+    prints : bool
+        True if what is left out is printed beside the results; otherwise it is a warning.
+    left_out : mapping of (system, method) to int
+        Numbers of instances that methods do not support.
     """
 
     complete = True
+    prints = False
+    left_out: Mapping[tuple[str, str], int] = {}
 
     def opened(self, batch: Batch) -> None:
         """Called once the store has been searched for finished runs."""
@@ -45,72 +55,41 @@ class Watch:
         """Called after Ctrl-C has ended the comparison."""
         self.complete = False
 
-
-@dataclass(frozen=True)
-class Worst:
-    """The worst ratio so far: an objective against the best one known on its instance."""
-
-    ratio: float
-    instance: str
-    method: str
-
-    def __str__(self) -> str:
-        return f"worst ratio so far >= {self.ratio:.3f} ({self.instance}, {self.method})"
-
-
-class WorstRatio:
-    """Keeps the worst ratio while results come in, in constant time per result.
-
-    Ratios are to the best objective found so far, so the true ratio can only be worse.
-    """
-
-    def __init__(self) -> None:
-        self._best: dict[str, Number] = {}
-        self._worst: dict[str, tuple[Number, str, str]] = {}
-        self.now: Worst | None = None
-
-    def add(self, row: Row) -> None:
-        """Compare a result with the others on its instance."""
-        objective = decode_number(row["objective"])
-        if objective is None:
-            return
-        which, sense = row["fingerprint"], problem(row["problem"]).sense
-        best, worst = self._best.get(which), self._worst.get(which)
-        if best is None or _better(objective, best, sense):
-            self._best[which] = objective
-        if worst is None or _better(worst[0], objective, sense):
-            self._worst[which] = objective, row["instance"], row["method"]
-        far, instance, method = self._worst[which]
-        ratio = _ratio(far, self._best[which], sense)
-        if ratio is not None and (self.now is None or ratio > self.now.ratio):
-            self.now = Worst(ratio, instance, method)
-
-
-def _better(a: Number, b: Number, sense: Sense) -> bool:
-    return a < b if sense == "min" else a > b
-
-
-def _ratio(objective: Number, best: Number, sense: Sense) -> float | None:
-    small, large = (best, objective) if sense == "min" else (objective, best)
-    if small < 0 or large < 0:
-        return None
-    if small == large:
-        return 1.0
-    return float(large / small) if small > 0 else float("inf")
+    def leave_out(self, left_out: Mapping[tuple[str, str], int]) -> None:
+        """Called at the end with the methods that do not support some of the instances."""
+        self.left_out = left_out
+        if left_out and not self.prints:
+            methods = ", ".join(sorted({method for _, method in left_out}))
+            logger.warning("left out for instances that they do not support: %s", methods)
 
 
 class Pace:
-    """Estimates the time left from the pace so far."""
+    """Estimates the time left, in all and of each system, from the runs that have ended.
 
-    def __init__(self, done: int):
-        self.started_s, self.before = time.monotonic(), done
+    A system's runs are taken to last as long as they did so far; of a system without any, as long
+    as those of the others.
+    """
 
-    def left_s(self, done: int, total: int) -> float | None:
-        """Return the estimated seconds left; None while there is no estimate."""
-        ended = done - self.before
-        if ended <= 0:
+    #: Seconds that every run takes beside its own time.
+    OVERHEAD_S = 0.05
+
+    def __init__(self) -> None:
+        self.started_s = time.monotonic()
+
+    def left_s(self, tallies: Mapping[str, Tally]) -> dict[str, float] | None:
+        """Return the estimated seconds left of each system; None while there is no estimate."""
+        ended = sum(tally.ended for tally in tallies.values())
+        if not ended:
             return None
-        return (time.monotonic() - self.started_s) / ended * (total - done)
+        spent_s = sum(tally.seconds for tally in tallies.values()) + self.OVERHEAD_S * ended
+        # Runs at a time, measured; so seconds of runs become seconds of the clock.
+        clock = (time.monotonic() - self.started_s) / spent_s
+
+        def of_one(tally: Tally) -> float:
+            own = tally.seconds / tally.ended + self.OVERHEAD_S if tally.ended else spent_s / ended
+            return clock * own
+
+        return {name: of_one(t) * (t.total - t.done) for name, t in tallies.items()}
 
 
 def duration(seconds: float | None) -> str:
@@ -144,14 +123,38 @@ def days(count: float) -> str:
     return f"{count:.0f} days" if count >= 2 else duration(max(0.0, 86_400 * count))
 
 
+def told(batch: Batch, running: int | None, left: Mapping[str, float] | None) -> str:
+    """Return how far a batch is, in one line."""
+    tallies = batch.tallies.values()
+    errors, limits = (sum(getattr(t, what) for t in tallies) for what in ("errors", "limits"))
+    closed, instances = sum(len(t.closed) for t in tallies), sum(t.instances for t in tallies)
+    parts = [f"{batch.done} of {batch.total} runs done"]
+    if running is not None:
+        parts.append(f"{running} running")
+    if errors:
+        parts.append("1 error" if errors == 1 else f"{errors} errors")
+    if limits:
+        parts.append(f"{limits} hit a limit")
+    parts.append(f"{closed} of {instances} instances closed")
+    left_s = None if left is None else sum(left.values())
+    return ", ".join([*parts, f"{duration(left_s)} left"])
+
+
 class Lines(Watch):
-    """Prints a line every ten seconds."""
+    """Prints lines at growing distances: the next one when a tenth more time has passed.
+
+    Parameters
+    ----------
+    write : callable
+        Is given each line.
+    every_s : float
+        Seconds between two lines at least.
+    """
 
     def __init__(self, write: Any, every_s: float = LINE_S):
         self.write = write
         self.every_s = every_s
         self.link: str | None = None
-        self.worst = WorstRatio()
 
     def opened(self, batch: Batch) -> None:
         """Print which runs the store already holds."""
@@ -160,12 +163,12 @@ class Lines(Watch):
 
     def begin(self, batch: Batch, dashboard: str | None) -> None:
         """Remember the start; a comparison that takes no time prints nothing."""
-        self.pace, self.said = Pace(batch.done), time.monotonic()
+        self.pace = Pace()
+        self.due_s = time.monotonic() + self.every_s
         self.link = dashboard
 
     def result(self, row: Row, batch: Batch) -> None:
-        """Update the worst ratio, and print a line if it is due."""
-        self.worst.add(row)
+        """Print a line if it is due."""
         self._speak(batch, None)
 
     def tick(self, batch: Batch, running: int) -> None:
@@ -173,29 +176,23 @@ class Lines(Watch):
         self._speak(batch, running)
 
     def _speak(self, batch: Batch, running: int | None) -> None:
-        if time.monotonic() < self.said + self.every_s:
+        now_s = time.monotonic()
+        if now_s < self.due_s:
             return
-        self.said = time.monotonic()
-        parts = [f"{batch.done} of {batch.total} runs done"]
-        if running is not None:
-            parts.append(f"{running} running")
-        if batch.failed:
-            parts.append(f"{batch.failed} failed")
-        parts.append(f"{duration(self.pace.left_s(batch.done, batch.total))} left")
-        if self.worst.now is not None:
-            parts.append(str(self.worst.now))
+        self.due_s = now_s + max(self.every_s, (now_s - self.pace.started_s) / 10)
+        left = self.pace.left_s(batch.tallies)
+        line = told(batch, running, left)
         if self.link is not None:
-            parts.append(f"Dask's dashboard: {self.link}")
+            line += f", Dask's dashboard: {self.link}"
             self.link = None
-        self.write(", ".join(parts))
+        self.write(line)
 
 
 class Live(Watch):
-    """Shows a view that is redrawn in place."""
+    """Shows a view that is redrawn in place: all runs, and a line per system."""
 
     def __init__(self, console: Any):
         self.console = console
-        self.worst = WorstRatio()
         self.bar: Any = None
         self.dashboard: str | None = None
 
@@ -209,17 +206,13 @@ class Live(Watch):
         from rich.live import Live as View
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-        self.pace, self.dashboard = Pace(batch.done), dashboard
+        self.pace, self.dashboard = Pace(), dashboard
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
         self.bar = Progress(*columns, console=self.console)
         self.task = self.bar.add_task("", total=batch.total, completed=batch.done)
         self.view = View(console=self.console, transient=True, refresh_per_second=4)
         self.view.start()
         self._draw(batch, 0)
-
-    def result(self, row: Row, batch: Batch) -> None:
-        """Update the worst ratio."""
-        self.worst.add(row)
 
     def tick(self, batch: Batch, running: int) -> None:
         """Update the view."""
@@ -234,10 +227,35 @@ class Live(Watch):
         from rich.console import Group
         from rich.text import Text
 
-        left = duration(self.pace.left_s(batch.done, batch.total))
-        said = f"{running} running, {batch.failed} failed, {left} left"
+        left = self.pace.left_s(batch.tallies)
+        total = duration(None if left is None else sum(left.values()))
+        said = f"{running} running, {total} left"
         self.bar.update(self.task, completed=batch.done, description=said)
-        lines = [Text(str(self.worst.now))] if self.worst.now is not None else []
+        lines = [_systems(batch.tallies, left)]
         if self.dashboard is not None:
             lines.append(Text(f"Dask's dashboard: {self.dashboard}"))
         self.view.update(Group(self.bar, *lines))
+
+
+def _systems(tallies: Mapping[str, Tally], left: Mapping[str, float] | None) -> Any:
+    """Return a table with a row per system, those that are not finished first."""
+    from rich.table import Table
+
+    out = Table(box=None, padding=(0, 2, 0, 0))
+    out.add_column("system")
+    for head in ("done", "errors", "limits hit", "closed", "left"):
+        out.add_column(head, justify="right", no_wrap=True)
+    unfinished_first = sorted(tallies, key=lambda name: tallies[name].done == tallies[name].total)
+    for name in unfinished_first[:MOST_SYSTEMS]:
+        t = tallies[name]
+        out.add_row(
+            name,
+            f"{t.done}/{t.total}",
+            f"[red]{t.errors}[/]" if t.errors else "",
+            f"{t.limits}" if t.limits else "",
+            f"{len(t.closed)}/{t.instances}",
+            "" if t.done == t.total else duration(None if left is None else left[name]),
+        )
+    if len(tallies) > MOST_SYSTEMS:
+        out.add_row(f"and {len(tallies) - MOST_SYSTEMS} more")
+    return out

@@ -12,10 +12,11 @@ import logging
 import os
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from gadgetopt.errors import InputError
+from gadgetopt.runs.origins import Origin, add_origins, read_origins
 from gadgetopt.runs.rows import (
     DETAILS,
     Row,
@@ -59,13 +60,17 @@ _CHUNK = 500
 
 @dataclass(frozen=True)
 class StoredInstance:
-    """Size and features of a stored instance; its data is read by `Store.instance`."""
+    """Size, features and origins of a stored instance; its data is read by `Store.instance`.
+
+    There is an origin for each name under which the instance was given.
+    """
 
     fingerprint: str
     problem: str
     name: str
     size: Mapping[str, float]
     features: Mapping[str, float]
+    origins: tuple[Origin, ...] = ()
 
 
 class Store(StoreFile):
@@ -197,6 +202,21 @@ class Store(StoreFile):
                         oldest = age_days
         return done, oldest
 
+    def closed(self, keys: Sequence[str]) -> set[str]:
+        """Return the fingerprints of the instances that some of the runs solved to optimality."""
+        found: set[str] = set()
+        with self._clear_errors():
+            for part, marks in _chunks(keys):
+                found.update(
+                    fingerprint
+                    for (fingerprint,) in self._connection.execute(
+                        "SELECT DISTINCT fingerprint FROM runs "
+                        f"WHERE key IN ({marks}) AND status = 'optimal'",
+                        part,
+                    )
+                )
+        return found
+
     def of_other_code(self, fingerprints: Container[str], codes: Mapping[Call, str]) -> int:
         """Return the number of runs of some methods on some instances made by other code.
 
@@ -270,13 +290,23 @@ class Store(StoreFile):
                 "INSERT OR IGNORE INTO instances VALUES (?, ?, ?, ?, ?, ?)", row
             )
 
+    def add_origins(self, documents: Iterable[Document]) -> None:
+        """Write the origins of instances, each under its name."""
+        with self._clear_errors(), self._transaction():
+            add_origins(self._connection, documents)
+
     def instances(self) -> dict[str, StoredInstance]:
-        """Return every undamaged instance's name, size and features, by fingerprint."""
+        """Return every undamaged instance's name, size, features and origins, by fingerprint."""
         with self._clear_errors():
+            origins = read_origins(self._connection)
             rows = self._rows(
                 "SELECT fingerprint, problem, name, size, features FROM instances ORDER BY rowid"
             )
-            return dict(self._readable(rows, "instance", "fingerprint", _stored_instance))
+            found = dict(self._readable(rows, "instance", "fingerprint", _stored_instance))
+        return {
+            key: replace(instance, origins=tuple(origins.get(key, ())))
+            for key, instance in found.items()
+        }
 
     def instance(self, fingerprint: str) -> Document | None:
         """Return an instance with its data.

@@ -25,6 +25,15 @@ from gadgetopt.runs.store_tables import (
 PATIENCE_S = 60.0
 
 
+def is_store(path: Path) -> bool:
+    """Return True if a file is an SQLite database, as stores are."""
+    try:
+        with path.open("rb") as file:
+            return file.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
+
+
 class StoreFile:
     """The open file of a store; its queries are those of `gadgetopt.runs.store.Store`.
 

@@ -1,10 +1,12 @@
 """The tables of a store, and the migrations from older versions."""
 
+from gadgetopt.runs.origins import FILL, TABLE
+
 #: Marks the file as a store (SQLite's application_id) and versions its tables (user_version).
 APPLICATION_ID = 0x47444F50
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
-#: Versions from this one on are read unchanged; they lack nothing but `code`.
+#: Versions from this one on are read unchanged; they lack nothing but `code` and `origins`.
 READABLE_VERSION = 3
 
 _RUNS = """
@@ -70,7 +72,7 @@ CREATE TABLE IF NOT EXISTS claims (
 """
 
 #: Statements that create the tables of a new file.
-CREATE = (_RUNS, _INSTANCES, _CLAIMS, _ORDER)
+CREATE = (_RUNS, _INSTANCES, _CLAIMS, _ORDER, TABLE)
 
 #: Statements that turn the tables of each version into those of the next.
 MIGRATIONS = {
@@ -87,4 +89,5 @@ MIGRATIONS = {
     ),
     # The code of older runs is unknown.
     3: ("ALTER TABLE runs ADD COLUMN code TEXT",),
+    4: (TABLE, FILL),
 }

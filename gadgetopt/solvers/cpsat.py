@@ -197,6 +197,12 @@ class _Run:
         return self.status in (cp_model.OPTIMAL, cp_model.FEASIBLE)
 
     @property
+    def counts(self) -> dict[str, int]:
+        """Numbers of the search; CP-SAT has no tree, so it has no nodes and no root."""
+        response = self.response
+        return {"branches": int(response.num_branches), "conflicts": int(response.num_conflicts)}
+
+    @property
     def bounded(self) -> bool:
         """True if the response's bound is meaningful.
 
@@ -288,7 +294,7 @@ def _outcome(
 ) -> SolverOutcome:
     """Return the outcome of a run whose objective and bound are those of the model."""
     if run.status == cp_model.INFEASIBLE:
-        return SolverOutcome(Status.INFEASIBLE, trace=tuple(run.trace))
+        return SolverOutcome(Status.INFEASIBLE, counts=run.counts, trace=tuple(run.trace))
     if run.status == cp_model.MODEL_INVALID:
         return SolverOutcome(Status.ERROR, reason="CP-SAT calls the model invalid")
     if values is None:
@@ -305,6 +311,7 @@ def _outcome(
         bound=bound,
         limit_hit=None if status is Status.OPTIMAL else _limit_hit(run, limits, objective, bound),
         reason=None if exact else "a value of the incumbent is too large for a double",
+        counts=run.counts,
         trace=tuple(run.trace),
     )
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.dual_bounds import rounded_number
+from gadgetopt.solvers.measures import measures
 from gadgetopt.system.data import Instance, LpDuals
 from gadgetopt.system.declaration import Formulation, Problem, integral
 from gadgetopt.system.result import (
@@ -38,6 +41,11 @@ def solve_formulation(
     proved = solved.status if solved.status in proves.get(formulation.strength, ()) else None
     has_incumbent = solved.status in (Status.OPTIMAL, Status.FEASIBLE)
     decodes = formulation.decode is not None and has_incumbent
+
+    def measured() -> dict[str, Any]:
+        thorough = solved.limit_hit != "interrupted"
+        return {"model": measures(solved, model, limits, thorough=thorough)}
+
     return MethodOutcome.of(
         solved,
         formulation.decode(model, instance) if decodes and formulation.decode else None,
@@ -53,4 +61,5 @@ def solve_formulation(
         or rounded_number(instance) is not None
         else LpDuals(formulation=formulation.name, row_duals=tuple(solved.exact_duals)),
         proved=proved,
+        further_notes=measured,
     )

@@ -34,6 +34,9 @@ CLOSED = 1e-6
 INFINITE = 1e20
 #: Smallest coefficient that HiGHS can be told to keep; it drops smaller ones.
 SMALLEST_COEFFICIENT = 1e-12
+#: Seconds between two lines of the log, and between two points of the trace with one incumbent.
+LOG_INTERVAL_S = 5.0
+BETWEEN_BOUNDS_S = 0.1
 #: An improving direction of length one must improve by this much to count as a ray.
 RAY_TOLERANCE = 1e-6
 
@@ -151,7 +154,7 @@ def _run(
     if warm_start is not None:
         known = np.flatnonzero(np.isfinite(warm_start))
         highs.setSolution(len(known), known.astype(np.int32), warm_start[known])
-    trace = _subscribe(highs)
+    trace, root = _subscribe(highs)
 
     def solve() -> None:
         highs.run()
@@ -161,26 +164,57 @@ def _run(
     _, interrupted = run_interruptibly(solve, highs.cancelSolve)
     outcome = _read(highs, form, interrupted)
     outcome.trace = tuple(trace)
+    if form.integer.any():
+        _measure_search(highs, outcome, root)
+    elif outcome.status is Status.OPTIMAL:
+        outcome.lp_bound = outcome.bound
     return outcome
 
 
-def _subscribe(highs: highspy.Highs) -> list[TracePoint]:
-    """Turn interruption, log and trace on; return the list that fills during the solve."""
+def _measure_search(highs: highspy.Highs, outcome: SolverOutcome, root: list[float]) -> None:
+    """Note the number of nodes, and the bound at the root."""
+    nodes = int(highs.getInfo().mip_node_count)
+    if nodes < 0:
+        return
+    outcome.counts = {"nodes": nodes}
+    outcome.root_bound = root[-1] if root else None
+    if nodes <= 1 and outcome.limit_hit is None and outcome.bound is not None:
+        outcome.root_bound = float(outcome.bound)  # solved there, perhaps without a further event
+
+
+def _subscribe(highs: highspy.Highs) -> tuple[list[TracePoint], list[float]]:
+    """Turn interruption, log and trace on.
+
+    Returns
+    -------
+    trace, root : list
+        They fill during the solve; `root` with dual bounds before the first node is branched on.
+    """
     highs.HandleUserInterrupt = True
+    # Otherwise events within five seconds of the last are left out, among them the root's end.
+    highs.setOptionValue("mip_min_logging_interval", 0.0)
     if solver_log.isEnabledFor(logging.INFO):
+        highs.setOptionValue("mip_min_logging_interval", LOG_INTERVAL_S)
         highs.cbLogging.subscribe(lambda event: solver_log.info(event.message.rstrip("\n")))
     trace: list[TracePoint] = []
+    root: list[float] = []
     start = time.perf_counter()
 
     def record(event: Any) -> None:
         incumbent = _finite(event.data_out.mip_primal_bound)
         bound = _finite(event.data_out.mip_dual_bound)
-        if not trace or (trace[-1].incumbent, trace[-1].bound) != (incumbent, bound):
-            trace.append(TracePoint(time.perf_counter() - start, incumbent, bound))
+        if bound is not None and event.data_out.mip_node_count == 0:
+            root.append(bound)
+        now = time.perf_counter() - start
+        last = trace[-1] if trace else None
+        new = last is None or last.incumbent != incumbent
+        better = last is not None and last.bound != bound
+        if new or (better and now > trace[-1].time_s + BETWEEN_BOUNDS_S):
+            trace.append(TracePoint(now, incumbent, bound))
 
     highs.cbMipImprovingSolution.subscribe(record)
     highs.cbMipLogging.subscribe(record)
-    return trace
+    return trace, root
 
 
 def _finite(x: float) -> float | None:

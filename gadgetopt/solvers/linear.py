@@ -70,6 +70,7 @@ def solve_linear(
     }
     if outcome.values is not None and outcome.status is not Status.ERROR:
         load_values(form, outcome.values)
+    outcome.form = form
     if outcome.row_duals is not None:
         proved = rational_duals(form, outcome.row_duals)
         outcome.exact_duals = None if proved is None else proved[1]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.result import Status, TracePoint
+
+if TYPE_CHECKING:
+    from gadgetopt.solvers.standard_form import StandardForm
 
 
 @dataclass
@@ -35,6 +41,14 @@ class SolverOutcome:
         Row duals near `row_duals` that prove a bound in exact arithmetic.
     reason : str or None
         Reason for the status, if there is more to say.
+    form : StandardForm or None
+        The linear model that was passed on.
+    lp_bound : Number or None
+        Optimum of the linear relaxation of the model as it is written.
+    root_bound : Number or None
+        Dual bound when the search left the root of its tree, or ended there.
+    counts : dict of str to int
+        Numbers of the search as the backend counts them: "nodes", "branches", "conflicts".
     """
 
     status: Status
@@ -45,6 +59,35 @@ class SolverOutcome:
     row_duals: Floats | None = None
     exact_duals: list[Fraction] | None = None
     reason: str | None = None
+    form: StandardForm | None = None
+    lp_bound: Number | None = None
+    root_bound: Number | None = None
+    counts: dict[str, int] = field(default_factory=dict)
     trace: tuple[TracePoint, ...] = ()
     phases_s: dict[str, float] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
+
+    def measures(self, bound_of: Callable[[Number], Number] = lambda x: x) -> dict[str, Any]:
+        """Return bounds of the relaxation and counts of the search, as far as they are known.
+
+        Parameters
+        ----------
+        bound_of : callable
+            Converts bounds of the model into bounds of the problem.
+        """
+        bounds = {"lp_bound": self.lp_bound, "root_bound": self.root_bound}
+        known = {name: plain_number(x, bound_of) for name, x in bounds.items()}
+        return {**{name: x for name, x in known.items() if x is not None}, **self.counts}
+
+
+def plain_number(
+    x: Number | None, converted: Callable[[Number], Number] = lambda x: x
+) -> float | None:
+    """Return a number, converted, as a finite double; None if that is impossible."""
+    try:
+        if x is None or not math.isfinite(x):
+            return None
+        out = float(converted(x))
+    except OverflowError:
+        return None
+    return out if math.isfinite(out) else None

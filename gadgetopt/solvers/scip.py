@@ -111,8 +111,20 @@ def solve_pyomo(
                 outcome.status, outcome.reason = Status.ERROR, f"its incumbent violates {wrong}"
     seconds = time.perf_counter() - start
     optimize = results.timing_info.scip_time
+    _measure(outcome, solver)
     outcome.phases_s = {"compile": max(0.0, seconds - optimize), "pass": 0.0, "solve": optimize}
     return outcome
+
+
+def _measure(outcome: SolverOutcome, solver: Any) -> None:
+    """Note the bound at the root and the number of nodes, which Pyomo's results do not have."""
+    scip = solver._solver_model
+    if scip is None or scip.getNTotalNodes() < 1:
+        return
+    outcome.counts = {"nodes": int(scip.getNTotalNodes())}
+    bound = scip.getDualboundRoot()
+    if abs(bound) < scip.infinity():
+        outcome.root_bound = float(bound)
 
 
 def _read(results: Results, limits: Limits) -> SolverOutcome:

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
     AfterValidator,
@@ -85,7 +85,9 @@ Rational = Annotated[
 class Data(BaseModel):
     """A frozen record without unknown fields, type conversion or NaN."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False
+    )
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a validated copy with some fields changed, without derived tables."""

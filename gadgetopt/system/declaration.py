@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import Number, round_down, round_up
+from gadgetopt.system.display import Shown
 
 Sense = Literal["min", "max"]
 ModelClass = Literal["LP", "ILP", "MILP", "MINLP", "GDP"]
@@ -253,8 +254,8 @@ class Picture(Checked):
     of: Literal["solution", "instance"] = "solution"
 
 
-@dataclass(frozen=True)
-class Problem(Checked):
+@dataclass(frozen=True, repr=False)
+class Problem(Checked, Shown):
     """One system: everything that the toolkit needs to know about it.
 
     Attributes

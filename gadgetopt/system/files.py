@@ -16,6 +16,7 @@ from typing_extensions import TypeVar
 from gadgetopt.errors import InputError, warn
 from gadgetopt.system.data import Data, LpDuals
 from gadgetopt.system.declaration import Problem, resolved
+from gadgetopt.system.display import Shown
 from gadgetopt.system.output import write_text
 from gadgetopt.system.registry import problem, problem_names
 
@@ -33,9 +34,12 @@ _HEADER = (
 Record_co = TypeVar("Record_co", bound=Data, covariant=True, default=Any)
 
 
-@dataclass(frozen=True)
-class Document(Generic[Record_co]):
-    """An instance, solution or certificate with its name, problem and origin."""
+@dataclass(frozen=True, repr=False)
+class Document(Shown, Generic[Record_co]):
+    """An instance, solution or certificate with its name, problem and origin.
+
+    `instance` is the instance that a solution is of, where it is at hand.
+    """
 
     problem: Problem
     kind: Kind
@@ -43,6 +47,7 @@ class Document(Generic[Record_co]):
     data: Record_co
     origin: Mapping[str, Any] = field(default_factory=dict)
     path: Path | None = None
+    instance: Document | None = field(default=None, compare=False)
 
     @cached_property
     def fingerprint(self) -> str:

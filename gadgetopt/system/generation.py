@@ -1,11 +1,16 @@
-"""Instances generated from presets: one by one, or in series that reuse existing files."""
+"""Instances generated from presets: one by one, or in series that reuse existing files.
+
+A series whose options have several values, a sweep, holds its instances once for each combination
+of values, drawn from the same seeds.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +22,19 @@ from gadgetopt.errors import InputError
 from gadgetopt.system.data import Data, NonNegativeInt, PositiveInt
 from gadgetopt.system.declaration import Generator, Problem
 from gadgetopt.system.files import Document, read_instance, write
-from gadgetopt.system.methods import parse_assignments
 from gadgetopt.system.registry import problem
+from gadgetopt.system.sweeps import arguments, as_text, parse_options, points
 
-#: Longest label of options in a file name; longer ones are replaced by a digest.
-_LONGEST_LABEL = 60
+#: Longest label of options in a file name; of longer ones the end is replaced by a digest.
+_LONGEST_LABEL = 120
 
 
 class Series(Data):
     """A series of instances of a preset: a count, a seed, and options of the generator.
 
     As text it is `system:preset:count=5:seed=0:option=value`. A colon or backslash inside a value
-    is written with a backslash before it.
+    is written with a backslash before it. An option with a list of values is swept: there are
+    `count` instances for each combination of values.
     """
 
     system: str
@@ -45,14 +51,21 @@ class Series(Data):
         return ":".join(re.sub(r"([:\\])", r"\\\1", part) for part in parts)
 
     @property
-    def label(self) -> str:
-        """Beginning of the instances' names; equal only for equal instances."""
-        return f"{self.system}_{self.preset}_s{self.seed}{options_label(self.options)}"
+    def names(self) -> list[str]:
+        """Names of the instances.
+
+        They say the seed and every option that is given, and are equal only for equal instances.
+        """
+        return [draw.name for draw in self._draws(_generator(self))]
+
+    def _draws(self, generator: Generator) -> Iterator[Draw]:
+        start = f"{self.system}_{self.preset}"
+        return draws(generator, self.options, self.seed, self.count, start, digits=3)
 
 
 def options_label(options: Mapping[str, Any]) -> str:
-    """Return the part of an instance's name for changed options; equal only for equal options."""
-    label = "".join(f"_{k}={_written(v)}" for k, v in sorted(options.items()))
+    """Return the part of an instance's name for its options; equal only for equal options."""
+    label = "".join(f"_{k}={as_text(v)}" for k, v in sorted(options.items()))
     clean = re.sub(r"[^A-Za-z0-9.=+-]+", "_", label)[:_LONGEST_LABEL]
     if clean != label:
         clean += "_" + hashlib.sha256(label.encode()).hexdigest()[:8]
@@ -97,7 +110,7 @@ def _whole(text: str, least: int, place: str) -> int:
 
 
 def checked_series(series: Series, place_of: Callable[[str], str]) -> Series:
-    """Check system, preset and options of a series; return it without options at their defaults.
+    """Check system, preset and options of a series; return it with options of the right types.
 
     Raises
     ------
@@ -113,32 +126,16 @@ def _with_options(series: Series, assignments: list[str], place_of: Callable[[st
     except InputError as error:
         raise InputError(f"{place_of('system')}: {error}") from None
     generator = find_generator(declared, series.preset, place_of("preset"))
-    given = parse_assignments(assignments, generator.parameters, place_of("options"))
-    return series.model_copy(update={"options": changed_options(generator, given)})
-
-
-def changed_options(generator: Generator, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that differ from a generator's defaults, as JSON values."""
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in given.items()
-        if value != generator.parameters[name]
-    }
+    options = parse_options(assignments, generator.parameters, place_of("options"))
+    return series.model_copy(update={"options": options})
 
 
 def _assignments(series: Series) -> list[str]:
-    return [f"{name}={_written(value)}" for name, value in series.options.items()]
+    return [f"{name}={as_text(value)}" for name, value in series.options.items()]
 
 
-def _written(value: Any) -> str:
-    """Return an option's value as text that `parse_assignments` reads back."""
-    if not isinstance(value, str):
-        return json.dumps(value)
-    try:
-        json.loads(value)
-    except ValueError:
-        return value
-    return json.dumps(value)  # a string that would be read as another type
+def _generator(series: Series) -> Generator:
+    return find_generator(problem(series.system), series.preset, "preset")
 
 
 def find_generator(declared: Problem, preset: str, place: str) -> Generator:
@@ -150,15 +147,45 @@ def find_generator(declared: Problem, preset: str, place: str) -> Generator:
     return presets[preset]
 
 
-def generate(
-    declared: Problem,
-    generator: Generator,
-    changed: Mapping[str, Any],
-    seed: int,
-    index: int,
-    name: str,
-    place: str,
-) -> Document:
+@dataclass(frozen=True)
+class Draw:
+    """An instance to be drawn: the generator's arguments, its seed and its place in the series.
+
+    Every combination of swept options is drawn from the same seeds, so that the instances of two
+    values differ in nothing but what the value changes, as far as the generator draws alike.
+    """
+
+    name: str
+    changed: Mapping[str, Any]
+    seed: int
+    index: int
+
+
+def draws(
+    generator: Generator, options: Mapping[str, Any], seed: int, count: int, start: str, digits: int
+) -> Iterator[Draw]:
+    """Yield the instances of a sweep in order, `count` of them for each combination of options.
+
+    Parameters
+    ----------
+    generator : Generator
+    options : mapping
+        As `parse_options` returns them.
+    seed, count : int
+    start : str
+        Beginning of the names.
+    digits : int
+        Least digits of the number at their end.
+    """
+    defaults = generator.parameters
+    for point in points(options, defaults):
+        label = f"{start}_s{seed}{options_label(point)}"
+        for index in range(count):
+            name = f"{label}_{index:0{digits}d}"
+            yield Draw(name, arguments(point, defaults), seed, index)
+
+
+def generate(declared: Problem, generator: Generator, draw: Draw, place: str) -> Document:
     """Return one instance of a preset, with its origin.
 
     Raises
@@ -167,9 +194,9 @@ def generate(
         If the generator rejects its parameters; the line begins with `place`.
     """
     # One random stream per instance: the fifth does not depend on the others being generated.
-    rng = np.random.default_rng([seed, index])
+    rng = np.random.default_rng([draw.seed, draw.index])
     # The origin in the file holds the very parameters of the call.
-    parameters = {**generator.parameters, **changed}
+    parameters = {**generator.parameters, **draw.changed}
     try:
         data = generator.generate(rng, **parameters)
     except ValidationError as error:
@@ -179,17 +206,15 @@ def generate(
         raise
     except (TypeError, ValueError) as error:
         raise InputError(f"{place}: {error}") from None
-    return Document(declared, "instance", name, data, _origin(generator, parameters, seed, index))
+    return Document(declared, "instance", draw.name, data, _origin(generator, draw))
 
 
-def _origin(
-    generator: Generator, parameters: Mapping[str, Any], seed: int, index: int
-) -> dict[str, Any]:
+def _origin(generator: Generator, draw: Draw) -> dict[str, Any]:
     return {
         "generator": generator.name,
-        "parameters": dict(parameters),
-        "seed": seed,
-        "index": index,
+        "parameters": {**generator.parameters, **draw.changed},
+        "seed": draw.seed,
+        "index": draw.index,
         "version": __version__,
     }
 
@@ -202,20 +227,17 @@ def write_series(series: Series, folder: Path) -> list[Path]:
     InputError
         If a file of that name has other content: it is not overwritten.
     """
-    declared = problem(series.system)
-    generator = find_generator(declared, series.preset, "preset")
-    changed = parse_assignments(_assignments(series), generator.parameters, series.spec)
+    declared, generator = problem(series.system), _generator(series)
+    series = _with_options(series, _assignments(series), lambda _: series.spec)
     files = []
-    for index in range(series.count):
-        name = f"{series.label}_{index:03d}"
-        path = folder / f"{name}.json"
+    for draw in series._draws(generator):
+        path = folder / f"{draw.name}.json"
         files.append(path)
         there = read_instance(path) if path.exists() else None
-        parameters = {**generator.parameters, **changed}
-        origin = json.loads(json.dumps(_origin(generator, parameters, series.seed, index)))
+        origin = json.loads(json.dumps(_origin(generator, draw)))
         if there and there.problem.name == declared.name and there.origin == origin:
             continue
-        made = generate(declared, generator, changed, series.seed, index, name, series.spec)
+        made = generate(declared, generator, draw, series.spec)
         if there and there.fingerprint != made.fingerprint:
             raise InputError(
                 f"{path}: is not what {series.spec} generates with gadgetopt {__version__}; "

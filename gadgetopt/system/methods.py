@@ -34,7 +34,7 @@ class MethodCall:
     @property
     def label(self) -> str:
         """`name`, or `name:key=value:...` where parameters differ from the method's defaults."""
-        changed = [f"{k}={_written(v)}" for k, v in sorted(self.parameters.items())]
+        changed = [f"{k}={written(v)}" for k, v in sorted(self.parameters.items())]
         return ":".join([self.method.name, *changed])
 
     @property
@@ -43,10 +43,10 @@ class MethodCall:
         return {**self.method.parameters, **self.parameters}
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
     """Return a parameter's value as text that `parse_assignments` reads back."""
     if isinstance(value, tuple):
-        return ",".join(map(_written, value))
+        return ",".join(map(written, value))
     return value if isinstance(value, str) else json.dumps(value)
 
 

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from gadgetopt.errors import SolverError
+from gadgetopt.errors import InputError, SolverError
 from gadgetopt.numbers.tolerance import Number
+from gadgetopt.system.display import Shown
 
 if TYPE_CHECKING:
     from gadgetopt.solvers.outcome import SolverOutcome
     from gadgetopt.system.data import Certificate, Solution
+    from gadgetopt.system.files import Document
 
 #: Solver logs go through this logger; `gadgetopt solve --log` prints it.
 solver_log = logging.getLogger("gadgetopt.solver")
@@ -83,8 +85,8 @@ class Violation:
         return f"{self.constraint} at {self.where}: by {self.amount}"
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Shown):
     """Objective and violations of a solution, recomputed from the decision alone.
 
     `objective` is None where the violations leave it undefined.
@@ -126,6 +128,8 @@ class MethodOutcome:
     trace, phases_s, versions, notes
         Incumbents and bounds over time; seconds per phase; solver versions; remarks of interest to
         a reader, such as "closed by rung: CP-U".
+    further_notes : callable or None
+        Returns notes that take time to make; called when the run's time has been taken.
     """
 
     solution: Solution | None = None
@@ -140,6 +144,7 @@ class MethodOutcome:
     phases_s: dict[str, float] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
+    further_notes: Callable[[], Mapping[str, Any]] | None = None
 
     @classmethod
     def of(
@@ -195,11 +200,14 @@ class MethodOutcome:
             "phases_s": {**(phases_s or {}), **solved.phases_s},
             "versions": solved.versions,
         }
+        told = solved.measures(to_bound)
+        if told:
+            more["notes"] = {**more.get("notes", {}), "model": told}
         return cls(**{**given, **more})
 
 
-@dataclass(frozen=True)
-class Result:
+@dataclass(frozen=True, repr=False)
+class Result(Shown):
     """The judged result of a solve: every number is recomputed or labelled with its voucher.
 
     Attributes
@@ -224,6 +232,8 @@ class Result:
         True if the error is that the method does not support this instance.
     formulation, backend : str or None
         The formulation and backend that the bound rests on.
+    document : Document or None
+        The instance that was solved, for its picture; None for a run read from a store.
     """
 
     problem: str
@@ -252,6 +262,7 @@ class Result:
     phases_s: Mapping[str, float] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
+    document: Document | None = field(default=None, compare=False)
 
     @property
     def state(self) -> str:
@@ -259,3 +270,25 @@ class Result:
         if self.status is Status.NO_SOLUTION and self.bound is not None:
             return "bound only"
         return str(self.status).replace("_", " ")
+
+    def to_document(self) -> Document:
+        """Return the solution with its header, as `gadgetopt.write` writes it to a file.
+
+        Raises
+        ------
+        InputError
+            If there is no feasible solution, or the instance is not at hand.
+        """
+        name = f"result of {self.method} on {self.instance}"
+        if self.solution is None or self.objective is None:
+            raise InputError(f"{name}: has no feasible solution")
+        if self.document is None:
+            raise InputError(f"{name}: was read without its instance")
+        return type(self.document)(
+            problem=self.document.problem,
+            kind="solution",
+            name=self.instance,
+            data=self.solution,
+            origin={"method": self.method, "seed": self.seed or 0, "instance": self.fingerprint},
+            instance=self.document,
+        )

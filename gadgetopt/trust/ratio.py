@@ -12,12 +12,13 @@ import dataclasses
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from gadgetopt.numbers.tolerance import (
     Number,
+    agrees,
     as_double,
     closes,
     exceeds,
@@ -31,11 +32,13 @@ from gadgetopt.system.result import Result, Status, Voucher
 class Ratio:
     """The interval in which the true approximation ratio lies; 1 is optimal for both senses.
 
-    `low` or `high` is None if nothing bounds it.
+    `low` or `high` is None if nothing bounds it. `voucher` is who vouches for the dual bound on
+    which `high` rests, None if nothing does; intervals are compared without it.
     """
 
     low: Number | None
     high: Number | None
+    voucher: Voucher | None = field(default=None, compare=False)
 
     @property
     def certified(self) -> bool:
@@ -106,10 +109,13 @@ def ratios(
         minimise = sense(group[0].problem) == "min"
         best = _best((r.objective - part for r in group if r.objective is not None), minimise)
         bound = _best((r.bound - part for r in group if r.bound is not None), not minimise)
+        voucher = _voucher(group, minimise)
         for i in indices:
             objective = results[i].objective
             if objective is not None:
-                out[i] = _interval(objective - part, best, bound, minimise)
+                found = _interval(objective - part, best, bound, minimise)
+                rests = None if found.high is None else voucher
+                out[i] = dataclasses.replace(found, voucher=rests)
     return out
 
 
@@ -118,6 +124,20 @@ def _by_instance(results: Sequence[Result]) -> list[list[int]]:
     for i, result in enumerate(results):
         groups[result.problem, result.fingerprint].append(i)
     return list(groups.values())
+
+
+def _voucher(group: Sequence[Result], minimise: bool) -> Voucher | None:
+    """Return the strongest voucher of the best dual bound on an instance."""
+    best = _best((r.bound for r in group if r.bound is not None), not minimise)
+    if best is None:
+        return None
+    strength = list(Voucher)
+    vouchers = {
+        r.bound_voucher
+        for r in group
+        if r.bound is not None and r.bound_voucher is not None and agrees(r.bound, best)
+    }
+    return max(vouchers, key=strength.index, default=None)
 
 
 def _best(values: Iterable[Number], minimise: bool) -> Number | None:

@@ -68,7 +68,8 @@ def solve(
     limits = limits or Limits()
     call = find_method(problem, method) if isinstance(method, str) else method
     warm_up(problem, call.method)
-    return conclude(document, call, limits, seed, attempt(document, call, limits, seed))
+    result = conclude(document, call, limits, seed, attempt(document, call, limits, seed))
+    return replace(result, document=document)
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,11 @@ def attempt(document: Document, call: MethodCall, limits: Limits, seed: int) -> 
     if not isinstance(outcome, MethodOutcome):
         reason = f"returned {type(outcome).__name__}, expected MethodOutcome"
         outcome = MethodOutcome()
-    return Attempt(outcome, time.perf_counter() - begin, reason, refused)
+    time_s = time.perf_counter() - begin
+    if outcome.further_notes is not None and reason is None:
+        with contextlib.suppress(Exception, KeyboardInterrupt):  # the result stands without them
+            outcome.notes = {**outcome.notes, **outcome.further_notes()}
+    return Attempt(outcome, time_s, reason, refused)
 
 
 def conclude(

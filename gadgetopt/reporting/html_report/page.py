@@ -25,6 +25,7 @@ from gadgetopt.reporting.html_report.pictures import (
 from gadgetopt.reporting.html_report.profiles import quality_profile, time_profile, time_to_target
 from gadgetopt.reporting.html_report.progress import gap_over_time
 from gadgetopt.reporting.html_report.reading import System, read_systems
+from gadgetopt.reporting.html_report.relaxations import relaxations
 from gadgetopt.reporting.html_report.style import Style, style
 from gadgetopt.runs.store import Store
 from gadgetopt.system.output import write_text
@@ -128,6 +129,7 @@ def figures(system: System, looks: Mapping[str, Style], index: Mapping[str, int]
         lambda: distribution(system, looks, index),
         lambda: quality_profile(system, looks),
         lambda: against_columns(system, looks, index),
+        lambda: relaxations(system, looks, index),
         lambda: time_profile(system, looks),
         lambda: time_to_target(system, looks),
         lambda: gap_over_time(system, looks),

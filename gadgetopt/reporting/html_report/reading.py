@@ -10,9 +10,10 @@ from typing import Any
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import Number, agrees, as_double
+from gadgetopt.reporting.instance_columns import parameter_columns
 from gadgetopt.runs.comparison import Entry, entries
 from gadgetopt.runs.rows import RunExtras, StoredRun, encode_number
-from gadgetopt.runs.store import Store
+from gadgetopt.runs.store import Store, StoredInstance
 from gadgetopt.system.declaration import Sense
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
@@ -74,7 +75,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Measured:
-    """Size and features of an instance, to plot ratios against."""
+    """Size, features and numeric parameters of an instance, to plot ratios against."""
 
     name: str
     columns: Mapping[str, float] = field(default_factory=dict)
@@ -104,7 +105,7 @@ def read_systems(store: Store) -> list[System]:
         extras = store.extras({run.key for run in runs})
         stored = store.instances()
     measured = {
-        key: Measured(record.name, {**record.size, **record.features})
+        key: Measured(record.name, {**record.size, **record.features, **_parameters(record)})
         for key, record in stored.items()
     }
     runs = [run for run in runs if run.key in extras]
@@ -121,6 +122,16 @@ def read_systems(store: Store) -> list[System]:
             System(name, declared.title, declared.sense, declared.objective, tuple(own), instances)
         )
     return out
+
+
+def _parameters(record: StoredInstance) -> dict[str, float]:
+    """Return the numeric parameters of an instance; of several origins those of the first."""
+    columns = parameter_columns(record.origins[0]) if record.origins else {}
+    return {
+        name: float(x)
+        for name, x in columns.items()
+        if isinstance(x, int | float) and not isinstance(x, bool)
+    }
 
 
 def _line(run: StoredRun, entry: Entry, extras: RunExtras) -> Line:

@@ -12,6 +12,7 @@ from gadgetopt.runs.engine.work import Failure, Work
 from gadgetopt.runs.grid import Grid, Task
 from gadgetopt.runs.rows import Row
 from gadgetopt.runs.store import CLAIM_S, Call, Store
+from gadgetopt.runs.tally import Tally
 from gadgetopt.system.files import Document
 
 #: Seconds between two checks of the runs that another client is working on.
@@ -35,6 +36,8 @@ class Batch:
         Age in days of the oldest of them, if known.
     of_other_code : int
         Number of runs in the store that are not taken because other or unknown code made them.
+    tallies : dict
+        The `Tally` of each system.
     """
 
     def __init__(
@@ -48,20 +51,34 @@ class Batch:
         self.session = uuid.uuid4().hex
         self.failed = 0
         self._renewed = time.monotonic()
-        found: dict[str, None] = {}
+        found: dict[str, str] = {}  # the system of each run
         codes: dict[Call, str] = {}
         for task in runs:
-            found[task.key] = None
+            found[task.key] = task.document.problem.name
             codes[task.document.problem.name, task.spec] = task.code
         keys = list(found)
         self.total = len(keys)
         # Runs finished before; with `rerun`, runs finished in this session.
         self._finished, self.age_days = store.taken([] if rerun else keys, retry_errors)
         self.done = self.taken = len(self._finished)
+        self.tallies = self._tallies(found)
         self.of_other_code = 0
         if self.done < self.total:
             fingerprints = {document.fingerprint for document in runs.documents}
             self.of_other_code = store.of_other_code(fingerprints, codes)
+
+    def _tallies(self, system_of: dict[str, str]) -> dict[str, Tally]:
+        tallies = {name: Tally() for name in dict.fromkeys(system_of.values())}
+        for key, name in system_of.items():
+            tallies[name].total += 1
+            tallies[name].done += key in self._finished
+        of_instance = {d.fingerprint: d.problem.name for d in self.grid.documents}
+        for name in of_instance.values():
+            if name in tallies:
+                tallies[name].instances += 1
+        for fingerprint in self.store.closed(list(self._finished)):
+            tallies[of_instance[fingerprint]].closed.add(fingerprint)
+        return tallies
 
     def jobs(self) -> Iterator[tuple[Work, Document] | None]:
         """Yield the runs to do; yield None while only another client's runs are left."""
@@ -91,9 +108,13 @@ class Batch:
         if self.rerun or not self.store.finished([task.key], self.retry_errors):
             return claimed
         self.store.release(task.key)
-        self._finished.add(task.key)
-        self.done += 1
+        self._finish(task.key, task.document)
         return False
+
+    def _finish(self, key: str, document: Document) -> None:
+        self._finished.add(key)
+        self.done += 1
+        self.tallies[document.problem.name].done += 1
 
     def _job(self, task: Task) -> tuple[Work, Document]:
         document = task.document
@@ -121,10 +142,10 @@ class Batch:
             outcome = failed_row(work, document, outcome)
         self.store.add_row(outcome, keep_finished=not self.rerun)
         if outcome["limit_hit"] != "interrupted" and work.key not in self._finished:
-            self._finished.add(work.key)
-            self.done += 1
+            self._finish(work.key, document)
         if outcome["status"] == "error" and not outcome["refused"]:
             self.failed += 1
+        self.tallies[document.problem.name].add(outcome)
         return outcome
 
     def keep_claims(self) -> None:

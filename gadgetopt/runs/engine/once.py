@@ -111,20 +111,37 @@ def run_command(function: str, arguments: tuple[Any, ...], limits: Limits) -> in
     InputError, ModelRefused
         As raised by the function.
     """
-    process = SolverProcess(limits.threads)
-    watch = Watch(Call(function, arguments, limits), process, lambda: False, alone=True)
-    try:
-        outcome: Answer | Failure = watch.run()
-    except Crash as crash:
-        outcome = Failure(f"crashed: {crash}")
-    finally:
-        process.stop()
+    outcome = call_apart(function, arguments, limits)
     if isinstance(outcome, Failure):
         time_s = f"took more than {limits.time_s:g} s" if limits.time_s is not None else ""
         reason = time_s if outcome.limit_hit == "time_s" else outcome.reason
         print(f"gadgetopt: not verified: {reason}", file=sys.stderr)
         return 1
-    if outcome.error is not None:
-        raise outcome.error
     sys.stdout.write(outcome.printed)
     return outcome.code
+
+
+def call_apart(function: str, arguments: tuple[Any, ...], limits: Limits) -> Answer | Failure:
+    """Call a function in a process of its own; return its answer, or why there is none.
+
+    Parameters
+    ----------
+    function : str
+        As `module:name`; it prints its answer and returns an exit code.
+
+    Raises
+    ------
+    InputError, ModelRefused
+        As raised by the function.
+    """
+    process = SolverProcess(limits.threads)
+    watch = Watch(Call(function, arguments, limits), process, lambda: False, alone=True)
+    try:
+        outcome: Answer | Failure = watch.run()
+    except Crash as crash:
+        return Failure(f"crashed: {crash}")
+    finally:
+        process.stop()
+    if isinstance(outcome, Answer) and outcome.error is not None:
+        raise outcome.error
+    return outcome

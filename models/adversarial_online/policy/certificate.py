@@ -13,6 +13,7 @@ A policy that is consistent earns
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Annotated
 
@@ -61,20 +62,26 @@ def check_bound(
         long.
     """
     _check_fit(instance, certificate)
-    k, levels = instance.capacity_units, instance.levels
     weighted = [(s.levels, s.weight) for s in certificate.sequences]
     priced = list(zip(instance.predictions, certificate.prediction_prices, strict=False))
     total = sum((weight for _, weight in weighted), Fraction(0))
-    offline = sum((w * largest(instance.values(h), k) for h, w in weighted), Fraction(0))
-    earned = best_response(levels, k, [*weighted, *priced])
-    earned -= (instance.consistency or 0) * sum(
-        (price * largest(instance.values(h), k) for h, price in priced), Fraction(0)
-    )
+    offline = total_optimum(instance, weighted)
+    earned = best_response(instance.levels, instance.capacity_units, [*weighted, *priced])
+    earned -= (instance.consistency or 0) * total_optimum(instance, priced)
     if total <= 0:
         return None
     if instance.payoff == "regret":
         return (offline - earned) / total
     return offline / earned if earned > 0 else None
+
+
+def total_optimum(
+    instance: AdversarialOnlinePolicyInstance,
+    weighted: Iterable[tuple[tuple[int, ...], Fraction]],
+) -> Fraction:
+    """Return the offline optimum of weighted sequences, in all."""
+    k = instance.capacity_units
+    return sum((w * largest(instance.values(h), k) for h, w in weighted), Fraction(0))
 
 
 def _check_fit(

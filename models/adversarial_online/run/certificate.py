@@ -5,6 +5,8 @@ r"""Certificates of upper bounds on the offline welfare, and their check in exac
   .. math:: OPT \le \sum_r C_r \lambda_r + \sum_j \Big(v_j - \sum_r d_{jr} \lambda_r\Big)^+ .
 
   The prices that a policy posts at the end of its run are such a proof, without a solver.
+* `NearPrices`: prices, and a welfare than which the dynamic program over requests of small gain at
+  these prices finds nothing better; the check repeats it (`subproblems.core` of the family).
 * `Recursion`: the dynamic program over the units used, which the check repeats.
 """
 
@@ -22,6 +24,7 @@ from pydantic import Field
 from gadgetopt.numbers.exact import ceiling, check_prices, dot
 from gadgetopt.system.data import Certificate, Data, Rational
 
+from ..subproblems.core import Core
 from ..subproblems.whole import Whole
 from .instance import AdversarialOnlineRunInstance
 
@@ -44,6 +47,21 @@ class ResourcePrices(Data):
     price: tuple[Rational, ...]
 
 
+class NearPrices(Data):
+    r"""Prices :math:`\lambda_r`, and a welfare that no solution near them exceeds.
+
+    Attributes
+    ----------
+    price : tuple of Rational
+        Of a unit of each resource.
+    welfare : Rational
+    """
+
+    kind: Literal["near_prices"] = "near_prices"
+    price: tuple[Rational, ...]
+    welfare: Rational
+
+
 class Recursion(Data):
     """The dynamic program over the units used."""
 
@@ -53,7 +71,7 @@ class Recursion(Data):
 class AdversarialOnlineRunCertificate(Certificate):
     """A proof of an upper bound on the welfare of any seller, online or offline."""
 
-    proof: Annotated[ResourcePrices | Recursion, Field(discriminator="kind")]
+    proof: Annotated[ResourcePrices | NearPrices | Recursion, Field(discriminator="kind")]
 
     @classmethod
     def of(cls, prices: Sequence[Fraction]) -> AdversarialOnlineRunCertificate:
@@ -69,13 +87,36 @@ def check_bound(
     Raises
     ------
     ValueError
-        If the prices are not one of each resource and non-negative, or if the table of the dynamic
-        program would be too large.
+        If the prices are not one of each resource and non-negative, or if a dynamic program would
+        be too large.
     """
     if isinstance(certificate.proof, Recursion):
         whole, scale = instance.whole_values
         return Fraction(int(best_welfare(instance.capacity, whole, instance.demands)), scale)
+    if isinstance(certificate.proof, NearPrices):
+        return _near_prices(instance, certificate.proof)
     return price_bound(instance, certificate.proof.price)
+
+
+def core_at(instance: AdversarialOnlineRunInstance, price: Sequence[Fraction]) -> Core:
+    """Return the gains of the requests at prices.
+
+    Raises
+    ------
+    CoreTooLarge
+    """
+    whole, scale = instance.whole_values
+    return Core(instance.capacity, whole, instance.demands, price, scale)
+
+
+def _near_prices(instance: AdversarialOnlineRunInstance, proof: NearPrices) -> Fraction:
+    """Return the stated welfare, or that of the best solution if it is better."""
+    check_prices(proof.price, "price", len(instance.capacity), "resources")
+    core = core_at(instance, proof.price)
+    found = core.search(core.loss(proof.welfare))
+    if not found.complete:
+        raise ValueError("welfare: too many requests of small gain to find nothing better")
+    return proof.welfare if found.accepted is None else core.welfare(found.loss)
 
 
 def price_bound(instance: AdversarialOnlineRunInstance, price: Sequence[Fraction]) -> Fraction:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from gadgetopt.reporting.figures import BLUE, INK, PALE, RED, TEMPLATE
+from gadgetopt.reporting.figures import BLUE, PALE, RED, TEMPLATE
 
 from .cluster import ClusterInstance
 
@@ -25,7 +25,6 @@ def draw(instance: ClusterInstance) -> go.Figure:
             zmin=0.0,
             zmax=max(float(table.max()), 1e-9),
             texttemplate="%{z:.2f}" if instance.num_types <= MOST_WRITTEN else None,
-            textfont={"color": INK},
             colorbar={"title": {"text": "relative slowdown"}},
             hovertemplate="%{y} beside %{x}: %{z:.3g}<extra></extra>",
         )

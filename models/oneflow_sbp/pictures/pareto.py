@@ -72,7 +72,7 @@ def draw(instance: OneFlowSbpInstance) -> go.Figure:
                 mode="markers+text",
                 marker={"color": ORANGE, "size": 10, "symbol": "diamond"},
                 text=list(hand),
-                textposition="middle right",
+                textposition=_beside([p.memory_bytes for p in hand.values()]),
                 name="chosen by hand",
                 hovertemplate="%{text}: %{x:.4g} GB, %{y:.5g}<extra></extra>",
             ),
@@ -96,6 +96,12 @@ def draw(instance: OneFlowSbpInstance) -> go.Figure:
         yaxis={"title": {"text": f"cost, {unit_text(instance)}"}, "type": "log"},
     )
     return figure
+
+
+def _beside(memory_bytes: list[int]) -> list[str]:
+    """Return where labels stand: to the left of marks near the right end, else to the right."""
+    far = 0.7 * max(memory_bytes, default=0)
+    return ["middle left" if used > far else "middle right" for used in memory_bytes]
 
 
 def by_hand(instance: OneFlowSbpInstance) -> dict[str, Plan]:

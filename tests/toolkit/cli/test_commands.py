@@ -140,7 +140,9 @@ def test_compare_json_has_the_promised_keys_and_ends_with_ratios(cli, tiny, tmp_
 
 
 def test_compare_prints_the_table_people_look_at(cli, tiny, tmp_path):
-    out = cli("compare", tiny, "--methods", "sjf_bco,ladder", "--store", tmp_path / "s")[1]
+    store = tmp_path / "s"
+    given = ("compare", tiny, "--methods", "sjf_bco,ladder", "--store", store)
+    out = cli(*given, "--details")[1]
     for column in (
         "instance",
         "method",
@@ -148,12 +150,15 @@ def test_compare_prints_the_table_people_look_at(cli, tiny, tmp_path):
         "dual bound",
         "gap",
         "ratio",
-        "proven",
+        "theorem",
         "time",
     ):
         assert column in out
     # E4(a): three jobs refute the printed theorem (claimed ratio 1, measured 3/2).
     assert "EXCEEDED e4a_three_jobs, sjf_bco: measured ratio >= 1.5" in out
+    out = cli(*given, "--no-details")[1]
+    assert "EXCEEDED sjf_bco sjf_bco on e4a_three_jobs" in out
+    assert "dual bound" not in out
 
 
 def test_a_long_table_is_cut_and_says_so(cli, tiny, tmp_path, monkeypatch):
@@ -199,7 +204,7 @@ def test_ratios_hold_theorems_against_measurements(cli, tiny, tmp_path):
     cli("compare", tiny / "e4a_three_jobs.json", "--methods", "sjf_bco,ladder", "--store", store)
     rows = json.loads(cli("ratios", store, "--theorems", "--json")[1])
     claimed = next(r for r in rows if r["standing"] == "claimed")
-    assert (claimed["promised"], claimed["ratio_low"], claimed["verdict"]) == (1, 1.5, "exceeded")
+    assert (claimed["guarantee"], claimed["ratio_low"], claimed["verdict"]) == (1, 1.5, "exceeded")
     assert all(r["verdict"] != "exceeded" for r in rows if r["standing"] == "proven")
 
 
@@ -256,7 +261,10 @@ def test_schema_is_json(cli):
             "'--time-limit': 'soon' is not a positive number",
         ),
         (["solve", "TINY", "--gap", "1"], "'--gap': '1' is not a number in [0, 1)"),
-        (["solve", "TINY", "--plot", "x.png"], "--plot: x.png: .png, expected .html or .json"),
+        (
+            ["solve", "TINY", "--plot", "x.jpg"],
+            "--plot: x.jpg: .jpg, expected one of .html, .json, .png, .svg, .pdf",
+        ),
         (["compare", "TINY", "--methods", "magic"], "method 'magic'"),
         (["compare", "TINY", "--methods", ","], "names no method"),
         (["compare", "TINY", "--seeds", "0"], "'--seeds': '0' is not a positive integer"),
@@ -394,7 +402,10 @@ def test_pictures_are_drawn_by_name(tiny, tmp_path, cli, solution):
             "picture 'x': sjf_bco has no such picture (it has: gantt)",
         ),
         (["plot", "TINY"], "plot: the picture 'gantt' is of a solution, expected SOLUTION"),
-        (["plot", "TINY", "--out", "x.png"], "--out: x.png: .png, expected .html or .json"),
+        (
+            ["plot", "TINY", "--out", "x.jpg"],
+            "--out: x.jpg: .jpg, expected one of .html, .json, .png, .svg, .pdf",
+        ),
         (["verify", "TINY", "--bound", "TINY"], "TINY: kind: 'instance', expected 'certificate'"),
     ],
 )

@@ -11,8 +11,8 @@ import sys
 import pytest
 from toy import DOCUMENT
 
-from gadgetopt.cli.words import in_words, lines_of, quantity
 from gadgetopt.reporting.tables import render
+from gadgetopt.reporting.words import in_words, lines_of, quantity
 from gadgetopt.system.files import read
 from gadgetopt.system.registry import problem_names, problems
 from gadgetopt.trust.run import solve as run_method

@@ -44,7 +44,10 @@ def test_a_time_limit_leaves_a_checkpoint_and_exits_1(train):
         (("run",), "trainer 'run': toy has no such trainer (it has: walk)"),
         (("--preset", "huge"), "--preset: 'huge', expected one of small, long"),
         (("--set", "rounds=x"), "--set: rounds: 'x' is not of the type of its default, 20"),
-        (("--plot", "x.png"), "--plot: x.png: .png, expected .html or .json"),
+        (
+            ("--plot", "x.jpg"),
+            "--plot: x.jpg: .jpg, expected one of .html, .json, .png, .svg, .pdf",
+        ),
         (("--out", "."), ".: is a directory, expected a file"),
     ],
 )

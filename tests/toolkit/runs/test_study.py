@@ -25,7 +25,8 @@ from gadgetopt.system.generation import (
     parse_series,
     write_series,
 )
-from gadgetopt.system.registry import problem_names, problems
+from gadgetopt.system.registry import problem, problem_names, problems
+from gadgetopt.system.sweeps import points
 
 MALFORMED = Path(__file__).parents[2] / "malformed_studies"
 FILES = sorted(MALFORMED.glob("*.toml"))
@@ -117,14 +118,20 @@ def values_like(default):
     """Values that an option may have whose default is this."""
     text = st.text(max_size=8)
     if default is None:
-        return st.one_of(st.integers(), st.floats(0, 1e9), text, st.lists(st.integers()))
+        return st.one_of(st.integers(), st.floats(0, 1e9), text)
     if isinstance(default, bool):
         return st.booleans()
     if isinstance(default, int):
         return st.integers(1, 10**9)
     if isinstance(default, float):
         return st.one_of(st.floats(0, 1e300), st.integers(0, 10))
+    if isinstance(default, tuple):
+        return st.lists(st.integers(), min_size=1, max_size=3).map(tuple)
     return text
+
+
+def float_or_text(value):
+    return float(value) if isinstance(value, int) else value
 
 
 @st.composite
@@ -132,7 +139,11 @@ def series(draw):
     system = draw(st.sampled_from(problems()))
     generator = draw(st.sampled_from(system.generators))
     names = draw(st.lists(st.sampled_from([*generator.parameters, None]), unique=True))
-    options = {n: draw(values_like(generator.parameters[n])) for n in names if n is not None}
+    options = {}
+    for name in filter(None, names):
+        one = values_like(generator.parameters[name])
+        sweep = st.lists(one, min_size=1, max_size=3, unique_by=float_or_text)
+        options[name] = draw(one | sweep)
     given = Series(
         system=system.name,
         preset=generator.name,
@@ -221,11 +232,21 @@ def test_a_series_survives_being_said_in_one_word(given):
 
 @given(series(), series())
 def test_only_equal_instances_have_equal_names(one, other):
-    assume(one.model_copy(update={"count": 1}) != other.model_copy(update={"count": 1}))
-    assert one.label != other.label
-    assert one.label.isascii()
-    assert "/" not in one.label
-    assert len(one.label) < 200
+    parts = [points_of(s) for s in (one, other)]
+    assume(not any(point in parts[1] for point in parts[0]))
+    names = [s.model_copy(update={"count": 1}).names for s in (one, other)]
+    assert not set(names[0]) & set(names[1])
+    for name in (*names[0], *names[1]):
+        assert name.isascii()
+        assert "/" not in name
+        assert len(name) < 220
+
+
+def points_of(series):
+    """Return what each combination of a series' options is drawn from, as JSON."""
+    defaults = {g.name: g for g in problem(series.system).generators}[series.preset].parameters
+    given = (series.system, series.preset, series.seed)
+    return [json.dumps([*given, p], sort_keys=True) for p in points(series.options, defaults)]
 
 
 JSON = st.recursive(
@@ -392,6 +413,104 @@ def test_what_another_version_generated_otherwise_is_not_overwritten(tmp_path):
     assert json.loads(file.read_text()) == plain
 
 
+# -- sweeps ----------------------------------------------------------------------------------------
+
+
+def test_a_sweep_holds_count_instances_for_each_combination_named_by_all_that_is_given(tmp_path):
+    given = parse_series("sjf_bco:mini_paper:count=2:jobs=[6, 8]:servers=[4, 3]", "here")
+    files = write_series(given, tmp_path)
+    assert [f.stem for f in files] == [
+        f"sjf_bco_mini_paper_s0_jobs={jobs}_servers={servers}_00{k}"
+        for jobs in (6, 8)
+        for servers in (4, 3)  # both defaults are in the names: jobs 8 and servers 4
+        for k in range(2)
+    ]
+    for file in files:
+        document = read_instance(file)
+        told = document.origin["parameters"]
+        assert (len(document.data.jobs), len(document.data.server_gpus)) == (
+            told["jobs"],
+            told["servers"],
+        )
+
+
+def test_values_of_a_sweep_are_drawn_from_the_same_seeds(tmp_path):
+    files = write_series(
+        parse_series("sjf_bco:paper:count=2:jobs=9:servers=2:extra=[0.05,0.2]", "x"), tmp_path
+    )
+    weak, strong = [read_instance(f) for f in files[:2]], [read_instance(f) for f in files[2:]]
+    for one, other in zip(weak, strong, strict=True):
+        assert [one.origin[k] for k in ("seed", "index")] == [
+            other.origin[k] for k in ("seed", "index")
+        ]
+        assert one.data != other.data
+        # `extra` changes how strong contention is, not which jobs and servers are drawn.
+        assert one.data.server_gpus == other.data.server_gpus
+        assert [j.gpus for j in one.data.jobs] == [j.gpus for j in other.data.jobs]
+        assert [j.iterations for j in one.data.jobs] == [j.iterations for j in other.data.jobs]
+
+
+def test_generate_makes_the_instances_that_compare_makes(cli, tmp_path):
+    code, out, _ = cli(
+        *("generate", "sjf_bco", "--preset", "mini_paper", "--set", "jobs=[6,8]"),
+        *("--count", 2, "--out", tmp_path, "--json"),
+    )
+    assert code == 0
+    files = [Path(name) for name in json.loads(out)]
+    assert [f.stem for f in files] == [f"mini_paper_s0_jobs={n}_{k}" for n in (6, 8) for k in "01"]
+    series = write_series(
+        parse_series("sjf_bco:mini_paper:jobs=[6,8]:count=2", "x"), tmp_path / "series"
+    )
+    assert [read_instance(f).data for f in files] == [read_instance(f).data for f in series]
+
+
+@pytest.mark.parametrize(
+    ("spec", "options"),
+    [
+        ("adsp_training:paper:momenta=0.1,0.2", [{"momenta": [0.1, 0.2]}]),
+        ("adsp_training:paper:momenta=[0.1, 0.2]", [{"momenta": [0.1, 0.2]}]),
+        (
+            "adsp_training:paper:momenta=[[0.1], [0.2, 0.3]]",
+            [{"momenta": [0.1]}, {"momenta": [0.2, 0.3]}],
+        ),
+        ('bgl_cache:paper:fanouts=["5,3", "4,4"]', [{"fanouts": "5,3"}, {"fanouts": "4,4"}]),
+        ("bgl_cache:paper:fanouts=5,3", [{"fanouts": "5,3"}]),
+        ("sjf_bco:paper:p_cal=[3, 4]", [{"p_cal": 3}, {"p_cal": 4}]),
+        ("sjf_bco:paper:p_cal=[[3, 4]]", [{"p_cal": [3, 4]}]),
+        ("sjf_bco:paper:extra=[0, 1]", [{"extra": 0.0}, {"extra": 1.0}]),
+    ],
+)
+def test_a_list_is_a_sweep_if_it_is_deeper_than_the_default(spec, options):
+    series = parse_series(spec, "here")
+    (generator,) = [g for g in problem(series.system).generators if g.name == series.preset]
+    assert list(points(series.options, generator.parameters)) == options
+    assert parse_series(series.spec, "here") == series
+
+
+@pytest.mark.parametrize(
+    ("assignment", "said"),
+    [
+        ("extra=0.05,0.1", "several values are written extra=[0.05,0.1]"),
+        ("extra=[0.05,x]", "extra: 'x' is not of the type of its default, 0.15"),
+        ("extra=[0.1,0.1]", "extra: 0.1 is given twice"),
+        ("jobs=[]", "jobs: the list is empty, expected values"),
+        ("jobs=[[5]]", "jobs: '[5]' is not of the type of its default, 160"),
+        ("jobs=[5,0]", "jobs: 0 is not a positive number"),
+    ],
+)
+def test_mistakes_in_a_sweep_have_their_line(assignment, said, cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for command in (
+        ("compare", "--generate", f"sjf_bco:paper:{assignment}"),
+        ("generate", "sjf_bco", "--preset", "paper", "--set", assignment),
+    ):
+        code, out, err = cli(*command)
+        assert (code, out) == (2, "")
+        assert said in err
+        assert len(err.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
 # -- the page --------------------------------------------------------------------------------------
 
 
@@ -402,10 +521,11 @@ def test_the_example_of_the_page_is_a_study(root, tmp_path):
     path = tmp_path / "chapter3.toml"
     path.write_text(page.split("```toml\n")[1].split("```")[0])
     study = read_study(path)
-    assert [s.label for s in study.generate] == [
-        "sjf_bco_paper_s1",
-        "sjf_bco_mini_paper_s0_jobs=12",  # four servers are the preset's
+    assert [s.names[0] for s in study.generate] == [
+        "sjf_bco_paper_s1_extra=0.05_000",
+        "sjf_bco_mini_paper_s0_jobs=12_servers=4_000",
     ]
+    assert len(study.generate[0].names) == 3 * 20
 
 
 def test_the_page_names_every_field(root):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
@@ -11,14 +13,21 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers import seed_of
 from gadgetopt.system.result import Limits, MethodOutcome, Status, TracePoint
 
-from ..certificate import check_bound
+from ..certificate import check_bound, total_optimum
 from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySolution
 from ..subproblems.exactly import within_capacity
 from ..subproblems.master import Master
-from ..subproblems.seller import longest_lasting_share, tree_policy
+from ..subproblems.seller import Response, longest_lasting_share, tree_policy
+from ..subproblems.seller_program import best_policy_program
 from ..subproblems.sizes import check_kept_share
+from ..subproblems.worst_program import (
+    least_ratio,
+    worst_of_master_program,
+    worst_of_share_program,
+)
 
 #: Histories of a tree that is still walked through.
 MOST_HISTORIES = 200_000
@@ -32,6 +41,7 @@ def double_oracle(
     rng: np.random.Generator,
     *,
     seller: Literal["tree", "share"] = "tree",
+    oracle: Literal["dp", "milp"] = "dp",
     rounds: int = 1000,
 ) -> MethodOutcome:
     r"""Return a policy whose worst sequence is no worse than the best response allows.
@@ -47,10 +57,14 @@ def double_oracle(
     limits : Limits
         `time_s` stops between two rounds, `rel_gap` closes the bracket earlier.
     rng
-        Not used: nothing is drawn.
+        Draws the seed of HiGHS, for the integer programs.
     seller : "tree" or "share", default "tree"
         A sale probability of every history; or a share of OPT that is kept, for ratio games whose
         histories nobody can list. Its worst sequence is found by dynamic programming.
+    oracle : "dp" or "milp", default "dp"
+        Best responses by dynamic programming and enumeration; or the worst sequence by an integer
+        program and the best policy against the lottery by a linear one, by HiGHS. Where the integer
+        program is not closed in time, its bound says how good the policy is at least.
     rounds : int, default 1000
 
     Raises
@@ -78,6 +92,7 @@ def double_oracle(
     master = Master(instance)
     for j in range(len(instance.levels)):
         master.add([j])
+    game = _Game(instance, master, clock, seller, oracle, seed_of(rng))
     best: Floats | Fraction | None = None
     best_value = np.inf
     bound = -np.inf
@@ -92,25 +107,74 @@ def double_oracle(
         if status is not Status.OPTIMAL or clock.expired:
             limit_hit = "time_s"
             break
-        bound = master.value
+        with clock.phase("best policy"):
+            bound = game.value_of_lottery()
         with clock.phase("worst sequence"):
-            policy: Floats | Fraction
-            if seller == "tree":
-                policy, response = tree_policy(instance, master)
-            else:
-                response = longest_lasting_share(instance)
-                policy = 1 / Fraction(response.value)
+            policy, response = game.worst_sequence(best_value)
         stale += 1
-        if response.value < best_value:
+        if policy is not None and response.value < best_value:
             best, best_value, stale = policy, float(response.value), 0
         trace.append(TracePoint(clock.elapsed_s, best_value, bound))
-        if best_value - bound <= gap * max(abs(best_value), CLOSED_GAP):
+        if best is not None and best_value - bound <= gap * max(abs(best_value), CLOSED_GAP):
             break
         before = len(master.trie)
-        master.add(response.sequence)
-        if len(master.trie) == before and stale > PATIENCE:
-            break  # nothing is left to learn from the sequence
+        if response.sequence:
+            master.add(response.sequence)
+        if len(master.trie) == before and (stale > PATIENCE or oracle == "milp"):
+            # Nothing is left to learn from the sequence.
+            limit_hit = "time_s" if clock.expired else None
+            break
     return _outcome(instance, master, best, clock, trace, limit_hit, played)
+
+
+@dataclass(frozen=True)
+class _Game:
+    """The best responses of both players to what the master program plays."""
+
+    instance: AdversarialOnlinePolicyInstance
+    master: Master
+    clock: Clock
+    seller: Literal["tree", "share"]
+    oracle: Literal["dp", "milp"]
+    seed: int
+
+    def value_of_lottery(self) -> float:
+        """Return what the best policy against the adversary's lottery leaves to the adversary."""
+        if self.oracle == "dp":
+            return self.master.value
+        instance, certificate = self.instance, self.master.certificate()
+        weighted = [(s.levels, s.weight) for s in certificate.sequences]
+        priced = list(zip(instance.predictions, certificate.prediction_prices, strict=False))
+        earned = best_policy_program(instance, [*weighted, *priced], self.clock)
+        offline = total_optimum(instance, weighted)
+        earned -= float((instance.consistency or 0) * total_optimum(instance, priced))
+        weight = float(sum((w for _, w in weighted), Fraction(0)))
+        if weight <= 0 or (instance.payoff == "ratio" and earned <= 0):
+            return -np.inf
+        if instance.payoff == "regret":
+            return (float(offline) - earned) / weight
+        return float(offline) / earned
+
+    def worst_sequence(self, known: float) -> tuple[Floats | Fraction | None, Response]:
+        """Return the master's policy and its worst sequence; no policy if it is not below `known`.
+
+        All histories of a tree are written down for a policy that is to be kept.
+        """
+        instance, master = self.instance, self.master
+        if self.oracle == "dp":
+            if self.seller == "tree":
+                return tree_policy(instance, master)
+            response = longest_lasting_share(instance)
+            return 1 / Fraction(response.value), response
+        if self.seller == "tree":
+            answer = worst_of_master_program(instance, master, self.clock, self.seed)
+            kept = tree_policy(instance, master)[0] if answer.value < known else None
+            return kept, Response(answer.sequence, answer.value)
+        answer = worst_of_share_program(instance, self.clock, self.seed)
+        if not math.isfinite(answer.value):
+            return None, Response(answer.sequence, answer.value)
+        ratio = least_ratio(instance, answer)
+        return 1 / ratio, Response(answer.sequence, ratio)
 
 
 def _check_histories(instance: AdversarialOnlinePolicyInstance) -> None:

@@ -1,4 +1,4 @@
-"""The offline optimum: by sorting, by dynamic programming over units used, or by HiGHS."""
+"""The offline optimum: by sorting, by dynamic programming, or by HiGHS."""
 
 from __future__ import annotations
 
@@ -13,18 +13,27 @@ from gadgetopt.search.state import Search
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
+from ...subproblems.core import CoreTooLarge
 from ..bounds.hindsight import best_prices
 from ..certificate import (
     MOST_CELLS,
     MOST_STEPS,
     AdversarialOnlineRunCertificate,
     Bytes,
+    NearPrices,
     Recursion,
     best_welfare,
+    core_at,
     price_bound,
 )
 from ..formulations import packing
 from ..instance import AdversarialOnlineRunInstance, AdversarialOnlineRunSolution, Play
+
+#: Parts of the smallest amount of money in which the prices of the core are; it is searched in
+#: 64-bit integers.
+FINE = 2**10
+#: States of the first search.
+BEAM = 2_000
 
 
 def offline(
@@ -34,10 +43,12 @@ def offline(
 
     1. The best prices, by sorting or by HiGHS's linear program, and requests accepted greedily in
        the order of their gain over these prices. Of units of one resource this is optimal.
-    2. Where bound and requests do not meet, a dynamic program, if its table is small.
-    3. Else the integer program, by HiGHS.
+    2. Where bound and requests do not meet, a dynamic program over the requests whose gain at these
+       prices is small: a beam of states for a good solution, then all states better than it.
+    3. Where there are too many of them, a dynamic program over the units used, if its table is
+       small, else the integer program, by HiGHS.
 
-    The bounds of the first two have certificates; that of HiGHS, if it is better, is its word.
+    All bounds but that of HiGHS, which is its word, have certificates.
     """
     search: Search[AdversarialOnlineRunSolution] = Search("max", limits, gap=0.0)
     with search.clock.phase("prices"):
@@ -46,6 +57,9 @@ def offline(
             certificate = AdversarialOnlineRunCertificate.of(prices)
             search.prove(price_bound(instance, prices), certificate)
             _offer(search, instance, _by_gain(instance, prices))
+    if prices is not None and not search.over:
+        with search.clock.phase("near prices"):
+            _near_prices(search, instance, prices)
     if not search.over:
         cells = math.prod(c + 1 for c in instance.capacity)
         if cells <= MOST_CELLS and cells * len(instance.value) <= MOST_STEPS:
@@ -88,6 +102,30 @@ def _by_gain(instance: AdversarialOnlineRunInstance, prices: Sequence[Fraction])
             if not any(left):
                 break
     return sorted(accepted)
+
+
+def _near_prices(
+    search: Search[AdversarialOnlineRunSolution],
+    instance: AdversarialOnlineRunInstance,
+    prices: Sequence[Fraction],
+) -> None:
+    """Search among requests of small gain, first along a beam."""
+    _, scale = instance.whole_values
+    coarse = [Fraction(round(price * scale * FINE), scale * FINE) for price in prices]
+    try:
+        core = core_at(instance, coarse)
+        for beam in (BEAM, None):
+            loss = core.loss(Fraction(search.value))
+            found = core.search(loss, beam=beam, stop=lambda: search.clock.expired)
+            if found.accepted is not None:
+                _offer(search, instance, found.accepted)
+            if found.complete:
+                welfare = Fraction(search.value)
+                proof = NearPrices(price=tuple(coarse), welfare=welfare)
+                search.prove(welfare, AdversarialOnlineRunCertificate(proof=proof))
+                return
+    except CoreTooLarge:
+        return  # the other methods need no 64 bits
 
 
 def _by_recursion(instance: AdversarialOnlineRunInstance) -> list[int]:

@@ -110,6 +110,6 @@ def draw_ratios(instance: AdversarialOnlineRunInstance) -> go.Figure:
         legend=LEGEND_ABOVE,
         margin={"t": 110},
         xaxis={"title": {"text": "units k"}, "type": "log"},
-        yaxis={"title": {"text": "ratio"}},
+        yaxis={"title": {"text": "ratio"}, "type": "log"},
     )
     return figure

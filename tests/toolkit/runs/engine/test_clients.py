@@ -16,8 +16,9 @@ from gadgetopt.runs.engine import supervisor
 from gadgetopt.runs.engine.client import BUNDLE_MOST, Engine
 from gadgetopt.runs.engine.work import Work, default_grace_s
 from gadgetopt.runs.grid import grid
-from gadgetopt.runs.progress import Lines, WorstRatio, duration
+from gadgetopt.runs.progress import Lines, Pace, duration, told
 from gadgetopt.runs.store import Store
+from gadgetopt.runs.tally import Tally
 from gadgetopt.system.files import read
 from gadgetopt.system.result import Limits
 
@@ -131,34 +132,65 @@ def test_grace_grows_with_the_limit():
 # -- progress --------------------------------------------------------------------------------------
 
 
-def row(objective, instance="a", method="m"):
+def ended(status="feasible", fingerprint="a", time_s=1.0, limit_hit=None, refused=0):
     return {
-        "objective": objective, "fingerprint": instance, "instance": instance, "method": method,
-        "problem": "torture",
+        "status": status, "fingerprint": fingerprint, "time_s": time_s, "limit_hit": limit_hit,
+        "refused": refused,
     }  # fmt: skip
 
 
-def test_the_worst_ratio_is_that_of_the_worst_objective_to_the_best_known(torture):
-    worst = WorstRatio()
-    for given in (row(None), row("6", method="x"), row("3", method="y"), row("4", "b", "z")):
-        worst.add(given)
-    assert (worst.now.ratio, worst.now.instance, worst.now.method) == (2.0, "a", "y")
-    worst.add(row("12", "b"))
-    assert (worst.now.ratio, worst.now.instance, worst.now.method) == (3.0, "b", "z")
+def test_a_tally_counts_errors_limits_and_closed_instances():
+    tally = Tally(total=9, instances=3)
+    for row in (
+        ended(), ended("optimal"), ended("optimal"), ended("optimal", "b"), ended("error"),
+        ended("error", refused=1), ended(limit_hit="time_s"), ended(limit_hit="gap"),
+    ):  # fmt: skip
+        tally.add(row)
+    assert (tally.ended, tally.seconds) == (8, 8.0)
+    assert (tally.errors, tally.limits, tally.closed) == (1, 1, {"a", "b"})
 
 
-def test_lines_say_how_far_it_is(torture):
+def test_a_line_says_how_far_it_is_and_names_no_random_baseline():
     said = []
-    lines, batch = Lines(said.append, every_s=0.0), SimpleNamespace(done=0, total=4, failed=0)
+    tally = Tally(total=4, instances=2)
+    batch = SimpleNamespace(done=0, total=4, tallies={"torture": tally})
+    lines = Lines(said.append, every_s=0.0)
     lines.begin(batch, "http://127.0.0.1:1/status")
-    batch.done, batch.failed = 1, 1
-    lines.result(row("6"), batch)
+    batch.done = tally.done = 2
+    tally.add(ended("error"))
+    tally.add(ended("optimal"))
+    lines.result(ended(), batch)
     lines.tick(batch, running=2)
-    assert said[0].startswith("1 of 4 runs done, 1 failed, ")
-    assert "worst ratio so far >= 1.000 (a, m)" in said[0]
+    assert said[0].startswith("2 of 4 runs done, 1 error, 1 of 2 instances closed, ")
     assert said[0].endswith("Dask's dashboard: http://127.0.0.1:1/status")
     assert "2 running" in said[1]
     assert "dashboard" not in said[1]
+    assert told(batch, None, None).endswith("closed, ? left")
+
+
+def test_lines_come_at_growing_distances(monkeypatch):
+    now, said = [0.0], []
+    monkeypatch.setattr("gadgetopt.runs.progress.time.monotonic", lambda: now[0])
+    batch = SimpleNamespace(done=0, total=4, tallies={})
+    lines = Lines(said.append)
+    lines.begin(batch, None)
+    for second in range(3 * 3600):
+        now[0] = float(second)
+        lines.tick(batch, 1)
+    assert 40 < len(said) < 70  # of three hours
+
+
+def test_the_time_left_of_a_system_is_that_of_its_own_runs():
+    quick = Tally(total=100, done=50, ended=50, seconds=5.0)
+    slow = Tally(total=10, done=5, ended=5, seconds=50.0)
+    unknown = Tally(total=1)
+    pace = Pace()
+    pace.started_s -= 57.75  # one run at a time
+    left = pace.left_s({"quick": quick, "slow": slow, "unknown": unknown})
+    assert left["quick"] == pytest.approx(7.5, rel=0.01)
+    assert left["slow"] == pytest.approx(50.25, rel=0.01)
+    assert left["unknown"] == pytest.approx(57.75 / 55, rel=0.01)
+    assert pace.left_s({"unknown": unknown}) is None
 
 
 @pytest.mark.parametrize(
@@ -169,7 +201,7 @@ def test_times_are_written_as_people_say_them(seconds, text):
     assert duration(seconds) == text
 
 
-def test_the_live_view_shows_what_is_going_on(piles, tmp_path):
+def test_the_live_view_shows_each_system(piles, tmp_path):
     import io
 
     from rich.console import Console
@@ -177,12 +209,29 @@ def test_the_live_view_shows_what_is_going_on(piles, tmp_path):
     from gadgetopt.runs.progress import Live
 
     console = Console(file=io.StringIO(), force_terminal=True, width=100)
-    live = Live(console)
-    compare([piles(1)], ["greedy", "exact"], workers=0, watch=live)
-    live.tick(SimpleNamespace(done=2, total=2, failed=0), running=1)
+    live, batches = Live(console), []
+    live.begin_was, live.begin = live.begin, lambda batch, link: (
+        batches.append(batch), live.begin_was(batch, link)
+    )  # fmt: skip
+    compare([piles(2)], ["greedy", "exact"], workers=0, watch=live)
+    live.tick(batches[0], running=1)
     live.end()
-    assert "2/2" in console.file.getvalue()
-    assert "worst ratio so far" in console.file.getvalue()
+    shown = console.file.getvalue()
+    assert "4/4" in shown
+    for word in ("torture", "errors", "limits hit", "closed", "left"):
+        assert word in shown
+    assert "worst ratio" not in shown
+
+
+def test_instances_closed_in_an_earlier_session_are_counted(piles, tmp_path):
+    from gadgetopt.runs.engine.batch import Batch
+
+    folder, path = piles(2), tmp_path / "runs.sqlite"
+    compare([folder], ["exact"], store=path, workers=0)
+    with Store(path) as store:
+        batch = Batch(grid([folder], ["exact", "greedy"]), store, 5.0, False, False)
+    (tally,) = batch.tallies.values()
+    assert (tally.total, tally.done, tally.instances, len(tally.closed)) == (4, 2, 2, 2)
 
 
 def test_a_million_unanswered_questions_are_asked_in_pieces(tmp_path):

@@ -1,0 +1,328 @@
+"""`solve`, `verify`, `compare` and `ratios`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gadgetopt.errors import InputError
+from gadgetopt.system.data import Certificate, Solution
+from gadgetopt.system.declaration import resolved
+from gadgetopt.system.files import Document, read_certificate, read_instance, read_solution
+from gadgetopt.system.result import Evaluation, Limits, Result
+
+if TYPE_CHECKING:
+    from gadgetopt.api.comparison import Comparison
+    from gadgetopt.runs.progress import Watch
+    from gadgetopt.system.methods import MethodCall
+
+
+def solve(
+    instance: Document[Any] | Path | str,
+    method: MethodCall | str | None = None,
+    limits: Limits | None = None,
+    seed: int = 0,
+    *,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    memory_mb: float | None = None,
+    gap: float | None = None,
+) -> Result:
+    """Run a method on an instance; re-evaluate its solution and check its claims.
+
+    The method runs in this process and must respect the limits itself; `compare`, and the command
+    of the same name, run it in a separate process that enforces them.
+
+    Parameters
+    ----------
+    instance : Document or path
+    method : str, optional
+        `name` or `name:key=value:...`; default the system's own.
+    limits : Limits, optional
+        Default: no time limit, one thread, relative gap 0.
+    seed : int
+        Seed of the method's random generator and of the solvers.
+    time_limit : float, optional
+        Seconds; like the further limits instead of `limits`, under the command line's names.
+    threads : int, optional
+        Solver threads.
+    memory_mb : float, optional
+        Memory that the solver may use, if it can limit it.
+    gap : float, optional
+        Relative gap at which the solve may stop.
+
+    Returns
+    -------
+    Result
+        A method that raises, or makes a false claim, gives the status `error` and a `reason`.
+
+    Raises
+    ------
+    InputError
+        If the problem has no such method, the method no such parameter, or the limits are given
+        twice.
+    """
+    from gadgetopt.trust.run import solve as run
+
+    within = limits_of(limits, time_limit, threads, memory_mb, gap)
+    document = as_instance(instance)
+    return run(document, method or document.problem.default_method, within, seed)
+
+
+def verify(
+    instance: Document[Any] | Path | str,
+    solution: Document[Any] | Result | Solution | Path | str,
+    certificate: Document[Any] | Certificate | Path | str | None = None,
+) -> Evaluation:
+    """Evaluate a solution of an instance, and compare it with a certificate's bound if given.
+
+    Parameters
+    ----------
+    instance : Document or path
+    solution : Document, Result, Solution or path
+        What `solve` or `read` returned, the `solution` of a result, or a file.
+    certificate : Document, Certificate or path, optional
+        What `read` returned, the `certificate` of a result, or a file.
+
+    Raises
+    ------
+    InputError
+        If there is no solution, it belongs to another problem, or the certificate proves nothing.
+    BoundRefuted
+        If the solution is feasible and better than the certificate's bound.
+    """
+    from gadgetopt.trust.run import verify as check
+
+    document = as_instance(instance)
+    proof = None if certificate is None else _as_certificate(document, certificate)
+    return check(document, as_solution(document, solution), proof)
+
+
+def as_instance(given: Document[Any] | Path | str) -> Document[Any]:
+    """Return an instance that is given as a document or as a file.
+
+    Raises
+    ------
+    InputError
+        If it is neither, or not an instance.
+    """
+    if isinstance(given, Path | str):
+        return read_instance(given)
+    if not isinstance(given, Document):
+        what = "what `gadgetopt.read` returns, or a path"
+        raise InputError(f"instance: is of type {type(given).__name__}, expected {what}")
+    if given.kind != "instance":
+        raise InputError(f"instance: {given.name!r} is of kind {given.kind!r}, expected 'instance'")
+    return given
+
+
+def as_solution(
+    instance: Document[Any], given: Document[Any] | Result | Solution | Path | str
+) -> Document[Any]:
+    """Return a solution of an instance that is given in any form, as a document.
+
+    Raises
+    ------
+    InputError
+        If there is none, or it is of another problem.
+    """
+    system = instance.problem
+    if isinstance(given, Path | str):
+        return read_solution(given)
+    if isinstance(given, Result):
+        if given.solution is None:
+            raise InputError(f"solution: {given.method} has none on {given.instance}")
+        if given.problem != system.name:
+            raise InputError(f"solution: is of {given.problem}, expected {system.name}")
+        given = given.solution
+    if isinstance(given, Document):
+        if given.kind != "solution":
+            raise InputError(
+                f"solution: {given.name!r} is of kind {given.kind!r}, expected 'solution'"
+            )
+        return given
+    expected = resolved(system.solution_type)
+    if not isinstance(given, expected):
+        raise InputError(
+            f"solution: is of type {type(given).__name__}, expected {expected.__name__}, "
+            "what `solve` or `read` returned, or a path"
+        )
+    return Document(system, "solution", instance.name, given, instance=instance)
+
+
+def _as_certificate(
+    instance: Document[Any], given: Document[Any] | Certificate | Path | str
+) -> Document[Any]:
+    if isinstance(given, Path | str):
+        return read_certificate(given)
+    if isinstance(given, Certificate):
+        path = Path("certificate")  # the name of the place in messages
+        return Document(instance.problem, "certificate", instance.name, given, path=path)
+    return given
+
+
+def limits_of(
+    limits: Limits | None,
+    time_limit: float | None,
+    threads: int | None,
+    memory_mb: float | None,
+    gap: float | None,
+) -> Limits:
+    """Return the limits that are given as one value or one by one.
+
+    Raises
+    ------
+    InputError
+        If they are given both ways, or a number is out of range.
+    """
+    names = ("time_limit", "threads", "memory_mb", "gap")
+    single = dict(zip(names, (time_limit, threads, memory_mb, gap), strict=True))
+    given = {name: value for name, value in single.items() if value is not None}
+    if limits is not None:
+        if given:
+            raise InputError(f"{', '.join(given)}: given beside `limits`, expected one of the two")
+        return limits
+    for name, value in given.items():
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if name == "gap" and not (number and 0 <= value < 1):
+            raise InputError(f"gap: {value!r} is not a number in [0, 1)")
+        if name != "gap" and not (number and 0 < value < math.inf):
+            raise InputError(f"{name}: {value!r} is not a positive number")
+        if name == "threads" and value != int(value):
+            raise InputError(f"threads: {value!r} is not a positive integer")
+    return Limits(time_limit, int(threads or 1), memory_mb, gap or 0.0)
+
+
+def compare(
+    paths: Path | str | Iterable[Document[Any] | Path | str],
+    methods: str | Sequence[str] = (),
+    *,
+    limits: Limits | None = None,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    memory_mb: float | None = None,
+    gap: float | None = None,
+    seeds: int = 1,
+    first_seed: int = 0,
+    store: Path | str | None = None,
+    rerun: bool = False,
+    retry_errors: bool = False,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    grace_s: float | None = None,
+    details: bool = True,
+    progress: bool | None = None,
+    on_result: Callable[[Result, int, int], None] | None = None,
+    watch: Watch | None = None,
+) -> Comparison:
+    """Run methods on instances and return the ratio table.
+
+    Parameters
+    ----------
+    paths : path, or iterable of paths and Documents
+        Instance files, directories or globs; instances as `read` and `generate` return them.
+    methods : str or sequence of str
+        Names, kinds or "all"; default: what each system declares as its main comparison.
+    limits : Limits
+        For each run. Time and memory are enforced from outside the method.
+    time_limit, threads, memory_mb, gap : float, int, float, float, optional
+        The same one by one, instead of `limits`.
+    seeds, first_seed : int
+        Stochastic methods run once for each of `seeds` seeds from `first_seed` on.
+    store : path, optional
+        SQLite file; finished runs found in it are not repeated. Without it the runs are kept in a
+        temporary file as long as the comparison is.
+    rerun : bool
+        Repeat runs that the store holds.
+    retry_errors : bool
+        Repeat runs that the store holds as errors.
+    scheduler : str, optional
+        Address of a Dask scheduler whose workers do the runs.
+    workers : int, optional
+        Runs at a time on this machine; default as many as its cores allow. 0 does them in this very
+        process, where nothing is enforced and a method that crashes ends everything: for debugging.
+    grace_s : float, optional
+        Seconds beyond its time limit after which a method is interrupted, and again after which it
+        is stopped; default the larger of 5 s and a tenth of the limit.
+    details : bool
+        True if the results include their solutions, certificates and traces.
+    progress : bool, optional
+        Show progress; default only in a notebook and at a prompt.
+    on_result : callable, optional
+        Called as `on_result(result, done, total)` after each run, without those details.
+    watch : Watch, optional
+        Notified of everything that happens, in the place of the progress.
+
+    Raises
+    ------
+    InputError
+        If a path, file or method name is wrong, limits are given twice, or the scheduler cannot be
+        used.
+    SchedulerLost
+        If the scheduler is lost; finished runs are in the store.
+
+    Notes
+    -----
+    A method that does not support an instance has no row for it, unless it was named explicitly.
+
+    Ctrl-C ends the comparison early; the table of the finished runs is returned, and a warning says
+    how many there are.
+    """
+    from gadgetopt.api.comparison import Comparison, Scratch
+    from gadgetopt.api.progress import watching
+    from gadgetopt.runs.comparison import compare as run
+
+    within = limits_of(limits, time_limit, threads, memory_mb, gap)
+    scratch = Scratch()
+    kept = scratch.folder / "runs.sqlite" if store is None else Path(store)
+    with watching(watch, progress, new=store is None) as told:
+        entries = run(
+            _files([paths] if isinstance(paths, Path | str) else paths, scratch.folder),
+            (methods,) if isinstance(methods, str) else methods,
+            limits=within,
+            seeds=seeds,
+            first_seed=first_seed,
+            store=kept,
+            rerun=rerun,
+            retry_errors=retry_errors,
+            scheduler=scheduler,
+            workers=workers,
+            grace_s=grace_s,
+            details=details,
+            on_result=on_result,
+            watch=told,
+        )
+    return Comparison(entries, kept, scratch if store is None else None)
+
+
+def _files(given: Iterable[Document[Any] | Path | str], folder: Path) -> list[Path | str]:
+    """Return paths of instances; those that are at hand only are written to a folder."""
+    from gadgetopt.system.files import write
+
+    paths: list[Path | str] = []
+    for k, one in enumerate(given):
+        if isinstance(one, Path | str):
+            paths.append(one)
+            continue
+        document = as_instance(one)
+        path = folder / "given" / f"{k:06d}.json"
+        write(replace(document, path=path), path)
+        paths.append(path)
+    return paths
+
+
+def ratios(store: Path | str) -> Comparison:
+    """Return the ratio table of a store, without the runs that methods refused.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or not a store.
+    """
+    from gadgetopt.api.comparison import Comparison
+    from gadgetopt.reporting.tables import ratios as table
+
+    return Comparison(table(store), Path(store))

@@ -1,0 +1,162 @@
+"""The command `formulations`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gadgetopt.cli.options import Json, Memory, Seed, Threads, TimeLimit, limits
+from gadgetopt.reporting.words import quantity
+from gadgetopt.system.result import Limits
+
+if TYPE_CHECKING:
+    from gadgetopt.system.declaration import Formulation
+    from gadgetopt.system.files import Document
+
+
+def formulations(
+    file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="Instance file.")],
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--formulation", help="Only this one, repeatable; see `list SYSTEM`."),
+    ] = None,
+    solve: Annotated[
+        bool, typer.Option("--solve", help="Solve each by each of its declared backends.")
+    ] = False,
+    time_limit: TimeLimit = 60.0,
+    threads: Threads = 1,
+    memory_mb: Memory = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> int:
+    """Compare the formulations of an instance: size, LP bound, root bound, nodes, time."""
+    from gadgetopt.reporting.formulations import calls, chosen, columns, solved_row
+    from gadgetopt.runs.engine.once import Once
+    from gadgetopt.system.files import read_instance
+
+    instance = read_instance(file)
+    given = limits(time_limit, threads, memory_mb, 0.0)
+    rows: list[dict[str, Any]] = []
+    for formulation in chosen(instance.problem, names or ()):
+        row = _model_row(file, instance, formulation, given)
+        if not solve:
+            rows.append(row)
+            continue
+        for call in calls(instance.problem, formulation):
+            result = Once(threads).solve(instance, call, given, seed).result
+            rows.append(solved_row(row, result))
+    if as_json:
+        full = [{key: row.get(key) for key in columns(solve)} for row in rows]
+        typer.echo(json.dumps(full, indent=1, allow_nan=False))
+    else:
+        print_formulations(instance, rows, solved=solve)
+    return 0
+
+
+def _model_row(
+    file: Path, instance: Document, formulation: Formulation, given: Limits
+) -> dict[str, Any]:
+    """Return the row of a model, which a process of its own builds and relaxes."""
+    from gadgetopt.runs.engine.once import call_apart
+    from gadgetopt.runs.engine.work import Failure, default_grace_s
+
+    time_s = None if given.time_s is None else given.time_s + default_grace_s(given.time_s)
+    enforced = Limits(time_s, given.threads, given.memory_mb)
+    asked = (file, formulation.name, given)
+    answer = call_apart("gadgetopt.cli.formulations:print_model_row", asked, enforced)
+    if isinstance(answer, Failure):
+        took = f"took more than {time_s:g} s" if time_s is not None else ""
+        return {
+            "formulation": formulation.name,
+            "strength": formulation.strength,
+            "model_class": formulation.model_class,
+            "note": took if answer.limit_hit == "time_s" else answer.reason,
+        }
+    row: dict[str, Any] = json.loads(answer.printed)
+    return row
+
+
+def print_model_row(file: Path, formulation: str, given: Limits) -> int:
+    """Print the row of a model as JSON, in the process that this is called in."""
+    from gadgetopt.reporting.formulations import model_row
+    from gadgetopt.system.files import read_instance
+    from gadgetopt.system.methods import find_formulation
+
+    instance = read_instance(file)
+    found = find_formulation(instance.problem, formulation)
+    typer.echo(json.dumps(model_row(instance, found, given), allow_nan=False))
+    return 0
+
+
+def print_formulations(instance: Document, rows: list[dict[str, Any]], *, solved: bool) -> None:
+    """Print the table."""
+    from rich import box
+    from rich.table import Table
+
+    from gadgetopt.cli.printing import console
+
+    problem = instance.problem
+    typer.echo(f"{instance.name} ({problem.name}): {problem.sense}imise ", nl=False)
+    typer.echo(quantity(problem.objective))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    words = {
+        "formulation": "formulation",
+        "strength": "",
+        "continuous": "cont.",
+        "integer": "int.",
+        "binary": "bin.",
+        "rows": "rows",
+        "nonzeros": "nonzeros",
+        "lp_bound": "LP bound",
+    }
+    if solved:
+        words |= {
+            "backend": "solver",
+            "root_bound": "root bound",
+            "bound": "bound",
+            "objective": "objective",
+            "status": "status",
+            "nodes": "nodes",
+        }
+        if any(row.get("branches") is not None for row in rows):
+            words["branches"] = "branches"
+        words["time_s"] = "time (s)"
+    texts = ("formulation", "strength", "backend", "status")
+    for key, head in words.items():
+        side: Any = "left" if key in texts else "right"
+        table.add_column(head, justify=side, overflow="fold", no_wrap=key == "formulation")
+    for row in rows:
+        table.add_row(*(_cell(row, key) for key in words))
+    screen = console()
+    screen.print(table)
+    for line in _notes(rows):
+        screen.print(line, style="dim", highlight=False, markup=False)
+
+
+def _cell(row: dict[str, Any], key: str) -> str:
+    value = row.get(key)
+    if key == "lp_bound" and row.get("nonlinear_rows"):
+        return "not linear"
+    if key == "strength" and value == "exact":
+        return ""
+    if key == "status" and row.get("limit_hit"):
+        return f"{value}, {row['limit_hit']}"
+    if value is None:
+        return ""
+    if key == "time_s":
+        return f"{value:.2f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _notes(rows: list[dict[str, Any]]) -> list[str]:
+    told: dict[str, None] = {}
+    for row in rows:
+        if row.get("note") and (row.get("status") == "error" or not row.get("nonlinear_rows")):
+            backend = f"@{row['backend']}" if row.get("backend") else ""
+            told[f"{row['formulation']}{backend}: {row['note']}"] = None
+    return list(told)

@@ -1,0 +1,144 @@
+"""The command `plot`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from gadgetopt.cli.options import (
+    FIGURE_FILE,
+    Instances,
+    Methods,
+    Systems,
+    check_outputs,
+    count,
+    names_of,
+)
+from gadgetopt.errors import InputError
+
+if TYPE_CHECKING:
+    from gadgetopt.system.declaration import Picture, Problem
+
+
+def plot(
+    instance: Annotated[
+        Path,
+        typer.Argument(
+            metavar="INSTANCE", help="Instance file; with --run or --x a store of runs."
+        ),
+    ],
+    solution: Annotated[Path | None, typer.Argument(metavar="[SOLUTION]")] = None,
+    run: Annotated[
+        str | None,
+        typer.Option(metavar="KEY", help="Draw the solution of this run of a store."),
+    ] = None,
+    picture: Annotated[
+        str | None, typer.Option(help="Which picture; default the system's first, see `list`.")
+    ] = None,
+    x: Annotated[
+        str | None,
+        typer.Option(
+            "--x",
+            help="Draw the runs of a store against this column: param_extra, size_jobs, ...",
+            metavar="COLUMN",
+        ),
+    ] = None,
+    y: Annotated[
+        str,
+        typer.Option(
+            "--y",
+            help="With --x: ratio, net_ratio, gap, time_s, objective or another column.",
+            metavar="COLUMN",
+        ),
+    ] = "ratio",
+    by: Annotated[
+        str, typer.Option("--by", help="With --x: a curve for each value.", metavar="COLUMN")
+    ] = "method",
+    systems: Systems = None,
+    methods: Methods = None,
+    instances: Instances = None,
+    out: Annotated[Path, typer.Option(help=f"{FIGURE_FILE}.")] = Path("plot.html"),
+    width: Annotated[
+        int | None,
+        typer.Option(
+            help=".png, .svg, .pdf: pixels of 1/96 inch; default 1000. The narrower, the larger "
+            "the text on paper.",
+            parser=count,
+            metavar="PX",
+        ),
+    ] = None,
+    transparent: Annotated[
+        bool, typer.Option("--transparent", help="Leave out the white background.")
+    ] = False,
+) -> None:
+    """Draw an instance, a solution, the solution of a stored run, or a store's runs over a column.
+
+    With --x: the median of the runs at each value of the column, with a band between the quartiles.
+    """
+    from gadgetopt.reporting.images import check_figure_file, write_figure
+    from gadgetopt.runs.store_file import is_store
+
+    check_figure_file("--out", out)
+    check_outputs(out, read=instance)
+    if solution is not None:
+        check_outputs(out, read=solution)
+    if x is not None:
+        if solution is not None or run is not None or picture is not None:
+            raise InputError("--x: draws the runs of a store, expected nothing else to draw")
+        only = {"systems": systems, "methods": methods, "instances": instances}
+        figure = _figure_of_runs(instance, x, y, by, only)
+    elif run is None:
+        if is_store(instance):
+            raise InputError(f"{instance}: is a store, expected --x COLUMN or --run KEY")
+        figure = _figure_of_files(instance, solution, picture)
+    elif solution is None:
+        figure = _figure_of_run(instance, run, picture)
+    else:
+        raise InputError(f"--run: {run!r} and the solution {solution}: expected one of the two")
+    write_figure(figure, out, width_px=width, transparent=transparent)
+
+
+def _figure_of_runs(store: Path, x: str, y: str, by: str, only: dict[str, str | None]) -> Any:
+    from gadgetopt.reporting.curves_of_runs import plot_runs
+
+    chosen = {option: names_of(text) for option, text in only.items()}
+    return plot_runs(store, x, y, by, **chosen)
+
+
+def _figure_of_files(instance: Path, solution: Path | None, picture: str | None) -> Any:
+    from gadgetopt.reporting.figures import drawn
+    from gadgetopt.system.files import read_instance, read_solution
+    from gadgetopt.trust.run import same_problem
+
+    document = read_instance(instance)
+    chosen = find_picture(document.problem, picture)
+    if chosen.of == "instance":
+        return drawn(document.problem, chosen, document.data)
+    if solution is None:
+        raise InputError(f"plot: the picture {chosen.name!r} is of a solution, expected SOLUTION")
+    decision = read_solution(solution)
+    same_problem(document, decision)
+    return drawn(document.problem, chosen, document.data, decision.data, str(solution))
+
+
+def _figure_of_run(store: Path, start: str, picture: str | None) -> Any:
+    from gadgetopt.reporting.figures import drawn
+    from gadgetopt.reporting.html_report.reading import find_key, solved
+    from gadgetopt.runs.store import Store
+
+    with Store(store, create=False) as runs:
+        document, solution = solved(runs, find_key(runs, start))
+    chosen = find_picture(document.problem, picture)
+    return drawn(document.problem, chosen, document.data, solution)
+
+
+def find_picture(system: Problem, name: str | None) -> Picture:
+    """Return a system's picture by name; by default the first that shows a solution."""
+    from gadgetopt.api.looking import find_picture
+
+    chosen = find_picture(system, name, "solution")
+    if chosen is None:
+        raise InputError(f"picture: {system.name} has no picture of a solution")
+    return chosen

@@ -1,0 +1,237 @@
+"""What a summary says, in sentences: how far from optimal, proved by whom, and what failed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from gadgetopt.reporting.cells import counted, share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Methods named in one sentence.
+_MOST_NAMED = 3
+
+#: Systems beyond which they share one sentence.
+_MOST_SYSTEMS = 4
+
+_VOUCHERS = {
+    "verified": "verified",
+    "cross_checked": "cross-checked",
+    "solver": "claimed by a solver",
+}
+
+Row = dict[str, Any]
+
+
+def headline(frame: pd.DataFrame) -> list[str]:
+    """Return what a summary says in a few sentences, the findings before the failures.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        From `gadgetopt.summary`, not grouped by any column.
+    """
+    return [*findings(frame), *failures(frame)]
+
+
+def findings(frame: pd.DataFrame) -> list[str]:
+    """Return a sentence per system on its leading method, or one sentence on many systems."""
+    systems = by_system(frame)
+    if len(systems) > _MOST_SYSTEMS:
+        return [_overall(systems)]
+    return [said for rows in systems if (said := finding(rows))]
+
+
+def failures(frame: pd.DataFrame) -> list[str]:
+    """Return sentences on failed runs, limits that were hit, and exceeded theorems."""
+    rows = rows_of(frame)
+    runs = sum(row["runs"] for row in rows)
+    out = []
+    for column, what in (
+        ("errors", "failed"),
+        ("limits", "stopped at a limit of time or memory"),
+        ("refuted_proven", "exceeded a proven theorem"),
+    ):
+        counts = [(row[column], row) for row in rows if row[column]]
+        if counts:
+            total = sum(count for count, _ in counts)
+            out.append(f"{_of(total, runs, 'run')} {what}: {_named(counts, rows)}")
+    claimed = [(n, row) for row in rows if (n := row["refuted"] - row["refuted_proven"]) > 0]
+    if claimed:
+        total = sum(count for count, _ in claimed)
+        said = "refutes" if total == 1 else "refute"
+        out.append(f"{counted(total, 'run')} {said} a claimed theorem: {_named(claimed, rows)}")
+    return out
+
+
+def rows_of(frame: pd.DataFrame) -> list[Row]:
+    """Return the rows of a summary."""
+    return cast("list[Row]", frame.to_dict("records"))
+
+
+def by_system(frame: pd.DataFrame) -> list[list[Row]]:
+    """Return the rows of each system."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows_of(frame):
+        groups.setdefault(row["system"], []).append(row)
+    return list(groups.values())
+
+
+def leading(rows: Sequence[Row]) -> Row | None:
+    """Return the method that a system's sentence is about: the first that is no exact method.
+
+    A system's own comparison begins with the paper's algorithm. Baselines and exact methods are
+    chosen only if there is nothing else with a ratio.
+    """
+    rated = [row for row in rows if row["rated"]]
+    for others in (("exact", "relaxation", "baseline"), ("exact", "relaxation"), ()):
+        for row in rated:
+            if row["kind"] not in others:
+                return row
+    return None
+
+
+def closing(rows: Sequence[Row]) -> Row | None:
+    """Return the method that proved most instances optimal."""
+    return max((r for r in rows if r["optimal"]), key=lambda r: r["optimal"], default=None)
+
+
+def finding(rows: Sequence[Row]) -> str:
+    """Return one sentence on one system; empty if nothing was found."""
+    subject, closer = leading(rows), closing(rows)
+    system = rows[0]["system"]
+    if subject is None:
+        return f"{system}: no method found a solution"
+    name = system if subject["method"] == system else f"{system}, {subject['method']}"
+    parts = [_distance(subject)]
+    if subject["compared"]:
+        parts.append(_rank(subject))
+    if closer is None:
+        parts.append(certified(subject))
+    elif subject["instances"] > 1 or closer is not subject:
+        parts.append(_closed(closer))
+    return f"{name}: {'; '.join(parts)}"
+
+
+def certified(row: Row) -> str:
+    """Return how many ratios of a method or a system are certified, and by whom.
+
+    Parameters
+    ----------
+    row : dict
+        With the keys `rated`, `certified` and `certified_*` of a summary.
+    """
+    said = f"{row['certified']:,} of {counted(row['rated'], 'ratio')} "
+    said += "is certified" if row["certified"] == 1 else "are certified"
+    return said + _vouchers(row, "certified")
+
+
+def interval(low: float, high: float, digits: int = 3) -> str:
+    """Return a ratio in words: one number if it is known to its last digit, else its ends."""
+    if math.isinf(low):
+        return "infinite"
+    if math.isinf(high):
+        return f"at least {low:.{digits}f}"
+    if f"{low:.{digits}f}" == f"{high:.{digits}f}":
+        return f"{low:.{digits}f}"
+    return f"between {low:.{digits}f} and {high:.{digits}f}"
+
+
+def _distance(row: Row) -> str:
+    rated, reached = row["rated"], row["at_optimum"]
+    where = f"{rated:,} instances"
+    if rated < row["instances"]:
+        where = f"the {rated:,} of {row['instances']:,} instances that it solved"
+    worst = interval(row["ratio_worst_low"], row["ratio_worst_high"])
+    if row["instances"] == 1:
+        return "optimal" if reached else f"ratio {worst}"
+    if reached == rated:
+        return f"optimal on all {where.removeprefix('the ')}"
+    if 2 * reached >= rated:
+        return f"optimal on {reached:,} of {where}, worst ratio {worst}"
+    return f"{_within(row)} on half of {where}, worst ratio {worst}"
+
+
+def _within(row: Row) -> str:
+    high = row["ratio_median_high"]
+    if math.isinf(high):
+        low = row["ratio_median_low"]
+        if math.isinf(low):
+            return "infinitely far from the optimum"
+        return f"no dual bound tells how near to the optimum, ratio at least {low:.3f}"
+    if high <= 2:
+        # Rounded up, or it would not be true.
+        percent = 100 * (high - 1)
+        digits = 0 if percent >= 1 else 1
+        up = math.ceil(round(percent * 10**digits, 6)) / 10**digits
+        return f"within {up:.{digits}f} % of the optimum"
+    return f"within a factor of {math.ceil(round(high * 100, 6)) / 100:.2f} of the optimum"
+
+
+def _rank(row: Row) -> str:
+    best, of = row["wins"] + row["ties"], row["compared"]
+    if row["instances"] == 1:
+        return (
+            "the best of its methods"
+            if row["wins"]
+            else ("as good as the best method" if best else "another method is better")
+        )
+    if best == 0:
+        return "never as good as the best method"
+    if best == of:
+        return "always as good as the best method"
+    return f"as good as the best method on {share(best, of)} %"
+
+
+def _closed(row: Row) -> str:
+    of = row["instances"]
+    what = "the gap" if of == 1 else f"the gap on {row['optimal']:,} of {of:,}"
+    return f"{row['method']} closes {what}{_vouchers(row, 'optimal')}"
+
+
+def _vouchers(row: Row, column: str) -> str:
+    counts = {word: row[f"{column}_{v}"] for v, word in _VOUCHERS.items()}
+    found = {word: count for word, count in counts.items() if count}
+    if not found:
+        return ""
+    if len(found) == 1:
+        word = next(iter(found))
+        return f" ({word})" if row[column] == 1 else f" (all {word})"
+    return f" ({', '.join(f'{count:,} {word}' for word, count in found.items())})"
+
+
+def _overall(systems: Sequence[Sequence[Row]]) -> str:
+    subjects = [row for rows in systems if (row := leading(rows)) is not None]
+    instances = sum(max(row["instances"] for row in rows) for rows in systems)
+    said = f"{len(systems)} systems, {counted(instances, 'instance')}"
+    if not subjects:
+        return f"{said}: no method found a solution"
+    reached, of = (sum(row[k] for row in subjects) for k in ("at_optimum", "instances"))
+    closed = sum(closer["optimal"] for rows in systems if (closer := closing(rows)) is not None)
+    far = max(subjects, key=lambda row: row["ratio_worst_low"])
+    worst = interval(far["ratio_worst_low"], far["ratio_worst_high"])
+    return (
+        f"{said}, {closed:,} of them closed; each system's first heuristic: optimal on "
+        f"{reached:,} of {counted(of, 'instance')}, worst ratio {worst} ({far['method']}, "
+        f"{far['system']})"
+    )
+
+
+def _of(part: int, whole: int, noun: str) -> str:
+    return f"{part:,} of {counted(whole, noun)}"
+
+
+def _named(counts: Sequence[tuple[int, Row]], rows: Sequence[Row]) -> str:
+    """Name the methods with the largest counts, with their systems if there are several."""
+    several = len({row["system"] for row in rows}) > 1
+    ordered = sorted(counts, key=lambda pair: -pair[0])
+    said = [
+        f"{row['system']} {row['method']} {n:,}" if several else f"{row['method']} {n:,}"
+        for n, row in ordered[:_MOST_NAMED]
+    ]
+    if len(ordered) > _MOST_NAMED:
+        said.append(f"{len(ordered) - _MOST_NAMED} more methods")
+    return ", ".join(said)

@@ -1,0 +1,105 @@
+"""Many runs as a few lines: who solves how much, how far from the optimum, how fast.
+
+summary        the runs of a store or a list of entries as one table
+outcomes       one method on one instance, over its seeds
+groups         outcomes by system, method and columns of the instances
+labels         names that tell apart runs of one method under different conditions
+columns        what a printed summary shows
+screen         the summary as a table on the terminal
+documents      the summary as Markdown, LaTeX, CSV and JSON
+ending         what a comparison ends with
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gadgetopt.errors import InputError
+from gadgetopt.reporting.summary.groups import summarize
+from gadgetopt.reporting.tables import ratios
+from gadgetopt.runs.comparison import Entry
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["chosen", "summarize", "summary"]
+
+
+def summary(
+    runs: Path | str | Sequence[Entry],
+    by: str | Sequence[str] = (),
+    *,
+    systems: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    instances: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Return one row per system, group of instances, and method.
+
+    Parameters
+    ----------
+    runs : path or sequence of Entry
+        A store, or the entries of a comparison.
+    by : str or sequence of str
+        Columns of the instances that form the groups: `instance`, `preset`, `size_jobs`,
+        `feature_load`, `param_gpus`, ... `feature_load:4` makes four groups of about as many
+        instances each.
+    systems, methods, instances : sequence of str
+        Only these; methods by name or kind, instances by name or pattern (`paper_*`). Ratios are
+        still those to the best solution and bound of all runs; wins and ties are among the rows
+        that are left.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns are described at `summarize`.
+
+    Raises
+    ------
+    InputError
+        If there is no such store, column, system, method or instance.
+    """
+    table = ratios(runs) if isinstance(runs, Path | str) else list(runs)
+    kept = chosen(table, systems, methods, instances)
+    return summarize(kept, (by,) if isinstance(by, str) else tuple(by))
+
+
+def chosen(
+    table: Sequence[Entry],
+    systems: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    instances: Sequence[str] = (),
+) -> list[Entry]:
+    """Return the entries of some systems, methods and instances; all where none are given.
+
+    Raises
+    ------
+    InputError
+        If a name fits no entry.
+    """
+    kept = list(table)
+    for what, patterns, names_of in (
+        ("systems", systems, lambda r: (r.problem,)),
+        ("methods", methods, lambda r: (r.method, r.method.partition(":")[0], r.kind)),
+        ("instances", instances, lambda r: (r.instance,)),
+    ):
+        if not patterns:
+            continue
+        named = [(entry, names_of(entry.result)) for entry in kept]
+        for pattern in patterns:
+            if not any(fnmatchcase(name, pattern) for _, names in named for name in names):
+                known = sorted({names[0] for _, names in named})
+                raise InputError(f"--{what}: {pattern!r} fits none of {_listed(known)}")
+        kept = [
+            entry
+            for entry, names in named
+            if any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+        ]
+    return kept
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return (", ".join(names[:most]) or "no runs") + more

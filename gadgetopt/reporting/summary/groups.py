@@ -1,0 +1,310 @@
+"""Outcomes by system, method and columns of the instances."""
+
+from __future__ import annotations
+
+import json
+import math
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from gadgetopt.errors import InputError
+from gadgetopt.numbers.tolerance import TOLERANCE
+from gadgetopt.reporting.instance_columns import columns_of_origins
+from gadgetopt.reporting.summary.labels import labels
+from gadgetopt.reporting.summary.outcomes import Outcome, compete, outcome_of
+from gadgetopt.runs.comparison import Entry
+from gadgetopt.runs.store import StoredInstance
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Voucher
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Seconds added to each time before the geometric mean, and taken off after it.
+SHIFT_S = 1.0
+
+#: The columns of a summary after `system`, the columns of `by`, and `method`.
+MEASURES = (
+    "kind",
+    "runs",
+    "instances",
+    "refused",
+    "errors",
+    "limits",
+    "solved",
+    "bound_only",
+    "infeasible",
+    "optimal",
+    "optimal_verified",
+    "optimal_cross_checked",
+    "optimal_solver",
+    "compared",
+    "wins",
+    "ties",
+    "rated",
+    "at_optimum",
+    "certified",
+    "certified_verified",
+    "certified_cross_checked",
+    "certified_solver",
+    "ratio_median_low",
+    "ratio_median_high",
+    "ratio_worst_low",
+    "ratio_worst_high",
+    "guaranteed",
+    "guarantee_median",
+    "guarantee_worst",
+    "refuted",
+    "refuted_proven",
+    "time_s",
+)
+
+#: A system and the fingerprint of one of its instances.
+_Where = tuple[str, str]
+
+
+def summarize(table: Sequence[Entry], by: Sequence[str] = ()) -> pd.DataFrame:
+    """Return one row per system, group of instances, and method.
+
+    A stochastic method counts once per instance: with the means of objective, ratio and time over
+    its seeds. It solved the instance if every run did, is optimal if every run is.
+
+    Parameters
+    ----------
+    table : sequence of Entry
+    by : sequence of str
+        Columns of the instances, see `gadgetopt.summary`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        `system`, the columns of `by`, `method`, and these:
+
+        runs, errors, limits, refused
+            Numbers of runs: all but the refused ones; failed; cut short by a limit of time or
+            memory; not made for their instance.
+        instances, solved, bound_only, infeasible, optimal
+            Numbers of instances: all; with a feasible solution; with a dual bound and no solution;
+            proved infeasible or unbounded; solved to optimality, and these by voucher.
+        compared, wins, ties
+            Numbers of instances on which another method could find a solution as well; on which
+            this one has the best objective alone; on which it shares it.
+        rated, at_optimum, certified
+            Numbers of instances with a ratio; with a solution that is known to be optimal, whoever
+            proved it; with a closed interval, and these by the voucher of the dual bound.
+        ratio_median_low, ratio_median_high, ratio_worst_low, ratio_worst_high
+            Intervals that contain the median and the largest of the ratios; infinite if no dual
+            bound limits them, NaN if there is no ratio.
+        guaranteed, guarantee_median, guarantee_worst
+            Number of instances on which a proven theorem applies, and the ratios it guarantees.
+        refuted, refuted_proven
+            Numbers of runs that exceed a theorem, and a proven theorem.
+        time_s
+            Geometric mean of the seconds per instance, shifted by 1 s. Runs that failed or hit a
+            limit count with their time limit, if they had one.
+
+    Raises
+    ------
+    InputError
+        If no instance has one of the columns.
+    """
+    import pandas as pd
+
+    names = [spec.partition(":")[0] for spec in by]
+    rows = [
+        {"system": system, **dict(zip(names, values, strict=True)), "method": method}
+        | {"kind": kind, **_measures(outcomes)}
+        for (system, values, method, kind), outcomes in _grouped(table, by)
+    ]
+    frame = pd.DataFrame(rows, columns=["system", *names, "method", *MEASURES])
+    for name in names:  # integers stay integers where a system lacks the column
+        frame[name] = pd.Series([row[name] for row in rows], dtype=object)
+    return frame
+
+
+def _grouped(
+    table: Sequence[Entry], by: Sequence[str]
+) -> list[tuple[tuple[str, tuple[Any, ...], str, str], list[Outcome]]]:
+    """Return the outcomes of each group, in the order of their rows."""
+    cells: defaultdict[_Where, defaultdict[str, dict[int | None, Entry]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    methods: dict[tuple[str, str], str] = {}  # in the order in which they were first run
+    for entry, label in zip(table, labels(table), strict=True):
+        r = entry.result
+        # The same data under two names was run once.
+        cells[r.problem, r.fingerprint][label].setdefault(r.seed, entry)
+        methods.setdefault((r.problem, label), r.kind)
+    values, orders = _values(table, by)
+    groups: defaultdict[tuple[str, tuple[Any, ...], str], list[Outcome]] = defaultdict(list)
+    for (system, fingerprint), of_methods in cells.items():
+        outcomes = {label: outcome_of([*runs.values()]) for label, runs in of_methods.items()}
+        compete(outcomes, problem(system).sense)
+        for of_group in values[system, fingerprint]:
+            for label, outcome in outcomes.items():
+                groups[system, of_group, label].append(outcome)
+    systems = {name: k for k, name in enumerate(dict.fromkeys(s for s, _ in methods))}
+    ranks = {method: k for k, method in enumerate(methods)}
+
+    def position(group: tuple[str, tuple[Any, ...], str]) -> tuple[Any, ...]:
+        system, of_group, label = group
+        places = [order[value] for order, value in zip(orders, of_group, strict=True)]
+        return systems[system], *places, ranks[system, label]
+
+    return [((*g, methods[g[0], g[2]]), groups[g]) for g in sorted(groups, key=position)]
+
+
+def _values(
+    table: Sequence[Entry], by: Sequence[str]
+) -> tuple[dict[_Where, list[tuple[Any, ...]]], list[dict[Any, int]]]:
+    """Return the groups that each instance belongs to, and the order of each column's values.
+
+    An instance that several values of a parameter give belongs to the groups of all of them.
+    """
+    rows = _instances(table)
+    own: dict[_Where, list[tuple[Any, ...]]] = {
+        where: [()] * len(variants) for where, variants in rows.items()
+    }
+    orders = []
+    for spec in by:
+        name, _, parts = spec.partition(":")
+        known = dict.fromkeys(n for variants in rows.values() for row in variants for n in row)
+        if rows and name not in known:
+            raise InputError(
+                f"--by: {name!r} is no column of these instances, which have {', '.join(known)}"
+            )
+        column = {w: [_hashable(row.get(name)) for row in v] for w, v in rows.items()}
+        if parts:
+            column = _binned(column, _count(parts, spec))
+        own = {w: [(*a, b) for a, b in zip(own[w], column[w], strict=True)] for w in rows}
+        # Numbers before texts before nothing.
+        ordered = sorted({x for xs in column.values() for x in xs}, key=_sort_key)
+        orders.append({value: k for k, value in enumerate(ordered)})
+    return {where: list(dict.fromkeys(groups)) for where, groups in own.items()}, orders
+
+
+def _instances(table: Sequence[Entry]) -> dict[_Where, list[dict[str, Any]]]:
+    """Return the columns of each instance, for each of its origins and names."""
+    names: defaultdict[_Where, dict[str, None]] = defaultdict(dict)
+    stored: dict[str, StoredInstance] = {}
+    for entry in table:
+        r = entry.result
+        names[r.problem, r.fingerprint][r.instance] = None
+        if entry.stored is not None:
+            stored[r.fingerprint] = entry.stored
+    known = columns_of_origins(stored)
+    out: dict[_Where, list[dict[str, Any]]] = {}
+    for where, own in names.items():
+        first, *others = own
+        variants = [{"instance": first, **row} for row in known.get(where[1], ({},))]
+        told = {row["instance"] for row in variants}
+        variants += [{**variants[0], "instance": name} for name in others if name not in told]
+        out[where] = variants
+    return out
+
+
+def _hashable(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, list | tuple | dict) else value
+
+
+def _sort_key(value: Any) -> tuple[int, float, str]:
+    if value is None:
+        return 2, 0.0, ""
+    if isinstance(value, Range):
+        return 0, value.low, ""
+    if isinstance(value, int | float):
+        return 0, float(value), ""
+    return 1, 0.0, str(value)
+
+
+class Range(str):
+    """The values of a group as text, "0.5 to 0.8", sorted by the lower end."""
+
+    low: float
+
+    def __new__(cls, low: float, high: float) -> Range:
+        """Return the text of a range."""
+        made = super().__new__(cls, f"{low:.4g} to {high:.4g}" if low < high else f"{low:.4g}")
+        made.low = low
+        return made
+
+
+def _count(text: str, spec: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise InputError(f"--by: {spec!r}: {text!r} is not a positive number of groups")
+    return int(text)
+
+
+def _binned(own: Mapping[_Where, list[Any]], count: int) -> dict[_Where, list[Any]]:
+    """Return ranges of values with about as many instances each; equal values stay together."""
+    numbers = sorted(x for xs in own.values() for x in xs if _is_number(x))
+    cuts = sorted({numbers[len(numbers) * k // count] for k in range(count)} if numbers else ())
+    place = {x: bisect_right(cuts, x) for x in set(numbers)}
+    parts: defaultdict[int, list[float]] = defaultdict(list)
+    for x, k in place.items():
+        parts[k].append(x)
+    ranges = {k: Range(min(xs), max(xs)) for k, xs in parts.items()}
+    return {w: [ranges[place[x]] if _is_number(x) else x for x in xs] for w, xs in own.items()}
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, int | float) and not isinstance(x, bool)
+
+
+def _measures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    run = [o for o in outcomes if o.runs]
+    rated = [(o.low, o.high) for o in run if o.low is not None and o.high is not None]
+    lows, highs = [low for low, _ in rated], [high for _, high in rated]
+    guarantees = [o.guarantee for o in run if o.guarantee is not None]
+    return {
+        "runs": sum(o.runs for o in run),
+        "instances": len(run),
+        "refused": sum(o.refused for o in outcomes),
+        "errors": sum(o.errors for o in run),
+        "limits": sum(o.limits for o in run),
+        "solved": sum(o.solved for o in run),
+        "bound_only": sum(o.bound_only for o in run),
+        "infeasible": sum(o.infeasible for o in run),
+        **_by_voucher("optimal", [o.optimal for o in run]),
+        "compared": sum(o.compared for o in run),
+        "wins": sum(o.won for o in run),
+        "ties": sum(o.tied for o in run),
+        "rated": len(rated),
+        "at_optimum": sum(high <= 1 + TOLERANCE for high in highs),
+        **_by_voucher("certified", [o.certified for o in run]),
+        "ratio_median_low": _of(median, lows),
+        "ratio_median_high": _of(median, highs),
+        "ratio_worst_low": _of(max, lows),
+        "ratio_worst_high": _of(max, highs),
+        "guaranteed": len(guarantees),
+        "guarantee_median": _of(median, guarantees),
+        "guarantee_worst": _of(max, guarantees),
+        "refuted": sum(o.refuted for o in run),
+        "refuted_proven": sum(o.refuted_proven for o in run),
+        "time_s": shifted_geometric_mean([o.time_s for o in run]),
+    }
+
+
+def _by_voucher(name: str, vouchers: Sequence[Voucher | None]) -> dict[str, int]:
+    return {
+        name: sum(v is not None for v in vouchers),
+        **{
+            f"{name}_{str(voucher).replace('-', '_')}": vouchers.count(voucher)
+            for voucher in reversed(Voucher)
+        },
+    }
+
+
+def _of(statistic: Any, values: Sequence[float]) -> float:
+    return float(statistic(values)) if values else math.nan
+
+
+def shifted_geometric_mean(times_s: Sequence[float], shift_s: float = SHIFT_S) -> float:
+    """Return the geometric mean of `t + shift_s`, minus `shift_s`; NaN of no times."""
+    if not times_s:
+        return math.nan
+    logs = math.fsum(math.log(t + shift_s) for t in times_s)
+    return math.exp(logs / len(times_s)) - shift_s

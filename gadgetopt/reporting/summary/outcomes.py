@@ -1,0 +1,144 @@
+"""One method on one instance, over its seeds; and which methods are best there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from gadgetopt.numbers.tolerance import Number, agrees, as_double
+from gadgetopt.runs.comparison import Entry
+from gadgetopt.system.declaration import Sense
+from gadgetopt.system.result import Status, Voucher
+from gadgetopt.trust.theorems import Verdict, proven_ratio, verdict
+
+#: Limits whose runs are unfinished; one that stopped at its requested gap is not.
+_CUT_SHORT = ("time_s", "memory_mb")
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The runs of one method on one instance, one per seed, as one.
+
+    Attributes
+    ----------
+    solved : bool
+        True if every run found a feasible solution; objective and ratio are then the means.
+    optimal : Voucher or None
+        The weakest voucher of the runs' dual bounds, if every run is optimal.
+    low, high : float or None
+        The ratio's interval; None if there is no ratio. `high` is infinite without a dual bound.
+    certified : Voucher or None
+        Who vouches for the bound on which the ratio rests, if the interval is closed.
+    guarantee : float or None
+        The ratio that a proven theorem guarantees for every run.
+    refuted, refuted_proven : int
+        Runs that exceed the ratio of a theorem, and of a proven one.
+    time_s : float
+        Mean over the runs; a run that failed or hit a limit counts with its time limit.
+    compared, won, tied : bool
+        Whether other methods were run on the instance, and whether this one has the best
+        objective, alone or with others.
+    """
+
+    runs: int
+    refused: int
+    errors: int
+    limits: int
+    solved: bool
+    bound_only: bool
+    infeasible: bool
+    optimal: Voucher | None
+    objective: Number | None
+    low: float | None
+    high: float | None
+    certified: Voucher | None
+    guarantee: float | None
+    refuted: int
+    refuted_proven: int
+    time_s: float
+    compared: bool = field(default=False)
+    won: bool = field(default=False)
+    tied: bool = field(default=False)
+
+
+def outcome_of(entries: Sequence[Entry]) -> Outcome:
+    """Return the runs of one method on one instance as one outcome."""
+    made = [entry for entry in entries if not entry.result.refused]
+    results = [entry.result for entry in made]
+    objectives = [r.objective for r in results if r.objective is not None]
+    solved = bool(results) and len(objectives) == len(results)
+    optimal = solved and all(r.status is Status.OPTIMAL for r in results)
+    low, high, certified = _ratio(made) if solved else (None, None, None)
+    guarantees = [as_double(p) for e in made if (p := proven_ratio(e.promises)) is not None]
+    exceeded = [_exceeded(entry) for entry in made]
+    return Outcome(
+        runs=len(made),
+        refused=len(entries) - len(made),
+        errors=sum(r.status is Status.ERROR for r in results),
+        limits=sum(r.limit_hit in _CUT_SHORT for r in results),
+        solved=solved,
+        bound_only=bool(results) and all(r.state == "bound only" for r in results),
+        infeasible=bool(results)
+        and all(r.status in (Status.INFEASIBLE, Status.UNBOUNDED) for r in results),
+        optimal=_weakest([r.bound_voucher for r in results]) if optimal else None,
+        objective=_mean(objectives) if solved else None,
+        low=low,
+        high=high,
+        certified=certified,
+        guarantee=max(guarantees) if made and len(guarantees) == len(made) else None,
+        refuted=sum(bool(standings) for standings in exceeded),
+        refuted_proven=sum("proven" in standings for standings in exceeded),
+        time_s=sum(_time(entry) for entry in made) / len(made) if made else 0.0,
+    )
+
+
+def compete(outcomes: Mapping[str, Outcome], sense: Sense) -> None:
+    """Note which of the methods on one instance have the best objective."""
+    field_ = [o for o in outcomes.values() if o.runs and not o.bound_only]
+    if len(field_) < 2:
+        return
+    found = [o.objective for o in field_ if o.objective is not None]
+    for outcome in field_:
+        outcome.compared = True
+    if not found:
+        return
+    best = min(found) if sense == "min" else max(found)
+    leaders = [o for o in field_ if o.objective is not None and agrees(o.objective, best)]
+    for leader in leaders:
+        leader.won, leader.tied = len(leaders) == 1, len(leaders) > 1
+
+
+def _ratio(made: Sequence[Entry]) -> tuple[float | None, float | None, Voucher | None]:
+    found = [e.ratio for e in made if e.ratio is not None and e.ratio.low is not None]
+    if len(found) < len(made):
+        return None, None, None
+    lows = [as_double(r.low) for r in found if r.low is not None]
+    highs = [math.inf if r.high is None else as_double(r.high) for r in found]
+    closed = all(r.certified for r in found)
+    voucher = _weakest([r.voucher for r in found]) if closed else None
+    return sum(lows) / len(lows), sum(highs) / len(highs), voucher
+
+
+def _weakest(vouchers: Sequence[Voucher | None]) -> Voucher:
+    strength = list(Voucher)
+    return min((v or Voucher.SOLVER for v in vouchers), key=strength.index)
+
+
+def _mean(values: Sequence[Number]) -> Number:
+    if len(values) == 1:
+        return values[0]
+    if any(isinstance(x, float) for x in values):
+        return math.fsum(map(as_double, values)) / len(values)
+    return sum((Fraction(x) for x in values), Fraction(0)) / len(values)
+
+
+def _exceeded(entry: Entry) -> set[str]:
+    return {p.standing for p in entry.promises if verdict(p, entry.ratio) is Verdict.EXCEEDED}
+
+
+def _time(entry: Entry) -> float:
+    r, limit_s = entry.result, entry.limits.time_s
+    unfinished = r.status is Status.ERROR or r.limit_hit in _CUT_SHORT
+    return limit_s if unfinished and limit_s is not None else r.time_s

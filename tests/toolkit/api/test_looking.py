@@ -1,0 +1,68 @@
+"""`show` and `plot`."""
+
+import pytest
+
+import gadgetopt
+from gadgetopt import InputError
+
+
+@pytest.fixture(scope="module")
+def instance(tiny):
+    return gadgetopt.read(tiny / "e2_contention_pays.json")
+
+
+@pytest.fixture(scope="module")
+def result(instance):
+    return gadgetopt.solve(instance, "first_fit")
+
+
+def test_plot_takes_what_solve_returned(instance, result, tmp_path):
+    path = tmp_path / "solution.json"
+    gadgetopt.write(result.to_document(), path)
+    of_result = gadgetopt.plot(result)
+    for figure in (
+        gadgetopt.plot(instance, result),
+        gadgetopt.plot(instance, result.solution),
+        gadgetopt.plot(instance, path),
+        gadgetopt.plot(result.to_document()),
+        gadgetopt.plot(result, picture="gantt"),
+    ):
+        assert figure == of_result
+
+
+def test_plot_of_an_instance_draws_its_picture_or_its_numbers(instance):
+    assert gadgetopt.plot(instance).data
+    assert gadgetopt.plot("instances/quickstart/marl_placement.json").data[0].type == "heatmap"
+
+
+def test_plot_writes_a_file(result, tmp_path):
+    gadgetopt.plot(result, out=tmp_path / "picture.json")
+    assert (tmp_path / "picture.json").is_file()
+
+
+def test_what_plot_cannot_draw_is_one_line(instance, result):
+    with pytest.raises(InputError, match="'nope': sjf_bco has no such picture"):
+        gadgetopt.plot(result, picture="nope")
+    with pytest.raises(InputError, match="of type int, expected an instance, a result or a path"):
+        gadgetopt.plot(3)
+    with pytest.raises(InputError, match="'gantt' is of a solution"):
+        gadgetopt.plot(instance, picture="gantt")
+    alone = gadgetopt.solve(instance, "load_limit@highs")
+    with pytest.raises(InputError, match="load_limit@highs has none"):
+        gadgetopt.plot(alone)
+
+
+@pytest.mark.parametrize("arguments", [(), ("time_indexed",), ("time_indexed", True)])
+def test_show_says_what_the_command_prints(cli, instance, tiny, arguments):
+    name, *with_instance = (*arguments,) if arguments else (None,)
+    path = tiny / "e2_contention_pays.json" if with_instance else None
+    options = ["--instance", path] if path else []
+    code, out, _ = cli("show", "sjf_bco", *([name] if name else []), *options)
+    assert code == 0
+    shown = gadgetopt.show("sjf_bco", name, path)
+    assert shown == out.removesuffix("\n")
+    assert repr(shown) == shown._repr_markdown_() == shown
+
+
+def test_show_takes_an_instance_for_its_system(instance):
+    assert gadgetopt.show(instance) == gadgetopt.show("sjf_bco", instance=instance)

@@ -1,0 +1,149 @@
+"""Summaries as LaTeX, Markdown, CSV and JSON, and by the command line."""
+
+import csv
+import io
+import json
+import math
+import re
+
+import pytest
+
+from gadgetopt.reporting.sentences import rows_of
+from gadgetopt.reporting.summary import summarize
+from gadgetopt.reporting.summary.documents import escape, latex, markdown, plain
+from gadgetopt.reporting.summary.groups import MEASURES
+from gadgetopt.trust.theorems import Promise
+
+from ..entries_of import result, study, table
+from .latex_checker import check
+
+
+@pytest.mark.parametrize("by", [[], ["size_jobs"], ["size_jobs", "size_load"], ["instance"]])
+@pytest.mark.parametrize("draw", range(5))
+def test_latex_is_well_formed_and_fits_the_text(by, draw):
+    check(latex(rows_of(summarize(study(draw=draw), by)), by, "a study_1"))
+
+
+def test_long_and_wild_names_do_not_break_the_table():
+    name = "my_method:alpha=0.25:mode=[a,b]:rule=%&#{x}~^\\"
+    runs = [result("i", name, "approximation", 4), result("i", "search", "exact", 3, 3)]
+    text = latex(rows_of(summarize(table(runs, [Promise("T", "1", "proven", 10**9)]))), [], "x")
+    check(text)
+    assert r"\%\&\#\{x\}" in text
+    assert "$>$ 1000" in text
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        lambda text: text.replace(r"\_", "_"),
+        lambda text: text.replace(r"\end{table}", ""),
+        lambda text: text.replace(" & ", " ", 1),
+        lambda text: text.replace("{tab:x}", "{tab:x"),
+        lambda text: text.replace(r"\toprule", r"\hrule"),
+        lambda text: text.replace("% \\usepackage{booktabs,tabularx}", ""),
+        lambda text: text.replace("1.000", "1.000 and some more words of no use, many of them"),
+    ],
+)
+def test_the_checker_finds_what_tex_would(broken):
+    runs = [result("i", "my_own", objective=4), result("i", "search", "exact", 4, 4)]
+    text = latex(rows_of(summarize(table(runs))), [], "x")
+    check(text)
+    with pytest.raises(AssertionError):
+        check(broken(text))
+
+
+def test_numbers_of_latex_have_three_digits_and_intervals_one_column():
+    runs = [
+        result("i", "own", objective=1264), result("i", "other", "baseline", 1000),
+        result("i", "bound", "relaxation", None, 900),
+    ]  # fmt: skip
+    text = latex(rows_of(summarize(table(runs))), [], "x")
+    assert " 1.264--1.404 " in text
+    assert " 1.000--1.111 " in text
+
+
+def test_text_is_escaped():
+    assert escape(r"a_b\c<50%") == r"a\_b\textbackslash{}c$<$50\%"
+
+
+def test_markdown_has_a_cell_for_every_column():
+    lines = markdown(rows_of(summarize(study(), ["size_jobs"])), ["size_jobs"]).splitlines()
+    tables = [line for line in lines if line.startswith("|")]
+    assert len(tables) == 2 * (2 + 3 * 4)
+    assert len({len(re.split(r"(?<!\\)\|", line)) for line in tables}) == 1
+    assert tables[0].startswith("| method | jobs | inst. | runs | errors |")
+
+
+def test_rows_for_other_programs_have_no_infinities():
+    rows = plain(rows_of(summarize(table([result("i", "own", objective=3)]))))
+    assert rows[0]["ratio_worst_high"] is None
+    assert rows[0]["guarantee_median"] is None
+    json.dumps(rows, allow_nan=False)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory, tiny):
+    import gadgetopt
+
+    path = tmp_path_factory.mktemp("runs") / "my_runs.sqlite"
+    gadgetopt.compare([tiny], ["sjf_bco", "first_fit", "ladder"], store=path, workers=0)
+    return path
+
+
+def test_csv_and_json_have_every_measure(cli, store):
+    frame = summarize([])
+    rows = json.loads(cli("summary", store, "--format", "json")[1])
+    assert rows == json.loads(cli("summary", store, "--json")[1])
+    assert [row["method"] for row in rows] == ["sjf_bco", "first_fit", "ladder"]
+    assert list(rows[0]) == list(frame) == ["system", "method", *MEASURES]
+    read = list(csv.DictReader(io.StringIO(cli("summary", store, "--format", "csv")[1])))
+    assert [int(row["wins"]) for row in read] == [row["wins"] for row in rows]
+    assert math.isclose(float(read[0]["ratio_worst_high"]), rows[0]["ratio_worst_high"])
+
+
+def test_the_command_writes_latex_and_markdown_to_a_file(cli, store, tmp_path):
+    out = tmp_path / "table_2.tex"
+    by = ("--by", "size_jobs")
+    assert cli("summary", store, "--format", "latex", "--out", out, *by)[0] == 0
+    check(out.read_text())
+    assert r"\label{tab:table-2}" in out.read_text()
+    code, text, _ = cli("summary", store, "--format", "markdown", "--methods", "exact,first*")
+    assert code == 0
+    assert "`ladder`" in text
+    assert "`first_fit`" in text
+    assert "`sjf_bco`" not in text
+
+
+def test_the_table_begins_with_a_sentence(cli, store):
+    code, out, _ = cli("summary", store)
+    assert code == 0
+    assert out.startswith("sjf_bco: ")
+    assert "time" in out
+    grouped = cli("summary", store, "--by", "size_jobs:2")[1]
+    assert "jobs" in grouped
+    assert " to " in grouped
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("--format", "pdf"), "--format: 'pdf' is not one of table, markdown, latex, csv, json"),
+        (("--out", "x.txt"), "--out: needs --format markdown, latex, csv or json"),
+        (("--by", "colour"), "--by: 'colour' is no column of these instances"),
+        (("--by", "size_jobs:x"), "--by: 'size_jobs:x': 'x' is not a positive number of groups"),
+        (("--methods", "nobody"), "--methods: 'nobody' fits none of first_fit, ladder, sjf_bco"),
+        (("--systems", "smd"), "--systems: 'smd' fits none of sjf_bco"),
+    ],
+)
+def test_wrong_options_are_one_line(cli, store, given, message):
+    code, out, err = cli("summary", store, *given)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"gadgetopt: {message}")
+    assert err.count("\n") == 1
+
+
+def test_a_missing_store_is_one_line(cli, tmp_path):
+    code, _, err = cli("summary", tmp_path / "none.sqlite")
+    assert code == 2
+    assert err.count("\n") == 1
