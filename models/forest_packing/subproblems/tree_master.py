@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.solvers.exact_vertex import exact_vertex
+from gadgetopt.numbers.exact_vertex import exact_vertex
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.result import Limits, Status
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gadgetopt.solvers.exact_vertex import exact_vertex, solve_exactly
+from gadgetopt.numbers.exact_vertex import exact_vertex, solve_exactly
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.result import Limits, Status
 

@@ -209,4 +209,4 @@ def _integers(numbers: list[int]) -> Integers:
 
 
 def _largest(numbers: Integers) -> int:
-    return max(map(abs, numbers.tolist()))
+    return int(max(map(abs, numbers.tolist())))
