@@ -32,6 +32,10 @@ summary(store or comparison, by)
     Return wins, shares, ratios and times per system, group of instances and method, as a DataFrame.
 write_report(store, out)
     Write a store as one page for the browser.
+method(system)
+    Declare a function of yours as a method of a system.
+load_plugin(path)
+    Add the methods of a file of yours to their systems; `Extension` holds further parts.
 
 What they return shows itself in a notebook with its numbers and a picture. Unusable input
 raises an `InputError` of one line; a certified bound that a given solution refutes raises
@@ -63,12 +67,15 @@ _HOME = {
     "Limits": "system.result",
     "Result": "system.result",
     "Status": "system.result",
+    "Extension": "system.extension",
     "compare": "api.running",
     "export": "api.making",
     "formulations": "reporting.formulations",
     "generate": "api.making",
     "import_": "api.making",
     "plot": "api.looking",
+    "load_plugin": "system.plugins",
+    "method": "system.extension",
     "problem": "system.registry",
     "problems": "system.registry",
     "ratios": "api.running",
@@ -86,6 +93,7 @@ __all__ = [
     "Document",
     "Entry",
     "Evaluation",
+    "Extension",
     "Imported",
     "InputError",
     "Limits",
@@ -96,6 +104,8 @@ __all__ = [
     "formulations",
     "generate",
     "import_",
+    "load_plugin",
+    "method",
     "plot",
     "problem",
     "problems",
@@ -119,7 +129,9 @@ if TYPE_CHECKING:
     from gadgetopt.reporting.html_report import write_report
     from gadgetopt.reporting.summary import summary
     from gadgetopt.runs.comparison import Entry
+    from gadgetopt.system.extension import Extension, method
     from gadgetopt.system.files import Document, read, write
+    from gadgetopt.system.plugins import load_plugin
     from gadgetopt.system.registry import problem, problems
     from gadgetopt.system.result import Evaluation, Limits, Result, Status
 else:  # hidden from type checkers, which would otherwise accept any attribute

@@ -32,6 +32,10 @@ class OtherCode(InputError):
         )
 
 
+class NotLoaded(InputError):
+    """A process cannot load a plug-in that the client could."""
+
+
 class BoundRefuted(ValueError):
     """A feasible solution at hand is better than a dual bound that a certificate proves.
 

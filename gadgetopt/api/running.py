@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def solve(
     instance: Document[Any] | Path | str,
-    method: MethodCall | str | None = None,
+    method: MethodCall | str | Callable[..., Any] | None = None,
     limits: Limits | None = None,
     seed: int = 0,
     *,
@@ -39,8 +39,9 @@ def solve(
     Parameters
     ----------
     instance : Document or path
-    method : str, optional
-        `name` or `name:key=value:...`; default the system's own.
+    method : str or callable, optional
+        `name` or `name:key=value:...`, or a function of yours, as `gadgetopt.method` takes it;
+        default the system's own.
     limits : Limits, optional
         Default: no time limit, one thread, relative gap 0.
     seed : int
@@ -198,8 +199,9 @@ def limits_of(
 
 def compare(
     paths: Path | str | Iterable[Document[Any] | Path | str],
-    methods: str | Sequence[str] = (),
+    methods: str | Callable[..., Any] | Sequence[str | Callable[..., Any]] = (),
     *,
+    plugins: Iterable[Path | str] = (),
     limits: Limits | None = None,
     time_limit: float | None = None,
     threads: int | None = None,
@@ -208,7 +210,7 @@ def compare(
     seeds: int = 1,
     first_seed: int = 0,
     store: Path | str | None = None,
-    rerun: bool = False,
+    fresh: bool = False,
     retry_errors: bool = False,
     scheduler: str | None = None,
     workers: int | None = None,
@@ -224,8 +226,12 @@ def compare(
     ----------
     paths : path, or iterable of paths and Documents
         Instance files, directories or globs; instances as `read` and `generate` return them.
-    methods : str or sequence of str
-        Names, kinds or "all"; default: what each system declares as its main comparison.
+    methods : str, callable or sequence of them
+        Names, kinds, "all", or "default", what each system declares as its main comparison and what
+        an empty sequence means; or functions of yours, as `gadgetopt.method` takes them. They, too,
+        run in processes of their own.
+    plugins : iterable of paths
+        Files of Python whose methods and other parts may be used (`gadgetopt.load_plugin`).
     limits : Limits
         For each run. Time and memory are enforced from outside the method.
     time_limit, threads, memory_mb, gap : float, int, float, float, optional
@@ -235,7 +241,7 @@ def compare(
     store : path, optional
         SQLite file; finished runs found in it are not repeated. Without it the runs are kept in a
         temporary file as long as the comparison is.
-    rerun : bool
+    fresh : bool
         Repeat runs that the store holds.
     retry_errors : bool
         Repeat runs that the store holds as errors.
@@ -281,12 +287,13 @@ def compare(
     with watching(watch, progress, new=store is None) as told:
         entries = run(
             _files([paths] if isinstance(paths, Path | str) else paths, scratch.folder),
-            (methods,) if isinstance(methods, str) else methods,
+            (methods,) if isinstance(methods, str) or callable(methods) else methods,
+            plugins=plugins,
             limits=within,
             seeds=seeds,
             first_seed=first_seed,
             store=kept,
-            rerun=rerun,
+            fresh=fresh,
             retry_errors=retry_errors,
             scheduler=scheduler,
             workers=workers,

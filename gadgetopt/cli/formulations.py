@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Json, Memory, Seed, Threads, TimeLimit, limits
+from gadgetopt.cli.options import Json, Memory, Plugins, Seed, Threads, TimeLimit, limits
 from gadgetopt.reporting.words import quantity
 from gadgetopt.system.result import Limits
 
@@ -30,6 +30,7 @@ def formulations(
     threads: Threads = 1,
     memory_mb: Memory = None,
     seed: Seed = 0,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
     """Compare the formulations of an instance: size, LP bound, root bound, nodes, time."""

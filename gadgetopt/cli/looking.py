@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Json, System, natural, system_names
+from gadgetopt.cli.options import Json, Plugins, System, natural, system_names
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.words import quantity
 
 if TYPE_CHECKING:
-    from gadgetopt.system.declaration import Problem
+    from gadgetopt.system.declaration import Part, Problem
 
 #: The parts of a system that `list` prints, in order.
 _PARTS = (
@@ -36,6 +36,7 @@ def list_(
             autocompletion=system_names,
         ),
     ] = None,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> None:
     """List the systems, or what a system has: formulations, methods, guarantees, generators."""
@@ -80,6 +81,7 @@ def show(
         int,
         typer.Option(help="Rows written out per constraint.", parser=natural, metavar="INTEGER"),
     ] = 3,
+    plugin: Plugins = None,
 ) -> None:
     """Show a problem or a formulation as formulas, or the model of an instance."""
     from gadgetopt.api.looking import show as shown
@@ -132,6 +134,7 @@ def _described(p: Problem) -> dict[str, Any]:
                 "equations": f.equations,
                 "backends": list(f.backends),
                 "summary": f.summary,
+                **_origin(f),
             }
             for f in p.formulations
         ],
@@ -144,6 +147,7 @@ def _described(p: Problem) -> dict[str, Any]:
                 "stochastic": m.stochastic,
                 "parameters": dict(m.parameters),
                 "choices": dict(m.choices),
+                **_origin(m),
             }
             for m in methods(p)
         ],
@@ -155,15 +159,25 @@ def _described(p: Problem) -> dict[str, Any]:
                 "reference": g.reference,
                 "methods": list(g.methods),
                 "assumptions": [a.text for a in g.assumptions],
+                **_origin(g),
             }
             for g in p.guarantees
         ],
         "generators": [
-            {"name": g.name, "summary": g.summary, "parameters": dict(g.parameters)}
+            {
+                "name": g.name,
+                "summary": g.summary,
+                "parameters": dict(g.parameters),
+                **_origin(g),
+            }
             for g in p.generators
         ],
         "pictures": [
-            {"name": picture.name, "summary": f"{picture.summary} (of the {picture.of})"}
+            {
+                "name": picture.name,
+                "summary": f"{picture.summary} (of the {picture.of})",
+                **_origin(picture),
+            }
             for picture in p.pictures
         ],
         "trainers": [
@@ -173,6 +187,7 @@ def _described(p: Problem) -> dict[str, Any]:
                 "parameters": dict(t.parameters),
                 "presets": {name: dict(changed) for name, changed in t.presets.items()},
                 "methods": list(t.methods),
+                **_origin(t),
             }
             for t in p.trainers
         ],
@@ -182,14 +197,21 @@ def _described(p: Problem) -> dict[str, Any]:
                 "summary": i.summary,
                 "parameters": dict(i.parameters),
                 "help": dict(i.help),
+                **_origin(i),
             }
             for i in p.importers
         ],
     }
 
 
+def _origin(part: Part) -> dict[str, str]:
+    """Return where a part comes from, if it is not the system's own."""
+    return {} if part.origin is None else {"origin": part.origin.label}
+
+
 def _line(entry: dict[str, Any]) -> str:
-    labels = (entry.get("class"), entry.get("strength"), entry.get("kind"), entry.get("standing"))
+    kept = ("class", "strength", "kind", "standing", "origin")
+    labels = (entry.get(key) for key in kept)
     tags = ", ".join(label for label in labels if label)
     return f"[{tags}] {entry['summary']}" if tags else str(entry["summary"])
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Json, Seed, System, check_outputs
+from gadgetopt.cli.options import Json, Plugins, Seed, System, check_outputs
 from gadgetopt.cli.options import count as positive_count
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.words import in_words, spaced
@@ -38,6 +38,7 @@ def generate(
     out: OutDir = Path(),
     settings: Options = None,
     force: Force = False,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> None:
     """Generate instance files from a preset; for a sweep, `count` for each combination."""
@@ -69,6 +70,7 @@ def import_(
     out: OutDir = Path(),
     settings: Settings = None,
     force: Force = False,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> None:
     """Convert real data into instance files."""
@@ -106,6 +108,7 @@ def export(
     formulation: Annotated[str, typer.Option(help="Formulation of the system, see `list`.")],
     form: Annotated[str, typer.Option("--format", help="mps, lp, nl or cpsat.")],
     out: Annotated[Path | None, typer.Option("--out", help="Default: the instance's name.")] = None,
+    plugin: Plugins = None,
 ) -> None:
     """Write a formulation of an instance for another solver."""
     from gadgetopt.reporting.export import FORMATS, write_model

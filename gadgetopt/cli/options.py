@@ -97,6 +97,27 @@ System = Annotated[
         metavar="SYSTEM", help="Name of a system, see `list`.", autocompletion=system_names
     ),
 ]
+
+
+def _load(context: typer.Context, paths: list[Path] | None) -> list[Path] | None:
+    if paths:
+        from gadgetopt.system.plugins import plugged
+
+        context.with_resource(plugged(paths))
+    return paths
+
+
+#: In use before the other options are read, until the command ends.
+Plugins = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--plugin",
+        help="File of Python with methods or other parts of your own; repeatable.",
+        metavar="FILE.py",
+        callback=_load,
+        is_eager=True,
+    ),
+]
 Out = Annotated[Path | None, typer.Option("--out", help="Write to this file.")]
 
 

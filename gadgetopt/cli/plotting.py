@@ -11,6 +11,7 @@ from gadgetopt.cli.options import (
     FIGURE_FILE,
     Instances,
     Methods,
+    Plugins,
     Systems,
     check_outputs,
     count,
@@ -72,6 +73,7 @@ def plot(
     transparent: Annotated[
         bool, typer.Option("--transparent", help="Leave out the white background.")
     ] = False,
+    plugin: Plugins = None,
 ) -> None:
     """Draw an instance, a solution, the solution of a stored run, or a store's runs over a column.
 

@@ -14,6 +14,7 @@ from gadgetopt.cli.options import (
     Json,
     Memory,
     Out,
+    Plugins,
     Seed,
     Threads,
     TimeLimit,
@@ -51,6 +52,7 @@ def solve(
         typer.Option(help="Write the proof of the dual bound; `verify --bound` checks it again."),
     ] = None,
     log: Annotated[bool, typer.Option("--log", help="Print the solver's log.")] = False,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
     """Solve an instance; print the solution's objective and the proved bound."""
@@ -123,6 +125,7 @@ def verify(
     ] = None,
     time_limit: TimeLimit = 600.0,
     memory_mb: Memory = None,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
     """Evaluate a solution, and check a certificate of a dual bound, whoever made them.

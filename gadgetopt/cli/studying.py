@@ -53,13 +53,14 @@ _LIMITS = {
 def study_of(context: typer.Context) -> Study:
     """Return the study file among the arguments of `compare`, changed by its options.
 
-    Each option replaces its field of the file. Instances that are given, as files or to be
-    generated, replace all instances of the file.
+    Each option replaces its field of the file; plug-ins are added to those of the file. Instances
+    that are given, as files or to be generated, replace all instances of the file.
     """
     from pydantic import ValidationError
 
     from gadgetopt.runs.study import Study, is_study, read_study
     from gadgetopt.system.generation import parse_series
+    from gadgetopt.system.plugins import plugged
 
     given = {
         name: value
@@ -71,6 +72,7 @@ def study_of(context: typer.Context) -> Study:
     if len(files) > 1:
         raise InputError(f"{files[1]}: a second study file, expected one at most")
     study = read_study(files[0]) if files else Study()
+    context.with_resource(plugged(study.plugins))
     instances = tuple(str(path) for path in paths if not is_study(path))
     series = tuple(
         parse_series(spec, f"--generate {spec!r}") for spec in context.params["generate"] or ()
@@ -79,6 +81,8 @@ def study_of(context: typer.Context) -> Study:
     changed = {k: str(v) if isinstance(v, Path) else v for k, v in changed.items()}
     if instances or series:
         changed |= {"instances": instances, "generate": series}
+    if given.get("plugin"):
+        changed["plugins"] = (*study.plugins, *map(str, given["plugin"]))
     if "methods" in given:
         changed["methods"] = split_methods(given["methods"])
     limits = {_LIMITS[name]: given[name] for name in _LIMITS if name in given}

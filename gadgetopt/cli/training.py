@@ -14,6 +14,7 @@ from gadgetopt.cli.making import Settings
 from gadgetopt.cli.options import (
     FIGURE_FILE,
     Json,
+    Plugins,
     Seed,
     System,
     TimeLimit,
@@ -40,6 +41,7 @@ def train(
     force: Annotated[
         bool, typer.Option("--force", help="Begin anew; replace what another training left.")
     ] = False,
+    plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
     """Train a policy that methods read from a file; stopped, the same command goes on.

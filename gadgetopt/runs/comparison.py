@@ -16,6 +16,7 @@ from gadgetopt.errors import SchedulerLost
 from gadgetopt.runs.engine.batch import Batch
 from gadgetopt.runs.engine.finish import run_here
 from gadgetopt.runs.engine.work import default_grace_s
+from gadgetopt.runs.functions import named
 from gadgetopt.runs.grid import Grid, grid
 from gadgetopt.runs.progress import Watch
 from gadgetopt.runs.rows import (
@@ -26,6 +27,7 @@ from gadgetopt.runs.rows import (
 )
 from gadgetopt.runs.store import Store, StoredInstance
 from gadgetopt.system.display import Shown
+from gadgetopt.system.plugins import in_use, plugged
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result
 from gadgetopt.trust.ratio import Ratio, cross_examine, ratios
@@ -101,13 +103,14 @@ def _text(x: Any) -> str | None:
 
 def compare(
     paths: Iterable[Path | str],
-    methods: Sequence[str] = (),
+    methods: Sequence[str | Callable[..., Any]] = (),
     *,
+    plugins: Iterable[Path | str] = (),
     limits: Limits | None = None,
     seeds: int = 1,
     first_seed: int = 0,
     store: Path | str | None = None,
-    rerun: bool = False,
+    fresh: bool = False,
     retry_errors: bool = False,
     scheduler: str | None = None,
     workers: int | None = None,
@@ -122,15 +125,19 @@ def compare(
     ----------
     paths : iterable of paths
         Instance files, directories or globs.
-    methods : sequence of str
-        Names, kinds or "all"; default: what each system declares as its main comparison.
+    methods : sequence of str or callable
+        Names, kinds, "all", or "default", what each system declares as its main comparison and what
+        an empty sequence means; or functions of yours, as `gadgetopt.method` takes them. They, too,
+        run in processes of their own.
+    plugins : iterable of paths
+        Files of Python whose methods and other parts may be used (`gadgetopt.load_plugin`).
     limits : Limits
         For each run. Time and memory are enforced from outside the method.
     seeds, first_seed : int
         Stochastic methods run once for each of `seeds` seeds from `first_seed` on.
     store : path, optional
         SQLite file; finished runs found in it are not repeated. Without it nothing is kept.
-    rerun : bool
+    fresh : bool
         Repeat runs that the store holds.
     retry_errors : bool
         Repeat runs that the store holds as errors.
@@ -164,11 +171,14 @@ def compare(
     how many there are.
     """
     limits = limits or Limits()
-    runs = grid(paths, methods, limits, seeds, first_seed)
+    names, functions = named(methods)
     grace_s = default_grace_s(limits.time_s) if grace_s is None else grace_s
     watch = watch or Watch()
-    with Store(None if store is None else Path(store)) as kept:
-        batch = Batch(runs, kept, grace_s, rerun, retry_errors)
+    with contextlib.ExitStack() as opened:
+        opened.enter_context(plugged(plugins, functions))
+        runs = grid(paths, names, limits, seeds, first_seed)
+        kept = opened.enter_context(Store(None if store is None else Path(store)))
+        batch = Batch(runs, kept, grace_s, fresh, retry_errors)
         kept.add_origins(runs.documents)
         try:
             with contextlib.suppress(KeyboardInterrupt):
@@ -211,7 +221,7 @@ def _execute(
 
     if workers is None:
         workers = local_workers(batch.grid.limits.threads)
-    with Engine(batch.session, scheduler, workers) as engine:
+    with Engine(batch.session, scheduler, workers, in_use()) as engine:
         watch.opened(batch)
         watch.begin(batch, engine.dashboard)
 

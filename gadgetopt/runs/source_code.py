@@ -2,7 +2,8 @@
 
 The code is part of the key of a run, so a method is run again exactly when its code has changed.
 For a system of the library the code is the toolkit and the system's own folder; for a third party's
-method it is the third party's distribution and the whole library.
+method it is the third party's distribution and the whole library; for a plug-in's method its source
+and the whole library.
 """
 
 from __future__ import annotations
@@ -18,7 +19,15 @@ from typing import Any
 
 from gadgetopt import __version__
 from gadgetopt.errors import InputError
-from gadgetopt.system.declaration import Method, Problem, Reference
+from gadgetopt.system.declaration import (
+    Formulation,
+    Guarantee,
+    Method,
+    Part,
+    Problem,
+    Reference,
+)
+from gadgetopt.system.extension import Adapted
 from gadgetopt.system.registry import declared_in
 
 LIBRARY = "gadgetopt"
@@ -40,20 +49,21 @@ class SourceCode:
     """The code of methods; each file is read once, when it is first needed."""
 
     def __init__(self) -> None:
-        self._methods: dict[tuple[str, str], str] = {}
+        self._methods: dict[_Asked, str] = {}
         self._packages: dict[str, str] = {}
 
     def of(self, problem: Problem, method: Method) -> str:
         """Return the code of a method: `name version digest`, separated by commas."""
-        which = problem.name, method.name
+        modules, plugins = _modules(problem, method)
+        which = problem.name, method.name, plugins
         if which not in self._methods:
-            self._methods[which] = ", ".join(self._told(_modules(problem, method)))
+            self._methods[which] = ", ".join(self._told(modules, plugins))
         return self._methods[which]
 
-    def _told(self, modules: set[str]) -> Iterator[str]:
+    def _told(self, modules: set[str], plugins: tuple[str, ...]) -> Iterator[str]:
         yield f"{LIBRARY} {__version__} {self._digest(LIBRARY)}"
         foreign = {module for module in modules if _top(module) != LIBRARY}
-        if not foreign:
+        if not foreign and not plugins:
             systems = {".".join(m.split(".")[:3]) for m in modules if m.startswith(f"{MODELS}.")}
             for system in sorted(systems):
                 yield f"{system} {self._digest(system)}"
@@ -63,6 +73,7 @@ class SourceCode:
         for name, version, packages in _distributions(foreign):
             own = hashlib.sha256("".join(self._digest(p) for p in packages).encode())
             yield f"{name} {version} {own.hexdigest()[:_DIGITS]}"
+        yield from plugins
 
     def _digest(self, package: str) -> str:
         if package not in self._packages:
@@ -70,12 +81,15 @@ class SourceCode:
         return self._packages[package]
 
 
-_first_use: dict[tuple[str, str], str] = {}
+#: System, method, and the plug-ins that make it.
+_Asked = tuple[str, str, tuple[str, ...]]
+
+_first_use: dict[_Asked, str] = {}
 
 
 def loaded_code(problem: Problem, method: Method) -> str:
     """Return the code of a method as it was when this process first needed it."""
-    which = problem.name, method.name
+    which = problem.name, method.name, _modules(problem, method)[1]
     if which not in _first_use:
         _first_use[which] = SourceCode().of(problem, method)
     return _first_use[which]
@@ -84,28 +98,38 @@ def loaded_code(problem: Problem, method: Method) -> str:
 # -- modules and distributions ---------------------------------------------------------------------
 
 
-def _modules(problem: Problem, method: Method) -> set[str]:
-    """Return the modules of a method and of the functions that judge its outcome."""
+def _modules(problem: Problem, method: Method) -> tuple[set[str], tuple[str, ...]]:
+    """Return the modules of a method and of what judges its outcome, and the plug-ins of these."""
     formulations = [f for f in problem.formulations if f.name == method.formulation]
     theorems = [g for g in problem.guarantees if method.name in g.methods]
+    declared: list[Part] = [method, *formulations, *theorems]
+    plugins = sorted({d.origin.code for d in declared if d.origin and d.origin.code})
     parts = [
-        method.run,
         problem.instance_type,
         problem.solution_type,
         problem.certificate_type,
         problem.evaluate,
         problem.check_bound,
-        *(part for f in formulations for part in (f.build, f.decode)),
-        *(part for g in theorems for part in (g.ratio, *(a.holds for a in g.assumptions))),
+        *(part for d in declared if not (d.origin and d.origin.code) for part in _functions(d)),
     ]
     modules = {_module(part) for part in parts if part is not None} | {declared_in(problem.name)}
-    return {m for m in modules if m and _top(m) not in sys.stdlib_module_names}
+    return {m for m in modules if m and _top(m) not in sys.stdlib_module_names}, tuple(plugins)
+
+
+def _functions(declared: Part) -> list[Any]:
+    if isinstance(declared, Method):
+        return [declared.run]
+    if isinstance(declared, Formulation):
+        return [declared.build, declared.decode]
+    if isinstance(declared, Guarantee):
+        return [declared.ratio, *(a.holds for a in declared.assumptions)]
+    return []
 
 
 def _module(part: Any) -> str | None:
     """Return the module name of a function or class, or of a reference to one."""
-    while isinstance(part, functools.partial):
-        part = part.func
+    while isinstance(part, functools.partial | Adapted):
+        part = part.func if isinstance(part, functools.partial) else part.function
     if isinstance(part, Reference):
         module = part.target.partition(":")[0]
         return importlib.util.resolve_name(f".{module}", part.package)
@@ -128,6 +152,14 @@ def _distributions(modules: Iterable[str]) -> list[tuple[str, str, list[str]]]:
         packages.add(package)
         packages.update(p for p in _top_levels(installed) if _beside(p, package))
     return [(*named, sorted(packages)) for named, packages in sorted(found.items())]
+
+
+def distribution_of(module: str) -> str | None:
+    """Return the name of the distribution that a module comes from; None for a loose file."""
+    installed = _installed(module)
+    if installed is not None:
+        return installed.name
+    return min(packages_distributions().get(_top(module), ()), default=None)
 
 
 def _installed(module: str) -> Distribution | None:

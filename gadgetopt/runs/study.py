@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,11 +24,11 @@ from gadgetopt.system.data import (
     PositiveFloat,
     PositiveInt,
 )
-from gadgetopt.system.declaration import KINDS
 from gadgetopt.system.files import find_instances, validate
 from gadgetopt.system.generation import Series, checked_series, write_series
-from gadgetopt.system.methods import find_method, knows
+from gadgetopt.system.methods import GROUPS, find_method, knows
 from gadgetopt.system.output import write_text
+from gadgetopt.system.plugins import plugged
 from gadgetopt.system.registry import problems
 from gadgetopt.system.result import Limits
 
@@ -55,7 +56,9 @@ class Study(Data):
     instances : tuple of str
         Instance files, directories or globs.
     methods : tuple of str
-        Names, kinds or "all"; if empty, each system's default methods.
+        Names, kinds, "all" or "default"; if empty, "default": each system's main comparison.
+    plugins : tuple of str
+        Files of Python that add methods and other parts.
     seeds, first_seed : int
         Stochastic methods run once for each of `seeds` seeds from `first_seed` on.
     store : str
@@ -77,6 +80,7 @@ class Study(Data):
 
     instances: tuple[Text, ...] = ()
     methods: tuple[Text, ...] = ()
+    plugins: tuple[Text, ...] = ()
     seeds: PositiveInt = 1
     first_seed: NonNegativeInt = 0
     store: Text = "runs.sqlite"
@@ -105,6 +109,7 @@ class Study(Data):
         return self.model_copy(
             update={
                 "instances": tuple(p if keep(p) else move(p) for p in self.instances),
+                "plugins": tuple(move(p) for p in self.plugins),
                 "store": move(self.store),
                 "generated": None if self.generated is None else move(self.generated),
             }
@@ -119,7 +124,7 @@ def instance_files(study: Study) -> list[Path]:
     InputError
         If the study has none, a path is wrong, or a generated file cannot be written.
     """
-    found = _given_files(study)
+    found = given_files(study)
     made = [path for s in study.generate for path in write_series(s, study.generated_folder)]
     return list(dict.fromkeys([*found, *made]))
 
@@ -131,7 +136,7 @@ def compare_study(study: Study, **how: Any) -> list[Entry]:
     ----------
     study : Study
     **how
-        Options that are not fields of a study: `rerun`, `retry_errors`, `details`, `on_result` and
+        Options that are not fields of a study: `fresh`, `retry_errors`, `details`, `on_result` and
         `watch` of `gadgetopt.compare`.
 
     Raises
@@ -141,28 +146,31 @@ def compare_study(study: Study, **how: Any) -> list[Entry]:
     """
     from gadgetopt.runs.comparison import compare
 
-    return compare(
-        instance_files(study),
-        study.methods,
-        limits=study.run_limits,
-        seeds=study.seeds,
-        first_seed=study.first_seed,
-        store=study.store,
-        scheduler=study.scheduler,
-        workers=study.workers,
-        grace_s=study.grace_s,
-        **how,
-    )
+    with plugged(study.plugins):
+        return compare(
+            instance_files(study),
+            study.methods,
+            limits=study.run_limits,
+            seeds=study.seeds,
+            first_seed=study.first_seed,
+            store=study.store,
+            scheduler=study.scheduler,
+            workers=study.workers,
+            grace_s=study.grace_s,
+            **how,
+        )
 
 
 def check(study: Study) -> None:
     """Raise an InputError if a study names no instances, or an unknown path or method."""
-    _given_files(study)
-    for spec in study.methods:
-        _check_method(spec, "--methods")
+    given_files(study)
+    with plugged(study.plugins):
+        for spec in study.methods:
+            _check_method(spec, "--methods")
 
 
-def _given_files(study: Study) -> list[Path]:
+def given_files(study: Study) -> list[Path]:
+    """Return the instance files that a study names, without those it generates."""
     if not study.instances and not study.generate:
         raise InputError(
             "no instances: expected instance files, a study file that names some, or --generate"
@@ -188,16 +196,17 @@ def read_study(path: Path | str) -> Study:
     """
     path = Path(path)
     study: Study = validate(Study, _parsed(path), str(path), prefix="")
-    for k, spec in enumerate(study.methods):
-        _check_method(spec, f"{path}: methods[{k}]")
-    series = tuple(
-        checked_series(given, _place_in(path, k)) for k, given in enumerate(study.generate)
-    )
-    study = study.model_copy(update={"generate": series})
     folder = path.parent
     study = study.moved(
         lambda text: str(folder / text), keep=lambda text: _in_library(text, folder)
     )
+    with _plugged(study, path):
+        for k, spec in enumerate(study.methods):
+            _check_method(spec, f"{path}: methods[{k}]")
+        series = tuple(
+            checked_series(given, _place_in(path, k)) for k, given in enumerate(study.generate)
+        )
+    study = study.model_copy(update={"generate": series})
     for k, text in enumerate(study.instances):
         try:
             find_instances([text])
@@ -245,6 +254,18 @@ def _parsed(path: Path) -> dict[str, Any]:
     return plain
 
 
+@contextmanager
+def _plugged(study: Study, path: Path) -> Iterator[None]:
+    """Use a study's plug-ins, within a block."""
+    with ExitStack() as used:
+        for k, plugin in enumerate(study.plugins):
+            try:
+                used.enter_context(plugged([plugin]))
+            except InputError as error:
+                raise InputError(f"{path}: plugins[{k}]: {error}") from None
+        yield
+
+
 def _place_in(path: Path, k: int) -> Callable[[str], str]:
     return lambda field: f"{path}: generate[{k}].{field}"
 
@@ -255,7 +276,7 @@ def _check_method(spec: str, place: str) -> None:
     for system in problems():
         if not knows(system, spec):
             continue
-        if spec == "all" or spec in KINDS:
+        if spec in GROUPS:
             return
         try:
             find_method(system, spec)
@@ -263,7 +284,9 @@ def _check_method(spec: str, place: str) -> None:
             failure = failure or error
         else:
             return
-    why = failure or f"{spec!r} is not a method of any system, a kind of methods, or 'all'"
+    why = (
+        failure or f"{spec!r} is not a method of any system, a kind of methods, 'default' or 'all'"
+    )
     raise InputError(f"{place}: {why}")
 
 

@@ -256,6 +256,14 @@ class PersistentLp:
         return np.array(self._highs.getSolution().col_value)
 
     @property
+    def row_slacks(self) -> Floats:
+        """How far every row's value is from the nearer of its bounds, shape (rows,)."""
+        program, rows = self._highs.getLp(), np.array(self._highs.getSolution().row_value)
+        below, above = np.array(program.row_lower_), np.array(program.row_upper_)
+        nearer: Floats = np.minimum(rows - below, above - rows)
+        return nearer
+
+    @property
     def row_duals(self) -> Floats:
         """Gain of the objective per unit of every row's bound, shape (rows,)."""
         return np.array(self._highs.getSolution().row_dual) * self._cost_unit

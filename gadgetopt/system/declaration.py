@@ -88,6 +88,29 @@ class Checked:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """Where a part comes from that its system does not declare itself.
+
+    Attributes
+    ----------
+    label : str
+        The name of the file or distribution; stands in brackets after the part's own name.
+    code : str
+        Name and digest of the source; empty for a distribution, whose files are looked up.
+    """
+
+    label: str
+    code: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part(Checked):
+    """A named part of a system; `origin` is None for the parts that the system itself declares."""
+
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True)
 class Citation:
     """The publication that a system comes from."""
 
@@ -100,7 +123,7 @@ class Citation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Generator:
+class Generator(Part):
     """A preset of instances: `(rng, **parameters) -> instance`. `parameters` holds the defaults."""
 
     name: str = field(kw_only=False)
@@ -110,7 +133,7 @@ class Generator:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Importer:
+class Importer(Part):
     """Converts real data into instances: `(files, rng, **options) -> ImportOutcome`.
 
     `help` explains options that are not obvious; `list SYSTEM` prints it.
@@ -124,7 +147,7 @@ class Importer:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Formulation(Checked):
+class Formulation(Part):
     """A formulation of a problem as a Pyomo model.
 
     Attributes
@@ -153,7 +176,7 @@ class Formulation(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Method(Checked):
+class Method(Part):
     """A function `(instance, limits, rng, **parameters) -> MethodOutcome` with its properties.
 
     `choices` lists the allowed values of enumerated parameters. `formulation` and `backend` say
@@ -184,7 +207,7 @@ class Assumption:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Guarantee(Checked):
+class Guarantee(Part):
     """A theorem about methods: the ratio that it promises, as a function of the instance.
 
     Attributes
@@ -209,7 +232,7 @@ class Guarantee(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trainer(Checked):
+class Trainer(Part):
     """Trains a policy, which methods then read from a file: `gadgetopt train SYSTEM NAME`.
 
     Attributes
@@ -245,7 +268,7 @@ class Trainer(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Picture(Checked):
+class Picture(Part):
     """A plotly figure, `draw(instance, solution)` or `draw(instance)`."""
 
     name: str = field(kw_only=False)

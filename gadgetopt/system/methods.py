@@ -23,6 +23,9 @@ from gadgetopt.system.declaration import (
 from gadgetopt.system.result import Limits, MethodOutcome
 from gadgetopt.system.training import read_arrays
 
+#: Words that select several methods at once.
+GROUPS = ("all", "default", *KINDS)
+
 
 @dataclass(frozen=True)
 class MethodCall:
@@ -33,9 +36,13 @@ class MethodCall:
 
     @property
     def label(self) -> str:
-        """`name`, or `name:key=value:...` where parameters differ from the method's defaults."""
+        """`name`, or `name:key=value:...` where parameters differ from the method's defaults.
+
+        For a method that the system does not declare itself, the origin follows: `lpt (mine.py)`.
+        """
         changed = [f"{k}={written(v)}" for k, v in sorted(self.parameters.items())]
-        return ":".join([self.method.name, *changed])
+        origin = self.method.origin
+        return ":".join([self.method.name, *changed]) + (f" ({origin.label})" if origin else "")
 
     @property
     def all_parameters(self) -> dict[str, Any]:
@@ -71,6 +78,7 @@ def formulation_method(problem: Problem, formulation: Formulation, backend: str)
         run=_solve_formulation(problem, formulation, backend),
         formulation=formulation.name,
         backend=backend,
+        origin=formulation.origin,
     )
 
 
@@ -107,7 +115,7 @@ def find_formulation(problem: Problem, name: str) -> Formulation:
 
 
 def find_method(problem: Problem, spec: str) -> MethodCall:
-    """Return the method that `name` or `name:key=value:...` specifies.
+    """Return the method that `name`, `name:key=value:...` or a label specifies.
 
     Raises
     ------
@@ -115,8 +123,8 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
         If the problem does not have the method, or the method does not have the parameter, or a
         policy that it names cannot be read.
     """
-    name, *assignments = spec.split(":")
     by_name = {m.name: m for m in methods(problem)}
+    name, *assignments = _without_origin(spec, by_name).split(":")
     if name not in by_name:
         near = ", ".join(by_name)
         raise InputError(f"method {name!r}: {problem.name} has no such method (it has: {near})")
@@ -135,13 +143,17 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
 
 
 def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
-    """Return the methods that names, kinds or `all` select, each once, in the given order.
+    """Return the methods that names and groups select, each once, in the given order.
+
+    The groups are the kinds, `all`, and `default`, the system's main comparison.
 
     Callers filter out names that only other problems have: see `knows`.
     """
     chosen: dict[str, MethodCall] = {}
     for spec in wanted:
-        if spec == "all" or spec in KINDS:
+        if spec == "default":
+            calls = [find_method(problem, main) for main in problem.default_methods]
+        elif spec in GROUPS:
             calls = [MethodCall(m) for m in methods(problem) if spec in ("all", m.kind)]
         else:
             calls = [find_method(problem, spec)]
@@ -151,8 +163,18 @@ def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
 
 def knows(problem: Problem, spec: str) -> bool:
     """Return True if a method specification selects something for this problem."""
-    name = spec.split(":", maxsplit=1)[0]
-    return name == "all" or name in KINDS or any(m.name == name for m in methods(problem))
+    by_name = {m.name: m for m in methods(problem)}
+    name = _without_origin(spec, by_name).split(":", maxsplit=1)[0]
+    return name in GROUPS or name in by_name
+
+
+def _without_origin(spec: str, by_name: Mapping[str, Method]) -> str:
+    """Return a specification without the origin that a label ends with."""
+    head, bracket, rest = spec.rpartition(" (")
+    method = by_name.get(head.split(":", maxsplit=1)[0]) if bracket else None
+    if method is None or method.origin is None or rest != f"{method.origin.label})":
+        return spec
+    return head
 
 
 def parse_assignments(

@@ -1,18 +1,27 @@
-"""The installed systems: each, the library's own or a third party's, is an entry point.
+"""The installed systems and what others add to them.
 
-If two distributions declare a system of the same name, gadgetopt's own is used, otherwise that of
-the distribution whose name comes first alphabetically. A warning names both.
+Each system, the library's own or a third party's, is an entry point. If two distributions declare a
+system of the same name, gadgetopt's own is used, otherwise that of the distribution whose name
+comes first alphabetically. A warning names both.
+
+Extensions are entry points, too, and are added in the order of their distributions' names; a
+warning names what is left out. Those of plug-ins (`gadgetopt.system.plugins`) come after them.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError, warn
-from gadgetopt.system.declaration import Problem
+from gadgetopt.system.declaration import Origin, Problem
+
+if TYPE_CHECKING:
+    from gadgetopt.system.extension import Extension
 
 GROUP = "gadgetopt.problems"
+EXTENSIONS = "gadgetopt.extensions"
 
 
 def _distribution(entry: EntryPoint) -> str:
@@ -51,18 +60,26 @@ def _loaded(name: str) -> Problem | str:
     entry = _entries()[name]
     what = f"system {name!r} of {_distribution(entry)}: {entry.value}"
     try:
-        declared = entry.load()
+        declared = _load(entry)
     except InputError as error:
         return f"{what}: {error}"
-    except (Exception, SystemExit) as error:  # a third party's module may do anything
-        from gadgetopt.errors import failure
-
-        return f"{what}: {failure(error)}"
     if not isinstance(declared, Problem):
         return f"{what}: is of type {type(declared).__name__}, expected Problem"
     if declared.name != name:
         return f"{what}: name: {declared.name!r}, expected the entry point's name {name!r}"
     return declared
+
+
+def _load(entry: EntryPoint) -> Any:
+    """Load an entry point; any failure of a third party's module becomes an InputError."""
+    try:
+        return entry.load()
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        from gadgetopt.errors import failure
+
+        raise InputError(failure(error)) from None
 
 
 def problem(name: str) -> Problem:
@@ -79,7 +96,7 @@ def problem(name: str) -> Problem:
     declared = _loaded(name)
     if isinstance(declared, str):
         raise InputError(declared)
-    return declared
+    return _extended(declared)
 
 
 def problems() -> list[Problem]:
@@ -88,7 +105,7 @@ def problems() -> list[Problem]:
     for name in problem_names():
         declared = _loaded(name)
         if isinstance(declared, Problem):
-            found.append(declared)
+            found.append(_extended(declared))
         else:
             warn(f"skipped: {declared}")
     return found
@@ -98,3 +115,87 @@ def declared_in(name: str) -> str | None:
     """Return the module that declares a problem; None if the problem is not installed."""
     entry = _entries().get(name)
     return None if entry is None else entry.module
+
+
+# -- extensions ------------------------------------------------------------------------------------
+
+#: What plug-ins add, in order.
+_plugged: tuple[Extension, ...] = ()
+
+#: By system: as declared, extensions of distributions and of plug-ins, and all of it joined.
+_joined: dict[str, tuple[Problem, tuple[Extension, ...], tuple[Extension, ...], Problem]] = {}
+
+#: Not empty while extensions are imported, which may themselves ask for the systems.
+_importing: list[bool] = []
+
+
+def plug(extensions: tuple[Extension, ...]) -> None:
+    """Replace what plug-ins add to the systems."""
+    global _plugged  # noqa: PLW0603
+    _plugged = extensions
+
+
+def plugged() -> tuple[Extension, ...]:
+    """Return what plug-ins add to the systems."""
+    return _plugged
+
+
+def _extended(declared: Problem) -> Problem:
+    """Return a declared problem with all extensions.
+
+    Raises
+    ------
+    InputError
+        If a plug-in adds a part of a name that is taken.
+    """
+    from gadgetopt.system.extension import joined
+
+    added = _installed_extensions()
+    before = _joined.get(declared.name)
+    if before and before[0] is declared and before[1] is added and before[2] is _plugged:
+        return before[3]
+    whole = declared
+    for extension in (*added, *_plugged):
+        if extension.problem not in ("", declared.name):
+            continue
+        whole, left_out = joined(whole, extension)
+        place = "plug-in" if extension.origin is None else extension.origin.label
+        if left_out and extension in _plugged:
+            raise InputError(f"{place}: {left_out[0]}")
+        for line in left_out:
+            warn(f"left out of {place}: {declared.name}: {line}")
+    _joined[declared.name] = declared, added, _plugged, whole
+    return whole
+
+
+def _installed_extensions() -> tuple[Extension, ...]:
+    if _importing:
+        return ()
+    _importing.append(True)
+    try:
+        return _load_extensions()
+    finally:
+        _importing.clear()
+
+
+@cache
+def _load_extensions() -> tuple[Extension, ...]:
+    """Load the extensions of all distributions; warn of those that cannot be used."""
+    entries = sorted(
+        entry_points(group=EXTENSIONS), key=lambda e: (_distribution(e), e.name, e.value)
+    )
+    if not entries:
+        return ()
+    from gadgetopt.system.extension import extensions_in
+
+    found = []
+    for entry in entries:
+        what = f"extension {entry.name!r} of {_distribution(entry)}: {entry.value}"
+        try:
+            for extension in extensions_in(_load(entry)):
+                if extension.problem not in _entries():
+                    raise InputError(f"problem: {extension.problem!r} is not a known problem")
+                found.append(extension.placed(Origin(_distribution(entry))))
+        except InputError as error:
+            warn(f"skipped: {what}: {error}")
+    return tuple(found)

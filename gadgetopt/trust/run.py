@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +19,9 @@ from gadgetopt.numbers.tolerance import (
     exceeds,
     refutes,
 )
+from gadgetopt.system.data import Solution
 from gadgetopt.system.declaration import Method, Problem, resolved
+from gadgetopt.system.extension import as_method
 from gadgetopt.system.files import Document
 from gadgetopt.system.methods import MethodCall, find_method
 from gadgetopt.system.result import (
@@ -36,7 +40,10 @@ LONG = 10**21
 
 
 def solve(
-    document: Document, method: MethodCall | str, limits: Limits | None = None, seed: int = 0
+    document: Document,
+    method: MethodCall | str | Callable[..., Any],
+    limits: Limits | None = None,
+    seed: int = 0,
 ) -> Result:
     """Run a method on an instance; re-evaluate its solution and check its claims.
 
@@ -47,8 +54,8 @@ def solve(
     ----------
     document : Document
         An instance, as `gadgetopt.read` returns it.
-    method : str or MethodCall
-        `name` or `name:key=value:...`.
+    method : str, MethodCall or callable
+        `name` or `name:key=value:...`; or a function of yours, as `gadgetopt.method` takes it.
     limits : Limits, optional
         Default: no time limit, one thread, relative gap 0.
     seed : int
@@ -66,10 +73,21 @@ def solve(
     """
     problem = document.problem
     limits = limits or Limits()
-    call = find_method(problem, method) if isinstance(method, str) else method
+    call = _call(problem, method)
     warm_up(problem, call.method)
     result = conclude(document, call, limits, seed, attempt(document, call, limits, seed))
     return replace(result, document=document)
+
+
+def _call(problem: Problem, method: MethodCall | str | Callable[..., Any]) -> MethodCall:
+    if isinstance(method, MethodCall):
+        return method
+    if isinstance(method, str):
+        return find_method(problem, method)
+    system, declared = as_method(method)
+    if system not in ("", problem.name):
+        raise InputError(f"method {declared.name!r}: is of {system}, expected {problem.name}")
+    return MethodCall(declared)
 
 
 @dataclass(frozen=True)
@@ -105,8 +123,11 @@ def attempt(document: Document, call: MethodCall, limits: Limits, seed: int) -> 
         outcome = MethodOutcome(limit_hit="interrupted")
     except BaseException as error:  # any failure of a method, even sys.exit, is that run's result
         reason = failure(error)
+    if outcome is None or isinstance(outcome, Solution):
+        outcome = MethodOutcome(solution=outcome)
     if not isinstance(outcome, MethodOutcome):
-        reason = f"returned {type(outcome).__name__}, expected MethodOutcome"
+        what = "a Solution, None or a MethodOutcome"
+        reason = f"returned {type(outcome).__name__}, expected {what}"
         outcome = MethodOutcome()
     time_s = time.perf_counter() - begin
     if outcome.further_notes is not None and reason is None:

@@ -14,6 +14,7 @@ from gadgetopt.runs.rows import Row
 from gadgetopt.runs.store import CLAIM_S, Call, Store
 from gadgetopt.runs.tally import Tally
 from gadgetopt.system.files import Document
+from gadgetopt.system.plugins import digest_of, in_use
 
 #: Seconds between two checks of the runs that another client is working on.
 _PATIENCE_S = 0.5
@@ -49,6 +50,7 @@ class Batch:
         self.rerun = rerun
         self.retry_errors = retry_errors
         self.session = uuid.uuid4().hex
+        self.plugins = digest_of(in_use())
         self.failed = 0
         self._renewed = time.monotonic()
         found: dict[str, str] = {}  # the system of each run
@@ -130,6 +132,7 @@ class Batch:
                 task.seed,
                 self.grace_s,
                 code=task.code,
+                plugins=self.plugins,
             ),
             document,
         )

@@ -18,9 +18,9 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from gadgetopt.errors import InputError, OtherCode, SchedulerLost
+from gadgetopt.errors import InputError, NotLoaded, OtherCode, SchedulerLost
 from gadgetopt.runs.engine.interrupts import polite_interrupt
 from gadgetopt.runs.engine.supervisor import (
     FAREWELL_S,
@@ -32,6 +32,11 @@ from gadgetopt.runs.engine.supervisor import (
 from gadgetopt.runs.engine.work import VERSIONS, Failure, Work
 from gadgetopt.runs.rows import Row
 from gadgetopt.system.files import Document, document_text
+
+if TYPE_CHECKING:
+    from gadgetopt.system.plugins import Shipment
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -84,6 +89,8 @@ class Engine:
         Identifies this comparison among those that share the cluster.
     scheduler : str or None
         Address of a Dask scheduler; None starts a cluster of `workers` threads in this process.
+    plugins : tuple
+        The plug-ins that the runs need.
 
     Attributes
     ----------
@@ -91,8 +98,10 @@ class Engine:
         Address of Dask's dashboard.
     """
 
-    def __init__(self, session: str, scheduler: str | None, workers: int):
+    def __init__(self, session: str, scheduler: str | None, workers: int, plugins: Shipment = ()):
         self.session = session
+        self.plugins = plugins
+        self.shipped: Any = None  # the plug-ins on the cluster
         self.scheduler = scheduler
         self.workers = workers
         self.dashboard: str | None = None
@@ -183,6 +192,7 @@ class Engine:
                 self.client.cancel(list(self.flying))
         self.flying.clear()
         self.held.clear()
+        self.shipped = None
 
     # -- the runs ----------------------------------------------------------------------------------
 
@@ -283,10 +293,17 @@ class Engine:
             key = f"run-{work.key}-{uuid.uuid4().hex[:8]}"
             works = [each for each, _ in bundle]
             future = self.client.submit(
-                supervise_all, works, held.future, key=key, priority=first_come
+                supervise_all, works, held.future, self._plugins(), key=key, priority=first_come
             )
             self.flying[future] = bundle
             self.arrived.add(future)
+
+    def _plugins(self) -> Any:
+        """Return the plug-ins on the cluster, which they reach once."""
+        if self.plugins and self.shipped is None:
+            key = f"plugins-{uuid.uuid4().hex[:8]}"
+            self.shipped = self.client.submit(_hold, self.plugins, key=key)
+        return self.shipped or ()
 
     def _release_instances(self) -> None:
         for fingerprint in [f for f, held in self.held.items() if held.runs == 0]:
@@ -336,6 +353,10 @@ class Engine:
             )
         if isinstance(error, OtherCode):
             self._refuse_code(error)
+        if isinstance(error, NotLoaded):
+            if self.scheduler is None:
+                raise error
+            self._refuse(f"its workers cannot load a plug-in: {error}")
         if isinstance(error, WrongVersions | ImportError):
             self._refuse(f"its workers cannot run gadgetopt: {error}")
         reason = f"the worker failed: {type(error).__name__}: {error}".replace("\n", " ")
@@ -365,9 +386,9 @@ def _draws() -> bool:
     return importlib.util.find_spec("bokeh") is not None
 
 
-def _hold(document: str) -> str:
-    """Keep an instance on the cluster, so that it travels to each worker at most once."""
-    return document
+def _hold(what: T) -> T:
+    """Keep an instance or plug-ins on the cluster, to travel to each worker at most once."""
+    return what
 
 
 def _close(client: Any) -> None:

@@ -20,6 +20,7 @@ from gadgetopt.runs.engine.work import (
     Work,
     default_grace_s,
 )
+from gadgetopt.system.plugins import digest_of, in_use
 from gadgetopt.system.result import Limits
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Once:
             limits=limits,
             seed=seed,
             grace_s=default_grace_s(limits.time_s),
+            plugins=digest_of(in_use()),
         )
         try:
             outcome = self._watched(work, document_text(document))
@@ -87,7 +89,7 @@ class Once:
 
             watch = Watch(work, self.process, given_up, FAREWELL_S, alone=True)
             try:
-                outcome: Row | Failure = watch.run(text)
+                outcome: Row | Failure = watch.run(text, in_use())
             except Crash as crash:
                 return Failure(f"crashed: {crash}", time_s=watch.elapsed)
         if watch.phase == "start" and asked.is_set():
@@ -135,7 +137,8 @@ def call_apart(function: str, arguments: tuple[Any, ...], limits: Limits) -> Ans
         As raised by the function.
     """
     process = SolverProcess(limits.threads)
-    watch = Watch(Call(function, arguments, limits), process, lambda: False, alone=True)
+    call = Call(function, arguments, limits, in_use())
+    watch = Watch(call, process, lambda: False, alone=True)
     try:
         outcome: Answer | Failure = watch.run()
     except Crash as crash:

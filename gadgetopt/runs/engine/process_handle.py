@@ -12,11 +12,14 @@ import threading
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import psutil
 
 from gadgetopt.runs.engine.work import Call, Order, Work, receive, send
+
+if TYPE_CHECKING:
+    from gadgetopt.system.plugins import Shipment
 
 #: Instances a solver process keeps.
 KEPT_INSTANCES = 8
@@ -63,6 +66,7 @@ class SolverProcess:
         self.stop = weakref.finalize(self, _stop, self.popen)
         self.usage = psutil.Process(self.popen.pid)
         self.orders = 0
+        self.plugins: str | None = None  # not yet given any, not even none
         self.listeners = [
             threading.Thread(target=_listen, args=(self.popen, self.messages), daemon=True),
             threading.Thread(
@@ -77,8 +81,8 @@ class SolverProcess:
         """True if the process has not ended."""
         return self.popen.poll() is None
 
-    def order(self, work: Work, document: str) -> None:
-        """Give the process a run, with the instance unless it already has it."""
+    def order(self, work: Work, document: str, plugins: Shipment = ()) -> None:
+        """Give the process a run, with the instance and the plug-ins unless it has them."""
         known = work.fingerprint in self.instances
         self.instances[work.fingerprint] = None
         self.instances.move_to_end(work.fingerprint)
@@ -87,7 +91,9 @@ class SolverProcess:
             forget.append(self.instances.popitem(last=False)[0])
         self.last_words.clear()
         self.orders += 1
-        self.send(Order(work, None if known else document, tuple(forget)))
+        plugged = None if self.plugins == work.plugins else plugins
+        self.plugins = work.plugins
+        self.send(Order(work, None if known else document, tuple(forget), plugged))
 
     def send(self, order: Order | Call) -> None:
         """Send the process an order."""

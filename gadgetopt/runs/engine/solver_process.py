@@ -2,9 +2,9 @@
 
 Orders arrive on its original standard input, messages leave on its original standard output:
 ("begun",) when the method starts, ("ended",) when it ends, ("row", row) when its result is judged,
-("failed", reason), or ("other code", code) if its source code differs from that of the run. Nothing
-else can enter this channel: the printed output of a method is discarded; the end of its standard
-error is reported if it dies.
+("failed", reason), ("other code", code) if its source code differs from that of the run, or ("not
+loaded", reason) if a plug-in cannot be loaded. Nothing else can enter this channel: the printed
+output of a method is discarded; the end of its standard error is reported if it dies.
 
     python -m gadgetopt.runs.engine.solver_process [--echo] [--log]
 
@@ -25,13 +25,14 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from gadgetopt.errors import OtherCode
+from gadgetopt.errors import InputError, NotLoaded, OtherCode
 from gadgetopt.errors import logger as warnings
 
 if TYPE_CHECKING:
     from gadgetopt.runs.engine.work import Answer, Call, Order
     from gadgetopt.runs.rows import Row
     from gadgetopt.system.files import Document
+    from gadgetopt.system.plugins import Shipment
 
 #: Seconds without an order after which the process ends; its supervisor then starts another.
 IDLE_S = 60.0
@@ -79,6 +80,8 @@ def main() -> None:
         except queue.Empty:
             return
         try:
+            if order.plugins is not None:
+                _plug_in(order.plugins)
             if isinstance(order, Call):
                 say("answer", _answer(order, say))
                 continue
@@ -87,6 +90,8 @@ def main() -> None:
             say("row", _solve(order, instances, interrupts, say))
         except OtherCode as error:
             say("other code", error.here)
+        except NotLoaded as error:
+            say("not loaded", str(error))
         except MemoryError:
             instances.clear()
             say("failed", "ran out of memory")
@@ -94,6 +99,15 @@ def main() -> None:
             from gadgetopt.errors import failure
 
             say("failed", failure(error))
+
+
+def _plug_in(plugins: Shipment) -> None:
+    from gadgetopt.system.plugins import plug_in
+
+    try:
+        plug_in(plugins)
+    except InputError as error:
+        raise NotLoaded(str(error)) from None
 
 
 def _solve(
@@ -126,7 +140,7 @@ def _answer(call: Call, say: Callable[..., None]) -> Answer:
     """Call a function and capture its output."""
     import io
 
-    from gadgetopt.errors import InputError, ModelRefused
+    from gadgetopt.errors import ModelRefused
     from gadgetopt.runs.engine.work import Answer
 
     say("begun")

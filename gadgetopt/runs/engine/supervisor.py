@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from gadgetopt.errors import InputError, OtherCode
+from gadgetopt.errors import InputError, NotLoaded, OtherCode
 from gadgetopt.runs.engine.memory import machine_memory_mb
 from gadgetopt.runs.engine.process_handle import Crash, EndedIdle, SolverProcess
 from gadgetopt.runs.engine.work import (
@@ -24,6 +24,7 @@ from gadgetopt.runs.engine.work import (
 
 if TYPE_CHECKING:
     from gadgetopt.runs.rows import Row
+    from gadgetopt.system.plugins import Shipment
 
 #: Seconds between two checks of a solver process.
 POLL_S = 0.05
@@ -55,20 +56,22 @@ def versions() -> tuple[str, str]:
     return VERSIONS
 
 
-def supervise_all(works: Sequence[Work], document: str) -> list[Row | Failure]:
+def supervise_all(
+    works: Sequence[Work], document: str, plugins: Shipment = ()
+) -> list[Row | Failure]:
     """Do runs on one instance, one after another.
 
     Runs that would start too late are returned undone: the result may be shorter than `works`.
     """
     out, until = [], time.monotonic() + LONGEST_BUNDLE_S
     for work in works:
-        out.append(supervise(work, document))
+        out.append(supervise(work, document, plugins))
         if time.monotonic() > until:
             break
     return out
 
 
-def supervise(work: Work, document: str) -> Row | Failure:
+def supervise(work: Work, document: str, plugins: Shipment = ()) -> Row | Failure:
     """Have this thread's solver process do a run; never fails and never hangs.
 
     Parameters
@@ -76,6 +79,8 @@ def supervise(work: Work, document: str) -> Row | Failure:
     work : Work
     document : str
         The text of the instance's file.
+    plugins : tuple
+        The plug-ins that `work.plugins` identifies.
     """
     if work.versions != VERSIONS:
         raise WrongVersions(work.versions, VERSIONS)
@@ -85,12 +90,12 @@ def supervise(work: Work, document: str) -> Row | Failure:
         if work.session in _interrupted or cancelled():
             return Failure("interrupted", "interrupted")
         try:
-            process = _process(work.limits.threads)
+            process = _process(work.limits.threads, work.plugins)
         except OSError as error:
             return Failure(f"no solver process could be started: {error}")
         watch = Watch(work, process, cancelled)
         try:
-            row: Row | Failure = watch.run(document)
+            row: Row | Failure = watch.run(document, plugins)
             return row
         except EndedIdle:
             continue
@@ -165,8 +170,8 @@ class Watch:
             return self.work.limits.memory_mb
         return MEMORY_SHARE * machine_memory_mb() if self.alone else _share_mb()
 
-    def run(self, document: str = "") -> Any:
-        """Give the process its work, a run with the text of its instance; return the answer.
+    def run(self, document: str = "", plugins: Shipment = ()) -> Any:
+        """Give the process its work, a run with its instance and plug-ins; return the answer.
 
         Returns
         -------
@@ -175,7 +180,7 @@ class Watch:
         if isinstance(self.work, Call):
             self.process.send(self.work)
         else:
-            self.process.order(self.work, document)
+            self.process.order(self.work, document, plugins)
         while True:
             message = self.process.message(POLL_S)
             now = time.monotonic()
@@ -202,6 +207,9 @@ class Watch:
                 case ("other code", here):
                     self.spent = True
                     raise OtherCode(self.work.code or "unknown", str(here))
+                case ("not loaded", reason):
+                    self.spent = True
+                    raise NotLoaded(str(reason))
 
     def _finish(self, row: Row) -> Row:
         # An interrupted method may have left threads behind, and a large one may not have freed its
@@ -244,10 +252,11 @@ class Watch:
         return seconds > self.until
 
 
-def _process(threads: int) -> SolverProcess:
-    """Return the solver process of this thread."""
+def _process(threads: int, plugins: str) -> SolverProcess:
+    """Return the solver process of this thread, one without other plug-ins."""
     process: SolverProcess | None = getattr(_threads, "process", None)
-    if process is None or not process.alive or process.threads != threads:
+    fits = process is not None and process.threads == threads
+    if process is None or not process.alive or not fits or process.plugins not in (None, plugins):
         if process is not None:
             process.stop()
         process = _threads.process = SolverProcess(threads)

@@ -6,11 +6,14 @@ import pickle
 import platform
 import struct
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from gadgetopt import __version__
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.system.result import Limits
+
+if TYPE_CHECKING:
+    from gadgetopt.system.plugins import Shipment
 
 #: Versions of gadgetopt and Python, which client and workers must share.
 VERSIONS = (__version__, ".".join(platform.python_version_tuple()[:2]))
@@ -33,6 +36,8 @@ class Work:
         stopped.
     code : str or None
         The code that is to make the run, see `gadgetopt.runs.source_code`; None to skip the check.
+    plugins : str
+        Identifies the plug-ins that the run needs, which travel separately; empty for none.
     """
 
     key: str
@@ -45,6 +50,7 @@ class Work:
     grace_s: float
     versions: tuple[str, str] = VERSIONS
     code: str | None = None
+    plugins: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,12 +66,14 @@ class Failure:
 class Order:
     """A run as sent by its supervisor to a solver process.
 
-    `document` is None if the process has the instance; `forget` lists instances to drop.
+    `document` is None if the process has the instance, `plugins` if it has the plug-ins; `forget`
+    lists instances to drop.
     """
 
     work: Work
     document: str | None
     forget: tuple[str, ...] = ()
+    plugins: Shipment | None = None
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,7 @@ class Call:
     function: str
     arguments: tuple[Any, ...]
     limits: Limits
+    plugins: Shipment = ()
     grace_s: float = 0.0
     session: str = ""
     code: None = None

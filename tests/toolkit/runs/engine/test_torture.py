@@ -36,7 +36,7 @@ RECORDED = {
     "recurses": ("error", None, r"RecursionError: "),
     "prints": ("feasible", None, None),
     "too_much": ("error", None, r"the solution is infeasible: capacity at pile"),
-    "answers_in_prose": ("error", None, r"returned str, expected MethodOutcome"),
+    "answers_in_prose": ("error", None, r"returned str, expected a Solution"),
     "solves_in_prose": ("error", None, r"the solution cannot be evaluated: AttributeError"),
     "notes_what_cannot_be_written": ("error", None, r"its result cannot be stored: "),
     "boasts": ("error", None, r"its outcome cannot be judged: "),
