@@ -2,7 +2,8 @@
 
 Tables of random instances, solved in this process on one thread, everything of a table in one run:
 
-- `exact`: the default method beside plain CP-SAT and plain HiGHS on planted partitions;
+- `exact`: the default method, and branch and cut, beside plain CP-SAT and plain HiGHS on planted
+  partitions;
 - `bounds`: lower bounds over optima, and the seconds that they take;
 - `ratios`: BGL's partitioner, its knobs and the baselines over the optimum or the best bound;
 - `scale`: BGL's partitioner on a graph of a million nodes and ten million edges, time and memory.
@@ -53,13 +54,15 @@ EXACT: tuple[tuple[str, dict[str, Any], int], ...] = (
         1,
     ),
     ("300, k = 2", {"nodes": 300, "inside": 4.0, "outside": 0.5}, 1),
-    ("300, k = 2, unclear communities", {"nodes": 300}, 1),
+    ("300, k = 2, unclear communities", {"nodes": 300}, 4),
 )
-CONTENDERS = ("elimination", "cp_clauses", "difference@highs")
+CONTENDERS = ("elimination", "branch_and_cut", "cp_clauses", "difference@highs")
 BOUNDS = (
     "stars",
     "isolating_cuts",
     "eigenvalue",
+    "cut_bound",
+    "semidefinite",
     "elimination_bound",
     "difference_lp@highs",
     "both_lp@highs",

@@ -256,6 +256,14 @@ class PersistentLp:
         return np.array(self._highs.getSolution().col_value)
 
     @property
+    def row_slacks(self) -> Floats:
+        """How far every row's value is from the nearer of its bounds, shape (rows,)."""
+        program, rows = self._highs.getLp(), np.array(self._highs.getSolution().row_value)
+        below, above = np.array(program.row_lower_), np.array(program.row_upper_)
+        nearer: Floats = np.minimum(rows - below, above - rows)
+        return nearer
+
+    @property
     def row_duals(self) -> Floats:
         """Gain of the objective per unit of every row's bound, shape (rows,)."""
         return np.array(self._highs.getSolution().row_dual) * self._cost_unit
@@ -264,6 +272,20 @@ class PersistentLp:
     def reduced_costs(self) -> Floats:
         """Gain of the objective per unit of every column, shape (columns,)."""
         return np.array(self._highs.getSolution().col_dual) * self._cost_unit
+
+    @property
+    def basis(self) -> tuple[list[int], list[int]]:
+        """Return where the columns and the rows are: -1 at the lower side, 0 basic, 1 upper.
+
+        Rows and columns that were added since the last solve are at a side that they have.
+        """
+        basis = self._highs.getBasis()
+        upper, basic = highspy.HighsBasisStatus.kUpper, highspy.HighsBasisStatus.kBasic
+        columns, rows = (
+            [0 if s == basic else 1 if s == upper else -1 for s in statuses]
+            for statuses in (basis.col_status, basis.row_status)
+        )
+        return columns, rows
 
     @property
     def dual_bound(self) -> float:

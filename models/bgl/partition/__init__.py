@@ -3,12 +3,12 @@
 Each room declares its own parts:
 
 - `instance`, `graph`, `requests`, `terms`: the graph, and the weights of its pairs, exactly
-- `evaluate`, `certificate`, `elimination`, `features`, `generate`, `importers`, `pictures`
+- `evaluate`, `certificate`, `elimination`, `cuts`, `features`, `generate`, `importers`, `pictures`
 - `formulations`: the integer program (2) in two linearisations, and clauses
-- `bounds`: stars, isolating cuts, the semidefinite bound, elimination that forgets
+- `bounds`: stars, isolating cuts, semidefinite bounds, cuts, elimination that forgets
 - `algorithms`: BGL's blocks and score
 - `baselines`: random, hash, LDG, Fennel, METIS, PaGraph, multi-start
-- `exact`: elimination with CP-SAT for what is left; exact on blocks
+- `exact`: elimination with cuts and CP-SAT for what is left; branch and cut; exact on blocks
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem

@@ -24,6 +24,8 @@ those of the scaled weights, divided by the scale.
   :math:`S_T` and :math:`S_N` being the largest sums of squared loads. (Donath and Hoffman 1973 have
   the diagonal; the prices are the duals of balance.) A fixed-point Cholesky factor, made here in
   whole numbers, leaves a residual that has to be diagonally dominant.
+* `Cuts`: valid inequalities at prices, and a tree of cases (`cuts.py`).
+  The scaled cost is a whole number, so this bound is rounded up to one.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ from gadgetopt.numbers.arrays import Ints
 from gadgetopt.pieces.graphs.flows import FlowNetwork
 from gadgetopt.system.data import Certificate, Data, NonNegativeInt, Rational
 
+from .cuts import Cut, Cuts, priced, tree_bound
 from .elimination import Elimination as EliminationRun
 from .instance import BglPartitionInstance
 from .terms import terms_of
@@ -98,6 +101,9 @@ class Eigenvalue(Data):
     train_price, node_price : int
         :math:`\sigma` and :math:`\tau`.
     unit : int
+    cuts : tuple of Cut
+        What is bounded is the weights less prices times cuts; the cuts are worth the rest.
+    prices : tuple of int
     """
 
     kind: Literal["eigenvalue"] = "eigenvalue"
@@ -106,9 +112,11 @@ class Eigenvalue(Data):
     train_price: NonNegativeInt = 0
     node_price: NonNegativeInt = 0
     unit: Annotated[int, Field(gt=0, le=2**62)] = 1
+    cuts: tuple[Cut, ...] = ()
+    prices: tuple[NonNegativeInt, ...] = ()
 
 
-Proof = Elimination | Stars | IsolatingCuts | Eigenvalue
+Proof = Elimination | Stars | IsolatingCuts | Eigenvalue | Cuts
 
 
 class BglPartitionCertificate(Certificate):
@@ -136,13 +144,20 @@ def check_bound(
         elif isinstance(proof, IsolatingCuts):
             bound = isolating_bound(instance, proof.prices)
         else:
-            found = _eigenvalue(instance, proof)
+            found = (
+                _cut(instance, proof) if isinstance(proof, Cuts) else _eigenvalue(instance, proof)
+            )
             if found is None:
                 return None
             bound = found
     except ModelRefused as refusal:
         raise ValueError(str(refusal)) from refusal
     return max(Fraction(0), bound / instance.pair_weights.scale)
+
+
+def _cut(instance: BglPartitionInstance, proof: Cuts) -> Fraction | None:
+    bound = tree_bound(instance, proof)
+    return None if bound is None else Fraction(-(-bound // proof.unit))
 
 
 # -- elimination -----------------------------------------------------------------------------------
@@ -246,16 +261,16 @@ def _eigenvalue(instance: BglPartitionInstance, proof: Eigenvalue) -> Fraction |
     is_trained = np.array([int(v in trained) for v in nodes], dtype=object)
     matrix = np.zeros((n, n), dtype=object)
     at = {v: i for i, v in enumerate(nodes)}
-    weights = instance.pair_weights
-    for a, b, w in zip(
-        weights.first.tolist(), weights.second.tolist(), weights.scaled.tolist(), strict=True
-    ):
+    reduced, worth = priced(instance, proof.cuts, proof.prices, proof.unit)
+    for (a, b), w in reduced.items():
         if a in at and b in at:
             i, j = at[a], at[b]
-            matrix[i, j] -= w * proof.unit
-            matrix[j, i] -= w * proof.unit
-            matrix[i, i] += w * proof.unit
-            matrix[j, j] += w * proof.unit
+            matrix[i, j] -= w
+            matrix[j, i] -= w
+            matrix[i, i] += w
+            matrix[j, j] += w
+        else:
+            worth += min(0, w)
     matrix += proof.train_price * np.outer(is_trained, is_trained) + proof.node_price
     matrix[np.arange(n), np.arange(n)] += np.array(proof.diagonal, dtype=object)
     if not is_positive_semidefinite(matrix):
@@ -268,7 +283,7 @@ def _eigenvalue(instance: BglPartitionInstance, proof: Eigenvalue) -> Fraction |
         - proof.train_price * train_slack
         - proof.node_price * node_slack
     )
-    return doubled / (2 * proof.unit)
+    return (doubled + 2 * worth) / (2 * proof.unit)
 
 
 def is_positive_semidefinite(matrix: np.ndarray) -> bool:

@@ -3,6 +3,8 @@
 - `stars`: by counting, where a part is smaller than a neighbourhood.
 - `isolating_cuts`: minimum cuts around every training node, at prices of balance.
 - `eigenvalue`: the semidefinite bound with balance, checked in whole numbers.
+- `cut_bound`: the linear program over pairs, with all cycle inequalities.
+- `semidefinite`: the semidefinite bound with cuts, for any number of parts.
 - `elimination_bound`: elimination with a limited number of partial partitions.
 """
 
@@ -36,6 +38,23 @@ METHODS = (
         parameters={"sweeps": 200},
         stochastic=True,
         formulation="eigenvalue",
+    ),
+    Method(
+        name="cut_bound",
+        kind="relaxation",
+        summary="the linear program over pairs of nodes, with cycles, trees, stars and cliques",
+        reference="Barahona and Mahjoub 1986; Ferreira et al. 1998",
+        run=part("cut_bound:cut_bound"),
+        formulation="cuts",
+    ),
+    Method(
+        name="semidefinite",
+        kind="relaxation",
+        summary="the semidefinite bound with the cuts as rows, checked in whole numbers",
+        reference="Frieze and Jerrum 1997; Karisch and Rendl 1998",
+        run=part("semidefinite:semidefinite"),
+        parameters={"rounds": 4, "iterations": 400},
+        formulation="semidefinite",
     ),
     Method(
         name="elimination_bound",

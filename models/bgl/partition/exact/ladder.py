@@ -1,4 +1,4 @@
-"""The exact method: heuristics, elimination, and CP-SAT for what is left."""
+"""The exact method: heuristics, elimination, cuts, and CP-SAT for what is left."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
@@ -25,13 +26,16 @@ from ..subproblems.completion import complete
 from ..subproblems.elimination_order import narrow_order
 from ..subproblems.local_search import Weighted, improve
 from ..terms import terms_of
+from .branch_and_cut import Cases
 
 #: Partial partitions of the first elimination, and the factor from one to the next.
 FIRST_STATES, MORE = 2**14, 8
 #: Partitions of the training nodes that are compared one by one.
 MOST_PLACED = 2**19
-#: Part of the time limit that eliminations may use; the rest is CP-SAT's.
-ELIMINATION_SHARE = 0.4
+#: Part of the time left that eliminations may use, and cuts after them; the rest is CP-SAT's.
+ELIMINATION_SHARE, CUT_SHARE = 0.4, 0.8
+#: Cuts come before an elimination that would take more than this part of the time left.
+NEXT_SHARE = 0.25
 #: Starts of the second multi-start, where the first elimination left a gap.
 LATER_STARTS = 20
 
@@ -51,11 +55,12 @@ def elimination(
        incumbent. Where there are more partial partitions than a number, frontier nodes are
        forgotten, and what comes out is a bound and one more start; the number grows from 16,384 to
        `most_states`. The other nodes are placed at the least cost.
-    3. Where only the node cap is open and there are two parts, all partitions of the training nodes
+    3. Cuts (`branch_and_cut.py`), as soon as the next elimination would take long.
+    4. Where only the node cap is open and there are two parts, all partitions of the training nodes
        that might be better are compared.
-    4. Else CP-SAT goes on from the incumbent.
+    5. Else CP-SAT goes on from the incumbent.
 
-    The bounds of steps 2 and 3 have certificates; what CP-SAT closes is its claim.
+    The bounds of steps 2 to 4 have certificates; what CP-SAT closes is its claim.
 
     Parameters
     ----------
@@ -73,6 +78,8 @@ def elimination(
         search.eliminate(most_states)
     if not search.over and search.all_kept:
         search.charge_node_cap()
+    if not search.over and not search.was_cut:
+        search.cut()
     if not search.over:
         search.hand_over()
     return search.outcome(search.best, **search.notes)
@@ -88,6 +95,8 @@ class _Ladder(Search[BglPartitionSolution]):
         self.notes: dict[str, str | int] = {}
         #: True once an elimination has forgotten nothing, so that only the node cap is open.
         self.all_kept = False
+        #: True once cuts have had their turn.
+        self.was_cut = False
         self.prove(0, BglPartitionCertificate(proof=Stars()))
 
     def start(self, starts: int, *, memory: bool) -> None:
@@ -112,14 +121,18 @@ class _Ladder(Search[BglPartitionSolution]):
         states = min(FIRST_STATES, most_states)
         while not self.over:
             value = Fraction(self.value) if math.isfinite(self.value) else None
+            begin_s = self.clock.elapsed_s
+
+            def late(until_s: float = last_s) -> bool:
+                return self.clock.elapsed_s > until_s
+
             with self.clock.phase("elimination"):
                 try:
-                    run = Elimination(terms, order, self._limit(value)).run(
-                        states, stop=lambda: self.clock.elapsed_s > last_s
-                    )
+                    run = Elimination(terms, order, self._limit(value)).run(states, stop=late)
                 except ModelRefused as refusal:  # too many parts for the codes
                     self.notes["refused"] = str(refusal)
                     return
+            took_s = self.clock.elapsed_s - begin_s
             if not run.finished:
                 return
             self._take(order, run, value)
@@ -129,6 +142,26 @@ class _Ladder(Search[BglPartitionSolution]):
             if states == MORE * FIRST_STATES:
                 self.start(LATER_STARTS, memory=True)
             states = min(most_states, MORE * states)
+            too_long = MORE * took_s > NEXT_SHARE * self.clock.left_s
+            if not self.over and states > MORE * FIRST_STATES and too_long:
+                if self.was_cut:
+                    return
+                self.cut()
+                last_s = self.clock.elapsed_s + ELIMINATION_SHARE * self.clock.left_s
+
+    def cut(self) -> None:
+        """Branch and cut, from the incumbent."""
+        self.was_cut = True
+        clock = Clock(self.clock.limits(CUT_SHARE))
+        try:
+            with self.clock.phase("cuts"):
+                cases = Cases(self.instance, self.weighted, self, clock, self.rng)
+        except ModelRefused as refusal:
+            self.notes["no cuts"] = str(refusal)
+            return
+        cases.run()
+        self.notes["cuts"] = len(cases.lp.cuts)
+        self.notes["cases"] = len(cases.tree)
 
     def charge_node_cap(self) -> None:
         """With two parts: compare all partitions of the training nodes that might be better."""

@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from .brute_force import instance_of, optimum, small_instance
+from .random_cuts import drawn_cut
 
 SEEDS = st.integers(0, 10**6)
 
@@ -98,6 +99,16 @@ def test_what_eigenvalues_prove_is_true(seed, data):
     )
     bound = proved(instance, proof)
     assert bound is None or bound <= optimum(instance)
+    cuts = tuple(data.draw(st.lists(drawn_cut(list(range(instance.num_nodes))), max_size=4)))
+    prices = tuple(data.draw(st.integers(0, 100)) for _ in cuts)
+    generous = tuple(60 + x for x in proof.diagonal)
+    for diagonal in (proof.diagonal, generous):
+        cut = proof.model_copy(update={"cuts": cuts, "prices": prices, "diagonal": diagonal})
+        try:
+            bound = proved(instance, cut)
+        except ValueError:
+            return
+        assert bound is None or bound <= optimum(instance)
 
 
 @given(st.integers(1, 9), SEEDS, st.booleans())

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from gadgetopt.models.bgl.partition.exact import ladder
 from gadgetopt.models.bgl.partition.generate.presets import planted, quickstart
+from gadgetopt.models.bgl.partition.subproblems import cut_lp
 
 from ..brute_force import run
 
@@ -22,14 +23,25 @@ def test_the_node_cap_is_charged_where_three_hops_fill_the_parts():
     assert run(instance, "elimination_bound").bound < found.bound
 
 
-def test_cp_sat_closes_what_elimination_leaves(monkeypatch):
+def test_cuts_and_then_cp_sat_close_what_elimination_leaves(monkeypatch):
     instance = planted(np.random.default_rng(4), nodes=40)
     best = run(instance, "elimination").objective
     monkeypatch.setattr(ladder, "FIRST_STATES", 1)
     monkeypatch.setattr(ladder, "LATER_STARTS", 1)
     found = run(instance, "elimination:most_states=2")
+    assert "CP-SAT" not in found.phases_s
+    assert (found.status, found.objective) == ("optimal", best)
+    assert found.bound_voucher == "verified"
+    monkeypatch.setattr(cut_lp, "MOST_COLUMNS", 1)
+    found = run(instance, "elimination:most_states=2")
     assert "CP-SAT" in found.phases_s
     assert (found.status, found.objective) == ("optimal", best)
+
+
+def test_cuts_close_overlapping_communities_that_eliminations_leave_open():
+    instance = planted(np.random.default_rng(1), nodes=160, outside=1.0)
+    found = run(instance, "elimination")
+    assert (found.status, found.bound_voucher) == ("optimal", "verified")
 
 
 def test_a_time_limit_leaves_a_partition_and_a_bound():

@@ -1,0 +1,91 @@
+"""Branch and cut agrees with brute force and elimination, and its tree is its certificate."""
+
+import numpy as np
+import pytest
+from gadgetopt.models.bgl.partition.baselines.multi_start import best_start
+from gadgetopt.models.bgl.partition.certificate import check_bound
+from gadgetopt.models.bgl.partition.exact import branch_and_cut as method
+from gadgetopt.models.bgl.partition.generate.presets import planted, quickstart
+from gadgetopt.models.bgl.partition.subproblems.cut_lp import CutLp
+from gadgetopt.models.bgl.partition.subproblems.cut_separation import odd_cycles, separate
+from gadgetopt.models.bgl.partition.subproblems.local_search import Weighted
+
+from gadgetopt.search.clock import Clock
+from gadgetopt.search.state import Search
+from gadgetopt.system.result import Limits
+
+from ..brute_force import INSTANCES, optimum, run
+
+
+@pytest.mark.parametrize("first", range(4))
+def test_cuts_and_cases_agree_with_brute_force(first):
+    for instance in INSTANCES[first::12]:
+        found = method.branch_and_cut(instance, Limits(), np.random.default_rng(0))
+        assert check_bound(instance, found.certificate) == optimum(instance)
+        # Groups of nodes without a training node are placed by the local search alone.
+        assert found.claimed_objective == optimum(instance) or instance.weights == "edge"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_it_agrees_with_elimination(seed):
+    rng = np.random.default_rng(seed)
+    instance = planted(
+        rng,
+        nodes=int(rng.integers(16, 40)),
+        parts=int(rng.integers(2, 5)),
+        train_share=0.3,
+        fanouts=str(rng.choice(["3,3", "5,5,5"])),
+        node_imbalance=float(rng.choice([0, 0.2])),
+        train_imbalance=float(rng.choice([0, 0.34])),
+    )
+    found, other = run(instance, "branch_and_cut"), run(instance, "elimination")
+    assert (found.status, found.bound_voucher) == ("optimal", "verified")
+    assert found.objective == other.objective
+
+
+def test_a_tree_that_is_cut_short_proves_its_open_cases():
+    instance = quickstart(np.random.default_rng(0), nodes=48)
+    weighted, rng = Weighted.of(instance), np.random.default_rng(0)
+    best = run(instance, "elimination").objective
+    bounds = []
+    for most_cases in (1, 3, 10**6):
+        search = Search("min", Limits())
+        search.offer(*_start(instance, weighted, search))
+        method.Cases(instance, weighted, search, search.clock, rng).run(most_cases)
+        assert check_bound(instance, search.certificate) == search.bound
+        bounds.append(search.bound)
+    assert bounds == sorted(bounds)
+    assert bounds[-1] == best
+
+
+def _start(instance, weighted, search):
+    part = best_start(instance, weighted, 1, search.clock, np.random.default_rng(0), memory=False)
+    return instance.pair_weights.cut(part), part
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_cycle_is_violated_in_the_end(seed):
+    instance = planted(np.random.default_rng(seed), nodes=40, train_share=0.3)
+    lp, clock = CutLp(instance), Clock(Limits())
+    while True:
+        lp.solve(clock.limits())
+        cuts = separate(lp)
+        if not cuts or not lp.add(cuts):
+            break
+    assert not list(odd_cycles(lp, lp.metric))
+    r = len(lp.trained)
+    among = lp.metric[np.ix_(lp.trained, lp.trained)]
+    for i in range(r):
+        assert (among <= among[:, [i]] + among[[i], :] + 1e-4).all()
+        assert (among + among[:, [i]] + among[[i], :] <= 2 + 1e-4).all()
+
+
+@pytest.mark.parametrize("parts", [2, 4])
+def test_the_bound_of_cuts_beats_the_linear_programs(parts):
+    instance = quickstart(np.random.default_rng(1), nodes=48, parts=parts)
+    best = run(instance, "elimination").objective
+    found = run(instance, "cut_bound")
+    assert found.bound_voucher == "verified"
+    for weak in ("difference_lp@highs", "both_lp@highs", "isolating_cuts"):
+        assert run(instance, weak).bound < found.bound <= best
+    assert found.bound >= best * 9 / 10
