@@ -23,6 +23,7 @@ from gadgetopt.cli.making import export, generate, import_
 from gadgetopt.cli.plotting import plot
 from gadgetopt.cli.reporting import report
 from gadgetopt.cli.solving import solve, verify
+from gadgetopt.cli.storing import delete, status
 from gadgetopt.cli.summarizing import summary
 from gadgetopt.cli.training import train
 from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
@@ -51,6 +52,8 @@ app.command("compare")(compare)
 app.command("ratios")(ratios)
 app.command("summary")(summary)
 app.command("report")(report)
+app.command("status")(status)
+app.command("delete")(delete)
 app.command("export")(export)
 app.command("train")(train)
 app.command("schema")(schema)

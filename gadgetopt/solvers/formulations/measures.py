@@ -145,6 +145,7 @@ def measures(
     if form is not None and "lp_bound" not in told and thorough:
         solve_s = solved.phases_s.get("solve", 0.0)
         time_s = max(LP_LEAST_S, min(LP_SHARE * solve_s, LP_MOST_S))
-        bound = plain_number(lp_bound(form, Limits(time_s, threads=limits.threads)))
+        kept = Limits(time_s, threads=limits.threads, memory_mb=limits.memory_mb)
+        bound = plain_number(lp_bound(form, kept))
         told |= {} if bound is None else {"lp_bound": bound}
     return {**asdict(size), **told}
