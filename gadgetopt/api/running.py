@@ -210,7 +210,7 @@ def compare(
     seeds: int = 1,
     first_seed: int = 0,
     store: Path | str | None = None,
-    rerun: bool = False,
+    fresh: bool = False,
     retry_errors: bool = False,
     scheduler: str | None = None,
     workers: int | None = None,
@@ -241,7 +241,7 @@ def compare(
     store : path, optional
         SQLite file; finished runs found in it are not repeated. Without it the runs are kept in a
         temporary file as long as the comparison is.
-    rerun : bool
+    fresh : bool
         Repeat runs that the store holds.
     retry_errors : bool
         Repeat runs that the store holds as errors.
@@ -293,7 +293,7 @@ def compare(
             seeds=seeds,
             first_seed=first_seed,
             store=kept,
-            rerun=rerun,
+            fresh=fresh,
             retry_errors=retry_errors,
             scheduler=scheduler,
             workers=workers,

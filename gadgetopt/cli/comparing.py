@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -94,11 +95,17 @@ def compare(
         ),
     ] = None,
     generated: Generated = None,
-    rerun: Annotated[
-        bool, typer.Option("--rerun", help="Repeat runs that the store holds.")
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Repeat runs that the store holds.")
     ] = False,
     retry_errors: Annotated[
         bool, typer.Option("--retry-errors", help="Repeat runs that ended in an error.")
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Only say how many runs, how many of them stored, how long at most."
+        ),
     ] = False,
     write_study: WriteStudy = None,
     details: Annotated[
@@ -121,10 +128,16 @@ def compare(
         study.write_study(wanted, write_study)
         typer.echo(str(write_study))
         return 0
+    if dry_run:
+        from gadgetopt.runs import dry_run as planned
+
+        plan = planned.dry_run(wanted, fresh, retry_errors)
+        typer.echo(json.dumps(plan, indent=1) if as_json else "\n".join(planned.in_words(plan)))
+        return 0
     with _watching(quiet=as_json) as watch:
         watch.prints = not as_json
         table = study.compare_study(
-            wanted, rerun=rerun, retry_errors=retry_errors, details=False, watch=watch
+            wanted, fresh=fresh, retry_errors=retry_errors, details=False, watch=watch
         )
     failed = sum(e.result.status == "error" and not e.result.refused for e in table)
     if failed:

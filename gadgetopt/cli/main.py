@@ -16,12 +16,14 @@ import typer
 
 from gadgetopt.cli import INTERRUPTED
 from gadgetopt.cli.comparing import compare, ratios, say
+from gadgetopt.cli.decoding import decode
 from gadgetopt.cli.formulations import formulations
 from gadgetopt.cli.looking import list_, schema, show
 from gadgetopt.cli.making import export, generate, import_
 from gadgetopt.cli.plotting import plot
 from gadgetopt.cli.reporting import report
 from gadgetopt.cli.solving import solve, verify
+from gadgetopt.cli.storing import delete, status
 from gadgetopt.cli.summarizing import summary
 from gadgetopt.cli.training import train
 from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
@@ -44,11 +46,14 @@ app.command("generate")(generate)
 app.command("import")(import_)
 app.command("solve")(solve)
 app.command("verify")(verify)
+app.command("decode")(decode)
 app.command("plot")(plot)
 app.command("compare")(compare)
 app.command("ratios")(ratios)
 app.command("summary")(summary)
 app.command("report")(report)
+app.command("status")(status)
+app.command("delete")(delete)
 app.command("export")(export)
 app.command("train")(train)
 app.command("schema")(schema)

@@ -110,7 +110,7 @@ def compare(
     seeds: int = 1,
     first_seed: int = 0,
     store: Path | str | None = None,
-    rerun: bool = False,
+    fresh: bool = False,
     retry_errors: bool = False,
     scheduler: str | None = None,
     workers: int | None = None,
@@ -137,7 +137,7 @@ def compare(
         Stochastic methods run once for each of `seeds` seeds from `first_seed` on.
     store : path, optional
         SQLite file; finished runs found in it are not repeated. Without it nothing is kept.
-    rerun : bool
+    fresh : bool
         Repeat runs that the store holds.
     retry_errors : bool
         Repeat runs that the store holds as errors.
@@ -178,7 +178,7 @@ def compare(
         opened.enter_context(plugged(plugins, functions))
         runs = grid(paths, names, limits, seeds, first_seed)
         kept = opened.enter_context(Store(None if store is None else Path(store)))
-        batch = Batch(runs, kept, grace_s, rerun, retry_errors)
+        batch = Batch(runs, kept, grace_s, fresh, retry_errors)
         kept.add_origins(runs.documents)
         try:
             with contextlib.suppress(KeyboardInterrupt):

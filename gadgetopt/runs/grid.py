@@ -73,12 +73,24 @@ def grid(
     InputError
         If a path, file or method name is wrong, or a seed is too large for a store.
     """
+    documents = (read_instance(path) for path in find_instances(paths))
+    return grid_over(documents, methods, limits, seeds, first_seed)
+
+
+def grid_over(
+    instances: Iterable[Document],
+    methods: Sequence[str] = (),
+    limits: Limits | None = None,
+    seeds: int = 1,
+    first_seed: int = 0,
+) -> Grid:
+    """Return the grid over instances; it raises what `grid` raises."""
     if first_seed + seeds > MOST_SEEDS:
         raise InputError(f"seeds: {seeds} from {first_seed} on, expected all of them below 2^63")
-    documents = tuple(read_instance(path) for path in find_instances(paths))
+    documents = tuple(instances)
     systems = {d.problem.name: d.problem for d in documents}
     for spec in methods:
-        if not any(knows(system, spec) for system in systems.values()):
+        if systems and not any(knows(system, spec) for system in systems.values()):
             select(next(iter(systems.values())), [spec])  # raises with the known names
     for system in systems.values():
         select(system, [s for s in methods if knows(system, s)])  # raises for a wrong name

@@ -289,6 +289,7 @@ class Store(StoreFile):
             self._connection.execute(
                 "INSERT OR IGNORE INTO instances VALUES (?, ?, ?, ?, ?, ?)", row
             )
+            add_origins(self._connection, [document])
 
     def add_origins(self, documents: Iterable[Document]) -> None:
         """Write the origins of instances, each under its name."""

@@ -7,10 +7,10 @@ import os
 import socket
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from gadgetopt.errors import InputError
 from gadgetopt.runs.store_tables import (
@@ -127,6 +127,29 @@ class StoreFile:
     def _transaction(self) -> Iterator[None]:
         with self._between("BEGIN IMMEDIATE"):
             yield
+
+    @contextmanager
+    def writing(self) -> Iterator[Callable[..., sqlite3.Cursor]]:
+        """Change the store in one transaction, by the function that is yielded."""
+        with self._clear_errors(), self._transaction():
+            yield self._connection.execute
+
+    def query(self, text: str, values: Sequence[Any] = ()) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a query."""
+        with self._clear_errors():
+            cursor = self._connection.execute(text, values)
+            names = [column[0] for column in cursor.description]
+            for row in cursor:
+                yield dict(zip(names, row, strict=True))
+
+    def columns(self) -> list[str]:
+        """Return the columns of the table of runs; old stores have fewer."""
+        return [row["name"] for row in self.query("PRAGMA table_info(runs)")]
+
+    def vacuum(self) -> None:
+        """Give unused space back to the file system."""
+        self._connection.execute("VACUUM")
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

@@ -124,7 +124,7 @@ def instance_files(study: Study) -> list[Path]:
     InputError
         If the study has none, a path is wrong, or a generated file cannot be written.
     """
-    found = _given_files(study)
+    found = given_files(study)
     made = [path for s in study.generate for path in write_series(s, study.generated_folder)]
     return list(dict.fromkeys([*found, *made]))
 
@@ -136,7 +136,7 @@ def compare_study(study: Study, **how: Any) -> list[Entry]:
     ----------
     study : Study
     **how
-        Options that are not fields of a study: `rerun`, `retry_errors`, `details`, `on_result` and
+        Options that are not fields of a study: `fresh`, `retry_errors`, `details`, `on_result` and
         `watch` of `gadgetopt.compare`.
 
     Raises
@@ -163,13 +163,14 @@ def compare_study(study: Study, **how: Any) -> list[Entry]:
 
 def check(study: Study) -> None:
     """Raise an InputError if a study names no instances, or an unknown path or method."""
-    _given_files(study)
+    given_files(study)
     with plugged(study.plugins):
         for spec in study.methods:
             _check_method(spec, "--methods")
 
 
-def _given_files(study: Study) -> list[Path]:
+def given_files(study: Study) -> list[Path]:
+    """Return the instance files that a study names, without those it generates."""
     if not study.instances and not study.generate:
         raise InputError(
             "no instances: expected instance files, a study file that names some, or --generate"

@@ -274,6 +274,20 @@ class PersistentLp:
         return np.array(self._highs.getSolution().col_dual) * self._cost_unit
 
     @property
+    def basis(self) -> tuple[list[int], list[int]]:
+        """Return where the columns and the rows are: -1 at the lower side, 0 basic, 1 upper.
+
+        Rows and columns that were added since the last solve are at a side that they have.
+        """
+        basis = self._highs.getBasis()
+        upper, basic = highspy.HighsBasisStatus.kUpper, highspy.HighsBasisStatus.kBasic
+        columns, rows = (
+            [0 if s == basic else 1 if s == upper else -1 for s in statuses]
+            for statuses in (basis.col_status, basis.row_status)
+        )
+        return columns, rows
+
+    @property
     def dual_bound(self) -> float:
         """Bound on the optimum that the row duals prove, rounded outward, whatever the basis.
 

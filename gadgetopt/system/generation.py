@@ -219,6 +219,14 @@ def _origin(generator: Generator, draw: Draw) -> dict[str, Any]:
     }
 
 
+def documents_of(series: Series) -> Iterator[Document]:
+    """Yield the instances of a series without writing them."""
+    declared, generator = problem(series.system), _generator(series)
+    series = _with_options(series, _assignments(series), lambda _: series.spec)
+    for draw in series._draws(generator):
+        yield generate(declared, generator, draw, series.spec)
+
+
 def write_series(series: Series, folder: Path) -> list[Path]:
     """Write those instances of a series that a folder lacks; return all their files.
 

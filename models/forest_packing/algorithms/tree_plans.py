@@ -24,6 +24,7 @@ from ..packing import (
 )
 from ..subproblems.exact_rates import fit_or_relieve
 from ..subproblems.price_oracles import FoundTree
+from ..subproblems.tree_master import ExactPacking
 from .schedule import rooted_pairs
 
 #: Rates below this part of the largest are rounding errors of 0.
@@ -39,6 +40,7 @@ def exact_plan(
     trees: Sequence[FoundTree],
     rates: Floats,
     bound: Fraction | None = None,
+    exact: ExactPacking | None = None,
 ) -> list[Pair]:
     """Return rates in GB/s, shape (trees,), as an exact plan.
 
@@ -46,22 +48,29 @@ def exact_plan(
     ----------
     bound : Fraction, optional
         Rate that no plan exceeds. Simple readings of the rates that add up to it are tried first.
+    exact : ExactPacking, optional
+        Rational rates of the same trees: the plan if they reach the bound.
     """
+    if exact is not None and exact.rate == bound:
+        positive = [(t, x) for t, x in zip(trees, exact.rates, strict=True) if x > 0]
+        plan = fit(instance, _pairs(instance, [t for t, _ in positive], [x for _, x in positive]))
+        if total_rate(plan) == bound:
+            return plan
     largest = float(rates.max(initial=0.0))
-    used = [(t, x) for t, x in zip(trees, rates.tolist(), strict=True) if x > NEGLIGIBLE * largest]
+    used = [(t, x) for t, x in zip(trees, rates.tolist(), strict=False) if x > NEGLIGIBLE * largest]
     if not used:
         return []
     found = [tree for tree, _ in used]
-    exact = [Fraction(x) for _, x in used]
+    doubles = [Fraction(x) for _, x in used]
     for unit in (instance.network.unit, bound) if bound else ():
         for denominator in DENOMINATORS:
-            read = [(x / unit).limit_denominator(denominator) * unit for x in exact]
+            read = [(x / unit).limit_denominator(denominator) * unit for x in doubles]
             if _total(found, read) == bound:
                 plan = fit(instance, _pairs(instance, found, read))
                 if total_rate(plan) == bound:
                     return plan
     grid = Fraction(largest) / 2**GRID_BITS
-    on_grid = [math.floor(x / grid) * grid for x in exact]
+    on_grid = [math.floor(x / grid) * grid for x in doubles]
     return fit_or_relieve(instance, _pairs(instance, found, on_grid))
 
 

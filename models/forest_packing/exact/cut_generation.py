@@ -30,7 +30,8 @@ from ..subproblems.load_decomposition import pack_found_loads
 from ..subproblems.price_oracles import FoundTree, UndirectedOracle, make_oracle
 from ..subproblems.rational_duals import cut_certificate, singletons_certificate
 from ..subproblems.separation import Separator
-from .column_generation import pack_trees
+from ..subproblems.tree_master import ExactPacking
+from .column_generation import pack_trees, packed_again
 
 #: A rate below this part of its scale is a rounding error of 0.
 NO_RATE = 1e-11
@@ -80,10 +81,12 @@ def cut_generation(
         pairs = []
         if lp.solved and lp.rate > NO_RATE * lp.scale:
             with clock.phase("trees"):
-                found, rates, stopped = _trees(instance, lp, clock.limits())
+                found, rates, stopped, exact = _trees(instance, lp, clock.limits())
+                if exact is None:
+                    found, rates, exact = packed_again(instance, found, rates, clock.limits())
             limit_hit = limit_hit or stopped
             with clock.phase("exact plan"):
-                pairs = exact_plan(instance, found, rates, bound)
+                pairs = exact_plan(instance, found, rates, bound, exact)
     return plan_outcome(
         instance,
         pairs,
@@ -124,11 +127,11 @@ def _generate(lp: CutLp, clock: Clock, trace: list[TracePoint]) -> tuple[int, st
 
 def _trees(
     instance: ForestPackingInstance, lp: CutLp, limits: Limits
-) -> tuple[list[FoundTree], Floats, str | None]:
-    """Return trees of the rate, their rates in GB/s, and the limit that was hit."""
+) -> tuple[list[FoundTree], Floats, str | None, ExactPacking | None]:
+    """Return trees of the rate, their rates in GB/s, the limit that was hit, and exact rates."""
     if isinstance(make_oracle(instance), UndirectedOracle):
         _, found = pack_trees(instance, limits, upper=lp.rate)
-        return found.trees, found.rates, found.limit_hit
+        return found.trees, found.rates, found.limit_hit, found.exact
     clock = Clock(limits)
     packed = []
     for k, stage in enumerate(instance.stages):
@@ -139,4 +142,5 @@ def _trees(
         [tree for found in packed for tree in found.trees],
         np.concatenate([found.rates for found in packed]),
         next((found.limit_hit for found in packed if found.limit_hit), None),
+        None,
     )

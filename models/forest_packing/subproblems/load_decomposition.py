@@ -164,7 +164,10 @@ def pack_found_loads(
     network = _carrying(instance.network, arcs)
     oracle = SupportOracle(network, stage, loads[arcs], roots)
     master = TreeMaster(oracle, (stage,), network.num_workers, "any")
-    return generate_trees(oracle, master, limits, upper=total)
+    packed = generate_trees(oracle, master, limits, upper=total)
+    # Elements are arcs of the whole network again.
+    packed.trees = [replace(t, elements=arcs[t.elements].astype(np.int32)) for t in packed.trees]
+    return packed
 
 
 def _carrying(network: Network, arcs: Ints) -> Network:

@@ -25,6 +25,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
@@ -111,7 +112,7 @@ class Oracle(Protocol):
         """Return the prices of the network's rows in each stage that `y` stands for."""
 
 
-def make_oracle(instance: ForestPackingInstance) -> Oracle:
+def make_oracle(instance: ForestPackingInstance) -> UndirectedOracle | RootedOracle:
     """Return the pricing oracle of an instance.
 
     Raises
@@ -154,6 +155,11 @@ class UndirectedOracle:
     instance : ForestPackingInstance
     image : list of int
         The row that each row becomes when all arcs are reversed.
+
+    Attributes
+    ----------
+    exact_capacity : list of Fraction
+        Of every row, GB/s.
     """
 
     def __init__(self, instance: ForestPackingInstance, image: list[int]):
@@ -172,6 +178,7 @@ class UndirectedOracle:
         )
         self._transposed = csr_array(self._matrix.T)
         self.capacity = network.row_capacity_float[kept]
+        self.exact_capacity = [network.rows[i].capacity for i in kept.tolist()]
         self.families: tuple[slice, ...] = (slice(0, len(kept)),)
         edges = np.array(network.edges, dtype=np.int64).reshape(-1, 2)
         self._edges = edges.astype(np.int32)
@@ -215,9 +222,20 @@ class UndirectedOracle:
         prices = (y / self._class_size)[self._class_of]
         return dict.fromkeys(self._stages, prices)
 
+    def exact_row_prices(self, y: Sequence[Fraction]) -> dict[Stage, list[Fraction]]:
+        """Divide rational prices of merged rows between them."""
+        each = [price / n for price, n in zip(y, self._class_size.tolist(), strict=True)]
+        return {stage: [each[k] for k in self._class_of.tolist()] for stage in self._stages}
+
 
 class RootedOracle:
-    """Pricing by cheapest in- and out-trees of each root."""
+    """Pricing by cheapest in- and out-trees of each root.
+
+    Attributes
+    ----------
+    exact_capacity : list of Fraction
+        Of every row of all families, GB/s.
+    """
 
     def __init__(self, instance: ForestPackingInstance):
         network = instance.network
@@ -230,6 +248,7 @@ class RootedOracle:
         number = 2 if instance.sequential else 1
         rows = len(network.rows)
         self.capacity = np.tile(network.row_capacity_float, number)
+        self.exact_capacity = [row.capacity for row in network.rows] * number
         self.families = tuple(slice(k * rows, (k + 1) * rows) for k in range(number))
         self._family_of: dict[Stage, int] = {
             stage: k if instance.sequential else 0 for k, stage in enumerate(self._stages)
@@ -306,6 +325,10 @@ class RootedOracle:
     def row_prices(self, y: Floats) -> dict[Stage, Floats]:
         """Return each stage's part of `y`."""
         return {stage: y[self.families[k]] for stage, k in self._family_of.items()}
+
+    def exact_row_prices(self, y: Sequence[Fraction]) -> dict[Stage, list[Fraction]]:
+        """Return each stage's part of rational prices."""
+        return {stage: list(y[self.families[k]]) for stage, k in self._family_of.items()}
 
 
 class _Finder(Protocol):

@@ -7,7 +7,7 @@ any rounding proves a bound.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -97,20 +97,31 @@ def price_certificate(
 
     Stages that do not take turns have one price.
     """
-    rows = instance.network.rows
     together = next(iter(prices.values()))
     separate = [*prices.values()] if instance.sequential else [together]
 
     def written(read: list[Fraction]) -> ForestPackingCertificate:
         value = iter(read)
-        given = [{row.name: y for row in rows if (y := next(value)) > 0} for _ in separate]
+        given = [[next(value) for _ in prices_of] for prices_of in separate]
         by_stage = dict(zip(prices, given if instance.sequential else given * 2, strict=False))
-        return ForestPackingCertificate(
-            proof=Prices(reduce=by_stage.get("reduce", {}), broadcast=by_stage.get("broadcast", {}))
-        )
+        return prices_written(instance, by_stage)
 
     found = (written(read) for read in roundings(np.concatenate(separate)))
     return best_certificate(instance, found)
+
+
+def prices_written(
+    instance: ForestPackingInstance, prices: Mapping[Stage, Sequence[Fraction]]
+) -> ForestPackingCertificate:
+    """Return the certificate of rational prices of the rows in each stage."""
+    rows = instance.network.rows
+    named = {
+        stage: {row.name: y for row, y in zip(rows, given, strict=True) if y > 0}
+        for stage, given in prices.items()
+    }
+    return ForestPackingCertificate(
+        proof=Prices(reduce=named.get("reduce", {}), broadcast=named.get("broadcast", {}))
+    )
 
 
 def singletons_certificate(instance: ForestPackingInstance) -> ForestPackingCertificate:

@@ -19,7 +19,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, Status, TracePoint
 
 from .price_oracles import FoundTree, Oracle
-from .tree_master import TreeMaster
+from .tree_master import ExactPacking, TreeMaster
 
 #: Relative agreement of rate and bound at which generation ends.
 AGREEMENT = 1e-9
@@ -59,7 +59,8 @@ class Generated:
     """Outcome of column generation; `bound` and `prices` are the best ones.
 
     `bound` is in floating point: for a proof round the prices. Before the master's first solution
-    `rates` are the warm start's, of any scale, and `rate` is 0.
+    `rates` are the warm start's, of any scale, and `rate` is 0. `exact` is the master's optimum in
+    rational numbers, if it was found, with a rate for each of `trees`.
     """
 
     trees: list[FoundTree]
@@ -69,6 +70,7 @@ class Generated:
     prices: Floats | None
     rounds: int = 0
     limit_hit: str | None = None
+    exact: ExactPacking | None = None
     trace: list[TracePoint] = field(default_factory=list)
     phases_s: dict[str, float] = field(default_factory=dict)
 

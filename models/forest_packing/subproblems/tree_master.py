@@ -16,13 +16,15 @@ Undirected trees serve every stage and root, and form one group of rate R.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.exact_vertex import exact_vertex
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.result import Limits, Status
 
@@ -41,6 +43,25 @@ MANY_ROWS = 800
 
 Group = tuple[Stage | None, int]
 Roots = Literal["any", "free"] | Mapping[int, Fraction]
+
+
+@dataclass(frozen=True)
+class ExactPacking:
+    """The master's optimum in rational numbers.
+
+    Attributes
+    ----------
+    rate : Fraction
+        R, GB/s.
+    rates : list of Fraction
+        Rate of every tree, GB/s.
+    prices : list of Fraction
+        Prices of the oracle's rows: each family's capital is its part of R.
+    """
+
+    rate: Fraction
+    rates: list[Fraction]
+    prices: list[Fraction]
 
 
 class TreeMaster:
@@ -63,8 +84,8 @@ class TreeMaster:
     ) -> None:
         self._oracle = oracle
         scale = rate_scale(oracle, num_workers)
-        self.scale = scale.rate
-        self.capacity = scale.clipped(oracle.capacity)
+        self.scale: float = scale.rate
+        self.capacity: Floats = scale.clipped(oracle.capacity)
         self._families = oracle.families
         self.trees: list[FoundTree] = []
         self._known: set[object] = set()
@@ -85,6 +106,7 @@ class TreeMaster:
         if turns:
             self._add_turns()
         self._group_row: dict[Group, int] = {}
+        self._rate_columns: dict[int, dict[int, Fraction]] = {}
         self._any = roots == "any"
         self._x: Floats | None = None
         self._add_roots(tuple(stages), num_workers, roots)
@@ -102,18 +124,20 @@ class TreeMaster:
     def _add_roots(self, stages: tuple[Stage, ...], num_workers: int, roots: Roots) -> None:
         """R or the w_r as columns, and a row for each group of trees."""
         if isinstance(roots, str) and roots == "any":
-            rates: list[dict[Group, float]] = [{(None, -1): 1.0}]
+            rates: list[dict[Group, Fraction]] = [{(None, -1): Fraction(1)}]
         elif isinstance(roots, str):
-            rates = [{(stage, r): 1.0 for stage in stages} for r in range(num_workers)]
+            rates = [{(stage, r): Fraction(1) for stage in stages} for r in range(num_workers)]
         else:
-            rates = [{(stage, r): float(w) for r, w in roots.items() for stage in stages}]
+            rates = [{(stage, r): w for r, w in roots.items() for stage in stages}]
         for column in rates:
             first = self._lp.num_rows
             new = [0] * len(column)
             self._lp.add_rows(new, [INFINITY] * len(column), new, [], [])
             self._group_row.update({group: first + k for k, group in enumerate(column)})
             members = [first + k for k in range(len(column))]
-            self._lp.add_columns([1], [0], [INFINITY], [0], members, [-w for w in column.values()])
+            weights = [-float(w) for w in column.values()]
+            (j,) = self._lp.add_columns([1], [0], [INFINITY], [0], members, weights)
+            self._rate_columns[j] = {i: -w for i, w in zip(members, column.values(), strict=True)}
 
     def _row_of(self, tree: FoundTree) -> int:
         return self._group_row[(None, -1) if self._any else (tree.stage, tree.root)]
@@ -177,6 +201,50 @@ class TreeMaster:
     def prices(self) -> Floats:
         """Prices of the oracle's rows, each family's capital scaled to 1."""
         return self.normalized(np.maximum(self._duals[: len(self.capacity)], 0.0))
+
+    def exact_optimum(self, capacity: Sequence[Fraction]) -> ExactPacking | None:
+        """Return the vertex of the last optimum; None if it is not found or not feasible.
+
+        Trees that were added since have the rate 0.
+
+        Parameters
+        ----------
+        capacity : sequence of Fraction
+            The rows' capacities, GB/s, not clipped.
+        """
+        places, sides = self._lp.basis
+        rows, turns = len(capacity), len(self._families) > 1
+        tight: dict[int, Fraction] = {}
+        for i, place in enumerate(sides):
+            if place != 0:
+                limit = Fraction(0) if turns or i >= rows else capacity[i]
+                tight[i] = Fraction(1) if turns and i == rows else limit
+        columns = {
+            j: self._exact_column(j, capacity) for j, place in enumerate(places) if place == 0
+        }
+        costs = dict.fromkeys(range(2 if turns else 0, self._first), 1)
+        vertex = exact_vertex(columns, costs, tight)
+        if vertex is None or min(vertex.values.values(), default=Fraction(0)) < 0:
+            return None
+        prices = [vertex.duals.get(i, Fraction(0)) for i in range(rows)]
+        if min(prices) < 0:
+            return None
+        zero = Fraction(0)
+        values = [vertex.values.get(j, zero) for j in range(self._lp.num_columns)]
+        rate = sum((values[j] for j in costs), zero)
+        return ExactPacking(rate, values[self._first :], prices)
+
+    def _exact_column(self, j: int, capacity: Sequence[Fraction]) -> dict[int, Fraction]:
+        """Return a column's coefficients with capacities in GB/s."""
+        if j >= self._first:
+            tree = self.trees[j - self._first]
+            load = self._oracle.load(tree)
+            column = {i: Fraction(load[i]) for i in np.flatnonzero(load).tolist()}
+            return {**column, self._row_of(tree): Fraction(1)}
+        if len(self._families) > 1 and j < len(self._families):
+            members = range(*self._families[j].indices(len(capacity)))
+            return {**{i: -capacity[i] for i in members}, len(capacity): Fraction(1)}
+        return self._rate_columns[j]
 
     def normalized(self, y: Floats) -> Floats:
         """Scale prices so that the rows of each family have a value of 1 in all (or of 0)."""

@@ -78,13 +78,13 @@ def test_table_writer_and_reader_of_runs_name_the_same_columns(tiny, tmp_path):
     assert {field.name for field in fields(Result)} <= table
 
 
-def test_a_finished_run_is_not_repeated_and_a_rerun_is(tiny, tmp_path):
+def test_a_finished_run_is_not_repeated_and_a_fresh_one_is(tiny, tmp_path):
     store, done = tmp_path / "runs.sqlite", []
     count = lambda result, *_: done.append(result.method)  # noqa: E731
     for _ in range(2):
         compare([tiny], ["first_fit"], store=store, on_result=count)
     assert len(done) == len(list(tiny.glob("*.json")))
-    compare([tiny / "e1_co_locate.json"], ["first_fit"], store=store, rerun=True, on_result=count)
+    compare([tiny / "e1_co_locate.json"], ["first_fit"], store=store, fresh=True, on_result=count)
     assert len(done) == len(list(tiny.glob("*.json"))) + 1
 
 

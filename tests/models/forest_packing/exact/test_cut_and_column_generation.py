@@ -45,6 +45,26 @@ def test_both_attain_and_prove_the_optimum_of_tiny_networks(seed):
         assert float(rate) == pytest.approx(best, rel=1e-6, abs=1e-9)
         assert float(bound) == pytest.approx(best, rel=1e-6, abs=1e-9)
         assert bound - rate <= Fraction(1, 10**9) * bound
+        assert method != "column_generation" or bound == rate
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6))
+def test_rate_and_bound_are_equal_where_capacities_span_twelve_orders(seed):
+    instance = random_instance(seed, max_workers=5, max_switches=3)
+    rng = np.random.default_rng(seed)
+    links = tuple(
+        link.model_copy(
+            update={
+                "bandwidth_gbyte_per_s": float(
+                    f"{link.bandwidth_gbyte_per_s * 10 ** rng.uniform(-6, 6):.3g}"
+                )
+            }
+        )
+        for link in instance.links
+    )
+    rate, bound = solved("column_generation", instance.model_copy(update={"links": links}))
+    assert rate == bound
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -61,6 +81,7 @@ def test_both_agree_on_random_networks(seed):
     instance = random_instance(seed, max_workers=6, max_switches=4)
     cut_rate, cut_bound = solved("cut_generation", instance)
     column_rate, column_bound = solved("column_generation", instance)
+    assert column_rate == column_bound
     for bound in (cut_bound, column_bound):
         for rate in (cut_rate, column_rate):
             assert 0 <= bound - rate <= Fraction(1, 10**9) * bound

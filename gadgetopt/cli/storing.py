@@ -1,0 +1,122 @@
+"""The commands `status` and `delete`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gadgetopt.cli.options import Instances, Json, Methods, Systems, names_of, positive
+from gadgetopt.errors import InputError
+
+StorePath = Annotated[Path, typer.Argument(metavar="STORE", help="SQLite file of runs.")]
+
+
+def status(store: StorePath, as_json: Json = False) -> None:
+    """Say what a store holds: runs, errors, who made them when, which are stale."""
+    from gadgetopt.runs import upkeep
+    from gadgetopt.runs.store import Store
+
+    with Store(store, create=False) as runs, runs.snapshot():
+        found = upkeep.status(runs)
+    if as_json:
+        typer.echo(json.dumps(found, indent=1))
+        return
+    typer.echo(
+        f"{found['store']}: {_runs(found['runs'])} of {found['instances']} instances, "
+        f"{found['bytes'] / 1e6:.1f} MB"
+    )
+    if not found["runs"]:
+        return
+    made = ", ".join(f"{count} by gadgetopt {v}" for v, count in found["versions"].items())
+    typer.echo(f"made from {_minute(found['first'])} to {_minute(found['last'])} UTC: {made}")
+    if found["running"]:
+        typer.echo(f"{_runs(found['running'])} being done now")
+    if found["stale"]:
+        typer.echo(
+            f"{found['stale']} stale: made by other or unknown code, `compare` does them again"
+        )
+    _print_methods(found["methods"])
+
+
+def _print_methods(methods: list[dict[str, Any]]) -> None:
+    from gadgetopt.cli.comparing import print_rows
+
+    print_rows(
+        [
+            {
+                "system": m["system"],
+                "method": m["method"],
+                "instances": m["instances"],
+                "runs": m["runs"],
+                "statuses": ", ".join(f"{n} {s}" for s, n in m["statuses"].items()),
+                "limits_hit": m["limits_hit"],
+                "stale": m["stale"],
+                "last": _minute(m["last"]),
+            }
+            for m in methods
+        ]
+    )
+
+
+def delete(
+    store: StorePath,
+    systems: Systems = None,
+    methods: Methods = None,
+    instances: Instances = None,
+    statuses: Annotated[
+        str | None,
+        typer.Option("--status", help="error, refused, feasible, ...", metavar="NAME,..."),
+    ] = None,
+    older_than: Annotated[
+        float | None,
+        typer.Option(help="Only runs older than this.", parser=positive, metavar="DAYS"),
+    ] = None,
+    stale: Annotated[
+        bool, typer.Option("--stale", help="Only runs made by other or unknown code.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete the runs of a store that fit all filters, and give their space back."""
+    from gadgetopt.runs import upkeep
+    from gadgetopt.runs.store import Store
+
+    texts = (systems, methods, instances, statuses)
+    if not (any(texts) or older_than or stale):
+        raise InputError("delete: no filter; --instances '*' deletes all runs")
+    with Store(store, create=False) as runs:
+        known = upkeep.facts(runs)
+    chosen = [names_of(text) for text in texts]
+    doomed = upkeep.selected(known, chosen[0], chosen[1], chosen[2], chosen[3], older_than, stale)
+    if not doomed:
+        typer.echo(f"0 of {_runs(len(known))} fit; nothing is deleted")
+        return
+    what = f"{len(doomed)} of {_runs(len(known))} in {store}"
+    if not yes:
+        if not sys.stdin.isatty():
+            raise InputError(f"delete: {what}: --yes deletes them")
+        if not typer.confirm(f"delete {what}?"):
+            typer.echo("nothing is deleted")
+            return
+    before = upkeep.file_bytes(store)
+    with Store(store) as runs:
+        deleted = upkeep.delete(runs, doomed)
+        compact = upkeep.compact(runs)
+    after = upkeep.file_bytes(store)
+    space = f"{before / 1e6:.1f} MB before, {after / 1e6:.1f} MB now"
+    if not compact:
+        space = "the file keeps its size while others use it"
+    typer.echo(f"deleted {_runs(deleted)}; {len(known) - deleted} left in {store}; {space}")
+    if deleted < len(doomed):
+        typer.echo(f"{_runs(len(doomed) - deleted)} kept: done again in the meantime")
+
+
+def _minute(time: str) -> str:
+    return time[:16].replace("T", " ")
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"

@@ -1,0 +1,185 @@
+"""What a store holds, and how runs are deleted from it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from gadgetopt.errors import InputError
+from gadgetopt.runs.source_code import SourceCode
+from gadgetopt.runs.store import Store
+from gadgetopt.system.methods import find_method
+from gadgetopt.system.registry import problem
+
+_FACTS = (
+    "key, problem, method, kind, instance, fingerprint, status, refused, limit_hit, version, "
+    "finished_at, julianday('now') - julianday(finished_at) AS age_days"
+)
+
+
+@dataclass(frozen=True)
+class Fact:
+    """What is known of a stored run without reading its result.
+
+    `stale` is True if other or unknown code made it: `compare` would do it again.
+    """
+
+    key: str
+    problem: str
+    method: str
+    kind: str
+    instance: str
+    fingerprint: str
+    status: str
+    limit_hit: str | None
+    version: str
+    finished_at: str
+    age_days: float
+    stale: bool
+
+
+def facts(store: Store) -> list[Fact]:
+    """Return the facts about all runs of a store, in the order in which they were started."""
+    code = "code" if "code" in store.columns() else "NULL AS code"
+    present = _PresentCode()
+    found = []
+    for row in store.query(f"SELECT {_FACTS}, {code} FROM runs ORDER BY position"):
+        made = row.pop("code")
+        status = "refused" if row.pop("refused") else row["status"]
+        stale = made is None or made != present.of(row["problem"], row["method"])
+        age_days = row["age_days"] or 0.0
+        found.append(Fact(**{**row, "status": status, "age_days": age_days}, stale=stale))
+    return found
+
+
+class _PresentCode:
+    """The present code of methods by system and label; None for methods that do not exist now."""
+
+    def __init__(self) -> None:
+        self._source = SourceCode()
+        self._known: dict[tuple[str, str], str | None] = {}
+
+    def of(self, system: str, label: str) -> str | None:
+        if (system, label) not in self._known:
+            self._known[system, label] = self._read(system, label)
+        return self._known[system, label]
+
+    def _read(self, system: str, label: str) -> str | None:
+        try:
+            declared = problem(system)
+            return self._source.of(declared, find_method(declared, label).method)
+        except InputError:  # a system, method or file that is no longer there
+            return None
+
+
+def selected(
+    known: Sequence[Fact],
+    systems: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    instances: Sequence[str] = (),
+    statuses: Sequence[str] = (),
+    older_than_days: float | None = None,
+    stale: bool = False,
+) -> list[Fact]:
+    """Return the runs that fit all filters; names may be patterns, methods also kinds.
+
+    Raises
+    ------
+    InputError
+        If a name fits no run.
+    """
+    kept = list(known)
+    for option, patterns, names_of in (
+        ("systems", systems, lambda f: (f.problem,)),
+        ("methods", methods, lambda f: (f.method, f.method.partition(":")[0], f.kind)),
+        ("instances", instances, lambda f: (f.instance,)),
+        ("status", statuses, lambda f: (f.status,)),
+    ):
+        for pattern in patterns:
+            if not any(_fits(name, pattern) for fact in known for name in names_of(fact)):
+                names = ", ".join(list(dict.fromkeys(names_of(f)[0] for f in known))[:12])
+                raise InputError(f"--{option}: {pattern!r} fits none of {names or 'no runs'}")
+        if patterns:
+            kept = [f for f in kept if any(_fits(n, p) for n in names_of(f) for p in patterns)]
+    if older_than_days is not None:
+        kept = [fact for fact in kept if fact.age_days > older_than_days]
+    return [fact for fact in kept if fact.stale] if stale else kept
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return name == pattern or fnmatchcase(name, pattern)
+
+
+def status(store: Store) -> dict[str, Any]:
+    """Return what a store holds, as plain values."""
+    known = facts(store)
+    groups: dict[tuple[str, str], list[Fact]] = {}
+    for fact in known:
+        groups.setdefault((fact.problem, fact.method), []).append(fact)
+    return {
+        "store": str(store.path),
+        "bytes": 0 if store.path is None else file_bytes(store.path),
+        "instances": len({fact.fingerprint for fact in known}),
+        "runs": len(known),
+        "errors": sum(fact.status == "error" for fact in known),
+        "stale": sum(fact.stale for fact in known),
+        "running": store.running(),
+        "first": min((fact.finished_at for fact in known), default=None),
+        "last": max((fact.finished_at for fact in known), default=None),
+        "versions": dict(Counter(fact.version for fact in known)),
+        "methods": [
+            {
+                "system": system,
+                "method": method,
+                "instances": len({fact.fingerprint for fact in own}),
+                "runs": len(own),
+                "statuses": dict(Counter(fact.status for fact in own)),
+                "limits_hit": sum(fact.limit_hit is not None for fact in own),
+                "stale": sum(fact.stale for fact in own),
+                "last": max(fact.finished_at for fact in own),
+            }
+            for (system, method), own in groups.items()
+        ],
+    }
+
+
+def file_bytes(path: Path) -> int:
+    """Return the size of a store with its write-ahead log."""
+    files = (path, path.with_name(f"{path.name}-wal"))
+    return sum(file.stat().st_size for file in files if file.exists())
+
+
+def delete(store: Store, doomed: Iterable[Fact]) -> int:
+    """Delete runs, and the instances that no run is left of; return the number of runs.
+
+    A run that was done again since it was looked at is kept. While clients work on the store, no
+    instance is deleted.
+    """
+    keys = [(fact.key, fact.finished_at) for fact in doomed]
+    with store.writing() as execute:
+        deleted = sum(
+            execute("DELETE FROM runs WHERE key = ? AND finished_at = ?", pair).rowcount
+            for pair in keys
+        )
+        if not store.running():
+            for table in ("origins", "instances"):
+                execute(
+                    f"DELETE FROM {table} WHERE fingerprint NOT IN (SELECT fingerprint FROM runs)"
+                )
+    return deleted
+
+
+def compact(store: Store) -> bool:
+    """Give the space of deleted runs back; return False if a client works on the store."""
+    if store.running():
+        return False
+    try:
+        store.vacuum()
+    except sqlite3.OperationalError:  # another client is writing or reading
+        return False
+    return True

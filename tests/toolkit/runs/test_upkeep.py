@@ -1,0 +1,183 @@
+"""What a store says about itself, what is deleted from it, and runs that are only counted."""
+
+import json
+import sqlite3
+import threading
+
+import pytest
+
+from gadgetopt.runs.comparison import compare
+from gadgetopt.runs.store import Store
+from gadgetopt.runs.upkeep import delete, facts, selected
+from gadgetopt.system.result import Limits
+
+LIMITS = Limits(60.0)  # those of the command line
+
+
+@pytest.fixture
+def store(tiny, tmp_path):
+    path = tmp_path / "s.sqlite"
+    compare(
+        [tiny / "e1_co_locate.json", tiny / "e2_contention_pays.json"],
+        ["first_fit", "random_placement"],
+        limits=LIMITS,
+        seeds=2,
+        store=path,
+        workers=0,
+    )
+    return path
+
+
+def change(path, statement):
+    with sqlite3.connect(path) as connection:
+        connection.execute(statement)
+    connection.close()
+
+
+def keys(path):
+    with Store(path, create=False) as runs:
+        return {run.key for run in runs.runs()}
+
+
+def test_status_counts_runs_by_method_and_finds_stale_ones(cli, store):
+    change(store, "UPDATE runs SET code = 'older' WHERE method = 'first_fit'")
+    change(store, "UPDATE runs SET status = 'error', reason = 'x' WHERE seed = 1")
+    code, out, _ = cli("status", store, "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert [found[k] for k in ("instances", "runs", "errors", "stale", "running")] == [
+        *(2, 6, 2, 2, 0)
+    ]
+    assert [(m["method"], m["statuses"], m["stale"]) for m in found["methods"]] == [
+        ("first_fit", {"feasible": 2}, 2),
+        ("random_placement", {"feasible": 2, "error": 2}, 0),
+    ]
+    code, out, _ = cli("status", store)
+    assert out.startswith(f"{store}: 6 runs of 2 instances, ")
+    assert "2 stale: made by other or unknown code" in out
+
+
+def test_a_method_that_is_gone_is_stale(store):
+    change(store, "UPDATE runs SET method = 'gone' WHERE method = 'first_fit'")
+    with Store(store, create=False) as runs:
+        assert {fact.method for fact in facts(runs) if fact.stale} == {"gone"}
+
+
+def test_delete_asks_for_yes_and_deletes_what_fits_all_filters(cli, store):
+    before = keys(store)
+    chosen = ("delete", store, "--methods", "random_*", "--instances", "e1_co_locate")
+    code, out, err = cli(*chosen)
+    assert (code, out) == (2, "")
+    assert err == f"gadgetopt: delete: 2 of 6 runs in {store}: --yes deletes them\n"
+    assert keys(store) == before
+    code, out, _ = cli(*chosen, "--yes")
+    assert code == 0
+    assert out.startswith(f"deleted 2 runs; 4 left in {store}; ")
+    assert len(keys(store)) == 4
+    assert keys(store) < before
+    code, out, _ = cli("delete", store, "--older-than", 1, "--yes")
+    assert out == "0 of 4 runs fit; nothing is deleted\n"
+
+
+def test_an_instance_without_runs_goes_with_its_last_run(cli, store):
+    assert cli("delete", store, "--instances", "e1*", "--yes")[0] == 0
+    with Store(store, create=False) as runs:
+        assert [i.name for i in runs.instances().values()] == ["e2_contention_pays"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "delete: no filter; --instances '*' deletes all runs"),
+        (("--methods", "ladder", "--yes"), "--methods: 'ladder' fits none of first_fit"),
+        (("--status", "eror", "--yes"), "--status: 'eror' fits none of feasible"),
+        (("--older-than", "x"), "'x' is not a positive number"),
+    ],
+)
+def test_mistakes_have_their_line_and_delete_nothing(arguments, said, cli, store):
+    before = keys(store)
+    code, out, err = cli("delete", store, *arguments)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert keys(store) == before
+
+
+def test_a_run_that_was_done_again_in_the_meantime_is_kept(store):
+    with Store(store) as runs:
+        doomed = facts(runs)
+        change(store, "UPDATE runs SET finished_at = '2030-01-01T00:00:00.000Z' WHERE seed = 1")
+        assert delete(runs, doomed) == 4
+        assert {fact.finished_at for fact in facts(runs)} == {"2030-01-01T00:00:00.000Z"}
+
+
+def test_while_a_client_works_no_instance_is_deleted(cli, store):
+    with Store(store) as client:
+        assert client.claim("k")
+        out = cli("delete", store, "--instances", "*", "--yes")[1]
+        assert "the file keeps its size while others use it" in out
+        assert len(client.instances()) == 2
+    assert keys(store) == set()
+
+
+def test_deleting_beside_a_comparison_loses_and_corrupts_nothing(tiny, store):
+    paths, failures = [tiny / "e1_co_locate.json", tiny / "e2_contention_pays.json"], []
+
+    def work():
+        try:
+            compare(paths, ["random_placement"], limits=LIMITS, seeds=40, store=store, workers=0)
+        except Exception as error:  # told by the assertion below
+            failures.append(error)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    while worker.is_alive():
+        with Store(store) as runs:
+            delete(runs, selected(facts(runs), methods=["first_fit"]) if keys_of(runs) else [])
+    worker.join()
+    assert not failures
+    with Store(store, create=False) as runs:
+        assert {fact.method for fact in facts(runs)} == {"random_placement"}
+        assert len(runs.runs()) == 80
+        assert len(runs.instances()) == 2
+        assert [row["integrity_check"] for row in runs.query("PRAGMA integrity_check")] == ["ok"]
+
+
+def keys_of(runs):
+    return [fact for fact in facts(runs) if fact.method == "first_fit"]
+
+
+# -- dry runs --------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_counts_and_makes_nothing(cli, tiny, store, tmp_path, monkeypatch):
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    given = (
+        "--generate",
+        "sjf_bco:mini_paper:jobs=[3,4]:count=2",
+        "--methods",
+        "first_fit,energetic",
+    )
+    code, out, err = cli("compare", *given, "--dry-run", "--workers", 2)
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "8 runs of 4 instances: 0 stored, 8 to do (new store runs.sqlite)",
+        "at most 4 min 48 s, 2 at a time: 60 s a run and twice 6 s of grace",
+        "dry run: nothing was run and no file was made",
+    ]
+    there = ("compare", tiny / "e1_co_locate.json", "--store", store, "--dry-run", "--json")
+    there = (*there, "--methods", "first_fit,random_placement", "--seeds", 3)
+    plan = json.loads(cli(*there)[1])
+    assert [plan[name] for name in ("runs", "stored", "to_do")] == [4, 3, 1]
+    plan = json.loads(cli(*there, "--fresh")[1])
+    assert [plan[name] for name in ("runs", "stored", "to_do")] == [4, 0, 4]
+    assert list(folder.iterdir()) == []
+
+
+def test_a_dry_run_refuses_what_the_run_would_refuse(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = cli("compare", "--generate", "smd", "--methods", "nope", "--dry-run")
+    assert code == 2
+    assert "method 'nope'" in err
+    assert list(tmp_path.iterdir()) == []
