@@ -42,7 +42,7 @@ def write_report(
     out: Path | str = "report.html",
     *,
     title: str | None = None,
-    pictures: int = 200,
+    pictures: int = 40,
     pictures_mb: float = 4.0,
     progress: Progress | None = None,
 ) -> dict[str, int]:
