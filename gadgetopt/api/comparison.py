@@ -142,7 +142,7 @@ def _(value: Comparison) -> str:
 
     from gadgetopt.reporting.tables import ratio_table
 
-    console = Console(width=160)
+    console = Console(width=160, force_jupyter=False)
     with console.capture() as captured:
         console.print(ratio_table(value[:MOST_ROWS]))
     lines = [line.rstrip() for line in captured.get().splitlines()]

@@ -27,6 +27,13 @@ _PARTS = (
 )
 
 
+#: What `list SYSTEM` says of pairs that are not declared.
+_OTHER_BACKENDS = (
+    "NAME@scip, @gurobi, @cplex, @xpress, @cbc, @glpk, and ILPs @cpsat; where installed, "
+    "see docs/solvers.md"
+)
+
+
 def list_(
     system: Annotated[
         str | None,
@@ -68,6 +75,8 @@ def _list_one(p: dict[str, Any]) -> None:
             typer.echo(f"    {entry['name']:<{width}}  {_line(entry)}")
             for line in _more(entry):
                 typer.echo(f"    {'':<{width}}  {line}")
+        if part == "methods" and p["formulations"]:
+            typer.echo(f"  further backends of formulations, by name: {_OTHER_BACKENDS}")
 
 
 def show(

@@ -16,6 +16,7 @@ import typer
 
 from gadgetopt.cli import INTERRUPTED
 from gadgetopt.cli.comparing import compare, ratios, say
+from gadgetopt.cli.decoding import decode
 from gadgetopt.cli.formulations import formulations
 from gadgetopt.cli.looking import list_, schema, show
 from gadgetopt.cli.making import export, generate, import_
@@ -45,6 +46,7 @@ app.command("generate")(generate)
 app.command("import")(import_)
 app.command("solve")(solve)
 app.command("verify")(verify)
+app.command("decode")(decode)
 app.command("plot")(plot)
 app.command("compare")(compare)
 app.command("ratios")(ratios)

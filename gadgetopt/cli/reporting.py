@@ -25,7 +25,7 @@ def report(
             parser=natural,
             metavar="INTEGER",
         ),
-    ] = 200,
+    ] = 40,
     pictures_mb: Annotated[
         float,
         typer.Option(help="Largest total size of the pictures.", parser=positive, metavar="MB"),

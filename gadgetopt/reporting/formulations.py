@@ -135,7 +135,12 @@ def columns(solved: bool) -> list[str]:
 
 def model_row(document: Document[Any], formulation: Formulation, limits: Limits) -> dict[str, Any]:
     """Return the row of a formulation's model: its size and its LP bound."""
-    from gadgetopt.solvers.measures import compiled, lp_bound, size_of_form, size_of_model
+    from gadgetopt.solvers.formulations.measures import (
+        compiled,
+        lp_bound,
+        size_of_form,
+        size_of_model,
+    )
     from gadgetopt.solvers.outcome import plain_number
 
     clock = Clock(limits)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 3
 
 #: Systems beyond which they share one sentence.
-_MOST_SYSTEMS = 4
+MOST_SYSTEMS = 4
 
 _VOUCHERS = {
     "verified": "verified",
@@ -40,7 +40,7 @@ def headline(frame: pd.DataFrame) -> list[str]:
 def findings(frame: pd.DataFrame) -> list[str]:
     """Return a sentence per system on its leading method, or one sentence on many systems."""
     systems = by_system(frame)
-    if len(systems) > _MOST_SYSTEMS:
+    if len(systems) > MOST_SYSTEMS:
         return [_overall(systems)]
     return [said for rows in systems if (said := finding(rows))]
 

@@ -46,8 +46,8 @@ class Search(Generic[Found]):
     """
 
     def __init__(self, sense: Sense, limits: Limits, *, gap: float = CLOSED_GAP):
-        self.clock = Clock(limits)
-        self.gap = max(limits.rel_gap, gap)
+        self.clock: Clock = Clock(limits)
+        self.gap: float = max(limits.rel_gap, gap)
         self._minimise = sense == "min"
         self.best: Found | None = None
         self.value: Number = math.inf if self._minimise else -math.inf

@@ -7,8 +7,8 @@ recheck              an incumbent checked against rows and bounds, without the s
 highs                HiGHS (scaling: units; recession: unbounded models)
 persistent           a linear program that stays in HiGHS while it grows
 cpsat                CP-SAT (integer_form, integer_bounds, cpsat_translation)
-scip                 SCIP, for nonconvex models
-formulation_method   a formulation and a backend as a method
+through_pyomo        SCIP, GUROBI, CPLEX, XPRESS, CBC, GLPK (scip, other_solvers, incumbent)
+formulations         formulations as methods: capable backends, options, measures
 dual_bounds          dual bounds of linear programs from duals, in exact arithmetic
 outcome              what a backend reports
 interrupt            Ctrl-C during a solve
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
@@ -31,22 +32,30 @@ if TYPE_CHECKING:
 
 BACKENDS = ("highs", "cpsat", "scip")
 
+#: Further solvers, used where they are installed; see `gadgetopt.solvers.formulations.backends`.
+OTHER_BACKENDS = ("gurobi", "cplex", "xpress", "cbc", "glpk")
+
 #: The package that each backend needs.
 PACKAGES = {"highs": "highspy", "cpsat": "ortools", "scip": "pyscipopt"}
 
+_MODULES = {"scip": "through_pyomo.scip"} | dict.fromkeys(
+    OTHER_BACKENDS, "through_pyomo.other_solvers"
+)
+
 
 def import_backend(name: str) -> Any:
-    """Import and return the module of a backend, `gadgetopt.solvers.<name>`.
+    """Import and return the module of a backend.
 
     Raises
     ------
     InputError
         If there is no such backend, or its package is missing or cannot be loaded.
     """
-    if name not in BACKENDS:
-        raise InputError(f"backend {name!r} is not one of {', '.join(BACKENDS)}")
+    if name not in (*BACKENDS, *OTHER_BACKENDS):
+        known = ", ".join((*BACKENDS, *OTHER_BACKENDS))
+        raise InputError(f"backend {name!r} is not one of {known}")
     try:
-        return importlib.import_module(f"gadgetopt.solvers.{name}")
+        return importlib.import_module(f"gadgetopt.solvers.{_MODULES.get(name, name)}")
     except ModuleNotFoundError as error:
         if name == "scip":
             raise InputError(
@@ -71,6 +80,7 @@ def solve_model(
     limits: Limits | None = None,
     seed: int = 0,
     warm_start: bool = False,
+    options: Mapping[str, Any] | None = None,
 ) -> SolverOutcome:
     """Solve a Pyomo model and load the incumbent into its variables.
 
@@ -80,12 +90,15 @@ def solve_model(
         Linear for "highs"; linear over integer variables for "cpsat"; anything for "scip". Linear
         models are collected in exact arithmetic, each number read as it was written: constants,
         repeated and fixed variables, products with parameters, integers of any size.
-    backend : "highs", "cpsat" or "scip"
+    backend : str
+        "highs", "cpsat" or "scip"; "gurobi", "cplex", "xpress", "cbc" or "glpk" if installed.
     limits : Limits, optional
         Default: one thread, no other limit.
     seed : int
     warm_start : bool
         Start from the values that the model's variables hold.
+    options : mapping, optional
+        Further options of the solver, by its own names.
 
     Returns
     -------
@@ -107,12 +120,17 @@ def solve_model(
     """
     limits = limits or Limits()
     solver = import_backend(backend)
+    if backend in OTHER_BACKENDS:
+        outcome: SolverOutcome = solver.solve_pyomo(
+            model, backend, limits, seed, warm_start, options
+        )
+        return outcome
     if backend == "scip":
-        outcome: SolverOutcome = solver.solve_pyomo(model, limits, seed, warm_start)
+        outcome = solver.solve_pyomo(model, limits, seed, warm_start, options)
     else:
         from gadgetopt.solvers.linear import solve_linear
 
-        outcome = solve_linear(model, backend, limits, seed, warm_start)
+        outcome = solve_linear(model, backend, limits, seed, warm_start, options)
     package = PACKAGES[backend]
     outcome.versions |= {package: importlib.metadata.version(package)}
     return outcome

@@ -6,7 +6,7 @@ import importlib.metadata
 import logging
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -21,6 +21,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import highs
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.cpsat_translation import Scaling, Translation, translate
+from gadgetopt.solvers.formulations.options import set_cpsat
 from gadgetopt.solvers.integer_bounds import find_bounds
 from gadgetopt.solvers.integer_form import IntegerForm, integer_form, is_improving_ray, satisfies
 from gadgetopt.solvers.interrupt import run_interruptibly
@@ -44,6 +45,7 @@ def solve_form(
     limits: Limits,
     seed: int = 0,
     warm_start: Floats | None = None,
+    given: Mapping[str, Any] | None = None,
     scaling: Scaling = "exact",
 ) -> SolverOutcome:
     """Solve a compiled integer linear model with CP-SAT.
@@ -59,6 +61,8 @@ def solve_form(
     seed : int
     warm_start : ndarray or None, shape (columns,)
         Values to hint, NaN where unknown.
+    given : mapping, optional
+        Further parameters of CP-SAT.
     scaling : "exact" or "outward"
         "outward" relaxes rows that do not fit into 64 bits instead of refusing them. The bound is
         then valid; an incumbent is returned only if it satisfies the original rows exactly; and the
@@ -87,7 +91,7 @@ def solve_form(
     if warm_start is not None:
         _hint(translation, integers, warm_start)
     passed = time.perf_counter()
-    outcome = _solve_translation(integers, translation, limits, seed)
+    outcome = _solve_translation(integers, translation, limits, seed, given)
     outcome.phases_s = {"pass": passed - start, "solve": time.perf_counter() - passed}
     return outcome
 
@@ -191,6 +195,7 @@ class _Run:
     seconds: float
     trace: list[TracePoint]
     bound_reported: bool
+    with_options: bool = False
 
     @property
     def has_solution(self) -> bool:
@@ -259,9 +264,13 @@ def _run(
     seed: int,
     scale: Callable[[float], float],
     linearization_level: int | None = None,
+    given: Mapping[str, Any] | None = None,
 ) -> _Run:
     solver = cp_model.CpSolver()
     parameters = solver.parameters
+    for name, value in (given or {}).items():
+        if not set_cpsat(parameters, name, value):
+            raise ModelRefused(f"CP-SAT does not accept {value} for its option {name}")
     parameters.num_workers = limits.threads
     parameters.random_seed = seed
     parameters.catch_sigint_signal = False
@@ -282,7 +291,8 @@ def _run(
     status, interrupted = run_interruptibly(lambda: solver.solve(model, watch), solver.stop_search)
     seconds = time.perf_counter() - start
     trace = watch.trace if model.has_objective() else []
-    return _Run(solver.response_proto, status, interrupted, seconds, trace, watch.bound is not None)
+    bounded = watch.bound is not None
+    return _Run(solver.response_proto, status, interrupted, seconds, trace, bounded, bool(given))
 
 
 def _outcome(
@@ -329,17 +339,23 @@ def _limit_hit(
     # up.
     if limits.time_s is not None and (limits.memory_mb is None or run.seconds > limits.time_s / 2):
         return "time_s"
-    return "memory_mb" if limits.memory_mb is not None else None
+    if limits.memory_mb is not None:
+        return "memory_mb"
+    return "solver_option" if run.with_options else None
 
 
 def _solve_translation(
-    form: IntegerForm, translation: Translation, limits: Limits, seed: int
+    form: IntegerForm,
+    translation: Translation,
+    limits: Limits,
+    seed: int,
+    given: Mapping[str, Any] | None,
 ) -> SolverOutcome:
     def scaled(inner: float) -> float:
         exact = translation.bound_constant + translation.bound_unit * Fraction(inner)
         return float(form.objective(exact))
 
-    run = _run(translation.model, limits, seed, scaled)
+    run = _run(translation.model, limits, seed, scaled, given=given)
     values = list(run.response.solution)[: len(form.names)] if run.has_solution else None
     bound: Number | None = None
     if form.costs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -42,7 +43,11 @@ RAY_TOLERANCE = 1e-6
 
 
 def solve_form(
-    form: StandardForm, limits: Limits, seed: int = 0, warm_start: Floats | None = None
+    form: StandardForm,
+    limits: Limits,
+    seed: int = 0,
+    warm_start: Floats | None = None,
+    given: Mapping[str, Any] | None = None,
 ) -> SolverOutcome:
     """Solve a compiled model with HiGHS.
 
@@ -56,6 +61,8 @@ def solve_form(
         Non-negative.
     warm_start : ndarray or None, shape (columns,)
         Values to start from, NaN where unknown.
+    given : mapping, optional
+        Further options of HiGHS.
 
     Returns
     -------
@@ -75,7 +82,7 @@ def solve_form(
     form, warm_start = scaling.scaled(form), scaling.point(warm_start)
     highs = pass_form(form)
     passed_s = clock.elapsed_s
-    outcome = _run(highs, form, limits, seed, warm_start)
+    outcome = _run(highs, form, limits, seed, warm_start, given)
     if outcome.status is Status.UNBOUNDED:
         # HiGHS says "unbounded or infeasible"; find out which.
         outcome = _unbounded_or_infeasible(form, clock.limits(), seed)
@@ -139,9 +146,15 @@ def _without_columns(form: StandardForm) -> SolverOutcome:
 
 
 def _run(
-    highs: highspy.Highs, form: StandardForm, limits: Limits, seed: int, warm_start: Floats | None
+    highs: highspy.Highs,
+    form: StandardForm,
+    limits: Limits,
+    seed: int,
+    warm_start: Floats | None,
+    given: Mapping[str, Any] | None = None,
 ) -> SolverOutcome:
-    options: dict[str, int | float] = {
+    options: dict[str, Any] = {
+        **(given or {}),
         "threads": limits.threads,
         "random_seed": seed,
         "mip_rel_gap": limits.rel_gap,
@@ -230,7 +243,12 @@ def _read(highs: highspy.Highs, form: StandardForm, interrupted: bool) -> Solver
         return SolverOutcome(Status.INFEASIBLE)
     if end in (ends.kUnbounded, ends.kUnboundedOrInfeasible):
         return SolverOutcome(Status.UNBOUNDED)
-    limit = {ends.kTimeLimit: "time_s", ends.kInterrupt: "interrupted"}.get(end)
+    limit = {
+        ends.kTimeLimit: "time_s",
+        ends.kInterrupt: "interrupted",
+        ends.kIterationLimit: "solver_option",
+        ends.kSolutionLimit: "solver_option",
+    }.get(end)
     if end != ends.kOptimal and limit is None:
         return SolverOutcome(
             Status.ERROR, reason=f"HiGHS ended with: {highs.modelStatusToString(end)}"

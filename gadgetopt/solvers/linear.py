@@ -6,9 +6,10 @@ import importlib
 import importlib.metadata
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -45,7 +46,12 @@ LEAST_TIME_S = 1.0
 
 
 def solve_linear(
-    model: ConcreteModel, backend: str, limits: Limits, seed: int, warm_start: bool
+    model: ConcreteModel,
+    backend: str,
+    limits: Limits,
+    seed: int,
+    warm_start: bool,
+    given: Mapping[str, Any] | None = None,
 ) -> SolverOutcome:
     """Compile a model, solve it, check the incumbent and load it into the model's variables."""
     from gadgetopt.solvers.dual_bounds import rational_duals
@@ -59,7 +65,7 @@ def solve_linear(
     compiled = time.perf_counter()
     values = current_values(form) if warm_start else None
     by_cpsat = _too_large_for_highs(form, limits, seed) if backend == "highs" else None
-    outcome = by_cpsat or _solve_form(form, backend, limits, seed, values)
+    outcome = by_cpsat or _solve_form(form, backend, limits, seed, values, given)
     passed = outcome.phases_s.get("pass", 0.0)
     if by_cpsat is None:
         outcome = checked(form, outcome, backend, _rest(limits, compiled), seed)
@@ -299,10 +305,15 @@ def _failed(outcome: SolverOutcome, reason: str) -> SolverOutcome:
 
 
 def _solve_form(
-    form: StandardForm, backend: str, limits: Limits, seed: int, values: Floats | None
+    form: StandardForm,
+    backend: str,
+    limits: Limits,
+    seed: int,
+    values: Floats | None,
+    given: Mapping[str, Any] | None = None,
 ) -> SolverOutcome:
     solver = importlib.import_module(f"gadgetopt.solvers.{backend}")
-    outcome: SolverOutcome = solver.solve_form(form, limits, seed, values)
+    outcome: SolverOutcome = solver.solve_form(form, limits, seed, values, given)
     return outcome
 
 

@@ -182,7 +182,8 @@ class Method(Part):
     `choices` lists the allowed values of enumerated parameters. `formulation` and `backend` say
     what a bound of this method rests on: two bounds confirm each other if they differ in one of the
     two. `files` names the parameters that are paths of policies (`gadgetopt.system.training`),
-    empty for none: the content of the file belongs to what was run.
+    empty for none: the content of the file belongs to what was run. `read_options(backend,
+    assignments, what)` reads options of the solver instead of parameters.
     """
 
     name: str = field(kw_only=False)
@@ -196,6 +197,7 @@ class Method(Part):
     formulation: str | None = None
     backend: str | None = None
     files: tuple[str, ...] = ()
+    read_options: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,7 @@ def formulation_method(problem: Problem, formulation: Formulation, backend: str)
         run=_solve_formulation(problem, formulation, backend),
         formulation=formulation.name,
         backend=backend,
+        read_options=Reference("gadgetopt.solvers", "formulations.options:read_options"),
         origin=formulation.origin,
     )
 
@@ -85,10 +86,14 @@ def formulation_method(problem: Problem, formulation: Formulation, backend: str)
 def _solve_formulation(
     problem: Problem, formulation: Formulation, backend: str
 ) -> Callable[..., MethodOutcome]:
-    solve = Reference("gadgetopt.solvers", "formulation_method:solve_formulation")
+    solve = Reference("gadgetopt.solvers", "formulations.method:solve_formulation")
 
-    def run(instance: Instance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
-        outcome: MethodOutcome = solve(problem, formulation, backend, instance, limits, rng)
+    def run(
+        instance: Instance, limits: Limits, rng: np.random.Generator, /, **options: Any
+    ) -> MethodOutcome:
+        outcome: MethodOutcome = solve(
+            problem, formulation, backend, instance, limits, rng, options
+        )
         return outcome
 
     return run
@@ -124,11 +129,14 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
         policy that it names cannot be read.
     """
     by_name = {m.name: m for m in methods(problem)}
-    name, *assignments = _without_origin(spec, by_name).split(":")
-    if name not in by_name:
+    name, *assignments = _without_origin(problem, spec).split(":")
+    method = by_name.get(name) or _by_other_backend(problem, name)
+    if method is None:
         near = ", ".join(by_name)
         raise InputError(f"method {name!r}: {problem.name} has no such method (it has: {near})")
-    method = by_name[name]
+    if method.read_options is not None:
+        options = method.read_options(method.backend, assignments, f"method {name!r}")
+        return MethodCall(method, options)
     for assignment in assignments:
         key, _, value = assignment.partition("=")
         allowed = method.choices.get(key)
@@ -140,6 +148,23 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
         if parameters.get(file):
             read_arrays(Path(parameters[file]), problem.name)
     return MethodCall(method, {k: v for k, v in parameters.items() if v != method.parameters[k]})
+
+
+def _by_other_backend(problem: Problem, name: str) -> Method | None:
+    """Return `formulation@backend` for a backend that is not declared; None if it is no such name.
+
+    Raises
+    ------
+    InputError
+        If the backend cannot solve the formulation, or is not installed.
+    """
+    start, at, backend = name.partition("@")
+    for formulation in problem.formulations if at else ():
+        if formulation.name == start:
+            check = Reference("gadgetopt.solvers", "formulations.backends:check_backend")
+            check(problem.name, formulation, backend)
+            return formulation_method(problem, formulation, backend)
+    return None
 
 
 def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
@@ -163,18 +188,23 @@ def select(problem: Problem, wanted: Iterable[str]) -> list[MethodCall]:
 
 def knows(problem: Problem, spec: str) -> bool:
     """Return True if a method specification selects something for this problem."""
-    by_name = {m.name: m for m in methods(problem)}
-    name = _without_origin(spec, by_name).split(":", maxsplit=1)[0]
-    return name in GROUPS or name in by_name
+    name = _without_origin(problem, spec).split(":", maxsplit=1)[0]
+    formulation, at, _ = name.partition("@")
+    if at and any(f.name == formulation for f in problem.formulations):
+        return True  # whether the backend can solve it, `find_method` says
+    return name in GROUPS or any(m.name == name for m in methods(problem))
 
 
-def _without_origin(spec: str, by_name: Mapping[str, Method]) -> str:
+def _without_origin(problem: Problem, spec: str) -> str:
     """Return a specification without the origin that a label ends with."""
     head, bracket, rest = spec.rpartition(" (")
-    method = by_name.get(head.split(":", maxsplit=1)[0]) if bracket else None
-    if method is None or method.origin is None or rest != f"{method.origin.label})":
+    if not bracket:
         return spec
-    return head
+    name = head.split(":", maxsplit=1)[0]
+    origins = [m.origin for m in problem.methods if m.name == name]
+    origins += [f.origin for f in problem.formulations if f.name == name.partition("@")[0]]
+    told = any(origin is not None and rest == f"{origin.label})" for origin in origins)
+    return head if told else spec
 
 
 def parse_assignments(

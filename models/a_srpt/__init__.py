@@ -27,7 +27,7 @@ from . import (
     pictures,
 )
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
     name="a_srpt",

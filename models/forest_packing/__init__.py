@@ -17,7 +17,7 @@ from . import (
     pictures,
 )
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
     name="forest_packing",

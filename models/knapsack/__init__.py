@@ -20,7 +20,7 @@ from . import (
     pictures,
 )
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
     name="knapsack",

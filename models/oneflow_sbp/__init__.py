@@ -17,7 +17,7 @@ from gadgetopt.system.declaration import Citation, Parts, Problem
 
 from . import algorithms, baselines, bounds, exact, formulations, generate, importers, pictures
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
     name="oneflow_sbp",

@@ -89,11 +89,15 @@ class Tables:
 
     def __init__(self, instance: OneFlowSbpInstance):
         self.costs = instance.costs
-        self.placements = instance.placements
-        self.factor = instance.variable_memory_factor
+        self.placements: tuple[Placement, ...] = instance.placements
+        self.factor: int = instance.variable_memory_factor
         self.number = {o.name: i for i, o in enumerate(instance.operators)}
-        self.pinned = {self.number[o]: parse_label(text) for o, text in instance.pins.items()}
-        self.ties = [(self.number[a], self.number[b]) for a, b in instance.ties]
+        self.pinned: dict[int, Label] = {
+            self.number[o]: parse_label(text) for o, text in instance.pins.items()
+        }
+        self.ties: list[tuple[int, int]] = [
+            (self.number[a], self.number[b]) for a, b in instance.ties
+        ]
         self.classes: list[OperatorClass] = []
         self.class_of: list[int] = []
         self.edges: list[Edge] = []

@@ -50,7 +50,7 @@ class Terms:
     """
 
     def __init__(self, instance: PdOrsInstance):
-        self.horizon = instance.horizon_slots
+        self.horizon: int = instance.horizon_slots
         rows = [m.capacity for m in instance.machines]
         for job in instance.jobs:
             rows += [job.worker_demand, job.ps_demand]
@@ -61,7 +61,7 @@ class Terms:
         self.classes: Ints = np.array(
             [numbers.setdefault(tuple(row), len(numbers)) for row in self.capacity.tolist()]
         )
-        self.jobs = tuple(
+        self.jobs: tuple[JobTerms, ...] = tuple(
             JobTerms(
                 index=i,
                 job=job,

@@ -176,12 +176,12 @@ class IterationClock:
         self.instance = instance
         self.placement = placement
         self.known: dict[tuple[int, int], int] = {}
-        self.intra = decimal_rational(instance.intra_bw_mb_per_slot)
-        self.inter = decimal_rational(instance.inter_bw_mb_per_slot)
-        self.reduce = decimal_rational(instance.gpu_reduce_mb_per_slot)
-        self.alpha = decimal_rational(instance.degradation_alpha)
-        self.xi_1 = decimal_rational(instance.contention_coeff)
-        self.overhead = decimal_rational(instance.overhead_coeff) * decimal_rational(
+        self.intra: Fraction = decimal_rational(instance.intra_bw_mb_per_slot)
+        self.inter: Fraction = decimal_rational(instance.inter_bw_mb_per_slot)
+        self.reduce: Fraction = decimal_rational(instance.gpu_reduce_mb_per_slot)
+        self.alpha: Fraction = decimal_rational(instance.degradation_alpha)
+        self.xi_1: Fraction = decimal_rational(instance.contention_coeff)
+        self.overhead: Fraction = decimal_rational(instance.overhead_coeff) * decimal_rational(
             instance.overhead_unit_slots
         )
 

@@ -41,8 +41,8 @@ class RateTable:
         self.instance = instance
         jobs = instance.jobs
         self.gpus = [job.gpus for job in jobs]
-        self.iterations = [job.iterations for job in jobs]
-        self.servers = len(instance.server_gpus)
+        self.iterations: list[int] = [job.iterations for job in jobs]
+        self.servers: int = len(instance.server_gpus)
         #: P, the highest level: a spread job holds at least one GPU on each of its servers.
         self.max_level = min(max(instance.server_gpus), sum(g >= 2 for g in self.gpus))
         self.rate = cache(self._rate)

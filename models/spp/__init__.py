@@ -25,7 +25,7 @@ from . import (
     pictures,
 )
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
     name="spp",

@@ -33,7 +33,7 @@ class SpanningTrees:
         self.num_nodes = num_nodes
         self.u = np.asarray(u, dtype=np.int64)
         self.v = np.asarray(v, dtype=np.int64)
-        self.dense = len(self.u) > DENSE_DEGREE * num_nodes
+        self.dense: bool = len(self.u) > DENSE_DEGREE * num_nodes
         if self.dense:
             self._weight = np.full((num_nodes, num_nodes), np.inf)
             self._edge = np.full((num_nodes, num_nodes), _NO_EDGE)

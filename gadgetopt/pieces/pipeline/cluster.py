@@ -158,11 +158,11 @@ class TwoLevelBandwidths:
         def read(value: float | None, default: Fraction) -> Fraction:
             return default if value is None else decimal_rational(value)
 
-        self.intra = decimal_rational(cluster.intra_bytes_per_s)
-        self.inter = decimal_rational(cluster.inter_bytes_per_s)
-        self.allreduce_intra = read(cluster.allreduce_intra_bytes_per_s, self.intra)
-        self.allreduce_inter = read(cluster.allreduce_inter_bytes_per_s, self.inter)
-        self.multi_inter = read(cluster.multi_inter_bytes_per_s, self.inter)
+        self.intra: Fraction = decimal_rational(cluster.intra_bytes_per_s)
+        self.inter: Fraction = decimal_rational(cluster.inter_bytes_per_s)
+        self.allreduce_intra: Fraction = read(cluster.allreduce_intra_bytes_per_s, self.intra)
+        self.allreduce_inter: Fraction = read(cluster.allreduce_inter_bytes_per_s, self.inter)
+        self.multi_inter: Fraction = read(cluster.multi_inter_bytes_per_s, self.inter)
 
 
 Cluster = Annotated[MatrixCluster | TwoLevelCluster, Field(discriminator="type")]

@@ -70,8 +70,8 @@ class ScheduleModel:
         self.shop = shop
         self.horizon = horizon
         self.model = cp_model.CpModel()
-        self.last = shop.num_machines - 1
-        self.count = shop.num_microbatches
+        self.last: int = shop.num_machines - 1
+        self.count: int = shop.num_microbatches
         self.index_order = index_order
         self.heads_tails = heads_and_tails(shop)
         self._starts()

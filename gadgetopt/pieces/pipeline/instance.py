@@ -155,16 +155,20 @@ class Chain:
     """
 
     def __init__(self, layers: tuple[Layer, ...]):
-        self.fwd_s = rationals(layer.fwd_time_s for layer in layers)
-        self.bwd_s = rationals(layer.bwd_time_s for layer in layers)
-        self.param_bytes = rationals(layer.param_bytes for layer in layers)
-        self.act_bytes = rationals(layer.act_bytes for layer in layers)
-        self.grad_bytes = [_either(layer.grad_bytes, layer.act_bytes) for layer in layers]
-        self.stash_bytes = [_either(layer.stash_bytes, layer.act_bytes) for layer in layers]
-        self.fwd_sum_s = _prefix_sums(self.fwd_s)
-        self.bwd_sum_s = _prefix_sums(self.bwd_s)
-        self.param_sum_bytes = _prefix_sums(self.param_bytes)
-        self.stash_sum_bytes = _prefix_sums(self.stash_bytes)
+        self.fwd_s: list[Fraction] = rationals(layer.fwd_time_s for layer in layers)
+        self.bwd_s: list[Fraction] = rationals(layer.bwd_time_s for layer in layers)
+        self.param_bytes: list[Fraction] = rationals(layer.param_bytes for layer in layers)
+        self.act_bytes: list[Fraction] = rationals(layer.act_bytes for layer in layers)
+        self.grad_bytes: list[Fraction] = [
+            _either(layer.grad_bytes, layer.act_bytes) for layer in layers
+        ]
+        self.stash_bytes: list[Fraction] = [
+            _either(layer.stash_bytes, layer.act_bytes) for layer in layers
+        ]
+        self.fwd_sum_s: list[Fraction] = _prefix_sums(self.fwd_s)
+        self.bwd_sum_s: list[Fraction] = _prefix_sums(self.bwd_s)
+        self.param_sum_bytes: list[Fraction] = _prefix_sums(self.param_bytes)
+        self.stash_sum_bytes: list[Fraction] = _prefix_sums(self.stash_bytes)
 
 
 def _either(value: float | None, default: float) -> Fraction:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from statistics import quantiles
 from typing import Any
 
 from gadgetopt.reporting.html_report.figure import (
@@ -18,9 +20,13 @@ from gadgetopt.reporting.html_report.figure import (
 )
 from gadgetopt.reporting.html_report.reading import Line, System
 from gadgetopt.reporting.html_report.style import Style
+from gadgetopt.reporting.html_report.words import spoken
 
 #: The column of the run's time, which every run has.
 TIME = "time of the run (s)"
+
+#: A line of medians needs at most so many values of a column, with at least so many runs at each.
+_MOST_GROUPS, _LEAST_RUNS = 12, 3
 
 
 def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> Figure:
@@ -45,19 +51,22 @@ def against_columns(system: System, looks: Mapping[str, Style], index: Mapping[s
                 group = [line for line in own if line.certified is certified]
                 if group:
                     traces.append(_cloud(system, method, look, group, column, index))
+            if column != TIME:
+                traces += _medians(system, method, look, measured, column)
         ends = [line.high for line in kept if line.high is not None]
         heights = ratio_axis([*(line.low or 1.0 for line in kept), *ends])
         layout = {
             "xaxis": {
-                "title": {"text": column.replace("_", " ")},
+                "title": {"text": spoken(column)},
                 **column_axis([x for t in traces for x in t["x"]]),
             },
             "yaxis": {"title": {"text": "approximation ratio"}, **heights},
         }
-        variants.append(Variant(column.replace("_", " "), traces, layout))
+        variants.append(Variant(spoken(column), traces, layout))
     caption = (
         "One mark per run; filled where the ratio is certified, else hollow at its lower end with "
-        "a line to its upper end where there is one."
+        "a line to its upper end where there is one. Where a column takes few values, a line joins "
+        "each method's medians of these marks, in a band between the quartiles."
     )
     if len(kept) < len(measured):
         caption += f" {len(kept)} of {len(measured)} runs, each method's worst among them."
@@ -94,6 +103,46 @@ def _noted(line: Line) -> dict[str, float]:
     """Return the measures among a run's notes: its floats, such as a prediction error."""
     notes = line.entry.result.notes
     return {name: x for name, x in notes.items() if isinstance(x, float) and math.isfinite(x)}
+
+
+def _medians(
+    system: System, method: str, look: Style, measured: Sequence[Line], column: str
+) -> list[Trace]:
+    """Return a line through the medians at each value, and the band between the quartiles.
+
+    Only if the column has few values with several runs each, as in a sweep.
+    """
+    groups: defaultdict[float, list[float]] = defaultdict(list)
+    for line in measured:
+        x = value(system, line, column) if line.label == method else None
+        if x is not None:
+            groups[x].append(line.low or 0.0)
+    if not 2 <= len(groups) <= _MOST_GROUPS or min(map(len, groups.values())) < _LEAST_RUNS:
+        return []
+    xs = sorted(groups)
+    quarters = [quantiles(groups[x], n=4, method="inclusive") for x in xs]
+    common = {
+        "type": "scatter",
+        "mode": "lines",
+        "meta": method,
+        "name": method,
+        "hoverinfo": "skip",
+    }
+    band = {
+        **common,
+        "x": [*xs, *reversed(xs)],
+        "y": [*(q[0] for q in quarters), *(q[2] for q in reversed(quarters))],
+        "fill": "toself",
+        "fillcolor": look.colour + "22",
+        "line": {"width": 0},
+    }
+    middle = {
+        **common,
+        "x": xs,
+        "y": [q[1] for q in quarters],
+        "line": {"color": look.colour, "dash": look.dash, "width": 2},
+    }
+    return [band, middle]
 
 
 def _cloud(

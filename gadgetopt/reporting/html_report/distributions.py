@@ -1,10 +1,13 @@
-"""Figure of the ratios of every method, one mark per run, with the promised ratios."""
+"""Figure of the ratios of every method, one mark per run, with what theorems promise."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from gadgetopt.numbers.tolerance import as_double
+from gadgetopt.reporting.cells import VACUOUS
 from gadgetopt.reporting.html_report.figure import (
     MOST_POINTS,
     Figure,
@@ -18,9 +21,6 @@ from gadgetopt.reporting.html_report.figure import (
 from gadgetopt.reporting.html_report.progress import median
 from gadgetopt.reporting.html_report.reading import Line, System
 from gadgetopt.reporting.html_report.style import Style
-
-#: Promised ratios are shown up to this multiple of the largest ratio.
-_FAR = 10
 
 #: Vertical position of marks in a method's row of height one; a single kind is centred.
 _CERTIFIED, _OPEN, _SPREAD = 0.0, -0.3, 0.09
@@ -42,44 +42,56 @@ def distribution(system: System, looks: Mapping[str, Style], index: Mapping[str,
     methods.sort(key=lambda m: median([x.low for x in by_method[m] if x.low is not None]))
     rows = {method: len(methods) - 1 - k for k, method in enumerate(methods)}
     traces: list[Trace] = []
+    promises: list[Trace] = []
+    vacuous = False
     for method in methods:
         most = fair_share(len(system.lines), len(methods))
         traces += _marks(method, looks[method], by_method[method], rows[method], index, most)
-        traces += _promises(method, by_method[method], rows[method])
+        for standing in ("proven", "claimed"):
+            promised = _promised(by_method[method], standing)
+            telling = [x for x in promised if x <= VACUOUS]
+            vacuous = vacuous or len(telling) < len(promised)
+            if telling:
+                promises += _band(method, standing, telling, rows[method])
     measured = [v for t in traces if "text" not in t for v in [*t["x"], *_ends(t)]]
-    promised = [x for t in traces if "hovertemplate" in t for x in t["x"]]
-    # A promised ratio of a billion must not squeeze all ratios into one line.
-    end = _FAR * max(measured, default=1.0)
-    shown = [*measured, *(x for x in promised if x <= end)]
-    layout = {
-        "xaxis": {"title": {"text": "approximation ratio (1 is optimal)"}, **ratio_axis(shown)},
-        "yaxis": {
-            "tickvals": list(rows.values()),
-            "ticktext": list(rows),
-            "range": [-0.6, len(methods) - 0.4],
-            "automargin": True,
-            "zeroline": False,
-        },
-        "meta": "rows",
-        "height": max(240, 34 * len(methods) + 90),
+    promised = [x for t in promises for x in t["x"]]
+    rows_axis = {
+        "tickvals": list(rows.values()),
+        "ticktext": list(rows),
+        "range": [-0.6, len(methods) - 0.4],
+        "automargin": True,
+        "zeroline": False,
     }
+    height = max(240, 34 * len(methods) + 90)
+
+    def layout(shown: Sequence[float]) -> dict[str, Any]:
+        title = {"text": "approximation ratio (1 is optimal)"}
+        axis = {"title": title, **ratio_axis(shown)}
+        return {"xaxis": axis, "yaxis": rows_axis, "meta": "rows", "height": height}
+
+    variants = [Variant("ratios", traces, layout(measured))]
+    if promises:
+        both = [*promises, *traces]
+        variants.append(Variant("ratios and theorems", both, layout([*measured, *promised])))
     infinite = sum(line.low == math.inf for line in system.lines)
     caption = (
         "Filled marks are certified ratios, with a box from the lower to the upper quartile and "
         "the median in it. Hollow marks are not certified: the true ratio lies on the line to "
-        "their right, or anywhere to the right if the line ends in an arrow. Vertical bars are "
-        "ratios that proven theorems promise on the instances, asterisks those of claimed ones."
+        "their right, or anywhere to the right if the line ends in an arrow."
     )
-    far = [x for x in promised if x > end]
-    if far:
+    if promises:
         caption += (
-            f" {len(far)} promised ratios lie beyond the right end, the furthest at {max(far):.4g}."
+            " The second choice adds the ratios that theorems promise on the instances: a band "
+            "from the smallest to the largest with a bar at the median, with an asterisk if the "
+            "theorem is only claimed."
         )
+    if vacuous:
+        caption += f" Vacuous promises, beyond {VACUOUS:.0f}, are not drawn."
     if infinite:
         caption += f" {infinite} runs of infinite ratio (an objective of 0) are not drawn."
     if len(system.lines) > MOST_POINTS:
         caption += " Only the worst runs and an even selection of the others are drawn."
-    return Figure("ratios", "Ratios", caption, [Variant("", traces, layout)])
+    return Figure("ratios", "Ratios", caption, variants, "Show")
 
 
 def _marks(
@@ -152,38 +164,53 @@ def _marks(
     return out
 
 
-def _promises(method: str, lines: Sequence[Line], row: int) -> list[Trace]:
-    """Return vertical bars at the promised ratios, each value once."""
+def _promised(lines: Sequence[Line], standing: str) -> list[float]:
+    """Return the ratio that theorems of a standing promise for each run, the least of several."""
     out = []
-    for standing, symbol in (("proven", "line-ns-open"), ("claimed", "asterisk-open")):
-        told: dict[float, list[str]] = {}
-        for line in lines:
-            for promise in line.entry.promises:
-                if promise.applies and promise.standing == standing and promise.ratio is not None:
-                    who = told.setdefault(float(promise.ratio), [])
-                    if promise.theorem not in who:
-                        who.append(promise.theorem)
-        kept = [sorted(told)[i] for i in thinned(range(len(told)), 200)]
-        if kept:
-            out.append(
-                {
-                    "type": "scatter",
-                    "mode": "markers",
-                    "x": kept,
-                    "y": [row] * len(kept),
-                    "meta": method,
-                    "name": f"{standing}, {method}",
-                    "text": [", ".join(told[x]) for x in kept],
-                    "hovertemplate": "%{text}: " + standing + " ratio %{x:.4g}<extra></extra>",
-                    "marker": {
-                        "symbol": symbol,
-                        "size": 20 if standing == "proven" else 9,
-                        "color": "ink",
-                        "line": {"width": 2},
-                    },
-                }
-            )
+    for line in lines:
+        ratios = [
+            as_double(promise.ratio)
+            for promise in line.entry.promises
+            if promise.applies and promise.standing == standing and promise.ratio is not None
+        ]
+        if ratios:
+            out.append(min(ratios))
     return out
+
+
+def _band(method: str, standing: str, promised: Sequence[float], row: int) -> list[Trace]:
+    """Return a band from the least to the largest promised ratio, and a bar at the median."""
+    ends, middle = [min(promised), max(promised)], median(promised)
+    name = f"{standing}, {method}"
+    said = f"{standing} by a theorem: {ends[0]:.4g} to {ends[1]:.4g}, median {middle:.4g}"
+    common = {
+        "type": "scatter",
+        "meta": method,
+        "name": name,
+        "hovertemplate": f"{said}<extra></extra>",
+    }
+    band = {
+        **common,
+        "mode": "lines",
+        "x": ends,
+        "y": [row, row],
+        "line": {"color": "ink", "width": 12},
+        "opacity": 0.22,
+    }
+    symbol = "line-ns-open" if standing == "proven" else "asterisk-open"
+    bar = {
+        **common,
+        "mode": "markers",
+        "x": [middle],
+        "y": [row],
+        "marker": {
+            "symbol": symbol,
+            "size": 20 if standing == "proven" else 9,
+            "color": "ink",
+            "line": {"width": 2},
+        },
+    }
+    return [bar] if ends[0] == ends[1] else [band, bar]
 
 
 def _bounded(line: Line) -> bool:

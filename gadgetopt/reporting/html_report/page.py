@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from gadgetopt import __version__
-from gadgetopt.reporting.html_report import summary, table
+from gadgetopt.reporting.cells import VACUOUS
+from gadgetopt.reporting.html_report import findings, methods, table, words
 from gadgetopt.reporting.html_report.columns import against_columns
 from gadgetopt.reporting.html_report.distributions import distribution
 from gadgetopt.reporting.html_report.figure import Figure
@@ -27,11 +28,13 @@ from gadgetopt.reporting.html_report.progress import gap_over_time
 from gadgetopt.reporting.html_report.reading import System, read_systems
 from gadgetopt.reporting.html_report.relaxations import relaxations
 from gadgetopt.reporting.html_report.style import Style, style
+from gadgetopt.reporting.sentences import MOST_SYSTEMS, headline
+from gadgetopt.reporting.summary.groups import summarize
 from gadgetopt.runs.store import Store
 from gadgetopt.system.output import write_text
 
 #: The scripts, in order of dependence.
-_SCRIPTS = ("base.js", "figures.js", "run.js", "table.js")
+_SCRIPTS = ("base.js", "figures.js", "methods.js", "run.js", "table.js")
 
 
 def write_report(
@@ -39,7 +42,7 @@ def write_report(
     out: Path | str = "report.html",
     *,
     title: str | None = None,
-    pictures: int = 200,
+    pictures: int = 40,
     pictures_mb: float = 4.0,
     progress: Progress | None = None,
 ) -> dict[str, int]:
@@ -85,11 +88,12 @@ def page(systems: list[System], album: Album, *, store: str, title: str, at_work
 
     lines = table.in_order(systems)
     index = {line.key: i for i, line in enumerate(lines)}
-    looks = {s.name: {m: style(k) for k, m in enumerate(s.methods)} for s in systems}
+    rows = {s.name: methods.rows(s) for s in systems}
+    looks = {s.name: styles(s) for s in systems}
     drawn = {s.name: figures(s, looks[s.name], index) for s in systems}
     specs = {figure_id(s.name, figure): figure.spec() for s in systems for figure in drawn[s.name]}
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters["sign"] = summary.SIGNS.__getitem__
+    environment.filters["sign"] = findings.SIGNS.__getitem__
     template = environment.from_string(_asset("page.html"))
     return template.render(
         title=title,
@@ -104,14 +108,23 @@ def page(systems: list[System], album: Album, *, store: str, title: str, at_work
         looks=looks,
         figures=drawn,
         figure_id=figure_id,
-        summary=summary,
+        rows=rows,
+        # Where the page's head says it of each system, its section does not repeat it.
+        told_apart=len(systems) > MOST_SYSTEMS,
+        sentences=headline(summarize([line.entry for line in lines])) if lines else [],
+        groupings={s.name: methods.groupings(s, rows[s.name]) for s in systems},
+        marked={s.name: marked(drawn[s.name]) for s in systems},
+        findings=findings,
+        words=words,
+        vacuous=VACUOUS,
         pictures=album.packed,
         css=Markup(_asset("report.css")),
         scripts=[Markup(_asset(name)) for name in _SCRIPTS],
         data=packed(
             {
                 "store": store,
-                "signs": summary.SIGNS,
+                "signs": findings.SIGNS,
+                "vacuous": VACUOUS,
                 "chunk": table.CHUNK,
                 "looks": {s: {m: _look(x) for m, x in own.items()} for s, own in looks.items()},
                 "columns": table.columns(lines, album),
@@ -121,6 +134,27 @@ def page(systems: list[System], album: Album, *, store: str, title: str, at_work
         details=table.details(lines, album),
         plotly=_plotly() if lines else "",
     )
+
+
+def styles(system: System) -> dict[str, Style]:
+    """Return the style of every method; methods with ratios come first and get the first colours.
+
+    Relaxations have no mark in most figures.
+    """
+    rated = {line.label for line in system.lines if line.low is not None}
+    order = sorted(system.methods, key=lambda method: method not in rated)
+    chosen = {method: style(k) for k, method in enumerate(order)}
+    return {method: chosen[method] for method in system.methods}
+
+
+def marked(drawn: Sequence[Figure]) -> set[str]:
+    """Return the methods with a mark in a figure that has no names of methods of its own."""
+    return {
+        trace["meta"]
+        for figure in drawn[1:]
+        for variant in figure.variants
+        for trace in variant.traces
+    }
 
 
 def figures(system: System, looks: Mapping[str, Style], index: Mapping[str, int]) -> list[Figure]:

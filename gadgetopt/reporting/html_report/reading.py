@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import Number, agrees, as_double
-from gadgetopt.reporting.instance_columns import parameter_columns
+from gadgetopt.reporting.instance_columns import SERIES, columns
+from gadgetopt.reporting.summary.labels import labels
 from gadgetopt.runs.comparison import Entry, entries
 from gadgetopt.runs.rows import RunExtras, StoredRun, encode_number
-from gadgetopt.runs.store import Store, StoredInstance
+from gadgetopt.runs.store import Store
 from gadgetopt.system.declaration import Sense
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
@@ -75,10 +74,19 @@ class Line:
 
 @dataclass(frozen=True)
 class Measured:
-    """Size, features and numeric parameters of an instance, to plot ratios against."""
+    """An instance.
+
+    Attributes
+    ----------
+    columns : mapping
+        Numbers to plot ratios against: size, features and parameters of the generator.
+    groups : mapping
+        Preset, parameters and size as a summary names them, to group instances by.
+    """
 
     name: str
     columns: Mapping[str, float] = field(default_factory=dict)
+    groups: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -104,18 +112,21 @@ def read_systems(store: Store) -> list[System]:
         runs = [run for run in store.runs(details=False) if not run.result.refused]
         extras = store.extras({run.key for run in runs})
         stored = store.instances()
+    named = columns(stored)
     measured = {
-        key: Measured(record.name, {**record.size, **record.features, **_parameters(record)})
+        key: Measured(record.name, _numbers(named[key]), _groups(named[key]))
         for key, record in stored.items()
     }
     runs = [run for run in runs if run.key in extras]
     table = entries(runs, lambda: stored)
-    lines = [_line(run, entry, extras[run.key]) for run, entry in zip(runs, table, strict=True)]
+    lines = [
+        _line(run, entry, label, extras[run.key])
+        for run, entry, label in zip(runs, table, labels(table), strict=True)
+    ]
     out = []
     for name in dict.fromkeys(line.entry.result.problem for line in lines):
         declared = problem(name)
-        own = _told_apart([line for line in lines if line.entry.result.problem == name])
-        own = _vouched(own, declared.sense)
+        own = _vouched([x for x in lines if x.entry.result.problem == name], declared.sense)
         seen = {line.instance: Measured(line.entry.result.instance) for line in own}
         instances = {key: measured.get(key, plain) for key, plain in seen.items()}
         out.append(
@@ -124,17 +135,20 @@ def read_systems(store: Store) -> list[System]:
     return out
 
 
-def _parameters(record: StoredInstance) -> dict[str, float]:
-    """Return the numeric parameters of an instance; of several origins those of the first."""
-    columns = parameter_columns(record.origins[0]) if record.origins else {}
+def _numbers(named: Mapping[str, Any]) -> dict[str, float]:
+    """Return the columns that hold numbers, without the beginnings `size_` and `feature_`."""
     return {
-        name: float(x)
-        for name, x in columns.items()
-        if isinstance(x, int | float) and not isinstance(x, bool)
+        name.removeprefix("size_").removeprefix("feature_"): x
+        for name, x in named.items()
+        if isinstance(x, int | float) and not isinstance(x, bool) and name not in SERIES
     }
 
 
-def _line(run: StoredRun, entry: Entry, extras: RunExtras) -> Line:
+def _groups(named: Mapping[str, Any]) -> dict[str, Any]:
+    return {n: x for n, x in named.items() if n.startswith(("preset", "param_", "size_"))}
+
+
+def _line(run: StoredRun, entry: Entry, label: str, extras: RunExtras) -> Line:
     result = run.result
     details = {
         "phases_s": result.phases_s,
@@ -145,7 +159,7 @@ def _line(run: StoredRun, entry: Entry, extras: RunExtras) -> Line:
     return Line(
         run.key,
         entry,
-        result.method,
+        label,
         run.limits,
         run.version,
         code=run.code,
@@ -195,42 +209,6 @@ def find_key(store: Store, start: str) -> str:
         what = "more than one run begins" if found else "no run begins"
         raise InputError(f"--run: {start!r}: {what} so in {store.path}")
     return found[0]
-
-
-def _told_apart(lines: Sequence[Line]) -> list[Line]:
-    """Add limits, version and code to the labels of methods where runs differ in them."""
-    told: dict[str, dict[str, str]] = {line.key: _conditions(line) for line in lines}
-    values: defaultdict[str, set[str]] = defaultdict(set)
-    codes: defaultdict[str, set[str]] = defaultdict(set)  # per method, as each has its own code
-    for line in lines:
-        codes[line.label].add(_short_code(line.code))
-        for name, value in told[line.key].items():
-            values[name].add(value)
-    named = []
-    for line in lines:
-        parts = [line.label, *(v for n, v in told[line.key].items() if len(values[n]) > 1)]
-        if len(codes[line.label]) > 1:
-            parts.append(_short_code(line.code))
-        named.append(replace(line, label=" ".join(parts)))
-    return named
-
-
-def _short_code(code: str | None) -> str:
-    """Return a short word that identifies the code of a run."""
-    return (
-        "code unknown" if code is None else f"code {hashlib.sha256(code.encode()).hexdigest()[:8]}"
-    )
-
-
-def _conditions(line: Line) -> dict[str, str]:
-    limits = line.limits
-    return {
-        "time": "no time limit" if limits.time_s is None else f"{limits.time_s:g} s",
-        "threads": f"{limits.threads} threads",
-        "memory": "no memory limit" if limits.memory_mb is None else f"{limits.memory_mb:g} MB",
-        "gap": f"gap {limits.rel_gap:g}",
-        "version": f"v{line.version}",
-    }
 
 
 def _vouched(lines: Sequence[Line], sense: Sense) -> list[Line]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Those of Okabe and Ito's colours that stand out on both white and black.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+#: Okabe and Ito's colours that stand out on both white and black, then those furthest from them and
+#: from each other, also for readers without red or green cones (Machado's simulation, CIELAB).
+COLOURS = (
+    "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
+    "#5500FF", "#993322", "#66CC77", "#3377FF",
+)  # fmt: skip
 
 #: Plotly's marker names, with the same shapes as SVG paths for the legend.
 SYMBOLS = {
@@ -43,10 +47,13 @@ class Style:
 
 
 def style(i: int) -> Style:
-    """Return the style of the i-th method; the first 24 pairs of colour and dash differ."""
+    """Return the style of the i-th method.
+
+    The first ten colours differ, and the first forty pairs of colour and dash.
+    """
     symbols, dashes = list(SYMBOLS), list(DASHES)
     return Style(
         COLOURS[i % len(COLOURS)],
         symbols[i % len(symbols)],
-        dashes[(i + i // 12) % len(dashes)],
+        dashes[(i + i // 20) % len(dashes)],
     )

@@ -56,7 +56,7 @@ def columns(lines: Sequence[Line], album: Album) -> dict[str, list[Any]]:
                 "high": _end(line.high),
                 "certified": line.certified,
                 "rests_on": None if line.rests_on is None else str(line.rests_on),
-                "proven": _finite(proven_ratio(line.entry.promises)),
+                "theorem": _finite(proven_ratio(line.entry.promises)),
                 "exceeded": _exceeded(line),
                 "time_s": float(f"{r.time_s:.6g}"),
                 "picture": album.of_run.get(line.key),

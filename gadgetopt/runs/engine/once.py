@@ -46,7 +46,7 @@ class Once:
     """
 
     def __init__(self, threads: int, *, log: bool = False):
-        self.process = SolverProcess(threads, ["--log"] if log else [], echo=True)
+        self.process: SolverProcess = SolverProcess(threads, ["--log"] if log else [], echo=True)
 
     def solve(self, document: Document, call: MethodCall, limits: Limits, seed: int) -> StoredRun:
         """Do a run; a run that exceeds a limit or crashes ends as an error with its reason.

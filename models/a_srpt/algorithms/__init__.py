@@ -10,7 +10,7 @@ from gadgetopt.system.declaration import Method, Parts
 
 from ..subproblems.names import MAPPINGS, PREDICTORS
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 _CHOICES = {
     "mapping": MAPPINGS,

@@ -11,7 +11,7 @@ from gadgetopt.system.declaration import Method, Parts
 
 from ..subproblems.names import MAPPINGS, PREDICTORS
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 _PARAMETERS = {
     "mapping": "heavy_edge",

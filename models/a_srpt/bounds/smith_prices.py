@@ -29,7 +29,7 @@ class SmithPrices:
         self.end = np.array([p[1] for p in pieces])
         job = np.array([p[2] for p in pieces])
         self.slope = density[job]
-        self.price = _backwards(pieces, density.tolist())
+        self.price: Floats = _backwards(pieces, density.tolist())
 
     def on(self, times: Floats) -> Floats:
         """Return the price in the middle of each interval of a grid, shape (K,)."""

@@ -40,7 +40,7 @@ class ScheduleModel:
         self.J = range(len(instance.jobs))
         self.model = m = cp_model.CpModel()
         latest = latest_starts(instance, known.value)
-        self.horizon = int((latest + instance.max_ticks).max())
+        self.horizon: int = int((latest + instance.max_ticks).max())
         self.shortest = instance.min_ticks.tolist()
         self.start = []
         for j in self.J:
@@ -57,7 +57,9 @@ class ScheduleModel:
             )
             for j in self.J
         ]
-        self.cost = sum(int(w) * e for w, e in zip(instance.whole_weights, self.end, strict=True))
+        self.cost: int = sum(
+            int(w) * e for w, e in zip(instance.whole_weights, self.end, strict=True)
+        )
         m.minimize(self.cost)
         self.rows: list[list[tuple[Row, cp_model.IntVar]]] = []
         self.gpus: list[list[cp_model.IntVar]] = []

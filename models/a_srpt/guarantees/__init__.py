@@ -6,7 +6,7 @@
 
 from gadgetopt.system.declaration import Assumption, Guarantee, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 _ORACLE = Assumption("predictions are exact", part("ratios:exact_predictions"))
 _SRPT = Assumption("the guide is SRPT", part("ratios:guided_by_srpt"))

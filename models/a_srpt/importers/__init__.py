@@ -5,7 +5,7 @@
 
 from gadgetopt.system.declaration import Importer, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 _OPTIONS = {
     "jobs": 1000,

@@ -50,7 +50,7 @@ class Cluster:
         self._jobs = instance.jobs
         self._total = instance.total_gpus
         self.mapper = mapper
-        self.free = FreeServers(instance.gpus_per_server)
+        self.free: FreeServers = FreeServers(instance.gpus_per_server)
         self.gpus: list[int] = instance.gpus.tolist()
         self._threshold = comm_threshold
         self._heavy: dict[int, bool] = {}

@@ -25,7 +25,7 @@ class FreeServers:
     """
 
     def __init__(self, gpus_per_server: Sequence[int]):
-        self.free = list(gpus_per_server)
+        self.free: list[int] = list(gpus_per_server)
         self.total = sum(self.free)
         self._buckets = [0] * (max(self.free) + 1)
         for m, f in enumerate(self.free):

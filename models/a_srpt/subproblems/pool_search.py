@@ -30,13 +30,13 @@ class Decoder:
     """Turns orders of the pool's jobs into starts."""
 
     def __init__(self, pool: Pool):
-        self.release = [int(r) for r in pool.release]
-        self.ticks = [int(d) for d in pool.duration]
-        self.gpus = [int(g) for g in pool.gpus]
-        self.weight = [int(w) for w in pool.weight]
-        self.capacity = pool.total_gpus
+        self.release: list[int] = [int(r) for r in pool.release]
+        self.ticks: list[int] = [int(d) for d in pool.duration]
+        self.gpus: list[int] = [int(g) for g in pool.gpus]
+        self.weight: list[int] = [int(w) for w in pool.weight]
+        self.capacity: int = pool.total_gpus
         horizon = max(self.release) + sum(self.ticks) + max(self.ticks)
-        self.everywhere = (1 << horizon) - 1
+        self.everywhere: int = (1 << horizon) - 1
         self.digits = range(self.capacity.bit_length() + 1)
 
     def starts(self, order: Sequence[int]) -> tuple[int, list[int]]:

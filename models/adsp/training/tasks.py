@@ -41,7 +41,7 @@ class RidgeTask:
         self.y = self.x @ true + task.noise * rng.standard_normal((m, n))
         self.start, self.l2 = np.zeros(d), task.l2
         size = min(instance.batch_size, n)
-        self.batches = n // size
+        self.batches: int = n // size
         kept, lr = self.batches * size, instance.local_lr
         self._x = np.ascontiguousarray(self.x[:, :kept].reshape(m, self.batches, size, d))
         self._y = np.ascontiguousarray(self.y[:, :kept].reshape(m, self.batches, size))
@@ -105,7 +105,7 @@ class DigitsTask:
         if not fewest:
             raise InputError(f"workers: {m} of them, expected at most {len(labels)}, one a digit")
         size = min(instance.batch_size, fewest)
-        self.batches = fewest // size
+        self.batches: int = fewest // size
         parts = [rows[: self.batches * size].reshape(-1, size) for rows in self.rows]
         self._parts = [[(self.x[rows], self.hot[rows]) for rows in part] for part in parts]
 

@@ -26,7 +26,7 @@ from . import (
     pictures,
 )
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
     name="adversarial_online_sequence",

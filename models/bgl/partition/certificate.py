@@ -213,10 +213,10 @@ class IsolatingNetwork:
             raise ModelRefused(f"isolating cuts: more than {MOST_FLOW} pairs times training nodes")
         a, b = weights.first, weights.second
         sink = np.full(len(self.trained), n)
-        self.network = FlowNetwork(
+        self.network: FlowNetwork = FlowNetwork(
             n + 1, np.concatenate([a, b, self.trained]), np.concatenate([b, a, sink])
         )
-        self.weights = weights.scaled
+        self.weights: Ints = weights.scaled
         self.sink, self.train_cap = n, instance.train_cap
 
     def cut(self, t: int, price: int) -> tuple[int, int]:

@@ -139,7 +139,7 @@ class Elimination:
             shift += k * bits
         if shift > MOST_CODE_BITS:
             raise ModelRefused(f"the loads of {k} parts take more than {MOST_CODE_BITS} bits")
-        self.slots = _Slots(max(1, (k - 1).bit_length()), shift)
+        self.slots: _Slots = _Slots(max(1, (k - 1).bit_length()), shift)
         self.codes: Ints = np.zeros(1, dtype=np.int64)
         self.costs: Ints = np.zeros(1, dtype=np.int64)
         self._ahead = _ahead(terms, self.order)

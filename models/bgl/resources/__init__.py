@@ -15,7 +15,7 @@ from gadgetopt.system.declaration import Citation, Parts, Problem
 
 from . import baselines, bounds, exact, formulations, generate, importers, pictures
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
     name="bgl_resources",

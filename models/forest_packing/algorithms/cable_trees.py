@@ -137,7 +137,7 @@ class TreeUnion:
         k: int,
     ):
         self.num_nodes, self.edges, self.k = num_nodes, edges, k
-        self.spare = [min(m, k) for m in multiplicity]
+        self.spare: list[int] = [min(m, k) for m in multiplicity]
         #: Neighbours of every node in every forest, with the edge that leads there.
         self.near: list[list[dict[int, int]]] = [[{} for _ in range(num_nodes)] for _ in range(k)]
         #: Every forest rooted (`_hang`), until it changes.

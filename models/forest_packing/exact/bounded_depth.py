@@ -73,11 +73,11 @@ class ShallowPairs:
     def __init__(self, instance: ForestPackingInstance, depth: int):
         self.instance, self.network = instance, instance.network
         self.N = self.network.num_workers
-        self.trees = ShallowTrees(self.N)
-        self.closure = Closure(self.network)
+        self.trees: ShallowTrees = ShallowTrees(self.N)
+        self.closure: Closure = Closure(self.network)
         # Both trees need at least one hop and at most N - 1.
         self.depth = depth
-        self.height = min(self.N - 1, depth - len(instance.stages) + 1)
+        self.height: int = min(self.N - 1, depth - len(instance.stages) + 1)
 
     def _arc_prices(self, y: Floats) -> Floats:
         prices = np.zeros(len(self.network.arcs))

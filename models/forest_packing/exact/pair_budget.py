@@ -57,8 +57,8 @@ class PairBudgetModel:
         self.instance, self.network = instance, instance.network
         self.N, self.K = self.network.num_workers, num_pairs
         self.model = m = cp_model.CpModel()
-        self.row_steps = [grid.steps(row.capacity) for row in self.network.rows]
-        self.most = grid.steps(bound)
+        self.row_steps: list[int] = [grid.steps(row.capacity) for row in self.network.rows]
+        self.most: int = grid.steps(bound)
         self.x = [m.new_int_var(0, self.most, f"x[{k}]") for k in range(num_pairs)]
         self.is_root = [
             [m.new_bool_var(f"root[{k},{v}]") for v in range(self.N)] for k in range(num_pairs)

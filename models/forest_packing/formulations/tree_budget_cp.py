@@ -77,8 +77,10 @@ class TreeBudgetModel:
         self.edges, self.N, self.K = network.edges, network.num_nodes, num_trees
         most = grid.steps(rate_bound(instance, num_trees))
         # A cable never carries more than all trees together.
-        self.capacity = [min(most, grid.steps(c * network.unit)) for c in edge_capacities(network)]
-        self.width = grid.steps(widest(network) * network.unit)
+        self.capacity: list[int] = [
+            min(most, grid.steps(c * network.unit)) for c in edge_capacities(network)
+        ]
+        self.width: int = grid.steps(widest(network) * network.unit)
         self.model = m = cp_model.CpModel()
         self.x = [m.new_int_var(0, self.width, f"x[{k}]") for k in range(num_trees)]
         self.b = {

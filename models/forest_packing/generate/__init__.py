@@ -6,8 +6,8 @@
 
 from gadgetopt.system.declaration import Generator, Parts
 
-part = Parts(__name__)
-shared = {"model": "unit", "contention": 1.0}
+part: Parts = Parts(__name__)
+shared: dict[str, str | float] = {"model": "unit", "contention": 1.0}
 
 GENERATORS = (
     Generator(

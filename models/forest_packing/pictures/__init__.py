@@ -8,7 +8,7 @@
 
 from gadgetopt.system.declaration import Parts, Picture
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 PICTURES = (
     Picture("trees", summary="the packed trees on the topology", draw=part("trees:trees")),

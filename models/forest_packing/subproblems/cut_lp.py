@@ -88,14 +88,16 @@ class CutLp:
             if network.rows
             else RateScale(1.0, 1.0)
         )
-        self.scale = scale.rate
-        self.capacity = scale.clipped(network.capacity_float)
+        self.scale: float = scale.rate
+        self.capacity: Floats = scale.clipped(network.capacity_float)
         self._row_capacity = scale.clipped(network.row_capacity_float)
-        self.mirrored = network.symmetric and len(instance.stages) == 2 and not instance.sequential
+        self.mirrored: bool = (
+            network.symmetric and len(instance.stages) == 2 and not instance.sequential
+        )
         self.stages: tuple[Stage, ...] = ("broadcast",) if self.mirrored else instance.stages
-        self.lp = PersistentLp("max", primal_feasibility_tolerance=FEASIBILITY)
-        self.tails = {"broadcast": network.tails, "reduce": network.heads}
-        self.heads = {"broadcast": network.heads, "reduce": network.tails}
+        self.lp: PersistentLp = PersistentLp("max", primal_feasibility_tolerance=FEASIBILITY)
+        self.tails: dict[str, Ints] = {"broadcast": network.tails, "reduce": network.heads}
+        self.heads: dict[str, Ints] = {"broadcast": network.heads, "reduce": network.tails}
         self._x = np.zeros(0)
         self._cuts: list[tuple[Stage, Bools, int]] = []
         self._seen: set[tuple[Stage, bytes]] = set()

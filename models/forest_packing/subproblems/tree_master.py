@@ -84,8 +84,8 @@ class TreeMaster:
     ) -> None:
         self._oracle = oracle
         scale = rate_scale(oracle, num_workers)
-        self.scale = scale.rate
-        self.capacity = scale.clipped(oracle.capacity)
+        self.scale: float = scale.rate
+        self.capacity: Floats = scale.clipped(oracle.capacity)
         self._families = oracle.families
         self.trees: list[FoundTree] = []
         self._known: set[object] = set()

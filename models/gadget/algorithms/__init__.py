@@ -8,7 +8,7 @@ slot_greedy: the greedy slot solver; slot_solver: the exact one.
 
 from gadgetopt.system.declaration import Method, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 METHODS = (
     Method(

@@ -5,7 +5,7 @@ policies: FIFO, DRF and Tiresias, with greedy placement of rings.
 
 from gadgetopt.system.declaration import Method, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 METHODS = (
     Method(

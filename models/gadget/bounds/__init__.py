@@ -6,7 +6,7 @@ config_lp: the configuration linear program, by column generation.
 
 from gadgetopt.system.declaration import Method, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 METHODS = (
     Method(

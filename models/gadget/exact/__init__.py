@@ -8,7 +8,7 @@ horizon_search: search of a model of all slots, from an incumbent and below a bo
 
 from gadgetopt.system.declaration import Method, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 METHODS = (
     Method(

@@ -190,7 +190,7 @@ class SlotPatterns:
         self.known: set[tuple[int, tuple[tuple[int, int], ...]]] = set()
         rows = self.jobs + self.count
         upper = np.r_[np.zeros(self.jobs), epochs.length.astype(float)]
-        self.lp = PersistentLp("max")
+        self.lp: PersistentLp = PersistentLp("max")
         self.lp.add_rows(np.full(rows, -np.inf), upper, np.zeros(rows), (), ())
         every, zeros = np.arange(self.jobs), np.zeros(self.jobs)
         self.lp.add_columns(zeros, zeros, zeros, every, every, np.ones(self.jobs))

@@ -7,7 +7,7 @@ CP-SAT: cp_joint (all slots, and the embedding program), cp_circuit, cp_tree.
 
 from gadgetopt.system.declaration import Formulation, Method, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 FORMULATIONS = (
     Formulation(

@@ -6,7 +6,7 @@ random_jobs: the random jobs, arrivals and clusters that they draw.
 
 from gadgetopt.system.declaration import Generator, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 GENERATORS = (
     Generator(

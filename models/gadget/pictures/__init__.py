@@ -6,7 +6,7 @@ gains: marginal utility of worker-slots; envelope: a utility with its concave en
 
 from gadgetopt.system.declaration import Parts, Picture
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 PICTURES = (
     Picture("gantt", summary="ring sizes of all jobs over the slots", draw=part("gantt:plot")),

@@ -38,7 +38,7 @@ class GraphRoom:
         self.terms = terms
         self.free: Ints = terms.capacity.copy()
         self.link: Ints = terms.link_mbps.copy()
-        self.number = link_numbers(terms)
+        self.number: dict[tuple[int, int], int] = link_numbers(terms)
         self.onward: dict[int, list[int]] = {}
         for u, v in terms.links.tolist():
             self.onward.setdefault(u, []).append(v)

@@ -51,7 +51,7 @@ class TreePricing:
         self.problem = problem
         self.tree = tree
         jobs = problem.jobs
-        self.most = max((x.most for x in jobs), default=0)
+        self.most: int = max((x.most for x in jobs), default=0)
         self.bandwidth = np.array([x.job.bandwidth for x in jobs])
         self.demand = np.array([x.job.demand for x in jobs])
         self.fits = np.array([x.job.per_server for x in jobs])

@@ -7,8 +7,10 @@
 
 from gadgetopt.system.declaration import Importer, Parts
 
-part = Parts(__name__)
-chosen_problems = {"problems": "numbers from 0 or names with *, separated by commas; empty: all"}
+part: Parts = Parts(__name__)
+chosen_problems: dict[str, str] = {
+    "problems": "numbers from 0 or names with *, separated by commas; empty: all"
+}
 
 IMPORTERS = (
     Importer(

@@ -27,7 +27,9 @@ class Tokens:
 
     def __init__(self, source: str, lines: Sequence[tuple[int, str]]):
         self.source = source
-        self.words = [(word, number) for number, line in lines for word in line.split()]
+        self.words: list[tuple[str, int]] = [
+            (word, number) for number, line in lines for word in line.split()
+        ]
         self.next = 0
 
     def __len__(self) -> int:

@@ -14,7 +14,7 @@ from gadgetopt.system.declaration import Citation, Parts, Problem
 
 from . import baselines, bounds, exact, formulations, generate, pictures
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
     name="marl_queueing",

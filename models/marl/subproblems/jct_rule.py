@@ -31,10 +31,10 @@ class JctPlacer(Placer):
         super().__init__(occupancy)
         instance, o = occupancy.instance, occupancy
         servers, types = len(instance.servers), instance.num_types
-        self.alpha = instance.alpha
+        self.alpha: Floats = instance.alpha
         self.kind = np.array(o.kind, dtype=np.int64)
-        self.cost_s = [w * t for w, t in zip(o.iterations, o.base_s, strict=True)]
-        self.sigma = [o.worst(j) for j in range(len(o.kind))]
+        self.cost_s: list[float] = [w * t for w, t in zip(o.iterations, o.base_s, strict=True)]
+        self.sigma: list[float] = [o.worst(j) for j in range(len(o.kind))]
         #: What a newcomer of a type suffers on a server, and what it does to the jobs there.
         self.suffered: Floats = np.zeros((types, servers))
         self.done: Floats = np.zeros((types, servers))

@@ -101,10 +101,12 @@ class GroupPlacer(Placer):
         self.rule = rule
         # Of every type: what a first task adds, and what a further one does.
         self.first = instance.alpha + instance.alpha.T
-        self.further = instance.alpha.T if instance.per_task else np.zeros_like(instance.alpha)
-        self.types = instance.num_types if rule == "lif" else 0
-        self.counts = [[0] * self.types for _ in instance.servers]
-        self.groups = Groups(4 + self.types)
+        self.further: Floats = (
+            instance.alpha.T if instance.per_task else np.zeros_like(instance.alpha)
+        )
+        self.types: int = instance.num_types if rule == "lif" else 0
+        self.counts: list[list[int]] = [[0] * self.types for _ in instance.servers]
+        self.groups: Groups = Groups(4 + self.types)
         self.held: set[int] = set()
         self.capacity = [(server.gpus, server.cpus) for server in instance.servers]
         for j, servers in enumerate(occupancy.servers_of):

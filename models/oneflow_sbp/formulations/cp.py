@@ -48,7 +48,9 @@ class LabelModel:
         self, instance: OneFlowSbpInstance, choices: Sequence[tuple[int, ...]] | None = None
     ):
         self.instance, self.tables = instance, instance.tables
-        self.choices = choices or allowed(instance)
+        self.choices: Sequence[tuple[int, ...]] | list[tuple[int, ...]] = choices or allowed(
+            instance
+        )
         self.uses = uses(instance, self.choices)
         self.model = m = cp_model.CpModel()
         self.s = [{k: m.new_bool_var(f"s[{o},{k}]") for k in ks} for o, ks in self.pairs()]

@@ -2,7 +2,7 @@
 
 from gadgetopt.system.declaration import Generator, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 #: What all presets take beside the network's own sizes.
 _COSTS = {"unit": "oneflow", "compute_ratio": 0.05, "memory_limit_gb": 0.0}

@@ -61,7 +61,7 @@ class Conversion:
 
     def __init__(self, network: Network):
         self.network = network
-        self.graph = Graph()
+        self.graph: Graph = Graph()
         self.tensors: dict[str, str] = {}
         for name in network.inputs:
             self.tensors[name] = self.graph.source(name, *network.shapes[name])

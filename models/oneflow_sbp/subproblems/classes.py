@@ -49,7 +49,7 @@ class Store:
     """Tables and maps by number; equal ones have one number."""
 
     def __init__(self, tables: Sequence[Ints]):
-        self.tables = list(tables)
+        self.tables: list[Ints] = list(tables)
         self.maps: list[Ints | None] = [None]
         self._numbers: dict[object, int] = {}
         self._map_numbers: dict[bytes, int] = {}

@@ -107,15 +107,15 @@ class Reweighter:
     """
 
     def __init__(self, graph: LabelGraph, upper: int, most_sums: int, expired: Callable[[], bool]):
-        self.graph = graph.merged()
-        self.kept = undominated(self.graph)
-        self.reduced = self.graph.restricted(self.kept)
-        self.state = Reweighting(self.reduced)
+        self.graph: LabelGraph = graph.merged()
+        self.kept: dict[int, tuple[int, ...]] = undominated(self.graph)
+        self.reduced: LabelGraph = self.graph.restricted(self.kept)
+        self.state: Reweighting = Reweighting(self.reduced)
         # Enough for one label of each node.
-        self.most_sums = max(most_sums, 16 * (64 + len(graph.domains)))
+        self.most_sums: int = max(most_sums, 16 * (64 + len(graph.domains)))
         self.expired = expired
         self.upper = upper
-        self.found = Reweighted(0, None, FORBIDDEN, self.state.messages())
+        self.found: Reweighted = Reweighted(0, None, FORBIDDEN, self.state.messages())
         self._tried = sum(map(len, self.reduced.domains))
 
     def run(self, most_sweeps: int, gap: float) -> Reweighted:

@@ -100,8 +100,8 @@ class PairSearch:
     ):
         self.times_s = instance.processing_s
         self.rng = rng
-        self.jobs_of = [list(jobs) for jobs in jobs_of]
-        self.load_s = [self._sum(jobs) for jobs in self.jobs_of]
+        self.jobs_of: list[list[int]] = [list(jobs) for jobs in jobs_of]
+        self.load_s: list[int] = [self._sum(jobs) for jobs in self.jobs_of]
 
     @property
     def makespan_s(self) -> int:

@@ -45,7 +45,7 @@ class CumulativeModel:
         self.instance, self.known = instance, known
         self.p = instance.processing_s
         self.J = range(len(self.p))
-        self.horizon_s = makespan_s(instance, known)
+        self.horizon_s: int = makespan_s(instance, known)
         self.model = m = cp_model.CpModel()
         self.start = [m.new_int_var(0, self.horizon_s - self.p[j], f"a[{j}]") for j in self.J]
         self.run = [

@@ -87,7 +87,7 @@ class JobPricing:
         self._most_servers = self._of_classes(job.most_servers_on)
         needed = job.external_needed
         #: True if progress is counted exactly; otherwise in quanta, rounded down.
-        self.exact = len(needed) * (int(needed[0]) + 1) <= MOST_LATTICE
+        self.exact: bool = len(needed) * (int(needed[0]) + 1) <= MOST_LATTICE
         self._scales: dict[int, Scale] = {}
 
     def plans(

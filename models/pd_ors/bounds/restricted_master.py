@@ -67,7 +67,7 @@ class RestrictedMaster:
 
     def __init__(self, instance: PdOrsInstance):
         self._instance = instance
-        self.classes = Classes(instance.terms.jobs[0])
+        self.classes: Classes = Classes(instance.terms.jobs[0])
         capacity = self.classes.capacity * self.classes.count[:, None]
         self.shape = (instance.horizon_slots, *capacity.shape)
         self._capacity: Floats = np.broadcast_to(capacity, self.shape).astype(np.float64)
@@ -76,8 +76,8 @@ class RestrictedMaster:
         most = sum(float(job.utility.max()) for job in instance.terms.jobs)
         unit = cost_unit(most)
         #: More than any decision is worth.
-        self.penalty = unit + most
-        self.lp = PersistentLp("max", cost_unit=unit)
+        self.penalty: float = unit + most
+        self.lp: PersistentLp = PersistentLp("max", cost_unit=unit)
         rows = self._rows + self._jobs
         self.lp.add_rows(np.full(rows, -np.inf), np.ones(rows), np.zeros(rows), (), ())
         choice = np.arange(self._rows, rows)

@@ -67,7 +67,9 @@ class AggregatedMip:
     def __init__(self, instance: PdOrsInstance):
         self.instance = instance
         self.jobs = {job.index: job for job in useful_jobs(instance)}
-        self.completions = {i: completions(job) for i, job in self.jobs.items()}
+        self.completions: dict[int, tuple[int, ...]] = {
+            i: completions(job) for i, job in self.jobs.items()
+        }
         model = build(instance)
         self.form: StandardForm = compile_model(model)
         number = {id(v): j for j, v in enumerate(self.form.columns)}
@@ -79,7 +81,7 @@ class AggregatedMip:
         self._slot_of_row = {
             row[id(c)]: t for (t, _), c in model.capacity_of_slot.items() if id(c) in row
         }
-        self.slots = {t for _, t in self._columns["q"]}
+        self.slots: set[int] = {t for _, t in self._columns["q"]}
         #: Cuts on workers and servers hold in all slots at once; those on blocks, and conflicts,
         #: need binaries and wait until a schedule violates them in a slot.
         self.cuts: list[Cut] = []

@@ -101,7 +101,7 @@ class HorizonModel:
         self.D = {job.index: completions(job) for job in jobs}
         self.slots = {job.index: range(job.arrival, self.D[job.index][-1] + 1) for job in jobs}
         refuse_too_many(len(self.H) * sum(map(len, self.slots.values())))
-        self.work = {job.index: whole_work(job) for job in jobs}
+        self.work: dict[int, WholeWork] = {job.index: whole_work(job) for job in jobs}
         self.model = cp_model.CpModel()
         new = self.model.new_bool_var
         self.y = {(i, t): new(f"y[{i},{t}]") for i in self.D for t in self.D[i]}

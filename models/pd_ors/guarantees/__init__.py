@@ -2,9 +2,9 @@
 
 from gadgetopt.system.declaration import Assumption, Guarantee, Parts
 
-part = Parts(__name__)
-exact_kernel = Assumption("cheapest schedules are exact", part("ratios:exact_kernel"))
-literal = Assumption("L is the paper's", part("ratios:lower_price_of_the_paper"))
+part: Parts = Parts(__name__)
+exact_kernel: Assumption = Assumption("cheapest schedules are exact", part("ratios:exact_kernel"))
+literal: Assumption = Assumption("L is the paper's", part("ratios:lower_price_of_the_paper"))
 
 GUARANTEES = (
     Guarantee(

@@ -157,7 +157,7 @@ class MachineProgram:
         self._slot = slot
         self._workers, self._least = workers, least
         volume = job.most_fitting(slot.room.sum(axis=0, keepdims=True))
-        self.most = min(int(volume[0]), job.most_external)
+        self.most: int = min(int(volume[0]), job.most_external)
         self._layers: list[Floats] | None = None
 
     def costs(self) -> Floats:

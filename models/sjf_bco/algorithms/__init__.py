@@ -6,8 +6,8 @@ theta_search: the search for the load limit, the outer loop of Algorithm 1.
 
 from gadgetopt.system.declaration import Method, Parts
 
-part = Parts(__name__)
-searches = {
+part: Parts = Parts(__name__)
+searches: dict[str, tuple[str, str, str] | tuple[str, str]] = {
     "theta_search": ("literal", "feasible", "sweep"),
     "availability": ("idle", "queue"),
 }

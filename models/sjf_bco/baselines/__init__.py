@@ -6,12 +6,12 @@ local_search: LPT on single servers, iterated; not in the paper.
 
 from gadgetopt.system.declaration import Method, Parts
 
-part = Parts(__name__)
-searches = {
+part: Parts = Parts(__name__)
+searches: dict[str, tuple[str, str, str] | tuple[str, str]] = {
     "theta_search": ("literal", "feasible", "sweep"),
     "availability": ("idle", "queue"),
 }
-orders = {"job_order": ("given", "smallest_first")}
+orders: dict[str, tuple[str, str]] = {"job_order": ("given", "smallest_first")}
 
 METHODS = (
     Method(

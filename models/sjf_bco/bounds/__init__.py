@@ -6,7 +6,7 @@ outcome: the method outcome of a verified bound.
 
 from gadgetopt.system.declaration import Formulation, Method, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 FORMULATIONS = (
     Formulation(

@@ -5,7 +5,7 @@ ladder: heuristics, lower bounds and CP-SAT models in turn, until the gap is clo
 
 from gadgetopt.system.declaration import Method, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 METHODS = (
     Method(

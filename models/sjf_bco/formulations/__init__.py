@@ -7,7 +7,7 @@ CP-SAT: cp_model (all models as lists of constraints), cp (the models as methods
 
 from gadgetopt.system.declaration import Formulation, Method, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 FORMULATIONS = (
     Formulation(

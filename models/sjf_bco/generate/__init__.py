@@ -5,7 +5,7 @@ presets: the presets, and the calibration of bandwidths and compute times to the
 
 from gadgetopt.system.declaration import Generator, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 GENERATORS = (
     Generator(

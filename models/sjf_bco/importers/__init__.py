@@ -5,7 +5,7 @@ traces: cluster traces of Philly and of the Muri simulator.
 
 from gadgetopt.system.declaration import Importer, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 IMPORTERS = (
     Importer(

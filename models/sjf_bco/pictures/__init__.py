@@ -5,7 +5,7 @@ gantt: the GPUs over time, with spread jobs marked.
 
 from gadgetopt.system.declaration import Parts, Picture
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 PICTURES = (
     Picture("gantt", summary="GPUs over time, spread jobs marked", draw=part("gantt:plot")),

@@ -61,16 +61,18 @@ class Batch:
         self.instance = instance
         self.gpus = instance.rates.gpus
         estimates = estimated_slots(instance)
-        self.denominator = math.lcm(*{e.denominator for e in estimates})
-        self.est = [e.numerator * (self.denominator // e.denominator) for e in estimates]
+        self.denominator: int = math.lcm(*{e.denominator for e in estimates})
+        self.est: list[int] = [e.numerator * (self.denominator // e.denominator) for e in estimates]
         self.est_upper, self.est_lower = _range(instance, estimates)
-        self.first_gpu = [0]
+        self.first_gpu: list[int] = [0]
         for capacity in instance.server_gpus:
             self.first_gpu.append(self.first_gpu[-1] + capacity)
-        self.total_gpus = self.first_gpu[-1]
-        self.server_of = [s for s, c in enumerate(instance.server_gpus) for _ in range(c)]
+        self.total_gpus: int = self.first_gpu[-1]
+        self.server_of: list[int] = [
+            s for s, c in enumerate(instance.server_gpus) for _ in range(c)
+        ]
         # One shared tuple per server: fewer objects for the garbage collector.
-        self.alone = [(s,) for s in range(len(instance.server_gpus))]
+        self.alone: list[tuple[int]] = [(s,) for s in range(len(instance.server_gpus))]
 
     @cached_property
     def smallest_first(self) -> list[int]:

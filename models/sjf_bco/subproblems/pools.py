@@ -30,13 +30,13 @@ class LeastLoaded:
         opened_first: bool = False,
     ):
         self.batch, self.load, self.limit = batch, load, limit
-        self.n = batch.total_gpus
+        self.n: int = batch.total_gpus
         # Unopened servers have the GPUs from first_gpu[unopened] on, all free and without load.
         self.unopened = 0 if opened_first else len(batch.instance.server_gpus)
         idle = [] if opened_first else list(free)
         # GPUs without load come first and in order, so they need no heap.
-        self.fresh = deque(sorted(g for g in idle if not load[g]))
-        self.heap = [load[g] * self.n + g for g in idle if load[g]]
+        self.fresh: deque[int] = deque(sorted(g for g in idle if not load[g]))
+        self.heap: list[int] = [load[g] * self.n + g for g in idle if load[g]]
         heapq.heapify(self.heap)
 
     def take(self, j: int) -> tuple[int, ...] | None:
@@ -92,14 +92,14 @@ class LeastLoadedServers:
 
     def __init__(self, batch: Batch, load: list[int], limit: int, free: Iterable[int]):
         self.batch, self.load, self.limit = batch, load, limit
-        self.n = batch.total_gpus
+        self.n: int = batch.total_gpus
         capacities = batch.instance.server_gpus
         common = math.lcm(*set(capacities))
-        self.weight = [common // c for c in capacities]
-        self.total = [
+        self.weight: list[int] = [common // c for c in capacities]
+        self.total: list[int] = [
             sum(load[a:b]) for a, b in zip(batch.first_gpu, batch.first_gpu[1:], strict=False)
         ]
-        self.heap = [
+        self.heap: list[tuple[int, int]] = [
             (t * w, s) for s, (t, w) in enumerate(zip(self.total, self.weight, strict=True))
         ]
         heapq.heapify(self.heap)
@@ -155,9 +155,9 @@ class FirstFit:
 
     def __init__(self, batch: Batch, load: list[int], limit: int, free: Iterable[int]):
         self.batch, self.load, self.limit = batch, load, limit
-        self.leaves = 1 << (batch.total_gpus - 1).bit_length()
-        self.taken = batch.unlimited + 1  # more than any load
-        self.least = [self.taken] * (2 * self.leaves)
+        self.leaves: int = 1 << (batch.total_gpus - 1).bit_length()
+        self.taken: int = batch.unlimited + 1  # more than any load
+        self.least: list[int] = [self.taken] * (2 * self.leaves)
         for g in free:
             self.least[self.leaves + g] = load[g]
         for node in range(self.leaves - 1, 0, -1):
@@ -217,7 +217,7 @@ class RandomGpus:
     ):
         self.batch, self.load, self.limit = batch, load, limit
         self.rng, self.by_server = rng, by_server
-        self.available = set(free)
+        self.available: set[int] = set(free)
 
     def take(self, j: int) -> list[int] | None:
         """Draw the GPUs of the job from the candidates."""

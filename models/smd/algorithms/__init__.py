@@ -9,8 +9,8 @@
 
 from gadgetopt.system.declaration import Method, Parts
 
-part = Parts(__name__)
-outers = {"outer": ("exact", "frieze_clarke", "greedy_density")}
+part: Parts = Parts(__name__)
+outers: dict[str, tuple[str, str, str]] = {"outer": ("exact", "frieze_clarke", "greedy_density")}
 
 METHODS = (
     Method(

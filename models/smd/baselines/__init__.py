@@ -5,9 +5,9 @@
 
 from gadgetopt.system.declaration import Method, Parts
 
-part = Parts(__name__)
-outers = {"outer": ("exact", "frieze_clarke", "greedy_density")}
-admission = {"outer": "exact", "k": 2, "complete": False}
+part: Parts = Parts(__name__)
+outers: dict[str, tuple[str, str, str]] = {"outer": ("exact", "frieze_clarke", "greedy_density")}
+admission: dict[str, str | int | bool] = {"outer": "exact", "k": 2, "complete": False}
 
 METHODS = (
     Method(

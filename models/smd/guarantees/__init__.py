@@ -5,9 +5,9 @@
 
 from gadgetopt.system.declaration import Assumption, Guarantee, Parts
 
-part = Parts(__name__)
-reserved = Assumption("reservations are charged", part("ratios:reservations_charged"))
-outer_bounded = Assumption(
+part: Parts = Parts(__name__)
+reserved: Assumption = Assumption("reservations are charged", part("ratios:reservations_charged"))
+outer_bounded: Assumption = Assumption(
     "jobs are admitted exactly or by Algorithm 3", part("ratios:outer_bounded")
 )
 

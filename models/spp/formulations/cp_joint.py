@@ -64,7 +64,7 @@ class JointModel:
     def __init__(self, instance: SppInstance, stages: int, tick_s: Fraction, horizon: int):
         self.instance, self.S, self.tick_s, self.horizon = instance, stages, tick_s, horizon
         self.L, self.M = instance.num_layers, instance.num_microbatches
-        self.sets = device_sets(instance.num_gpus)
+        self.sets: list[tuple[int, ...]] = device_sets(instance.num_gpus)
         self.model = m = cp_model.CpModel()
         N, C = range(stages), range(stages - 1)
 

@@ -2,7 +2,7 @@
 
 from gadgetopt.system.declaration import Assumption, Guarantee, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 GUARANTEES = (
     Guarantee(

@@ -2,7 +2,7 @@
 
 from gadgetopt.system.declaration import Importer, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 _OPTIONS = {
     "cluster": "4x4",

@@ -51,7 +51,7 @@ class DeviceStates:
     def __post_init__(self) -> None:
         self._state_ids: dict[Any, int] = {}
         self._options: dict[int, list[Option]] = {}
-        self.start = self._state(self.rules.start())
+        self.start: int = self._state(self.rules.start())
 
     @cached_property
     def rules(self) -> Rules:

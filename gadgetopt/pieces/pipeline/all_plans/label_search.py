@@ -102,13 +102,13 @@ class PlanSpace:
                 f"all plans; layers times GPUs at most {math.isqrt(MOST_STAGES_ON_GPUS)}"
             )
         self.instance = instance
-        self.states = DeviceStates(instance)
+        self.states: DeviceStates = DeviceStates(instance)
         self._measure(least_work_s(instance))
         while 8 * REFERENCE_TICKS < self.root_ticks < NEVER:
             self._measure(self.root_ticks * self.tick_s)
-        self.layers = instance.num_layers
+        self.layers: int = instance.num_layers
         limited = instance.most_stages < min(instance.num_layers, instance.num_gpus)
-        self.most_stages = instance.most_stages if limited else None
+        self.most_stages: int | None = instance.most_stages if limited else None
         self._slices: dict[int, tuple[int, int]] = {}
         self._groups: dict[Hashable, int] = {}
         self._rows: list[tuple[int, int, int, int, int]] = []
@@ -117,8 +117,8 @@ class PlanSpace:
 
     def _measure(self, reference_s: Fraction) -> None:
         """Compute all times in ticks that suit a lower bound on the makespan."""
-        self.tables = StageTables(self.instance, reference_s)
-        self.completions = Completions(self.tables)
+        self.tables: StageTables = StageTables(self.instance, reference_s)
+        self.completions: Completions = Completions(self.tables)
 
     @property
     def tick_s(self) -> Fraction:

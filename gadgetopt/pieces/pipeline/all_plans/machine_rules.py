@@ -37,19 +37,21 @@ class MachineRules:
         self.model = instance.comm_model
         slow_inside = cluster.exact.intra < cluster.exact.inter
         #: True if marks count the last stage's GPUs.
-        self.counted = self.model == "planner_code" or (slow_inside and self.model != "simple")
-        self.speed_of = sorted(set(cluster.machine_speeds), reverse=True)
-        self.class_of = [self.speed_of.index(speed) for speed in cluster.machine_speeds]
+        self.counted: bool = self.model == "planner_code" or (
+            slow_inside and self.model != "simple"
+        )
+        self.speed_of: list[Fraction] = sorted(set(cluster.machine_speeds), reverse=True)
+        self.class_of: list[int] = [self.speed_of.index(speed) for speed in cluster.machine_speeds]
         exact = cluster.exact
         #: True if a device set inside one machine is never worse than one across machines.
-        self.inside_is_better = (
+        self.inside_is_better: bool = (
             not self.counted
             and len(self.speed_of) == 1
             and exact.intra >= exact.inter
             and exact.allreduce_intra >= exact.allreduce_inter
         )
         #: True if more replicas, and a home with free GPUs, never make a transfer longer.
-        self.more_is_better = not self.counted and exact.intra >= exact.inter
+        self.more_is_better: bool = not self.counted and exact.intra >= exact.inter
         self.kinds: Numbered[Kind] = Numbered()
         self.links: Numbered[Fraction] = Numbered()
 

@@ -78,9 +78,9 @@ class StageTables:
 
     def __init__(self, instance: PipelineInstance, reference_s: Fraction):
         self.instance = instance
-        self.tick_s = reference_s / REFERENCE_TICKS
-        self.count = instance.num_microbatches
-        self.full_duplex = instance.duplex == "full"
+        self.tick_s: Fraction = reference_s / REFERENCE_TICKS
+        self.count: int = instance.num_microbatches
+        self.full_duplex: bool = instance.duplex == "full"
         self._stages: dict[Kind, StageTable] = {}
         self._links: dict[Fraction, LinkTable] = {}
 

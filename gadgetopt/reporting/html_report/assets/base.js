@@ -52,6 +52,15 @@ const report = {};
     return end(low) === end(high) ? end(low) : `${end(low)} – ${end(high)}`;
   };
 
+  // What a theorem promises; beyond the limit it says nothing.
+  report.theorem = (x) => (x > report.data.vacuous ? `> ${report.data.vacuous} (vacuous)` : report.number(x));
+
+  report.save = (text, type, name) => {
+    const url = URL.createObjectURL(new Blob([text], { type }));
+    report.make("a", { href: url, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  };
+
   report.value = (x) => (x === "∞" ? Infinity : x);
 
   report.row = (i) => {

@@ -34,7 +34,9 @@
   // A copy of a trace with the colours of the theme and the words of its runs.
   const dressed = (trace, system, colours) => {
     const copy = { ...trace, visible: !hidden.has(`${system}\n${trace.meta}`), showlegend: false };
-    if (copy.marker?.color === "ink") copy.marker = { ...copy.marker, color: colours.ink };
+    for (const part of ["marker", "line"]) {
+      if (copy[part]?.color === "ink") copy[part] = { ...copy[part], color: colours.ink };
+    }
     if (copy.customdata && copy.hoverinfo !== "skip") {
       copy.text = copy.customdata.map(hover);
       copy.hovertemplate = "%{text}<extra></extra>";
@@ -73,23 +75,44 @@
     return layout;
   };
 
-  const draw = (plot, width = plot.clientWidth, theme = report.theme(), height = 340) => {
+  // The traces and the layout of the chosen variant.
+  const content = (plot, width, theme, height) => {
     const spec = specs.get(plot.dataset.figure);
     const select = document.querySelector(`select[data-figure="${plot.dataset.figure}"]`);
     const variant = spec.variants[select ? Number(select.value) : 0];
     const colours = report.colours(theme);
     const traces = variant.traces.map((trace) => dressed(trace, plot.dataset.system, colours));
+    return { traces, layout: report.layout({ height, ...variant.layout }, colours, width) };
+  };
+
+  const draw = (plot, width = plot.clientWidth, theme = report.theme(), height = 340) => {
+    const { traces, layout } = content(plot, width, theme, height);
     plot.querySelector(".wait")?.remove();
     plot.dataset.drawn = "";
     plot.dataset.width = width;
     const config = { ...report.config, displayModeBar: matchMedia("(hover: hover)").matches ? "hover" : false };
-    window.Plotly.react(plot, traces, report.layout({ height, ...variant.layout }, colours, width), config);
+    window.Plotly.react(plot, traces, layout, config);
     if (!plot.dataset.listens) {
       plot.dataset.listens = "";
       plot.on("plotly_click", ({ points: [point] }) => {
         if (typeof point.customdata === "number") report.open(point.customdata);
       });
     }
+  };
+
+  // The figure as it is seen, in light colours on white, with a legend where rows are not named.
+  const asSvg = async (plot) => {
+    await Promise.all([report.plotly(), prepared(plot)]);
+    const { traces, layout } = content(plot, 900, "light", 420);
+    const named = new Set();
+    const shown = traces.filter((trace) => trace.visible).map((trace) => {
+      const first = layout.meta !== "rows" && trace.mode !== "text" && trace.fill !== "toself" && !named.has(trace.meta);
+      if (first) named.add(trace.meta);
+      return { ...trace, name: escaped(trace.meta), showlegend: first };
+    });
+    const paper = { ...layout, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff", showlegend: layout.meta !== "rows" };
+    const url = await window.Plotly.toImage({ data: shown, layout: paper }, { format: "svg", width: paper.width, height: paper.height });
+    return decodeURIComponent(url.slice(url.indexOf(",") + 1));
   };
 
   const prepared = async (plot) => {
@@ -103,7 +126,7 @@
       seen.unobserve(target);
       Promise.all([report.plotly(), prepared(target)]).then(() => draw(target)).catch(report.failed);
     }
-  }, { rootMargin: "300px" });
+  }, { rootMargin: "1000px" });
 
   // What is in view is drawn at once, the rest when it comes into view.
   const redraw = (chosen = () => true) => plots.filter(chosen).forEach((plot) => {
@@ -123,6 +146,11 @@
         redraw((plot) => plot.dataset.figure === select.dataset.figure);
       });
     });
+
+    document.querySelectorAll("button.svg").forEach((button) => button.addEventListener("click", () => {
+      const plot = plots.find((p) => p.dataset.figure === button.dataset.figure);
+      asSvg(plot).then((text) => report.save(text, "image/svg+xml", `${button.dataset.figure}.svg`)).catch(report.failed);
+    }));
 
     const boxes = [...document.querySelectorAll("input[data-method]")];
     const legend = [...document.querySelectorAll(".legend li")];

@@ -18,9 +18,12 @@
   };
 
   const theorem = (t) => {
-    const said = t.ratio === null ? "no finite ratio" : `ratio ${report.number(t.ratio)}`;
+    const said = t.ratio === null ? "no finite ratio" : `ratio ${report.theorem(t.ratio)}`;
+    // A theorem without a name of its own is called by its place in the paper.
+    const place = t.name.includes(t.reference) || t.reference.includes(t.name) ? "" : `, ${t.reference}`;
+    const name = t.reference.includes(t.name) ? t.reference : t.name;
     const failing = t.failing.length ? `; does not apply here, as it needs: ${t.failing.join("; ")}` : "";
-    return make("li", { class: t.verdict === "exceeded" ? "alarm" : null }, `${t.name} (${t.standing}, ${t.reference}): ${said}, ${t.verdict}${failing}`);
+    return make("li", { class: t.verdict === "exceeded" ? "alarm" : null }, `${name} (${t.standing}${place}): ${said}, ${t.verdict}${failing}`);
   };
 
   const plotted = async (place, traces, layout, colours) => {

@@ -19,8 +19,8 @@
     return [make("span", { class: "open", title: "not certified" }, text), voucher(row.rests_on)];
   };
 
-  const proven = (row) => {
-    const most = row.proven === null ? "" : report.ratio(row.proven, row.proven);
+  const theorem = (row) => {
+    const most = row.theorem === null ? "" : row.theorem > report.data.vacuous ? report.theorem(row.theorem) : report.ratio(row.theorem, row.theorem);
     if (row.exceeded === "proven") return [make("b", { class: "alarm" }, `⚠ ${most} exceeded`)];
     return [most, row.exceeded && make("small", {}, "claim exceeded")];
   };
@@ -35,7 +35,7 @@
     ["dual bound", (r) => [report.number(r.bound), voucher(r.voucher)], (r) => r.bound, true],
     ["gap", (r) => [report.gap(r.gap, 1)], (r) => r.gap, true],
     ["ratio", ratio, (r) => report.value(r.low ?? r.high), true],
-    ["proven", proven, (r) => r.proven, true],
+    ["theorem", theorem, (r) => r.theorem, true],
     ["time", (r) => [report.seconds(r.time_s)], (r) => r.time_s, true],
     ["picture", (r) => [r.picture === null ? "" : "▦"], (r) => (r.picture === null ? 1 : 0)],
   ];
@@ -131,9 +131,7 @@
     const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
     const cell = (x) => (x === null ? "" : quoted(unrun(x)));
     const lines = [names.join(","), ...order.map((i) => names.map((name) => cell(c[name][i])).join(","))];
-    const url = URL.createObjectURL(new Blob([`${lines.join("\n")}\n`], { type: "text/csv" }));
-    make("a", { href: url, download: "runs.csv" }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 1000);
+    report.save(`${lines.join("\n")}\n`, "text/csv", "runs.csv");
   };
 
   report.startTable = () => {
@@ -166,6 +164,7 @@
     report.data = await report.json("data");
     document.documentElement.classList.add("ready");
     report.startTable();
+    report.startMethods();
     report.startFigures();
     report.startRuns();
     document.documentElement.dataset.ready = String(Math.round(performance.now()));

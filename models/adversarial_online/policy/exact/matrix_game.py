@@ -41,7 +41,7 @@ class LotteryProgram:
     def __init__(self, instance: AdversarialOnlinePolicyInstance):
         self.instance = instance
         prices = [float(level) for level in instance.levels]
-        self.tables = list(
+        self.tables: list[tuple[int, ...]] = list(
             itertools.combinations_with_replacement(range(len(prices)), instance.capacity_units)
         )
         self.sequences: list[tuple[int, ...]] = []

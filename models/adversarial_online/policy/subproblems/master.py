@@ -31,7 +31,7 @@ class Master:
 
     def __init__(self, instance: AdversarialOnlinePolicyInstance):
         self.instance = instance
-        self.trie = Trie()
+        self.trie: Trie = Trie()
         self.histories: list[tuple[int, ...]] = []
         self._lp = PersistentLp("min")
         self._lp.add_columns([1.0], [0.0], [INFINITY])

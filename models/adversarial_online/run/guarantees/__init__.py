@@ -2,7 +2,7 @@
 
 from gadgetopt.system.declaration import Assumption, Guarantee, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 UNITS = Assumption("one resource, of which each request demands one unit", part("ratios:of_units"))
 GRID = Assumption("the levels of values are known", part("ratios:on_a_grid"))

@@ -2,7 +2,7 @@
 
 from gadgetopt.system.declaration import Parts, Picture
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 PICTURES = (
     Picture(

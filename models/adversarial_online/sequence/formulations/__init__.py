@@ -10,7 +10,7 @@ models have the optimum 0. The regret is linear, and then they stand alone.
 
 from gadgetopt.system.declaration import Formulation, Method, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 FORMULATIONS = (
     Formulation(

@@ -41,7 +41,9 @@ class SequenceModel:
         check_unit_demand(instance)
         self.instance = instance
         self.money = amounts(instance)
-        self.order = sorted(range(len(instance.types)), key=lambda j: instance.types[j].value)
+        self.order: list[int] = sorted(
+            range(len(instance.types)), key=lambda j: instance.types[j].value
+        )
         self.J, self.T = range(len(self.order)), range(instance.horizon)
         self.I, self.k = range(len(instance.policy)), instance.capacity[0]
         none = len(self.order)

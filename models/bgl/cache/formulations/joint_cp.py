@@ -26,8 +26,8 @@ class JointModel:
 
     def __init__(self, instance: CacheInstance):
         self.instance = instance
-        self.requests_of = repeated_nodes(instance)
-        self.sizes = batch_sizes(instance)
+        self.requests_of: dict[int, list[int]] = repeated_nodes(instance)
+        self.sizes: list[int] = batch_sizes(instance)
         self.T, self.P = range(len(instance.requests)), range(len(self.sizes))
         self.inner = self.P[:-1]
         self.model = m = cp_model.CpModel()

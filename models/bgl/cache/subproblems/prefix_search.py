@@ -114,16 +114,16 @@ class PrefixSearch:
         clock: Clock,
         most_states: int = MOST_STATES,
     ):
-        self.incidence = Incidence(batches)
-        self.capacity = min(capacity, len(self.incidence.nodes))
+        self.incidence: Incidence = Incidence(batches)
+        self.capacity: int = min(capacity, len(self.incidence.nodes))
         self.clock, self.most_states = clock, most_states
-        self.tables = SubsetTables(self.incidence, self.capacity, clock)
+        self.tables: SubsetTables = SubsetTables(self.incidence, self.capacity, clock)
         self.states = 0
         self._prepare(_FIRST_BUDGET)
 
     def _prepare(self, budget: int) -> None:
         """Compute the bottlenecks up to a budget."""
-        self.prepared = min(budget, self.incidence.repeats)
+        self.prepared: int = min(budget, self.incidence.repeats)
         self.bottleneck = self.tables.bottlenecks(self.prepared)
 
     def root_bound(self) -> int:

@@ -50,9 +50,9 @@ class Incidence:
         for nodes in batches:
             for v in nodes:
                 count[v] = count.get(v, 0) + 1
-        self.nodes = sorted(v for v, times in count.items() if times > 1)
-        self.num_batches = len(batches)
-        self.words = max(1, -(-len(self.nodes) // 64))
+        self.nodes: list[int] = sorted(v for v, times in count.items() if times > 1)
+        self.num_batches: int = len(batches)
+        self.words: int = max(1, -(-len(self.nodes) // 64))
         bit = {v: k for k, v in enumerate(self.nodes)}
         self.batch = np.zeros((len(batches), self.words), dtype=np.uint64)
         self.uses = np.zeros(len(self.nodes), dtype=np.uint64)
@@ -99,7 +99,7 @@ class SubsetTables:
     def __init__(self, incidence: Incidence, capacity: int, clock: Clock):
         self.incidence, self.capacity, self.clock = incidence, capacity, clock
         M = incidence.num_batches
-        self.full = (1 << M) - 1
+        self.full: int = (1 << M) - 1
         self.seen = np.zeros((1 << M, incidence.words), dtype=np.uint64)
         for b in range(M):
             self.seen[1 << b : 2 << b] = self.seen[: 1 << b] | incidence.batch[b]

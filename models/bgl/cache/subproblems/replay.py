@@ -129,7 +129,7 @@ class Cache:
 
     def __init__(self, instance: CacheInstance, capacity: int, held: Held):
         self.instance, self.held = instance, held
-        self.unit = instance.unit_sizes
+        self.unit: bool = instance.unit_sizes
         self.room = capacity
         self.capacity = capacity
         self.left: list[int] = []

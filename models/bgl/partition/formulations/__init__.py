@@ -8,7 +8,7 @@
 
 from gadgetopt.system.declaration import Formulation, Method, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 FORMULATIONS = (
     Formulation(

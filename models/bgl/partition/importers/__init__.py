@@ -7,7 +7,7 @@
 
 from gadgetopt.system.declaration import Importer, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 _OPTIONS = {
     "num_parts": 4,

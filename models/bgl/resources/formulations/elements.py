@@ -46,16 +46,18 @@ class ElementModel:
             "process": instance.process_core_s,
             "subgraph": instance.subgraph_unit_s,
         }
-        self.times = {k: [total / n for n in range(1, self.whole[k])] for k, total in work.items()}
-        self.pairs = [
+        self.times: dict[str, list[Fraction]] = {
+            k: [total / n for n in range(1, self.whole[k])] for k, total in work.items()
+        }
+        self.pairs: list[Fraction] = [
             instance.cache_s(c, b)
             for c in range(1, instance.worker_cores)
             for b in range(1, instance.pcie_units)
         ]
         values = {instance.fixed_s, *self.pairs}
         values.update(t for times in self.times.values() for t in times)
-        self.values = sorted(t for t in values if t >= instance.fixed_s)
-        self.rank = {t: k for k, t in enumerate(self.values)}
+        self.values: list[Fraction] = sorted(t for t in values if t >= instance.fixed_s)
+        self.rank: dict[Fraction, int] = {t: k for k, t in enumerate(self.values)}
         self.model = m = cp_model.CpModel()
         self.share = {k: m.new_int_var(1, whole - 1, k) for k, whole in self.whole.items()}
         self.slowest = m.new_int_var(0, len(self.values) - 1, "slowest")

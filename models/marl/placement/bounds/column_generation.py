@@ -88,7 +88,7 @@ class ColumnGeneration:
 
     def __init__(self, terms: Terms, clock: Clock):
         self.terms, self.clock = terms, clock
-        self.searches = [ContentSearch(terms, kind) for kind in terms.kinds]
+        self.searches: list[ContentSearch] = [ContentSearch(terms, kind) for kind in terms.kinds]
         self.columns: list[tuple[int, Contents]] = []
         self.rounds = 0
         lots, kinds = len(terms.lots), len(terms.kinds)

@@ -90,7 +90,7 @@ class ClosingProgram:
         self, terms: Terms, contents: Sequence[tuple[int, Contents]], *, folded: bool
     ) -> None:
         self.terms, self.folded = terms, folded
-        self.places = places_of(terms, folded=folded)
+        self.places: list[Place] = places_of(terms, folded=folded)
         self._row: list[Ints] = []
         self._column: list[Ints] = []
         self._value: list[Floats] = []
@@ -112,7 +112,7 @@ class ClosingProgram:
             shape=(rows, columns),
         )
         matrix.sum_duplicates()
-        self.form = StandardForm(
+        self.form: StandardForm = StandardForm(
             columns=[None] * columns,
             col_lower=np.zeros(columns),
             col_upper=np.array(self._most),

@@ -55,7 +55,7 @@ class AssignmentModel:
         self.rho = [{r: m.new_bool_var(f"rho[{j},{r}]") for r in instance.racks} for j in self.J]
         self.mu = [m.new_bool_var(f"mu[{j}]") for j in self.J]
         self.chi = [m.new_bool_var(f"chi[{j}]") for j in self.J]
-        self.unit = instance.alpha_scale
+        self.unit: int = instance.alpha_scale
         self.sigma = [
             m.new_int_var(0, int(most_slowdown(instance, j) * self.unit), f"sigma[{j}]")
             for j in self.J

@@ -2,7 +2,7 @@
 
 from gadgetopt.system.declaration import Importer, Parts
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 _CLUSTER = {"count": 1, "racks": 2, "servers_per_rack": 10, "gpus_per_server": 4, "load": 0.9}
 _HELP = {

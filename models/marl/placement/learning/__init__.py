@@ -9,7 +9,7 @@
 
 from gadgetopt.system.declaration import Parts, Trainer
 
-part = Parts(__name__)
+part: Parts = Parts(__name__)
 
 _BATCHES = {
     "agents": 2,

@@ -90,7 +90,7 @@ class ActorCritic(Cloning):
         explore_last: float,
     ):
         super().__init__(*cloning)
-        self.cloning_rounds = self.rounds
+        self.cloning_rounds: int = self.rounds
         self.updates, self.episodes = updates, episodes
         self.rounds += updates
         self.discount, self.cooperation, self.entropy = discount, cooperation, entropy

@@ -71,8 +71,8 @@ class LinearTraining:
         check_every: int,
     ):
         self.lessons, self.examples_per_round = lessons, examples_per_round
-        self.lesson_rounds = -(-lessons.number // examples_per_round)
-        self.rounds = self.lesson_rounds + epochs
+        self.lesson_rounds: int = -(-lessons.number // examples_per_round)
+        self.rounds: int = self.lesson_rounds + epochs
         self.steps, self.learning_rate = steps, learning_rate
         self.held_out, self.check_every = held_out, check_every
         self.weights: Floats = np.zeros(SERVER_FEATURES + 1)

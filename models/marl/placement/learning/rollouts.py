@@ -96,7 +96,7 @@ class Rollouts(Cloning):
         explore: float,
     ):
         super().__init__(*cloning)
-        self.cloning_rounds = self.rounds
+        self.cloning_rounds: int = self.rounds
         self.rounds += updates
         self.batches, self.decisions, self.choices = batches, decisions, choices
         self.steps, self.rate_after = steps, rate_after

@@ -8,8 +8,8 @@
 
 from gadgetopt.system.declaration import Parts, Picture
 
-part = Parts(__name__)
-shared = Parts(f"{__name__.rsplit('.', 2)[0]}.subproblems")
+part: Parts = Parts(__name__)
+shared: Parts = Parts(f"{__name__.rsplit('.', 2)[0]}.subproblems")
 
 PICTURES = (
     Picture(

@@ -86,7 +86,7 @@ class ContentSearch:
         part = np.where(terms.gang[lots], self.n / np.maximum(1, terms.tasks[lots]), self.n)
         self.share = part * terms.job_s[lots]
         self.comm = np.where(self.n < terms.tasks[lots], part * terms.comm[lots], 0.0)
-        self.alpha = terms.instance.alpha
+        self.alpha: Floats = terms.instance.alpha
 
     def above(
         self,

@@ -62,12 +62,12 @@ class Terms:
 
     def __init__(self, instance: PlacementInstance, *, merged: bool = True):
         self.instance = instance
-        self.lots = lots_of(instance, merged=merged)
+        self.lots: list[Lot] = lots_of(instance, merged=merged)
         sizes = Counter((server.gpus, server.cpus) for server in instance.servers)
-        self.kinds = [Kind(gpus, cpus, n) for (gpus, cpus), n in sorted(sizes.items())]
+        self.kinds: list[Kind] = [Kind(gpus, cpus, n) for (gpus, cpus), n in sorted(sizes.items())]
         self.tasks: Ints = np.array([lot.tasks for lot in self.lots], dtype=np.int64)
-        self.comm_s = [comm_s(instance, lot) for lot in self.lots]
-        self.base_s = sum((len(lot.jobs) * lot.job_s for lot in self.lots), Fraction(0))
+        self.comm_s: list[Fraction] = [comm_s(instance, lot) for lot in self.lots]
+        self.base_s: Fraction = sum((len(lot.jobs) * lot.job_s for lot in self.lots), Fraction(0))
 
     @cached_property
     def job_s(self) -> Floats:

@@ -49,14 +49,14 @@ class JobQueue:
         rng: np.random.Generator,
         priority: Sequence[float] | None = None,
     ):
-        self.occupancy = Occupancy(instance)
+        self.occupancy: Occupancy = Occupancy(instance)
         self.waiting: set[int] = set()
         self.running: set[int] = set()
-        self.left = [float(job.iterations) for job in instance.jobs]
-        self.attained_gpu_s = [0.0] * len(instance.jobs)
+        self.left: list[float] = [float(job.iterations) for job in instance.jobs]
+        self.attained_gpu_s: list[float] = [0.0] * len(instance.jobs)
         self._strict = order == "fifo" and priority is None
         #: True if the order depends on the service that jobs have had so far.
-        self.watches_service = order == "las" and priority is None
+        self.watches_service: bool = order == "las" and priority is None
         self._gives_way = self.watches_service and instance.migration
         self._placer = placer_of(rule, self.occupancy, rng)
         self._key: Callable[[int], tuple[float, ...]] = order_of(

@@ -98,7 +98,9 @@ class LearnedPlacer(Watch):
         self.scorer, self.pick, self.tell = scorer, choose, tell
         jobs = occupancy.instance.jobs
         by_arrival = sorted(range(len(jobs)), key=lambda j: (jobs[j].arrival_s, j))
-        self.agent_of = {j: turn % fabric.agents for turn, j in enumerate(by_arrival)}
+        self.agent_of: dict[int, int] = {
+            j: turn % fabric.agents for turn, j in enumerate(by_arrival)
+        }
 
     def choose(self, j: int) -> int | None:
         """Return the server for the next task of a job; None if none has room."""

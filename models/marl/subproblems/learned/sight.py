@@ -78,11 +78,11 @@ class Watch(JctPlacer):
         self.all_gpus = np.maximum(1, occupancy.instance.gpus)
         self.all_cpus = np.maximum(1, occupancy.instance.cpus)
         self.costs = np.array(self.cost_s)
-        self.mean_s = max(1e-12, float(np.mean(self.cost_s))) if self.cost_s else 1.0
+        self.mean_s: float = max(1e-12, float(np.mean(self.cost_s))) if self.cost_s else 1.0
         self.demand = np.array([
             job.num_tasks * job.gpus_per_task for job in occupancy.instance.jobs
         ])  # fmt: skip
-        self.waiting = {j for j, there in enumerate(occupancy.servers_of) if not there}
+        self.waiting: set[int] = {j for j, there in enumerate(occupancy.servers_of) if not there}
         for s, jobs in enumerate(occupancy.jobs_on):
             if jobs:
                 self._look(s)

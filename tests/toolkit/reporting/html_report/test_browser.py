@@ -390,3 +390,85 @@ def test_saved_rows_hold_no_formulas_and_whole_numbers(fresh, tmp_path, tiny):
     saved = list(csv.DictReader(io.StringIO(until(fresh, "window.saved"), newline="")))
     assert {row["instance"] for row in saved} == {f"'{name}" for name in names[:-1]} | {names[-1]}
     assert {row["objective"] for row in saved} == {"-2.5"}
+
+
+CUT = """
+const cells = document.querySelectorAll(".static th, .static td, #table th, #table td");
+return [...cells].filter((cell) => {
+  if (!cell.offsetParent) return false;
+  const box = cell.closest('section').getBoundingClientRect();
+  return cell.scrollWidth > cell.clientWidth + 1 || cell.getBoundingClientRect().right > box.right;
+}).map((cell) => cell.textContent.trim())
+"""
+
+
+@pytest.mark.parametrize("width", [390, 700, 1400])
+def test_no_column_is_cut_no_figure_empty_and_the_first_screen_says_what_was_found(
+    fresh, page, width
+):
+    fresh.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 700},
+    )
+    opened(fresh, page)
+    said = fresh.execute_script("return document.querySelector('.said li').textContent")
+    assert "sjf_bco" in said
+    assert "instances" in said
+    bottom = "return document.querySelector('.said li').getBoundingClientRect().bottom"
+    assert fresh.execute_script(bottom) < 844
+    assert fresh.execute_script(CUT) == []
+    seen = fresh.execute_script(
+        "return [...document.querySelectorAll('.static td')].filter((td) => td.offsetParent)"
+        ".map((td) => td.dataset.name)"
+    )
+    assert {"worst ratio", "theorem", "certified", "errors", "status"} <= set(seen)
+    draw_all(fresh)
+    marks = fresh.execute_script(
+        "return [...document.querySelectorAll('.plot')].map((plot) =>"
+        " plot.querySelectorAll('.trace .point, .trace path, .trace text').length)"
+    )
+    assert marks
+    assert min(marks) > 0
+
+
+def test_methods_are_grouped_and_saved_as_latex_and_figures_as_svg(fresh, page):
+    opened(fresh, page)
+    fresh.execute_script(
+        "window.saved = []; URL.createObjectURL = (blob) => {"
+        " blob.text().then((t) => window.saved.push(t)); return '#'; };"
+        "const group = document.querySelector('select.group');"
+        "group.value = 1; group.dispatchEvent(new Event('change', {bubbles: true}));"
+        "document.querySelector('button.tex[data-system=\"sjf_bco\"]').click();"
+    )
+    tex = until(fresh, "window.saved[0]")
+    shown = fresh.execute_script(
+        "return [...document.querySelectorAll('table.methods[data-system=\"sjf_bco\"]')]"
+        ".filter((table) => !table.hidden).map((table) => table.rows.length)"
+    )
+    assert len(shown) == 1
+    assert tex.count("\\\\\n") == shown[0]
+    assert "\\toprule" in tex
+    assert r"first\_fit" in tex
+    assert tex.count("{") == tex.count("}")
+    fresh.execute_script("document.querySelector('button.svg').click()")
+    svg = until(fresh, "window.saved[1]")
+    assert svg.startswith("<svg")
+    assert "first_fit" in svg
+
+
+def test_a_legend_names_only_methods_with_a_mark(fresh, page):
+    opened(fresh, page)
+    named = fresh.execute_script(
+        "return [...document.querySelectorAll('.legend li')].map((li) => li.dataset.method)"
+    )
+    assert "sjf_bco" in named
+    assert "combinatorial" not in named
+
+
+def test_a_theorem_without_a_name_of_its_own_is_called_once(fresh, tmp_path, tiny):
+    document = gadgetopt.read(tiny / "e2_contention_pays.json")
+    vacuous = Promise("Theorem 5", "Theorem 5", "claimed", 15825043.108)
+    run = replace(stored(document, "sjf_bco"), promises=(vacuous,))
+    opened(fresh, reported(tmp_path, run), f"#run-{run.key[:10]}")
+    said = until(fresh, "document.querySelector('dialog[open] li')?.textContent")
+    assert said == "Theorem 5 (claimed): ratio > 1000 (vacuous), holds"

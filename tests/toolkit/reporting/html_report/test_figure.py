@@ -13,7 +13,7 @@ from gadgetopt.reporting.html_report.figure import (
     thinned,
 )
 from gadgetopt.reporting.html_report.style import style
-from gadgetopt.reporting.html_report.summary import interval
+from gadgetopt.reporting.html_report.words import guarantee, interval
 
 
 @given(st.integers(0, 500), st.integers(1, 100))
@@ -60,5 +60,11 @@ def test_a_ratio_is_written_as_what_is_known_of_it():
     assert interval(1e6, 1e6) == "1000000"
 
 
-def test_the_first_two_dozen_methods_differ_in_colour_and_dash_together():
-    assert len({(style(i).colour, style(i).dash) for i in range(24)}) == 24
+def test_the_first_ten_methods_differ_in_colour_and_forty_in_colour_and_dash_together():
+    assert len({style(i).colour for i in range(10)}) == 10
+    assert len({(style(i).colour, style(i).dash) for i in range(40)}) == 40
+
+
+def test_a_vacuous_theorem_is_shown_as_such():
+    assert guarantee(15825043.108) == "> 1000 (vacuous)"
+    assert guarantee(1.236) == "1.236"

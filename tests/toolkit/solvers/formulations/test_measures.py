@@ -14,7 +14,13 @@ from pyomo.environ import (
 
 import gadgetopt
 from gadgetopt.solvers import solve_model
-from gadgetopt.solvers.measures import ModelSize, compiled, lp_bound, size_of_form, size_of_model
+from gadgetopt.solvers.formulations.measures import (
+    ModelSize,
+    compiled,
+    lp_bound,
+    size_of_form,
+    size_of_model,
+)
 from gadgetopt.system.result import Limits
 
 
@@ -125,13 +131,13 @@ def test_the_lp_bound_of_a_linear_program_is_its_bound():
 def test_measuring_is_no_part_of_the_time_of_a_run(monkeypatch):
     import time
 
-    from gadgetopt.solvers import formulation_method
+    from gadgetopt.solvers.formulations import method
 
     def slow(*_, **__):
         time.sleep(0.5)
         return {"rows": 1}
 
-    monkeypatch.setattr(formulation_method, "measures", slow)
+    monkeypatch.setattr(method, "measures", slow)
     document = gadgetopt.read("instances/quickstart/knapsack.json")
     begin = time.perf_counter()
     result = gadgetopt.solve(document, "lp_relaxation@highs")
@@ -140,11 +146,11 @@ def test_measuring_is_no_part_of_the_time_of_a_run(monkeypatch):
 
 
 def test_a_result_stands_though_its_measures_fail(monkeypatch):
-    from gadgetopt.solvers import formulation_method
+    from gadgetopt.solvers.formulations import method
 
     def broken(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(formulation_method, "measures", broken)
+    monkeypatch.setattr(method, "measures", broken)
     document = gadgetopt.read("instances/quickstart/knapsack.json")
     assert gadgetopt.solve(document, "direct@cpsat").status == "optimal"

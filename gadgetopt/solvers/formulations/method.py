@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.dual_bounds import rounded_number
-from gadgetopt.solvers.measures import measures
+from gadgetopt.solvers.formulations.measures import measures
 from gadgetopt.system.data import Instance, LpDuals
 from gadgetopt.system.declaration import Formulation, Problem, integral
 from gadgetopt.system.result import (
@@ -27,14 +28,21 @@ def solve_formulation(
     instance: Instance,
     limits: Limits,
     rng: np.random.Generator,
+    options: Mapping[str, Any] | None = None,
 ) -> MethodOutcome:
-    """Return the incumbent of a formulation's model, its bound, and duals that prove it."""
+    """Return the incumbent of a formulation's model, its bound, and duals that prove it.
+
+    Parameters
+    ----------
+    options : mapping, optional
+        Further options of the solver, as `gadgetopt.solvers.formulations.options` reads them.
+    """
     clock = Clock(limits)
     with clock.phase("build"):
         model = formulation.build(instance)
     if clock.expired:  # building cannot be interrupted, but the solve can be skipped
         return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
-    solved = solve_model(model, backend, clock.limits(), seed=seed_of(rng))
+    solved = solve_model(model, backend, clock.limits(), seed=seed_of(rng), options=options)
     # A relaxation's infeasibility is the problem's; a restriction's says nothing about it, and
     # an unbounded relaxation says nothing either.
     proves = {"exact": {Status.INFEASIBLE, Status.UNBOUNDED}, "relaxation": {Status.INFEASIBLE}}

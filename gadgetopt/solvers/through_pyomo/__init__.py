@@ -1,0 +1,6 @@
+"""Solvers that take a model through Pyomo's own interfaces.
+
+incumbent        an incumbent loaded into a model's variables, and checked
+scip             SCIP, for nonconvex models
+other_solvers    GUROBI, CPLEX, XPRESS, CBC and GLPK, where they are installed
+"""
