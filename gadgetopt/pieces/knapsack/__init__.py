@@ -2,7 +2,8 @@
 
 - `problem`, `outcome`, `integral`, `moderate`: arrays, results, exact and moderate numbers
 - `relaxation`: linear relaxation by column generation, Lagrangian bounds
-- `core`, `cardinality`, `slices`, `enumeration`, `tail_prices`: exact by core and enumeration
+- `core`, `halves`: exact by core, and search of single items in two halves that meet
+- `cardinality`, `slices`, `enumeration`, `tail_prices`: exact by enumeration
 - `dynamic`: dynamic programming where all weights are multiples of one vector
 - `direct`: the integer program, by HiGHS or CP-SAT
 - `frieze_clarke`, `greedy`, `local_search`: approximation and heuristics

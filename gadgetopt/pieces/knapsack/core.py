@@ -2,8 +2,9 @@ r"""Exact at scale: the linear relaxation by column generation, then a core of f
 
 An item whose choice costs the Lagrangian bound :math:`L(\lambda)` more than the gap to an incumbent
 cannot be in a better choice. With many groups the gap is small, and of a million items a few
-hundred are left: the core. It is enumerated in exact arithmetic (`cardinality`), and where that
-takes many nodes, or numbers are no decimals, HiGHS solves it.
+hundred are left: the core. A core of single items is first searched in two halves (`halves`). Where
+their lists are too long, and for groups, the core is enumerated in exact arithmetic
+(`cardinality`), and where that takes many nodes, or numbers are no decimals, HiGHS solves it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from gadgetopt.pieces.knapsack.cardinality import (
     stopped_early,
 )
 from gadgetopt.pieces.knapsack.direct import solve_mip
+from gadgetopt.pieces.knapsack.halves import solve_by_halves
 from gadgetopt.pieces.knapsack.integral import decimal_unit
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack
@@ -55,6 +57,9 @@ TURNS_FEW = ((1e7, 3.0), (1e8, 30.0), (math.inf, 0.0))
 TURNS_MANY = ((3e6, 5.0), (1e7, 30.0), (math.inf, 0.0))
 FEW_ITEMS = 1000
 
+#: Proof of a bound before the core is searched.
+LAGRANGIAN = "Lagrangian bound"
+
 CoreSolver = Literal["auto", "enumeration", "mip"]
 
 
@@ -75,7 +80,8 @@ def cg_core(
     rng : numpy.random.Generator, optional
         Gives HiGHS its seed.
     core_solver : "auto", "enumeration" or "mip"
-        What solves the core; "auto" lets both take turns, which become longer.
+        What solves the core; "auto" searches single items in two halves, then lets enumeration and
+        HiGHS take turns, which become longer.
     by_count : bool
         True if the enumeration slices single items by their number.
 
@@ -96,23 +102,56 @@ def cg_core(
     if relaxation.duals is None or relaxation.limit_hit:
         return stopped_early(relaxation)
     chosen = incumbent(knapsack, relaxation, clock)
-    if core_solver != "enumeration":
-        chosen = _sharpened(knapsack, relaxation, chosen, clock, rng)
     value = -math.inf if chosen is None else knapsack.value(chosen)
-    notes = {
+    found = CoreResult(
+        chosen, value, relaxation.bound, LAGRANGIAN, relaxation.duals, relaxation.bound
+    )
+    if core_solver == "auto" and _single(knapsack):
+        found = _by_halves(knapsack, relaxation, found, clock)
+    searched = found.limit_hit is not None or found.proof != LAGRANGIAN
+    if core_solver != "enumeration" and not searched:
+        chosen = _sharpened(knapsack, relaxation, found.chosen, clock, rng)
+        value = -math.inf if chosen is None else knapsack.value(chosen)
+        found = replace(found, chosen=chosen, value=value, bound=max(value, found.bound))
+    notes = found.notes | {
         "items": knapsack.num_items,
         "columns": relaxation.columns,
         "rounds": relaxation.rounds,
         "relaxation": relaxation.value,
-        "first_value": value if chosen is not None else None,
+        "first_value": found.value if found.chosen is not None else None,
         "relaxation_s": clock.elapsed_s,
     }
-    found = CoreResult(
-        chosen, value, relaxation.bound, "Lagrangian bound", relaxation.duals, relaxation.bound
-    )
     # Profits that are no decimals have no unit, hence no least improvement.
-    if found.optimal and decimal_unit(knapsack.profit) is None:
-        return replace(found, notes=notes)
+    if not searched and not (found.optimal and decimal_unit(knapsack.profit) is None):
+        found = _in_turns(knapsack, relaxation, found, clock, rng, core_solver, by_count)
+    return replace(found, notes=notes | found.notes)
+
+
+def _by_halves(
+    knapsack: Knapsack, relaxation: Relaxation, found: CoreResult, clock: Clock
+) -> CoreResult:
+    """Search single items in two halves; what is left open keeps the proof it came with."""
+    try:
+        result = solve_by_halves(knapsack, relaxation, found.chosen, clock)
+    except ModelRefused:
+        return found
+    result = replace(result, bound=max(result.value, min(result.bound, found.bound)))
+    if result.limit_hit == "nodes":
+        return replace(result, proof=LAGRANGIAN, limit_hit=None)
+    return result
+
+
+def _in_turns(
+    knapsack: Knapsack,
+    relaxation: Relaxation,
+    found: CoreResult,
+    clock: Clock,
+    rng: np.random.Generator | None,
+    core_solver: CoreSolver,
+    by_count: bool,
+) -> CoreResult:
+    """Let enumeration and HiGHS take turns until the core is closed."""
+    notes = dict(found.notes)
     for nodes, mip_s in _turns(knapsack, core_solver):
         if nodes:
             try:
