@@ -3,7 +3,9 @@
 Run `python benchmarks/smd.py`. `used`: the optimum if used resources are charged, by columns and a
 core, beside the direct model of the same columns on the same instance; `reserved`: the optimum if
 reservations are charged; `heuristics`: time per job of the algorithms as instances grow. One
-thread, wall-clock seconds.
+thread, wall-clock seconds. `limits`: incumbents where every resource has its own limit, beside
+plain HiGHS under several time limits; seconds of processor time, so that other work on the machine
+does not count.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from gadgetopt.models.smd.generate.presets import independent_limits, paper, pla
 from gadgetopt.models.smd.instance import SmdInstance
 
 from gadgetopt.numbers.tolerance import Number, agrees
+from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.direct import solve_mip
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
@@ -60,6 +63,27 @@ def exact_table(charging: str, instances: list[tuple[str, SmdInstance]], limits:
         print("| " + " | ".join(cells) + " |", flush=True)
 
 
+def limits_table(sizes: list[int], seeds: int, time_limits_s: list[float]) -> None:
+    """Compare incumbents; a solver's time limit is wall-clock, the seconds shown are not."""
+    print("\n### Independent limits, reservations charged, seconds of processor time\n")
+    heads = [f"HiGHS, limit {limit:g} s: s | its gap | behind" for limit in time_limits_s]
+    print("| jobs | seed | cg_core: s | gap | " + " | ".join(heads) + " |")
+    print("|---" * (4 + 3 * len(heads)) + "|")
+    for jobs in sizes:
+        for seed in range(seeds):
+            knapsack = collapsed(instance_of("independent_limits", "reserved", jobs, seed)).knapsack
+            began = time.process_time()
+            ours = cg_core(knapsack, Limits(time_s=min(time_limits_s)), np.random.default_rng(0))
+            cells = [f"{jobs:,}", f"{seed}", f"{time.process_time() - began:.2f}"]
+            cells.append(gap(ours.value, ours.bound))
+            for limit in time_limits_s:
+                began = time.process_time()
+                plain = solve_mip(knapsack, "highs", Limits(time_s=limit))
+                cells += [f"{time.process_time() - began:.1f}", gap(plain.value, plain.bound)]
+                cells.append(f"{100 * (ours.value - plain.value) / ours.value:.4f} %")
+            print("| " + " | ".join(cells) + " |", flush=True)
+
+
 def gap(value: Number | None, bound: Number | None) -> str:
     """Return the gap in percent as text; "optimal" if it is closed."""
     if value is None or bound is None or math.isinf(value) or math.isinf(bound):
@@ -89,17 +113,22 @@ def heuristics_table(sizes: list[int], seed: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["used", "reserved", "heuristics"])
+    parser.add_argument("parts", nargs="*", default=["used", "reserved", "limits", "heuristics"])
     parser.add_argument("--jobs", type=int, nargs="+", default=[200, 1000, 2000])
     parser.add_argument("--presets", nargs="+", default=list(PRESETS), choices=list(PRESETS))
     parser.add_argument("--scale", type=int, nargs="+", default=[1000, 10_000, 100_000])
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--time-limit", type=float, default=60.0)
+    parser.add_argument("--time-limits", type=float, nargs="+", default=[10.0, 20.0, 60.0])
     arguments = parser.parse_args()
     limits = Limits(time_s=arguments.time_limit)
     for part in arguments.parts:
         if part == "heuristics":
             heuristics_table(arguments.scale, arguments.seed)
+            continue
+        if part == "limits":
+            limits_table(arguments.jobs, arguments.seeds, arguments.time_limits)
             continue
         instances = [
             (name, instance_of(name, part, jobs, arguments.seed))

@@ -57,6 +57,8 @@ TURNS_FEW = ((1e7, 3.0), (1e8, 30.0), (math.inf, 0.0))
 TURNS_MANY = ((3e6, 5.0), (1e7, 30.0), (math.inf, 0.0))
 FEW_ITEMS = 1000
 
+#: With more rows few sets are near each other and a tree finds them hardly faster than a list.
+MOST_ROWS_OF_HALVES = 6
 #: Proof of a bound before the core is searched.
 LAGRANGIAN = "Lagrangian bound"
 
@@ -80,8 +82,8 @@ def cg_core(
     rng : numpy.random.Generator, optional
         Gives HiGHS its seed.
     core_solver : "auto", "enumeration" or "mip"
-        What solves the core; "auto" searches single items in two halves, then lets enumeration and
-        HiGHS take turns, which become longer.
+        What solves the core; "auto" searches single items of few rows in two halves, then lets
+        enumeration and HiGHS take turns, which become longer.
     by_count : bool
         True if the enumeration slices single items by their number.
 
@@ -131,6 +133,8 @@ def _by_halves(
     knapsack: Knapsack, relaxation: Relaxation, found: CoreResult, clock: Clock
 ) -> CoreResult:
     """Search single items in two halves; what is left open keeps the proof it came with."""
+    if len(knapsack.capacity) > MOST_ROWS_OF_HALVES:
+        return found
     try:
         result = solve_by_halves(knapsack, relaxation, found.chosen, clock)
     except ModelRefused:
