@@ -31,7 +31,7 @@ from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
 #: Errors of a write to an output whose disk or file is full.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     name="gadgetopt",
     help="How far from optimal are the algorithms for the problems of distributed training?",
     invoke_without_command=True,

@@ -55,10 +55,10 @@ def system_names(start: str) -> list[str]:
     return [name for name in problem_names() if name.startswith(start)]
 
 
-positive = _number("a positive number", lambda x: x > 0)
-fraction = _number("a number in [0, 1)", lambda x: 0 <= x < 1)
-count = _integer("a positive integer", 1)
-natural = _integer("a non-negative integer", 0)
+positive: Callable[[str], float] = _number("a positive number", lambda x: x > 0)
+fraction: Callable[[str], float] = _number("a number in [0, 1)", lambda x: 0 <= x < 1)
+count: Callable[[str], int] = _integer("a positive integer", 1)
+natural: Callable[[str], int] = _integer("a non-negative integer", 0)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seed = Annotated[

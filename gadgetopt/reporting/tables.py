@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 Format = Literal["table", "csv", "json", "parquet", "latex"]
 FORMATS: tuple[Format, ...] = ("table", "csv", "json", "parquet", "latex")

@@ -33,7 +33,7 @@ from gadgetopt.system.result import Limits, Result
 from gadgetopt.trust.ratio import Ratio, cross_examine, ratios
 from gadgetopt.trust.theorems import Promise, proven_ratio
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, repr=False)

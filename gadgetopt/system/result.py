@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gadgetopt.system.files import Document
 
 #: Solver logs go through this logger; `gadgetopt solve --log` prints it.
-solver_log = logging.getLogger("gadgetopt.solver")
+solver_log: logging.Logger = logging.getLogger("gadgetopt.solver")
 
 
 @dataclass(frozen=True)
