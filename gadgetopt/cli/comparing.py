@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadgetopt.cli import INTERRUPTED
+from gadgetopt.cli.completion import method_lists
 from gadgetopt.cli.options import (
     Gap,
     Json,
@@ -52,7 +53,8 @@ def compare(
     methods: Annotated[
         str | None,
         typer.Option(
-            help="Names (name:parameter=value), kinds, `default` or `all`, separated by commas."
+            help="Names (name:parameter=value), kinds, `default` or `all`, separated by commas.",
+            autocompletion=method_lists,
         ),
     ] = None,
     store: Annotated[
@@ -119,7 +121,10 @@ def compare(
     plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
-    """Solve instances by several methods; print a summary, and each run of a few instances."""
+    """Solve instances by several methods and print their ratios.
+
+    Each run is printed if there are few instances, otherwise a summary.
+    """
     from gadgetopt.runs import study
 
     wanted = study_of(context)
@@ -166,7 +171,7 @@ def ratios(
     out: Out = None,
     as_json: Json = False,
 ) -> int:
-    """Print certified ratios beside the theorems, from a store."""
+    """Print the ratio of every run in a store beside the theorem."""
     from gadgetopt.reporting import instance_columns as columns
     from gadgetopt.reporting import tables as report
     from gadgetopt.runs import comparison
