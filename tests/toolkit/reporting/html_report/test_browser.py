@@ -421,7 +421,9 @@ def test_no_column_is_cut_no_figure_empty_and_the_first_screen_says_what_was_fou
         "return [...document.querySelectorAll('.static td')].filter((td) => td.offsetParent)"
         ".map((td) => td.dataset.name)"
     )
-    assert {"worst ratio", "theorem", "certified", "errors", "status"} <= set(seen)
+    assert {"worst ratio", "theorem", "certified", "status"} <= set(seen)
+    status = "return document.querySelector('.static td[data-name=status]').textContent"
+    assert "✕ 19 error" in fresh.execute_script(status)
     draw_all(fresh)
     marks = fresh.execute_script(
         "return [...document.querySelectorAll('.plot')].map((plot) =>"
@@ -471,4 +473,4 @@ def test_a_theorem_without_a_name_of_its_own_is_called_once(fresh, tmp_path, tin
     run = replace(stored(document, "sjf_bco"), promises=(vacuous,))
     opened(fresh, reported(tmp_path, run), f"#run-{run.key[:10]}")
     said = until(fresh, "document.querySelector('dialog[open] li')?.textContent")
-    assert said == "Theorem 5 (claimed): ratio > 1000 (vacuous), holds"
+    assert said == "Theorem 5 (claimed): ratio > 1000 (vacuous), open"

@@ -61,6 +61,9 @@ def test_a_store_of_errors_alone_makes_a_page_with_their_reasons(tmp_path, insta
     text = (tmp_path / "report.html").read_text()
     assert "3 errors" in text
     assert "&lt;b&gt;no&lt;/b&gt; luck" in text
+    assert 'data-name="errors" class="n error">✕ 3</td>' in (tmp_path / "report.html").read_text(
+        "utf-8"
+    )
 
 
 def test_what_a_method_refused_is_left_out(tmp_path, instance):
@@ -119,7 +122,7 @@ def test_a_refuted_claim_is_not_held_against_the_proven_theorem(tmp_path, instan
     write_report(store, tmp_path / "report.html")
     columns = unpacked(tmp_path / "report.html", "data")["columns"]
     assert columns["exceeded"] == ["claimed", "proven", None]
-    assert columns["proven"] == [2, 0.75, 2]
+    assert columns["theorem"] == [2, 0.75, 2]
 
 
 def test_numbers_beyond_what_a_browser_holds_are_left_out(tmp_path, instance):
