@@ -154,7 +154,7 @@ def compare(
         _print_results(table, wanted.store, watch, details)
     if not watch.complete:
         return INTERRUPTED
-    return 1 if any(entry.result.status == "error" for entry in table) else 0
+    return 1 if failed else 0
 
 
 def ratios(
@@ -195,12 +195,18 @@ def ratios(
     elif out is not None:
         raise InputError("--out: needs --format csv, json, parquet or latex")
     elif theorems:
-        print_rows(rows)
+        print_rows([{**row, "guarantee": _guarantee(row["guarantee"])} for row in rows])
     else:
         print_table(table)
     if features and form == "table":
         _print_instances(table, columns.instances(store))
     return 0
+
+
+def _guarantee(ratio: float | None) -> str | None:
+    from gadgetopt.reporting.cells import guarantee
+
+    return None if ratio is None else guarantee(ratio)
 
 
 def _print_results(table: list[Entry], store: str, watch: Watch, details: bool | None) -> None:
