@@ -165,7 +165,9 @@ def _cell(row: dict[str, Any], key: str) -> str:
 def _notes(rows: list[dict[str, Any]]) -> list[str]:
     told: dict[str, None] = {}
     for row in rows:
-        if row.get("note") and (row.get("status") == "error" or not row.get("nonlinear_rows")):
+        if row.get("note") and (
+            row.get("status") in ("error", "not applicable") or not row.get("nonlinear_rows")
+        ):
             backend = f"@{row['backend']}" if row.get("backend") else ""
             told[f"{row['formulation']}{backend}: {row['note']}"] = None
     return list(told)

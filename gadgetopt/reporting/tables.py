@@ -235,9 +235,10 @@ def remarks(table: Sequence[Entry]) -> list[str]:
         for promise in entry.promises:
             if verdict(promise, entry.ratio) is Verdict.EXCEEDED and entry.ratio is not None:
                 low = show(entry.ratio.low or 0)
+                most = guarantee(as_double(promise.ratio or 0))
                 out.append(
                     f"EXCEEDED {r.instance}, {r.method}: measured ratio >= {low}, but "
-                    f"{promise.theorem} ({promise.standing}) says <= {guarantee(as_double(promise.ratio or 0))}"
+                    f"{promise.theorem} ({promise.standing}) says <= {most}"
                 )
     return out
 

@@ -266,8 +266,10 @@ class Result(Shown):
 
     @property
     def state(self) -> str:
-        """The status in words: "bound only" for a bound without a solution, "not applicable" for a
-        method that does not support the instance.
+        """The status in words, with two of its own.
+
+        They are "bound only" for a bound without a solution, and "not applicable" for a method that
+        does not support the instance.
         """
         if self.refused:
             return "not applicable"

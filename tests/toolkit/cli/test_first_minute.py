@@ -155,3 +155,25 @@ def test_bash_falls_back_to_names_of_files(tmp_path):
     script = f'eval "$({program} --show-completion bash)"; complete -p gadgetopt'
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert "-o default" in done.stdout
+
+
+def test_a_named_method_that_does_not_support_an_instance_is_no_error(cli, root, tmp_path):
+    file, store = root / "instances/quickstart/sjf_bco.json", tmp_path / "runs.sqlite"
+    given = ("--methods", "sjf_bco,schedule_selection@highs", "--store", store, "--workers", "0")
+    code, out, err = cli("compare", file, *given)
+    assert code == 0
+    assert "not applicable" in out
+    assert "expected at most" in out
+    assert "error" not in out.lower() + err.lower()
+
+
+def test_a_vacuous_guarantee_is_shown_as_such(cli, root, tmp_path):
+    file, store = root / "instances/quickstart/smd.json", tmp_path / "runs.sqlite"
+    given = ("--methods", "smd", "--store", store, "--workers", "0")
+    tables = [cli("compare", file, *given)[1]]
+    tables += [cli("ratios", store, *more)[1] for more in ((), ("--theorems",))]
+    tables += [cli("summary", store, "--format", form)[1] for form in ("table", "markdown")]
+    for table in tables:
+        assert "> 1000" in table
+        assert "15825043" not in table
+        assert "e+07" not in table
