@@ -184,6 +184,13 @@ def compare(
             with contextlib.suppress(KeyboardInterrupt):
                 for row in _execute(batch, scheduler, workers, watch):
                     watch.result(row, batch)
+                    logger.info(
+                        "%s, %s: %s in %.2f s",
+                        row["instance"],
+                        row["method"],
+                        row["status"],
+                        row["time_s"],
+                    )
                     if on_result is not None:
                         on_result(from_row(_without_details(row)).result, batch.done, batch.total)
         except SchedulerLost as lost:
