@@ -141,10 +141,18 @@ def _text(rows: Sequence[dict[str, Any]], form: Format, keys: Sequence[str]) -> 
         frame([_unrun(row) for row in rows], keys).to_csv(buffer, index=False)
         return buffer.getvalue()
     if form == "latex":
+        shown = [_with_guarantee_in_words(row) for row in rows]
         return str(
-            frame(rows, keys).to_latex(index=False, escape=True, na_rep="", float_format="%.4g")
+            frame(shown, keys).to_latex(index=False, escape=True, na_rep="", float_format="%.4g")
         )
     raise ValueError(f"{form} is not a text format")
+
+
+def _with_guarantee_in_words(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row for people to read, to whom a ratio of millions says nothing."""
+    if row.get("guarantee") is None:
+        return row
+    return {**row, "guarantee": guarantee(float(row["guarantee"]))}
 
 
 #: Characters at which a spreadsheet starts a formula.
@@ -235,7 +243,7 @@ def remarks(table: Sequence[Entry]) -> list[str]:
         for promise in entry.promises:
             if verdict(promise, entry.ratio) is Verdict.EXCEEDED and entry.ratio is not None:
                 low = show(entry.ratio.low or 0)
-                most = guarantee(as_double(promise.ratio or 0))
+                most = show(promise.ratio or 0)  # exceeded, so its size matters
                 out.append(
                     f"EXCEEDED {r.instance}, {r.method}: measured ratio >= {low}, but "
                     f"{promise.theorem} ({promise.standing}) says <= {most}"

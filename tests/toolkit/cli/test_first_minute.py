@@ -173,6 +173,7 @@ def test_a_vacuous_guarantee_is_shown_as_such(cli, root, tmp_path):
     tables = [cli("compare", file, *given)[1]]
     tables += [cli("ratios", store, *more)[1] for more in ((), ("--theorems",))]
     tables += [cli("summary", store, "--format", form)[1] for form in ("table", "markdown")]
+    tables.append(cli("ratios", store, "--format", "latex")[1])
     for table in tables:
         assert "> 1000" in table
         assert "15825043" not in table
