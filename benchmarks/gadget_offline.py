@@ -59,8 +59,8 @@ POLICIES: dict[str, tuple[Method, dict[str, Any]]] = {
     "tiresias": (tiresias, {}),
 }
 LITERAL: dict[str, tuple[Method, dict[str, Any]]] = {
-    "gadget, Algorithm 2": (gadget, {"rounding": "fill"}),
-    "gadget, Algorithm 2, no fill": (gadget, {"rounding": "violation_free"}),
+    "gadget, Algorithm 2": (gadget, {"rounding": "fill", "program": "highs"}),
+    "gadget, Algorithm 2, no fill": (gadget, {"rounding": "violation_free", "program": "highs"}),
 }
 
 
