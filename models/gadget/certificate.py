@@ -123,8 +123,8 @@ def check_bound(instance: GadgetInstance, certificate: GadgetCertificate) -> flo
     Raises
     ------
     ValueError
-        If there are several slots and no prices of epochs, the prices do not match the cluster, or the bound is larger than
-        any double.
+        If there are several slots and no prices of epochs, the prices do not match the cluster, or
+        the bound is larger than any double.
     """
     if certificate.epochs is not None:
         return bound_of_epochs(instance, certificate.epochs)
