@@ -6,12 +6,14 @@ Chromium or Chrome.
 
 Run `python benchmarks/pictures.py NAME ...`, or `--all`; without names it lists them. Files go to
 docs/img or to --out. `spp_vgg16` is drawn from a public profile that is not in this repository: the
-`graph.txt` of VGG-16 in https://github.com/msr-fiddle/pipedream, given by --vgg16.
+`graph.txt` of VGG-16 in https://github.com/msr-fiddle/pipedream, given by --vgg16. `report` is a
+photograph of the head of a report, by Chromium.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,8 @@ from gadgetopt.system.generation import Series, write_series
 from gadgetopt.system.registry import problem_names
 from gadgetopt.system.result import Limits
 
+REPORT = "report"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "img"
 
 
@@ -87,6 +91,22 @@ def draw(wanted: PagePicture) -> Any:
     return drawn(system, picture, instance.data, result.solution)
 
 
+def photograph_report(path: Path) -> None:
+    """Compare the methods on fifteen instances and take a picture of the report's head."""
+    with tempfile.TemporaryDirectory() as folder:
+        store, page = Path(folder) / "sweep.sqlite", Path(folder) / "report.html"
+        command = [sys.executable, "-m", "gadgetopt", "compare", "--time-limit", "5"]
+        command += ["--generate", "sjf_bco:mini_paper:jobs=[4,8,12]:count=5", "--store", str(store)]
+        subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL)
+        gadgetopt.write_report(store, page)
+        browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+        if browser is None:
+            sys.exit(f"report: needs a browser, one of {', '.join(BROWSERS)}")
+        options = ["--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1200,1350"]
+        options += ["--virtual-time-budget=8000", f"--screenshot={path}", page.as_uri()]
+        subprocess.run([browser, *options], check=True, stderr=subprocess.DEVNULL)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -98,14 +118,19 @@ def main() -> None:
     options = parser.parse_args()
     known = pictures(options.vgg16)
     if options.all:
-        options.names = [name for name in known if name != "spp_vgg16" or options.vgg16]
+        options.names = [REPORT] + [name for name in known if name != "spp_vgg16" or options.vgg16]
     if not options.names:
-        print("\n".join(known))
+        print("\n".join([REPORT, *known]))
         return
-    unknown = [name for name in options.names if name not in known]
+    unknown = [name for name in options.names if name not in {REPORT, *known}]
     if unknown:
         parser.error(f"no picture is named {', '.join(unknown)}")
+    if REPORT in options.names:
+        options.names.remove(REPORT)
+        photograph_report(options.out.resolve() / f"{REPORT}.png")
     files = {name: options.out / f"{name}.png" for name in options.names}
+    if not files:
+        return
     try:
         check_figure_file("--out", next(iter(files.values())))
         write_figures(((draw(known[name]), path) for name, path in files.items()), png_scale=1.5)

@@ -7,7 +7,7 @@ import traceback
 from functools import cache
 from pathlib import Path
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 
 class InputError(ValueError):
@@ -20,6 +20,9 @@ class InputError(ValueError):
 
 class OtherCode(InputError):
     """The source code of a process differs from the code that a run is asked of."""
+
+    here: str
+    wanted: str
 
     def __init__(self, wanted: str, here: str):
         super().__init__(wanted, here)

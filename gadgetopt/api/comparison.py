@@ -104,7 +104,7 @@ class Comparison(Shown, Sequence[Entry]):
     @property
     def errors(self) -> list[Entry]:
         """The runs that ended in an error."""
-        return [entry for entry in self if entry.result.status == "error"]
+        return [e for e in self if e.result.status == "error" and not e.result.refused]
 
     def report(self, path: Path | str = "report.html", *, title: str | None = None) -> Path:
         """Write the page for the browser about all runs of the store.

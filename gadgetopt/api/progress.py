@@ -89,7 +89,7 @@ class NotebookProgress(Watch):
     def __init__(self, new: bool):
         self.new = new
         self.handle: Any = None
-        self.drawn_at = 0.0
+        self.drawn_at: float = 0.0
 
     def opened(self, batch: Batch) -> None:
         """Say which runs the store already holds."""
@@ -99,7 +99,7 @@ class NotebookProgress(Watch):
         """Show the bar."""
         from IPython.display import HTML, display
 
-        self.pace = Pace()
+        self.pace: Pace = Pace()
         self.handle = display(HTML(self.markup(batch)), display_id=True)
 
     def result(self, row: Row, batch: Batch) -> None:

@@ -9,8 +9,10 @@ comparing   compare, ratios (studying: its study, from a file and options)
 summarizing summary
 reporting   report
 options     options that several commands share
+completion  names that the shell offers
+verbosity   the option -v of every command
+first       what `gadgetopt` says without a command, and versions
 printing    where tables are printed
-words       names and values formatted for reading
 """
 
 #: Exit code after Ctrl-C, as in shells.

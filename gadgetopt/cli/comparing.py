@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadgetopt.cli import INTERRUPTED
+from gadgetopt.cli.completion import method_lists
 from gadgetopt.cli.options import (
     Gap,
     Json,
@@ -52,7 +53,8 @@ def compare(
     methods: Annotated[
         str | None,
         typer.Option(
-            help="Names (name:parameter=value), kinds, `default` or `all`, separated by commas."
+            help="Names (name:parameter=value), kinds, `default` or `all`, separated by commas.",
+            autocompletion=method_lists,
         ),
     ] = None,
     store: Annotated[
@@ -119,7 +121,10 @@ def compare(
     plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
-    """Solve instances by several methods; print a summary, and each run of a few instances."""
+    """Solve instances by several methods and print their ratios.
+
+    Each run is printed if there are few instances, otherwise a summary.
+    """
     from gadgetopt.runs import study
 
     wanted = study_of(context)
@@ -149,7 +154,7 @@ def compare(
         _print_results(table, wanted.store, watch, details)
     if not watch.complete:
         return INTERRUPTED
-    return 1 if any(entry.result.status == "error" for entry in table) else 0
+    return 1 if failed else 0
 
 
 def ratios(
@@ -166,7 +171,7 @@ def ratios(
     out: Out = None,
     as_json: Json = False,
 ) -> int:
-    """Print certified ratios beside the theorems, from a store."""
+    """Print the ratio of every run in a store beside the theorem."""
     from gadgetopt.reporting import instance_columns as columns
     from gadgetopt.reporting import tables as report
     from gadgetopt.runs import comparison
@@ -190,12 +195,18 @@ def ratios(
     elif out is not None:
         raise InputError("--out: needs --format csv, json, parquet or latex")
     elif theorems:
-        print_rows(rows)
+        print_rows([{**row, "guarantee": _guarantee(row["guarantee"])} for row in rows])
     else:
         print_table(table)
     if features and form == "table":
         _print_instances(table, columns.instances(store))
     return 0
+
+
+def _guarantee(ratio: float | None) -> str | None:
+    from gadgetopt.reporting.cells import guarantee
+
+    return None if ratio is None else guarantee(ratio)
 
 
 def _print_results(table: list[Entry], store: str, watch: Watch, details: bool | None) -> None:

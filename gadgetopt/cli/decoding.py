@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from gadgetopt.cli.completion import formulation_names
 from gadgetopt.cli.options import Json, Memory, Out, TimeLimit, check_outputs
 from gadgetopt.system.result import Limits
 
@@ -17,7 +18,13 @@ def decode(
     file: Annotated[
         Path, typer.Argument(metavar="FILE.sol", help="Solution as HiGHS, SCIP or Gurobi write it.")
     ],
-    formulation: Annotated[str, typer.Option(help="The formulation that was exported.")],
+    formulation: Annotated[
+        str,
+        typer.Option(
+            help="The formulation that was exported.",
+            autocompletion=formulation_names,
+        ),
+    ],
     bound: Annotated[
         Path | None,
         typer.Option(
@@ -29,7 +36,7 @@ def decode(
     memory_mb: Memory = None,
     as_json: Json = False,
 ) -> int:
-    """Judge a solution that another solver found for an exported model.
+    """Check the solution of an exported model by another solver.
 
     The values are rounded, checked against the model, decoded into a decision and evaluated. The
     exit code is 1 if the decision is infeasible, or refutes the bound.

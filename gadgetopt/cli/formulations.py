@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gadgetopt.cli.completion import formulation_names
 from gadgetopt.cli.options import Json, Memory, Plugins, Seed, Threads, TimeLimit, limits
 from gadgetopt.reporting.words import quantity
 from gadgetopt.system.result import Limits
@@ -21,7 +22,11 @@ def formulations(
     file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="Instance file.")],
     names: Annotated[
         list[str] | None,
-        typer.Option("--formulation", help="Only this one, repeatable; see `list SYSTEM`."),
+        typer.Option(
+            "--formulation",
+            help="Only this one, repeatable; see `list SYSTEM`.",
+            autocompletion=formulation_names,
+        ),
     ] = None,
     solve: Annotated[
         bool, typer.Option("--solve", help="Solve each by each of its declared backends.")
@@ -33,7 +38,10 @@ def formulations(
     plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
-    """Compare the formulations of an instance: size, LP bound, root bound, nodes, time."""
+    """Compare the formulations of an instance by size and bounds.
+
+    With --solve also by root bound, nodes and time.
+    """
     from gadgetopt.reporting.formulations import calls, chosen, columns, solved_row
     from gadgetopt.runs.engine.once import Once
     from gadgetopt.system.files import read_instance
@@ -157,7 +165,9 @@ def _cell(row: dict[str, Any], key: str) -> str:
 def _notes(rows: list[dict[str, Any]]) -> list[str]:
     told: dict[str, None] = {}
     for row in rows:
-        if row.get("note") and (row.get("status") == "error" or not row.get("nonlinear_rows")):
+        if row.get("note") and (
+            row.get("status") in ("error", "not applicable") or not row.get("nonlinear_rows")
+        ):
             backend = f"@{row['backend']}" if row.get("backend") else ""
             told[f"{row['formulation']}{backend}: {row['note']}"] = None
     return list(told)

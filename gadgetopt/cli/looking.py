@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadgetopt.cli.options import Json, Plugins, System, natural, system_names
+from gadgetopt.cli.completion import formulation_names, system_names
+from gadgetopt.cli.options import Json, Plugins, System, natural
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.words import quantity
 
@@ -26,6 +30,9 @@ _PARTS = (
     "pictures",
 )
 
+
+#: Width of the list of systems, whose titles fit; a third party's may not.
+_COLUMNS = 100
 
 #: What `list SYSTEM` says of pairs that are not declared.
 _OTHER_BACKENDS = (
@@ -46,7 +53,7 @@ def list_(
     plugin: Plugins = None,
     as_json: Json = False,
 ) -> None:
-    """List the systems, or what a system has: formulations, methods, guarantees, generators."""
+    """List the systems, or everything that one system has."""
     from gadgetopt.system.registry import problem, problems
 
     chosen = problems() if system is None else [problem(system)]
@@ -56,9 +63,8 @@ def list_(
     elif system is None:
         width = max((len(p["name"]) for p in described), default=0)
         for p in described:
-            typer.echo(
-                f"{p['name']:<{width}}  {p['title']}; {p['sense']}imise {quantity(p['objective'])}"
-            )
+            line = f"{p['name']:<{width}}  {p['sense']}  {p['title']}"
+            typer.echo(line if len(line) <= _COLUMNS else f"{line[: _COLUMNS - 1]}…")
         typer.echo("\n`gadgetopt list SYSTEM` lists its formulations, methods and other parts.")
     else:
         _list_one(described[0])
@@ -71,17 +77,36 @@ def _list_one(p: dict[str, Any]) -> None:
         if p[part]:
             typer.echo(f"  {part}")
         width = max((len(entry["name"]) for entry in p[part]), default=0)
+        indent = " " * (4 + width + 2)
+        last = None
         for entry in p[part]:
-            typer.echo(f"    {entry['name']:<{width}}  {_line(entry)}")
-            for line in _more(entry):
-                typer.echo(f"    {'':<{width}}  {line}")
+            line = f"    {entry['name']:<{width}}  {_line(entry)}"
+            if line != last:  # a theorem under several assumptions is said once
+                typer.echo(_wrapped(line, indent))
+            last = line
+            for more in _more(entry):
+                typer.echo(_wrapped(indent + more, indent + "  "))
         if part == "methods" and p["formulations"]:
             typer.echo(f"  further backends of formulations, by name: {_OTHER_BACKENDS}")
 
 
+def _wrapped(line: str, indent: str) -> str:
+    """Return a line in several, if a terminal is narrower; a pipe keeps it, to be searched."""
+    if not sys.stdout.isatty():
+        return line
+    columns = max(shutil.get_terminal_size().columns, len(indent) + 20)
+    return textwrap.fill(line, columns, subsequent_indent=indent, break_on_hyphens=False)
+
+
 def show(
     system: System,
-    formulation: Annotated[str | None, typer.Argument(metavar="[FORMULATION]")] = None,
+    formulation: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[FORMULATION]",
+            autocompletion=formulation_names,
+        ),
+    ] = None,
     instance: Annotated[
         Path | None,
         typer.Option(help="Instance for which to print size, features and the model written out."),
@@ -92,7 +117,10 @@ def show(
     ] = 3,
     plugin: Plugins = None,
 ) -> None:
-    """Show a problem or a formulation as formulas, or the model of an instance."""
+    """Show a problem, a formulation or a model as formulas.
+
+    With --instance the model of that instance is written out.
+    """
     from gadgetopt.api.looking import show as shown
 
     typer.echo(str(shown(system, formulation, instance, rows=rows)))
@@ -104,7 +132,7 @@ def schema(
         str | None, typer.Option(help="Only `instance`, `solution` or `certificate`; default all.")
     ] = None,
 ) -> None:
-    """Print the JSON Schema of a system's instance, solution and certificate files."""
+    """Print the JSON Schema of a system's files."""
     from gadgetopt.system.registry import problem
     from gadgetopt.system.schema import file_schema
 
@@ -177,6 +205,7 @@ def _described(p: Problem) -> dict[str, Any]:
                 "name": g.name,
                 "summary": g.summary,
                 "parameters": dict(g.parameters),
+                "choices": _literals(g.generate),
                 **_origin(g),
             }
             for g in p.generators
@@ -205,12 +234,32 @@ def _described(p: Problem) -> dict[str, Any]:
                 "name": i.format,
                 "summary": i.summary,
                 "parameters": dict(i.parameters),
+                "choices": _literals(i.read),
                 "help": dict(i.help),
                 **_origin(i),
             }
             for i in p.importers
         ],
     }
+
+
+def _literals(function: Any) -> dict[str, tuple[str, ...]]:
+    """Return the values of each parameter whose type lists them; none of an unknown signature."""
+    from contextlib import suppress
+    from types import SimpleNamespace
+    from typing import Literal, get_args, get_origin, get_type_hints
+
+    from gadgetopt.system.declaration import resolved
+
+    found = resolved(function)
+    choices = {}
+    for name, hint in getattr(found, "__annotations__", {}).items():
+        with suppress(NameError):  # a name that only a type checker imports
+            alone = SimpleNamespace(__annotations__={name: hint})
+            meant = get_type_hints(alone, found.__globals__)[name]
+            if get_origin(meant) is Literal:
+                choices[name] = tuple(map(str, get_args(meant)))
+    return choices
 
 
 def _origin(part: Part) -> dict[str, str]:

@@ -9,6 +9,7 @@ import errno
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,44 +27,49 @@ from gadgetopt.cli.solving import solve, verify
 from gadgetopt.cli.storing import delete, status
 from gadgetopt.cli.summarizing import summary
 from gadgetopt.cli.training import train
+from gadgetopt.cli.verbosity import Verbose, verbose
 from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
 
 #: Errors of a write to an output whose disk or file is full.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
-app = typer.Typer(
+app: typer.Typer = typer.Typer(
     name="gadgetopt",
-    help="How far from optimal are the algorithms for the problems of distributed training?",
+    help="How far from optimal is the paper's algorithm on these instances?",
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("list")(list_)
-app.command("show")(show)
-app.command("formulations")(formulations)
-app.command("generate")(generate)
-app.command("import")(import_)
-app.command("solve")(solve)
-app.command("verify")(verify)
-app.command("decode")(decode)
-app.command("plot")(plot)
-app.command("compare")(compare)
-app.command("ratios")(ratios)
-app.command("summary")(summary)
-app.command("report")(report)
-app.command("status")(status)
-app.command("delete")(delete)
-app.command("export")(export)
-app.command("train")(train)
-app.command("schema")(schema)
+_COMMANDS: dict[str, Callable[..., Any]] = {
+    "list": list_,
+    "show": show,
+    "formulations": formulations,
+    "generate": generate,
+    "import": import_,
+    "solve": solve,
+    "verify": verify,
+    "decode": decode,
+    "plot": plot,
+    "compare": compare,
+    "ratios": ratios,
+    "summary": summary,
+    "report": report,
+    "status": status,
+    "delete": delete,
+    "export": export,
+    "train": train,
+    "schema": schema,
+}
+for _name, _command in _COMMANDS.items():
+    app.command(_name)(verbose(_command))
 
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from gadgetopt import __version__
+        from gadgetopt.cli.first import versions
 
-        typer.echo(f"gadgetopt {__version__}")
+        typer.echo(versions())
         raise typer.Exit
 
 
@@ -71,11 +77,18 @@ def _version(wanted: bool) -> None:
 def _options(
     context: typer.Context,
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        False,
+        "--version",
+        callback=_version,
+        is_eager=True,
+        help="Print versions, also of solvers.",
     ),
+    verbose: Verbose = 0,
 ) -> None:
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        from gadgetopt.cli.first import welcome
+
+        typer.echo(welcome())
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -9,6 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
+from gadgetopt.cli.completion import (
+    formulation_names,
+    import_formats,
+    preset_names,
+    system_names,
+)
 from gadgetopt.cli.options import Json, Plugins, Seed, System, check_outputs
 from gadgetopt.cli.options import count as positive_count
 from gadgetopt.errors import InputError
@@ -30,7 +36,13 @@ Options = Annotated[
 
 def generate(
     system: System,
-    preset: Annotated[str, typer.Option(help="Preset of the system's generator.")] = "quickstart",
+    preset: Annotated[
+        str,
+        typer.Option(
+            help="Preset of the system's generator.",
+            autocompletion=preset_names,
+        ),
+    ] = "quickstart",
     count: Annotated[
         int, typer.Option(help="Number of instances.", parser=positive_count, metavar="INTEGER")
     ] = 1,
@@ -41,7 +53,10 @@ def generate(
     plugin: Plugins = None,
     as_json: Json = False,
 ) -> None:
-    """Generate instance files from a preset; for a sweep, `count` for each combination."""
+    """Generate instance files from a preset.
+
+    In a sweep, `--count` instances are drawn for each combination of values.
+    """
     from gadgetopt.system.files import write_new
     from gadgetopt.system.generation import draws, find_generator
     from gadgetopt.system.generation import generate as generate_one
@@ -61,10 +76,18 @@ def generate(
 
 
 def import_(
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help="Format of the data, see `list`.")],
+    form: Annotated[
+        str,
+        typer.Argument(
+            metavar="FORMAT", help="Format of the data, see `list`.", autocompletion=import_formats
+        ),
+    ],
     files: Annotated[list[Path], typer.Argument(metavar="FILE...")],
     system: Annotated[
-        str | None, typer.Option("--system", help="The system, where several read the format.")
+        str | None,
+        typer.Option(
+            "--system", help="The system, if several read the format.", autocompletion=system_names
+        ),
     ] = None,
     seed: Seed = 0,
     out: OutDir = Path(),
@@ -105,12 +128,24 @@ def import_(
 
 def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Instance file.")],
-    formulation: Annotated[str, typer.Option(help="Formulation of the system, see `list`.")],
-    form: Annotated[str, typer.Option("--format", help="mps, lp, nl or cpsat.")],
+    formulation: Annotated[
+        str,
+        typer.Option(
+            help="Formulation of the system, see `list`.", autocompletion=formulation_names
+        ),
+    ],
+    form: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="mps, lp, nl or cpsat.",
+            autocompletion=lambda: ["mps", "lp", "nl", "cpsat"],
+        ),
+    ],
     out: Annotated[Path | None, typer.Option("--out", help="Default: the instance's name.")] = None,
     plugin: Plugins = None,
 ) -> None:
-    """Write a formulation of an instance for another solver."""
+    """Write a model of an instance to a file for other solvers."""
     from gadgetopt.reporting.export import FORMATS, write_model
     from gadgetopt.system.files import read_instance
     from gadgetopt.system.methods import find_formulation

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from gadgetopt.cli.completion import method_lists, system_names
 from gadgetopt.errors import InputError
 from gadgetopt.system.result import Limits
 
@@ -48,17 +49,10 @@ def text(given: str) -> str:
     return given
 
 
-def system_names(start: str) -> list[str]:
-    """Return the systems whose name begins with a text, for completion in the shell."""
-    from gadgetopt.system.registry import problem_names
-
-    return [name for name in problem_names() if name.startswith(start)]
-
-
-positive = _number("a positive number", lambda x: x > 0)
-fraction = _number("a number in [0, 1)", lambda x: 0 <= x < 1)
-count = _integer("a positive integer", 1)
-natural = _integer("a non-negative integer", 0)
+positive: Callable[[str], float] = _number("a positive number", lambda x: x > 0)
+fraction: Callable[[str], float] = _number("a number in [0, 1)", lambda x: 0 <= x < 1)
+count: Callable[[str], int] = _integer("a positive integer", 1)
+natural: Callable[[str], int] = _integer("a non-negative integer", 0)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Seed = Annotated[
@@ -122,10 +116,21 @@ Out = Annotated[Path | None, typer.Option("--out", help="Write to this file.")]
 
 
 #: Which runs of a store a command is about.
-Systems = Annotated[str | None, typer.Option(help="Only these systems.", metavar="NAME,...")]
+Systems = Annotated[
+    str | None,
+    typer.Option(
+        help="Only these systems.",
+        metavar="NAME,...",
+        autocompletion=system_names,
+    ),
+]
 Methods = Annotated[
     str | None,
-    typer.Option(help="Only these methods: names, kinds or patterns.", metavar="NAME,..."),
+    typer.Option(
+        help="Only these methods: names, kinds or patterns.",
+        metavar="NAME,...",
+        autocompletion=method_lists,
+    ),
 ]
 Instances = Annotated[
     str | None, typer.Option(help="Only these instances: names or patterns.", metavar="NAME,...")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gadgetopt.cli.completion import picture_names
 from gadgetopt.cli.options import (
     FIGURE_FILE,
     Instances,
@@ -36,7 +37,11 @@ def plot(
         typer.Option(metavar="KEY", help="Draw the solution of this run of a store."),
     ] = None,
     picture: Annotated[
-        str | None, typer.Option(help="Which picture; default the system's first, see `list`.")
+        str | None,
+        typer.Option(
+            help="Which picture; default the system's first, see `list`.",
+            autocompletion=picture_names,
+        ),
     ] = None,
     x: Annotated[
         str | None,
@@ -75,7 +80,7 @@ def plot(
     ] = False,
     plugin: Plugins = None,
 ) -> None:
-    """Draw an instance, a solution, the solution of a stored run, or a store's runs over a column.
+    """Draw an instance, a solution, or the runs of a store.
 
     With --x: the median of the runs at each value of the column, with a band between the quartiles.
     """

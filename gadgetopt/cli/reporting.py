@@ -32,7 +32,7 @@ def report(
     ] = 4.0,
     as_json: Json = False,
 ) -> None:
-    """Write a page with ratios, theorems, performance profiles, gaps and pictures of solutions."""
+    """Write a store as one HTML page with tables and figures."""
     from gadgetopt.reporting.html_report import write_report
 
     if out.suffix not in (".html", ".htm"):

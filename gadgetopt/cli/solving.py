@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gadgetopt.cli.completion import method_names
 from gadgetopt.cli.options import (
     FIGURE_FILE,
     Gap,
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
 def solve(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Instance file.")],
     method: Annotated[
-        str | None, typer.Option(help="Name, or name:parameter=value; see `list`.")
+        str | None,
+        typer.Option(
+            help="Name, or name:parameter=value; see `list`.", autocompletion=method_names
+        ),
     ] = None,
     time_limit: TimeLimit = None,
     threads: Threads = 1,
@@ -55,7 +59,7 @@ def solve(
     plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
-    """Solve an instance; print the solution's objective and the proved bound."""
+    """Solve an instance by one method."""
     from gadgetopt.reporting.figures import drawn
     from gadgetopt.reporting.images import check_figure_file, write_figure
     from gadgetopt.runs.comparison import Entry
@@ -128,7 +132,7 @@ def verify(
     plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
-    """Evaluate a solution, and check a certificate of a dual bound, whoever made them.
+    """Check a solution, or the certificate of a dual bound.
 
     The exit code is 1 if the solution is infeasible, or refutes the bound.
     """

@@ -16,7 +16,7 @@ StorePath = Annotated[Path, typer.Argument(metavar="STORE", help="SQLite file of
 
 
 def status(store: StorePath, as_json: Json = False) -> None:
-    """Say what a store holds: runs, errors, who made them when, which are stale."""
+    """Print what a store contains: runs, errors, stale results."""
     from gadgetopt.runs import upkeep
     from gadgetopt.runs.store import Store
 
@@ -80,7 +80,7 @@ def delete(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Delete the runs of a store that fit all filters, and give their space back."""
+    """Delete the runs of a store that match all filters."""
     from gadgetopt.runs import upkeep
     from gadgetopt.runs.store import Store
 

@@ -41,7 +41,7 @@ def summary(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Print wins, solved and certified shares, ratios and times by method, from a store."""
+    """Summarise a store by method: wins, ratios and times."""
     from gadgetopt.reporting import tables
     from gadgetopt.reporting.sentences import headline, rows_of
     from gadgetopt.reporting.summary import chosen, summarize

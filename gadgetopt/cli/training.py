@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from gadgetopt.cli.completion import trainer_names
 from gadgetopt.cli.making import Settings
 from gadgetopt.cli.options import (
     FIGURE_FILE,
@@ -28,7 +29,10 @@ from gadgetopt.reporting.words import spaced
 def train(
     system: System,
     trainer: Annotated[
-        str | None, typer.Argument(metavar="[TRAINER]", help="Default: the system's first.")
+        str | None,
+        typer.Argument(
+            metavar="[TRAINER]", help="Default: the system's first.", autocompletion=trainer_names
+        ),
     ] = None,
     preset: Annotated[str, typer.Option(help="Preset of the trainer.")] = "small",
     out: Annotated[Path, typer.Option("--out", help="File of the policy.")] = Path("policy.npz"),
@@ -44,7 +48,7 @@ def train(
     plugin: Plugins = None,
     as_json: Json = False,
 ) -> int:
-    """Train a policy that methods read from a file; stopped, the same command goes on.
+    """Train a policy; continue a training that was stopped.
 
     The exit code is 1 if the time limit came before the last round: there is no policy yet.
     """

@@ -48,7 +48,7 @@ class Adam:
 
     def __init__(self, arrays: Arrays, learning_rate: float):
         self._torch = torch_on_one_core()
-        self.tensors = {
+        self.tensors: dict[str, Any] = {
             name: self._torch.tensor(np.asarray(a, dtype=np.float64), requires_grad=True)
             for name, a in arrays.items()
         }

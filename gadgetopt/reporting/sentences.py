@@ -124,6 +124,8 @@ def certified(row: Row) -> str:
     row : dict
         With the keys `rated`, `certified` and `certified_*` of a summary.
     """
+    if row["rated"] == 1 and not row["certified"]:
+        return "not certified"
     said = f"{row['certified']:,} of {counted(row['rated'], 'ratio')} "
     said += "is certified" if row["certified"] == 1 else "are certified"
     return said + _vouchers(row, "certified")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.table import Table
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 Format = Literal["table", "csv", "json", "parquet", "latex"]
 FORMATS: tuple[Format, ...] = ("table", "csv", "json", "parquet", "latex")
@@ -90,7 +90,7 @@ def _tell_of_code(path: Path, runs: Sequence[StoredRun]) -> None:
 
 
 def theorem_rows(table: Sequence[Entry]) -> list[dict[str, Any]]:
-    """Return one row per run and theorem: promised ratio, measured ratio and verdict."""
+    """Return one row per run and theorem: guaranteed ratio, measured ratio and verdict."""
     return [
         {key: value(entry, promise) for key, value in _THEOREM.items()}
         for entry in table
@@ -141,10 +141,18 @@ def _text(rows: Sequence[dict[str, Any]], form: Format, keys: Sequence[str]) -> 
         frame([_unrun(row) for row in rows], keys).to_csv(buffer, index=False)
         return buffer.getvalue()
     if form == "latex":
+        shown = [_with_guarantee_in_words(row) for row in rows]
         return str(
-            frame(rows, keys).to_latex(index=False, escape=True, na_rep="", float_format="%.4g")
+            frame(shown, keys).to_latex(index=False, escape=True, na_rep="", float_format="%.4g")
         )
     raise ValueError(f"{form} is not a text format")
+
+
+def _with_guarantee_in_words(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row for people to read, to whom a ratio of millions says nothing."""
+    if row.get("guarantee") is None:
+        return row
+    return {**row, "guarantee": guarantee(float(row["guarantee"]))}
 
 
 #: Characters at which a spreadsheet starts a formula.
@@ -194,10 +202,11 @@ def ratio_table(table: Sequence[Entry]) -> Table:
         if last is not None and last != r.instance:
             out.add_section()
         status = r.state + (f" ({escape(_limit(r.limit_hit))})" if r.limit_hit else "")
+        style = "dim" if r.refused else _STYLE[r.status]
         out.add_row(
             escape(r.instance) if r.instance != last else "",
             escape(r.method) + ("" if r.seed is None else f" #{r.seed}"),
-            f"[{_STYLE[r.status]}]{status}[/]" if _STYLE[r.status] else status,
+            f"[{style}]{status}[/]" if style else status,
             "" if r.objective is None else show(r.objective),
             "" if r.bound is None else f"{show(r.bound)} {_VOUCHER[str(r.bound_voucher)]}",
             "" if r.gap is None else show_gap(r.gap, 1),
@@ -227,14 +236,17 @@ def remarks(table: Sequence[Entry]) -> list[str]:
     out = []
     for entry in table:
         r = entry.result
-        if r.status is Status.ERROR:
+        if r.refused:
+            out.append(f"NOT APPLICABLE {r.instance}, {r.method}: {r.reason}")
+        elif r.status is Status.ERROR:
             out.append(f"ERROR {r.instance}, {r.method}: {r.reason}")
         for promise in entry.promises:
             if verdict(promise, entry.ratio) is Verdict.EXCEEDED and entry.ratio is not None:
                 low = show(entry.ratio.low or 0)
+                most = show(promise.ratio or 0)  # exceeded, so its size matters
                 out.append(
                     f"EXCEEDED {r.instance}, {r.method}: measured ratio >= {low}, but "
-                    f"{promise.theorem} ({promise.standing}) says <= {show(promise.ratio or 0)}"
+                    f"{promise.theorem} ({promise.standing}) says <= {most}"
                 )
     return out
 

@@ -33,7 +33,7 @@ from gadgetopt.system.result import Limits, Result
 from gadgetopt.trust.ratio import Ratio, cross_examine, ratios
 from gadgetopt.trust.theorems import Promise, proven_ratio
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, repr=False)
@@ -184,6 +184,13 @@ def compare(
             with contextlib.suppress(KeyboardInterrupt):
                 for row in _execute(batch, scheduler, workers, watch):
                     watch.result(row, batch)
+                    logger.info(
+                        "%s, %s: %s in %.2f s",
+                        row["instance"],
+                        row["method"],
+                        row["status"],
+                        row["time_s"],
+                    )
                     if on_result is not None:
                         on_result(from_row(_without_details(row)).result, batch.done, batch.total)
         except SchedulerLost as lost:

@@ -11,9 +11,12 @@ from gadgetopt.runs.rows import Row
 from gadgetopt.runs.tally import Tally
 
 if TYPE_CHECKING:
+    from rich.live import Live as LiveView
+    from rich.progress import TaskID
+
     from gadgetopt.runs.engine.batch import Batch
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 #: Seconds between two plain lines, at least.
 LINE_S = 10.0
@@ -35,7 +38,7 @@ class Watch:
         Numbers of instances that methods do not support.
     """
 
-    complete = True
+    complete: bool = True
     prints = False
     left_out: Mapping[tuple[str, str], int] = {}
 
@@ -74,7 +77,7 @@ class Pace:
     OVERHEAD_S = 0.05
 
     def __init__(self) -> None:
-        self.started_s = time.monotonic()
+        self.started_s: float = time.monotonic()
 
     def left_s(self, tallies: Mapping[str, Tally]) -> dict[str, float] | None:
         """Return the estimated seconds left of each system; None while there is no estimate."""
@@ -163,8 +166,8 @@ class Lines(Watch):
 
     def begin(self, batch: Batch, dashboard: str | None) -> None:
         """Remember the start; a comparison that takes no time prints nothing."""
-        self.pace = Pace()
-        self.due_s = time.monotonic() + self.every_s
+        self.pace: Pace = Pace()
+        self.due_s: float = time.monotonic() + self.every_s
         self.link = dashboard
 
     def result(self, row: Row, batch: Batch) -> None:
@@ -191,6 +194,8 @@ class Lines(Watch):
 class Live(Watch):
     """Shows a view that is redrawn in place: all runs, and a line per system."""
 
+    pace: Pace
+
     def __init__(self, console: Any):
         self.console = console
         self.bar: Any = None
@@ -209,8 +214,8 @@ class Live(Watch):
         self.pace, self.dashboard = Pace(), dashboard
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
         self.bar = Progress(*columns, console=self.console)
-        self.task = self.bar.add_task("", total=batch.total, completed=batch.done)
-        self.view = View(console=self.console, transient=True, refresh_per_second=4)
+        self.task: TaskID = self.bar.add_task("", total=batch.total, completed=batch.done)
+        self.view: LiveView = View(console=self.console, transient=True, refresh_per_second=4)
         self.view.start()
         self._draw(batch, 0)
 

@@ -32,7 +32,7 @@ from gadgetopt.runs.store_file import StoreFile
 from gadgetopt.system.features import features_of
 from gadgetopt.system.files import Document, document_text, parse
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 

@@ -46,7 +46,7 @@ class StoreFile:
     def __init__(self, path: Path | None, create: bool = True):
         self.path = path
         self.create = create
-        self.new = False
+        self.new: bool = False
         self._owner = (socket.gethostname(), os.getpid())
         if path is not None and not create and not path.exists():
             raise InputError(f"{path}: no such store")

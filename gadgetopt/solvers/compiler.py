@@ -64,16 +64,16 @@ class Compiler:
 
     def __init__(self, sort: Any):
         self.sort = sort
-        self.reader = TermReader()
+        self.reader: TermReader = TermReader()
         self.variables: list[Any] = []
         self.data: list[float] = []
         self.indices: list[int] = []
-        self.starts = [0]
+        self.starts: list[int] = [0]
         self.lower: list[float] = []
         self.upper: list[float] = []
         self.rows: list[Any] = []
         self.costs: dict[int, float] = {}
-        self.offset = 0.0
+        self.offset: float = 0.0
         self.exact_rows: dict[int, ExactRow] = {}
         self.exact_costs: dict[int, Exact] | None = None
         self.exact_offset: Exact | None = None

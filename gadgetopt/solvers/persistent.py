@@ -73,9 +73,9 @@ class PersistentLp:
         #: What stopped the last solve: "time_s", "interrupted" or None.
         self.limit_hit: str | None = None
         #: Simplex and interior-point iterations of all solves.
-        self.iterations = 0
+        self.iterations: int = 0
         #: Number of solves that failed from the last basis and were repeated without it.
-        self.cold_restarts = 0
+        self.cold_restarts: int = 0
 
     @property
     def num_columns(self) -> int:

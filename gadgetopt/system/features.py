@@ -15,7 +15,7 @@ import numpy as np
 
 from gadgetopt.system.declaration import Problem
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 
 def features_of(problem: Problem, instance: Any) -> dict[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,6 +23,8 @@ from gadgetopt.system.registry import problem, problem_names
 
 FORMAT_VERSION = 1
 Kind = Literal["instance", "solution", "certificate"]
+logger = logging.getLogger(__name__)
+
 _ENVELOPE = ("gadgetopt", "problem", "kind", "name", "data")
 _HEADER = (
     '{"gadgetopt": 1, "problem": ..., "kind": "instance" (or "solution", "certificate"), '
@@ -69,6 +72,7 @@ def fingerprint(problem_name: str, data: Data) -> str:
 def write(document: Document, path: Path) -> None:
     """Write a document to a file, whole or not at all."""
     write_text(path, document_text(document))
+    logger.info("%s: %s of %s written", path, document.kind, document.problem.name)
 
 
 def write_new(document: Document, path: Path, *, force: bool = False) -> None:
@@ -121,7 +125,9 @@ def read(path: Path | str) -> Document:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
-    return replace(parse(text, str(path)), path=path)
+    document = replace(parse(text, str(path)), path=path)
+    logger.info("%s: %s of %s read", path, document.kind, document.problem.name)
+    return document
 
 
 def parse(text: str, path: str) -> Document:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gadgetopt.system.files import Document
 
 #: Solver logs go through this logger; `gadgetopt solve --log` prints it.
-solver_log = logging.getLogger("gadgetopt.solver")
+solver_log: logging.Logger = logging.getLogger("gadgetopt.solver")
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,13 @@ class Result(Shown):
 
     @property
     def state(self) -> str:
-        """The status in words; "bound only" for a method that found a bound but no solution."""
+        """The status in words, with two of its own.
+
+        They are "bound only" for a bound without a solution, and "not applicable" for a method that
+        does not support the instance.
+        """
+        if self.refused:
+            return "not applicable"
         if self.status is Status.NO_SOLUTION and self.bound is not None:
             return "bound only"
         return str(self.status).replace("_", " ")

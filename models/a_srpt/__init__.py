@@ -31,7 +31,7 @@ part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
     name="a_srpt",
-    title="Prediction-assisted online scheduling of distributed training jobs (A-SRPT)",
+    title="Online scheduling of training jobs, guided by predictions (A-SRPT)",
     citation=Citation(
         authors="Z. Luo, J. Liu, M. Lee, N. B. Shroff",
         title="Prediction-Assisted Online Distributed Deep Learning Workload Scheduling in GPU "

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -102,13 +103,16 @@ class Terms:
         If the amounts of a resource have no common unit of reasonable size.
     """
 
+    num_nodes: int
+    unit: tuple[Fraction, ...]
+
     def __init__(self, instance: GadgetInstance):
-        self.horizon = instance.horizon_slots
+        self.horizon: int = instance.horizon_slots
         substrate = instance.substrate
         self.tree: Tree | None = None
         if substrate.kind == "two_tier":
             self.num_nodes, links, mbps, self.tree = _tree(substrate)
-            self.servers = tuple(range(len(substrate.servers)))
+            self.servers: tuple[int, ...] = tuple(range(len(substrate.servers)))
             rows = [server.capacity for server in substrate.servers]
         else:
             self.num_nodes = len(substrate.nodes)
@@ -123,10 +127,10 @@ class Terms:
         self.unit, table = in_units(instance.resources, rows)
         servers = len(self.servers)
         self.capacity: Ints = table[:servers]
-        self.jobs = tuple(
+        self.jobs: tuple[JobTerms, ...] = tuple(
             self._job(instance, i, demand) for i, demand in enumerate(table[servers:])
         )
-        self.same_demand = bool((table[servers:] == table[servers]).all())
+        self.same_demand: bool = bool((table[servers:] == table[servers]).all())
 
     def _job(self, instance: GadgetInstance, index: int, demand: Ints) -> JobTerms:
         job = instance.jobs[index]

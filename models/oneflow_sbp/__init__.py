@@ -21,7 +21,7 @@ part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
     name="oneflow_sbp",
-    title="OneFlow SBP: split, broadcast and partial-value signatures of a graph of operators",
+    title="OneFlow SBP: how every tensor of a network is split over devices",
     citation=Citation(
         authors="J. Yuan, X. Li, C. Cheng, J. Liu, R. Guo, S. Cai, C. Yao, F. Yang, X. Yi, C. Wu, "
         "H. Zhang, J. Zhao",

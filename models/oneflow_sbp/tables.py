@@ -28,7 +28,7 @@ from .operators import flops
 from .signatures import Signature, signature_list
 
 if TYPE_CHECKING:
-    from .instance import OneFlowSbpInstance, Operator, Placement
+    from .instance import Costs, OneFlowSbpInstance, Operator, Placement
 
 #: Exact costs by pairs of labels; None where no conversion is allowed.
 CostTable = tuple[tuple[Fraction | None, ...], ...]
@@ -88,10 +88,10 @@ class Tables:
     """
 
     def __init__(self, instance: OneFlowSbpInstance):
-        self.costs = instance.costs
+        self.costs: Costs = instance.costs
         self.placements: tuple[Placement, ...] = instance.placements
         self.factor: int = instance.variable_memory_factor
-        self.number = {o.name: i for i, o in enumerate(instance.operators)}
+        self.number: dict[str, int] = {o.name: i for i, o in enumerate(instance.operators)}
         self.pinned: dict[int, Label] = {
             self.number[o]: parse_label(text) for o, text in instance.pins.items()
         }

@@ -49,6 +49,8 @@ class Terms:
         If the amounts of a resource have no common unit of reasonable size.
     """
 
+    unit: tuple[Fraction, ...]
+
     def __init__(self, instance: PdOrsInstance):
         self.horizon: int = instance.horizon_slots
         rows = [m.capacity for m in instance.machines]

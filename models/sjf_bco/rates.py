@@ -14,6 +14,7 @@ if a float is close to an integer, rational arithmetic decides.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -40,14 +41,14 @@ class RateTable:
     def __init__(self, instance: SjfBcoInstance):
         self.instance = instance
         jobs = instance.jobs
-        self.gpus = [job.gpus for job in jobs]
+        self.gpus: list[int] = [job.gpus for job in jobs]
         self.iterations: list[int] = [job.iterations for job in jobs]
         self.servers: int = len(instance.server_gpus)
         #: P, the highest level: a spread job holds at least one GPU on each of its servers.
-        self.max_level = min(max(instance.server_gpus), sum(g >= 2 for g in self.gpus))
-        self.rate = cache(self._rate)
+        self.max_level: int = min(max(instance.server_gpus), sum(g >= 2 for g in self.gpus))
+        self.rate: Callable[[int, int, int], int] = cache(self._rate)
         self._factors = cache(self._float_factors)
-        self.min_servers = cache(self._min_servers)
+        self.min_servers: Callable[[int], int] = cache(self._min_servers)
 
     # -- the formula -------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
     name="smd",
-    title="Parameter-server jobs with reservations: admission, workers and servers",
+    title="Admission and sizes of parameter-server jobs with reservations",
     citation=Citation(
         authors="Menglu Yu, Chuan Wu, Bo Ji, Jia Liu",
         title="A Sum-of-Ratios Multi-Dimensional-Knapsack Decomposition for DNN Resource "

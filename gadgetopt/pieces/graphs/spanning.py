@@ -31,8 +31,8 @@ class SpanningTrees:
 
     def __init__(self, num_nodes: int, u: npt.ArrayLike, v: npt.ArrayLike):
         self.num_nodes = num_nodes
-        self.u = np.asarray(u, dtype=np.int64)
-        self.v = np.asarray(v, dtype=np.int64)
+        self.u: Ints = np.asarray(u, dtype=np.int64)
+        self.v: Ints = np.asarray(v, dtype=np.int64)
         self.dense: bool = len(self.u) > DENSE_DEGREE * num_nodes
         if self.dense:
             self._weight = np.full((num_nodes, num_nodes), np.inf)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gadgetopt.errors import SolverError
-from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.knapsack.problem import LARGEST_EXACT
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
@@ -38,12 +38,14 @@ class TailLp:
         self.levels = levels
         rows = len(levels.capacity)
         first = np.array([w[0] for w in levels.weight]).reshape(-1, rows)
-        self.base = np.concatenate([np.cumsum(first[::-1], axis=0)[::-1], np.zeros((1, rows))])
+        self.base: Floats = np.concatenate(
+            [np.cumsum(first[::-1], axis=0)[::-1], np.zeros((1, rows))]
+        )
         sizes = np.array([len(p) for p in levels.profit])
         rowed = sizes > 2
         row_of = np.where(rowed, rows + np.cumsum(rowed) - 1, -1)
         groups = int(rowed.sum())
-        self.lp = PersistentLp("max")
+        self.lp: PersistentLp = PersistentLp("max")
         self.lp.add_rows(
             np.full(rows + groups, -INFINITY),
             np.concatenate([levels.capacity, np.ones(groups)]),
@@ -52,11 +54,11 @@ class TailLp:
             [],
         )
         #: First column of each level, and finally the number of columns.
-        self.starts = np.concatenate([[0], np.cumsum(sizes - 1)])
+        self.starts: Ints = np.concatenate([[0], np.cumsum(sizes - 1)])
         for profit, weight, row in zip(levels.profit, levels.weight, row_of, strict=True):
             self._add(profit, weight, int(row))
-        self.upper = np.repeat(np.where(rowed, INFINITY, 1.0), sizes - 1)
-        self.depth = 0
+        self.upper: Floats = np.repeat(np.where(rowed, INFINITY, 1.0), sizes - 1)
+        self.depth: int = 0
 
     def _add(self, profit: Floats, weight: Floats, row: int) -> None:
         new = len(profit) - 1

@@ -22,7 +22,7 @@ from ortools.sat.python import cp_model
 from gadgetopt.errors import SolverError
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.pipeline.bound import head_load_tail
-from gadgetopt.pieces.pipeline.one_machine import heads_and_tails, one_machine_bound
+from gadgetopt.pieces.pipeline.one_machine import HeadsTails, heads_and_tails, one_machine_bound
 from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
 from gadgetopt.solvers.cpsat import solve_cp, value_of
@@ -69,11 +69,11 @@ class ScheduleModel:
     def __init__(self, shop: Shop, horizon: int, *, index_order: bool = True):
         self.shop = shop
         self.horizon = horizon
-        self.model = cp_model.CpModel()
+        self.model: cp_model.CpModel = cp_model.CpModel()
         self.last: int = shop.num_machines - 1
         self.count: int = shop.num_microbatches
         self.index_order = index_order
-        self.heads_tails = heads_and_tails(shop)
+        self.heads_tails: HeadsTails = heads_and_tails(shop)
         self._starts()
         self.microbatches_follow_their_route()
         self.machines_serve_one_block_at_a_time()
@@ -167,7 +167,7 @@ class ScheduleModel:
         blocks = self.heads_tails if self.index_order else None
         least = one_machine_bound(shop, blocks) if blocks else head_load_tail(shop).value
         least = min(least, self.horizon)
-        self.makespan = self.model.new_int_var(least, self.horizon, "makespan")
+        self.makespan: cp_model.IntVar = self.model.new_int_var(least, self.horizon, "makespan")
         for q in range(0, self.last + 1, 2):
             for m in range(self.count):
                 if q == self.last:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gadgetopt.numbers.tolerance import as_double
 from gadgetopt.reporting.html_report.reading import Line, System
 from gadgetopt.reporting.html_report.words import guarantee, interval
-from gadgetopt.reporting.sentences import Row, finding
+from gadgetopt.reporting.sentences import Row, certified, finding
 from gadgetopt.system.result import Status, Voucher
 from gadgetopt.trust.theorems import Verdict, proven_ratio, verdict
 
@@ -68,11 +68,20 @@ def findings(system: System, rows: Sequence[Row]) -> list[Finding]:
     rated = [line for line in system.lines if line.low is not None]
     closed = [line for line in rated if line.certified]
     if rated:
-        share = f"{len(closed):,} of {len(rated):,} ratios are certified"
-        word = sum(line.rests_on is Voucher.SOLVER for line in closed)
-        if word:
-            share += f", {word:,} of them by a bound that only a solver claims"
-        out.append(Finding(share))
+        by = Counter(line.rests_on for line in closed)
+        out.append(
+            Finding(
+                certified(
+                    {
+                        "rated": len(rated),
+                        "certified": len(closed),
+                        "certified_verified": by[Voucher.VERIFIED],
+                        "certified_cross_checked": by[Voucher.CROSS_CHECKED],
+                        "certified_solver": by[Voucher.SOLVER],
+                    }
+                )
+            )
+        )
     worst = worst_promised(system)
     if worst is not None:
         most = guarantee(as_double(proven_ratio(worst.entry.promises) or 0))

@@ -41,6 +41,10 @@ class Batch:
         The `Tally` of each system.
     """
 
+    age_days: float | None
+    done: int
+    taken: int
+
     def __init__(
         self, runs: Grid, store: Store, grace_s: float, rerun: bool, retry_errors: bool
     ) -> None:
@@ -49,9 +53,9 @@ class Batch:
         self.grace_s = grace_s
         self.rerun = rerun
         self.retry_errors = retry_errors
-        self.session = uuid.uuid4().hex
-        self.plugins = digest_of(in_use())
-        self.failed = 0
+        self.session: str = uuid.uuid4().hex
+        self.plugins: str = digest_of(in_use())
+        self.failed: int = 0
         self._renewed = time.monotonic()
         found: dict[str, str] = {}  # the system of each run
         codes: dict[Call, str] = {}
@@ -59,12 +63,12 @@ class Batch:
             found[task.key] = task.document.problem.name
             codes[task.document.problem.name, task.spec] = task.code
         keys = list(found)
-        self.total = len(keys)
+        self.total: int = len(keys)
         # Runs finished before; with `rerun`, runs finished in this session.
         self._finished, self.age_days = store.taken([] if rerun else keys, retry_errors)
         self.done = self.taken = len(self._finished)
-        self.tallies = self._tallies(found)
-        self.of_other_code = 0
+        self.tallies: dict[str, Tally] = self._tallies(found)
+        self.of_other_code: int = 0
         if self.done < self.total:
             fingerprints = {document.fingerprint for document in runs.documents}
             self.of_other_code = store.of_other_code(fingerprints, codes)

@@ -34,11 +34,13 @@ from gadgetopt.runs.rows import Row
 from gadgetopt.system.files import Document, document_text
 
 if TYPE_CHECKING:
+    from distributed import Client
+
     from gadgetopt.system.plugins import Shipment
 
 T = TypeVar("T")
 
-logger = logging.getLogger(__name__)
+logger: logging.Logger = logging.getLogger(__name__)
 
 #: Submitted runs per thread of the cluster, and in total at least.
 WINDOW_PER_THREAD, LEAST_WINDOW = 4, 8
@@ -105,8 +107,8 @@ class Engine:
         self.scheduler = scheduler
         self.workers = workers
         self.dashboard: str | None = None
-        self.threads = 0
-        self.given = 0
+        self.threads: int = 0
+        self.given: int = 0
         self.flying: dict[Any, list[Job]] = {}
         self.back: deque[Job] = deque()  # taken from the grid but not yet submitted
         self.expected_s: dict[tuple[str, str], float] = {}
@@ -122,8 +124,8 @@ class Engine:
 
         self._closing.enter_context(_silence())
         try:
-            self.client = self._local() if self.scheduler is None else self._connected()
-            self.arrived = as_completed(
+            self.client: Client = self._local() if self.scheduler is None else self._connected()
+            self.arrived: as_completed = as_completed(
                 loop=self.client.loop, with_results=True, raise_errors=False
             )
             self._closing.callback(self._cancel)

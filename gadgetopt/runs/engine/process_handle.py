@@ -51,7 +51,7 @@ class SolverProcess:
         self.instances: OrderedDict[str, None] = OrderedDict()
         self.messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.last_words: deque[bytes] = deque(maxlen=20)
-        self.popen = subprocess.Popen(
+        self.popen: subprocess.Popen[bytes] = subprocess.Popen(
             [
                 *(sys.executable, "-P", "-m", "gadgetopt.runs.engine.solver_process"),
                 *(["--echo"] if echo else []),
@@ -63,11 +63,13 @@ class SolverProcess:
             env=_environment(threads),
             start_new_session=True,  # Ctrl-C on the terminal is handled by the client
         )
-        self.stop = weakref.finalize(self, _stop, self.popen)
-        self.usage = psutil.Process(self.popen.pid)
-        self.orders = 0
+        self.stop: weakref.finalize[[subprocess.Popen[bytes]], SolverProcess] = weakref.finalize(
+            self, _stop, self.popen
+        )
+        self.usage: psutil.Process = psutil.Process(self.popen.pid)
+        self.orders: int = 0
         self.plugins: str | None = None  # not yet given any, not even none
-        self.listeners = [
+        self.listeners: list[threading.Thread] = [
             threading.Thread(target=_listen, args=(self.popen, self.messages), daemon=True),
             threading.Thread(
                 target=_overhear, args=(self.popen, self.last_words, echo), daemon=True

@@ -119,6 +119,9 @@ def supervise(work: Work, document: str, plugins: Shipment = ()) -> Row | Failur
 class WrongVersions(InputError):
     """A worker runs another version of gadgetopt or Python than its client."""
 
+    client: tuple[str, str]
+    worker: tuple[str, str]
+
     def __init__(self, client: tuple[str, str], worker: tuple[str, str]):
         super().__init__(client, worker)
         self.client, self.worker = client, worker
@@ -157,11 +160,11 @@ class Watch:
         self.cancelled = cancelled
         self.farewell_s = farewell_s
         self.alone = alone
-        self.phase = "start"
-        self.since = time.monotonic()
-        self.elapsed = 0.0
+        self.phase: str = "start"
+        self.since: float = time.monotonic()
+        self.elapsed: float = 0.0
         self.asked: str | None = None  # the limit because of which the method was asked to stop
-        self.spent = False  # True if the process should not be used for another run
+        self.spent: bool = False  # True if the process should not be used for another run
 
     @cached_property
     def limit_mb(self) -> float:
@@ -247,7 +250,7 @@ class Watch:
         """Ask the method to stop, once; return True if its time to do so is over."""
         if self.asked is None:
             self.asked = why
-            self.until = seconds + patience_s
+            self.until: float = seconds + patience_s
             self.process.interrupt()
         return seconds > self.until
 

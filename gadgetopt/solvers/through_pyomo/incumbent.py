@@ -29,7 +29,7 @@ class LogStream(io.TextIOBase):
     """Passes complete lines to the solver log."""
 
     def __init__(self) -> None:
-        self.rest = ""
+        self.rest: str = ""
 
     def write(self, text: str) -> int:
         """Take a part of the output."""

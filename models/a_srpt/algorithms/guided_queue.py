@@ -40,7 +40,7 @@ class GuidedQueue:
     """
 
     def __init__(self, instance: ASrptInstance, cluster: Cluster, slack: Fraction):
-        self.delays = 0
+        self.delays: int = 0
         self._jobs = instance.jobs
         self._largest = instance.largest_server
         self._cluster = cluster

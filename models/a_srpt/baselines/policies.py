@@ -131,19 +131,21 @@ def _method(policy: type[Any], key: _Key, summary: str) -> Callable[..., MethodO
     return run
 
 
-fifo = _method(_InOrder, _release, "Return the schedule in order of arrival; the first blocks.")
-spjf = _method(
+fifo: Callable[..., MethodOutcome] = _method(
+    _InOrder, _release, "Return the schedule in order of arrival; the first blocks."
+)
+spjf: Callable[..., MethodOutcome] = _method(
     _InOrder, _duration, "Return the schedule by predicted duration, shortest first; it blocks."
 )
-spwf = _method(
+spwf: Callable[..., MethodOutcome] = _method(
     _InOrder, _workload, "Return the schedule by predicted workload, smallest first; it blocks."
 )
-wcs_duration = _method(
+wcs_duration: Callable[..., MethodOutcome] = _method(
     _WorkConserving, _duration, "Return the work-conserving schedule by predicted duration."
 )
-wcs_workload = _method(
+wcs_workload: Callable[..., MethodOutcome] = _method(
     _WorkConserving, _workload, "Return the work-conserving schedule by predicted workload."
 )
-wcs_subtime = _method(
+wcs_subtime: Callable[..., MethodOutcome] = _method(
     _WorkConserving, _release, "Return the work-conserving schedule by submission time."
 )

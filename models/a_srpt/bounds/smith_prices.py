@@ -25,10 +25,10 @@ class SmithPrices:
     def __init__(self, release: Floats, work: Floats, weight: Floats, total_gpus: float) -> None:
         density = weight / work
         pieces = _pieces(release.tolist(), (work / total_gpus).tolist(), density.tolist())
-        self.start = np.array([p[0] for p in pieces])
-        self.end = np.array([p[1] for p in pieces])
+        self.start: Floats = np.array([p[0] for p in pieces])
+        self.end: Floats = np.array([p[1] for p in pieces])
         job = np.array([p[2] for p in pieces])
-        self.slope = density[job]
+        self.slope: Floats = density[job]
         self.price: Floats = _backwards(pieces, density.tolist())
 
     def on(self, times: Floats) -> Floats:

@@ -35,21 +35,25 @@ class ScheduleModel:
         Starts that a schedule may have.
     """
 
+    instance: ASrptInstance
+    known: Schedule
+    model: cp_model.CpModel
+
     def __init__(self, instance: ASrptInstance, known: Schedule, allowed: Bools | None = None):
         self.instance, self.known = instance, known
         self.J = range(len(instance.jobs))
         self.model = m = cp_model.CpModel()
         latest = latest_starts(instance, known.value)
         self.horizon: int = int((latest + instance.max_ticks).max())
-        self.shortest = instance.min_ticks.tolist()
-        self.start = []
+        self.shortest: list[int] = instance.min_ticks.tolist()
+        self.start: list[cp_model.IntVar] = []
         for j in self.J:
             if allowed is None:
                 domain = cp_model.Domain(int(instance.release_ticks[j]), int(latest[j]))
             else:
                 domain = cp_model.Domain.from_values(np.flatnonzero(allowed[j]).tolist())
             self.start.append(m.new_int_var_from_domain(domain, f"start[{j}]"))
-        self.end = [
+        self.end: list[cp_model.IntVar] = [
             m.new_int_var(
                 int(instance.release_ticks[j]) + self.shortest[j],
                 int(latest[j]) + self.shortest[j],

@@ -19,10 +19,14 @@ from .mapping_cut import weights
 class MappingModel:
     """Replicas on servers, with (M1), (M2) and (M8)."""
 
+    f: Sequence[int]
+    k: Sequence[int]
+    model: cp_model.CpModel
+
     def __init__(self, replicas: Sequence[int], free_gpus: Sequence[int]):
         self.k, self.f = replicas, free_gpus
         self.model = m = cp_model.CpModel()
-        self.x = [
+        self.x: list[list[cp_model.IntVar]] = [
             [m.new_int_var(0, min(k, f), f"x[{s},{i}]") for i, f in enumerate(free_gpus)]
             for s, k in enumerate(replicas)
         ]

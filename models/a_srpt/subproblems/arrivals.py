@@ -57,7 +57,7 @@ class Seen:
     def __init__(self) -> None:
         self._sorted: list[int] = []
         self._total = 0
-        self.last = 0
+        self.last: int = 0
 
     def __len__(self) -> int:
         return len(self._sorted)
@@ -86,7 +86,7 @@ class Completed:
     """Iterations of all completed jobs, and of those of each group."""
 
     def __init__(self) -> None:
-        self.all = Seen()
+        self.all: Seen = Seen()
         self._of_group: defaultdict[int, Seen] = defaultdict(Seen)
 
     def add(self, arrival: Arrival, iterations: int) -> None:

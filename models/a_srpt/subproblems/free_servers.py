@@ -26,7 +26,7 @@ class FreeServers:
 
     def __init__(self, gpus_per_server: Sequence[int]):
         self.free: list[int] = list(gpus_per_server)
-        self.total = sum(self.free)
+        self.total: int = sum(self.free)
         self._buckets = [0] * (max(self.free) + 1)
         for m, f in enumerate(self.free):
             self._buckets[f] |= 1 << m

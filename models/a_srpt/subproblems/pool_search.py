@@ -37,7 +37,7 @@ class Decoder:
         self.capacity: int = pool.total_gpus
         horizon = max(self.release) + sum(self.ticks) + max(self.ticks)
         self.everywhere: int = (1 << horizon) - 1
-        self.digits = range(self.capacity.bit_length() + 1)
+        self.digits: range = range(self.capacity.bit_length() + 1)
 
     def starts(self, order: Sequence[int]) -> tuple[int, list[int]]:
         """Return the weighted sum of completions, times the weight scale, and the starts."""

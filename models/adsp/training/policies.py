@@ -63,6 +63,10 @@ class AdaptiveBarrier(Barrier):
     If that is smaller, :math:`\tau = \lceil \tau' \rceil`, else :math:`\lceil \tau / 2 \rceil`.
     """
 
+    local_steps: int
+    first: int
+    first_loss: float
+
     controlled = True
 
     def __init__(self, local_steps: int):
@@ -88,7 +92,7 @@ class Slack(Rule):
     """SSP."""
 
     def __init__(self, slack: int):
-        self.slack = slack
+        self.slack: int = slack
 
 
 class Timers(Rule):
@@ -99,12 +103,17 @@ class Timers(Rule):
     the total that all workers should have at its end, else C.
     """
 
+    catch_up: bool
+    ticks: Ticks
+    rate: int
+    target: int
+
     controlled = True
 
     def __init__(self, instance: AdspTrainingInstance, ticks: Ticks, rate: int):
         self.ticks, self.catch_up = ticks, instance.catch_up
         self.rate, self.target = rate, rate
-        self.increments = [rate] * len(instance.workers)
+        self.increments: list[int] = [rate] * len(instance.workers)
         self._known: dict[tuple[int, int], int] = {}
 
     def steps(self, worker: int) -> int:
@@ -142,12 +151,18 @@ class Search(Timers):
         Rates and their rewards, in order.
     """
 
+    most: int
+    target_loss: float
+    rate: int
+    searching: bool
+    started: int
+
     def __init__(self, instance: AdspTrainingInstance, ticks: Ticks, target_loss: float, most: int):
         first = min(instance.initial_commits, most)
         super().__init__(instance, ticks, first)
-        self.half_s = float(ticks.seconds(ticks.half_period))
+        self.half_s: float = float(ticks.seconds(ticks.half_period))
         self.target_loss, self.most = target_loss, most
-        self.epoch_periods = max(1, -(-ticks.epoch // (2 * ticks.half_period)))
+        self.epoch_periods: int = max(1, -(-ticks.epoch // (2 * ticks.half_period)))
         self.losses: list[float] = []
         self.searching, self.started = True, 0
         self.best: tuple[int, float] | None = None

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gadgetopt.errors import InputError
-from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.arrays import Floats, Ints
 
 from .instance import AdspTrainingInstance, Digits, Ridge
 
@@ -33,12 +33,15 @@ class Task(Protocol):
 class RidgeTask:
     """Ridge regression: rows of all workers, and the loss as a quadratic form."""
 
+    l2: float
+    start: Floats
+
     def __init__(self, instance: AdspTrainingInstance, task: Ridge):
         m, n, d = len(instance.workers), task.rows_per_worker, task.dimension
         rng = np.random.default_rng(task.seed)
         true = rng.standard_normal(d)
-        self.x = rng.standard_normal((m, n, d))
-        self.y = self.x @ true + task.noise * rng.standard_normal((m, n))
+        self.x: Floats = rng.standard_normal((m, n, d))
+        self.y: Floats = self.x @ true + task.noise * rng.standard_normal((m, n))
         self.start, self.l2 = np.zeros(d), task.l2
         size = min(instance.batch_size, n)
         self.batches: int = n // size
@@ -94,13 +97,17 @@ class RidgeTask:
 class DigitsTask:
     """Softmax regression on scikit-learn's digits: 1797 images of 64 pixels, ten classes."""
 
+    l2: float
+    lr: float
+    start: Floats
+
     def __init__(self, instance: AdspTrainingInstance, task: Digits):
         pixels, labels = _digits()
         m = len(instance.workers)
-        self.x = np.hstack([pixels / 16.0, np.ones((len(pixels), 1))])
-        self.hot = np.eye(10)[labels]
+        self.x: Floats = np.hstack([pixels / 16.0, np.ones((len(pixels), 1))])
+        self.hot: Floats = np.eye(10)[labels]
         self.start, self.l2, self.lr = np.zeros((65, 10)), task.l2, instance.local_lr
-        self.rows = [np.arange(i, len(labels), m) for i in range(m)]
+        self.rows: list[Ints] = [np.arange(i, len(labels), m) for i in range(m)]
         fewest = min(map(len, self.rows))
         if not fewest:
             raise InputError(f"workers: {m} of them, expected at most {len(labels)}, one a digit")

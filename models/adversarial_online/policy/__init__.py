@@ -28,7 +28,7 @@ part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
     name="adversarial_online_policy",
-    title="Adversarial online allocation: the best policy for a grid of values",
+    title="Adversarial online allocation: the best policy on a value grid",
     citation=Citation(
         authors="B. Du, Z. Huang, C. Wu",
         title="Adversarial Deep Learning for Online Resource Allocation",

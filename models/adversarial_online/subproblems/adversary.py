@@ -179,6 +179,13 @@ class Worst:
         :math:`V_0, V_1, \dots`; the last is that of all longer horizons if `stationary`.
     """
 
+    automaton: Automaton
+    horizon: int
+    p: int
+    q: int
+    stationary: bool
+    stopped: bool
+
     def __init__(
         self,
         automaton: Automaton,

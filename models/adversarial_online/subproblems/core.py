@@ -103,7 +103,7 @@ class Core:
         scale: int,
     ):
         parts = common_denominator(x * scale for x in price)
-        self.fine = parts * scale
+        self.fine: int = parts * scale
         whole = [int(x * self.fine) for x in price]
         most_units = sum(capacity) + max(map(sum, demands))
         most = (len(values) + 1) * (int(values.max()) * parts + most_units * max(whole))
@@ -116,7 +116,7 @@ class Core:
         self._away = np.abs(gain)
         self._free: Ints = np.array(capacity, dtype=np.int64)
         self._slack = self._free - self._demand[self._on].sum(axis=0)
-        self.bound = int(gain[self._on].sum() + self._free @ self._price)
+        self.bound: int = int(gain[self._on].sum() + self._free @ self._price)
         self._order = np.argsort(self._away, kind="stable")
         self._most_units = np.maximum(1, self._demand.max(axis=0))
 

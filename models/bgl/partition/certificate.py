@@ -206,6 +206,10 @@ def star_bound(instance: BglPartitionInstance) -> int:
 class IsolatingNetwork:
     """The network of the isolating cuts: the weights, and a sink that every training node sees."""
 
+    trained: Ints
+    sink: int
+    train_cap: int
+
     def __init__(self, instance: BglPartitionInstance):
         weights = instance.pair_weights
         n, self.trained = instance.num_nodes, np.array(instance.train_nodes, dtype=np.int64)

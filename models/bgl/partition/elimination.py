@@ -119,6 +119,10 @@ class Elimination:
         If the codes become too long, or the node cap cannot be charged.
     """
 
+    at_least: int
+    order: list[int]
+    terms: Terms
+
     def __init__(self, terms: Terms, order: Sequence[int], at_least: int, *, placed: bool = False):
         self.terms, self.order, self.at_least = terms, list(order), at_least
         self.placed = placed

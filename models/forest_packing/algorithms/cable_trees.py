@@ -129,6 +129,10 @@ class TreeUnion:
         Number of forests.
     """
 
+    edges: Sequence[tuple[int, int]]
+    k: int
+    num_nodes: int
+
     def __init__(
         self,
         num_nodes: int,

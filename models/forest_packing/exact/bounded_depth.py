@@ -38,6 +38,7 @@ from gadgetopt.system.result import (
 )
 
 from ..instance import ForestPackingInstance
+from ..network import Network
 from ..outcome import plan_outcome
 from ..packing import Pair, Route, required_shares
 from ..subproblems.closure import Closure
@@ -69,6 +70,9 @@ class PricedPair:
 
 class ShallowPairs:
     """Pricing oracle: the cheapest pairs of depth at most H under prices of the rows."""
+
+    instance: ForestPackingInstance
+    network: Network
 
     def __init__(self, instance: ForestPackingInstance, depth: int):
         self.instance, self.network = instance, instance.network

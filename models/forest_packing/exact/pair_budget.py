@@ -51,6 +51,10 @@ class PairBudgetModel:
         Known upper bound on the rate, GB/s.
     """
 
+    instance: ForestPackingInstance
+    network: Network
+    model: cp_model.CpModel
+
     def __init__(
         self, instance: ForestPackingInstance, num_pairs: int, grid: RateGrid, bound: Fraction
     ):
@@ -59,8 +63,10 @@ class PairBudgetModel:
         self.model = m = cp_model.CpModel()
         self.row_steps: list[int] = [grid.steps(row.capacity) for row in self.network.rows]
         self.most: int = grid.steps(bound)
-        self.x = [m.new_int_var(0, self.most, f"x[{k}]") for k in range(num_pairs)]
-        self.is_root = [
+        self.x: list[cp_model.IntVar] = [
+            m.new_int_var(0, self.most, f"x[{k}]") for k in range(num_pairs)
+        ]
+        self.is_root: list[list[cp_model.IntVar]] = [
             [m.new_bool_var(f"root[{k},{v}]") for v in range(self.N)] for k in range(num_pairs)
         ]
         self.arcs: dict[tuple[int, Stage], dict[Arc, cp_model.IntVar]] = {}

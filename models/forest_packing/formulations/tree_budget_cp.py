@@ -72,6 +72,9 @@ class TreeBudgetModel:
     grid : RateGrid
     """
 
+    edges: tuple[tuple[int, int], ...]
+    model: cp_model.CpModel
+
     def __init__(self, instance: ForestPackingInstance, num_trees: int, grid: RateGrid):
         network = instance.network
         self.edges, self.N, self.K = network.edges, network.num_nodes, num_trees
@@ -82,8 +85,10 @@ class TreeBudgetModel:
         ]
         self.width: int = grid.steps(widest(network) * network.unit)
         self.model = m = cp_model.CpModel()
-        self.x = [m.new_int_var(0, self.width, f"x[{k}]") for k in range(num_trees)]
-        self.b = {
+        self.x: list[cp_model.IntVar] = [
+            m.new_int_var(0, self.width, f"x[{k}]") for k in range(num_trees)
+        ]
+        self.b: dict[tuple[int, int], cp_model.IntVar] = {
             (k, e): m.new_bool_var(f"b[{k},{e}]")
             for k in range(num_trees)
             for e in range(len(self.edges))

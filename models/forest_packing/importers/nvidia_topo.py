@@ -16,7 +16,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, ValidationError
@@ -53,7 +53,9 @@ class NvidiaTopoOptions(BaseModel):
         D.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False
+    )
 
     nvlink_gbyte_per_s: float = Field(default=25.0, gt=0, le=1e6)
     pcie_gbyte_per_s: float = Field(default=0.0, ge=0, le=1e6)

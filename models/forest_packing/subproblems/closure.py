@@ -139,6 +139,9 @@ class ClosureTrees:
         Every arc has a reverse arc.
     """
 
+    u: Ints
+    v: Ints
+
     def __init__(self, network: Network):
         self.network = network
         edges = np.array(network.edges, dtype=np.int64).reshape(-1, 2)

@@ -57,7 +57,7 @@ class SupportOracle:
         self._arcs = len(loads)
         self._roots = np.flatnonzero(root_rates)
         self._root_row = {int(r): self._arcs + k for k, r in enumerate(self._roots)}
-        self.capacity = np.concatenate((loads, root_rates[self._roots]))
+        self.capacity: Floats = np.concatenate((loads, root_rates[self._roots]))
         self.families: tuple[slice, ...] = (slice(0, len(self.capacity)),)
 
     def __call__(self, y: Floats) -> Column | None:

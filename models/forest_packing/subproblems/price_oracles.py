@@ -177,8 +177,8 @@ class UndirectedOracle:
             0.5 * len(self._stages),
         )
         self._transposed = csr_array(self._matrix.T)
-        self.capacity = network.row_capacity_float[kept]
-        self.exact_capacity = [network.rows[i].capacity for i in kept.tolist()]
+        self.capacity: Floats = network.row_capacity_float[kept]
+        self.exact_capacity: list[Fraction] = [network.rows[i].capacity for i in kept.tolist()]
         self.families: tuple[slice, ...] = (slice(0, len(kept)),)
         edges = np.array(network.edges, dtype=np.int64).reshape(-1, 2)
         self._edges = edges.astype(np.int32)
@@ -247,9 +247,11 @@ class RootedOracle:
         self._transposed = csr_array(matrix.T)
         number = 2 if instance.sequential else 1
         rows = len(network.rows)
-        self.capacity = np.tile(network.row_capacity_float, number)
-        self.exact_capacity = [row.capacity for row in network.rows] * number
-        self.families = tuple(slice(k * rows, (k + 1) * rows) for k in range(number))
+        self.capacity: Floats = np.tile(network.row_capacity_float, number)
+        self.exact_capacity: list[Fraction] = [row.capacity for row in network.rows] * number
+        self.families: tuple[slice, ...] = tuple(
+            slice(k * rows, (k + 1) * rows) for k in range(number)
+        )
         self._family_of: dict[Stage, int] = {
             stage: k if instance.sequential else 0 for k, stage in enumerate(self._stages)
         }

@@ -33,7 +33,7 @@ class ShallowTrees:
 
     def __init__(self, num_nodes: int):
         self.N = num_nodes
-        self.full = 2**num_nodes - 1
+        self.full: int = 2**num_nodes - 1
 
     @cached_property
     def _levels(self) -> tuple[Ints, Ints, Ints]:
@@ -87,7 +87,7 @@ class Solution:
 
     def __init__(self, trees: ShallowTrees, cost: Floats, attach: Floats, F: Floats):
         self._trees, self._cost, self._attach, self._F = trees, cost, attach, F
-        self.cost_of = F[:, 1 << np.arange(trees.N)]
+        self.cost_of: Floats = F[:, 1 << np.arange(trees.N)]
 
     def tree(self, root: int, height: int) -> list[tuple[int, int]]:
         """Return the arcs (parent, child) of a cheapest tree; its cost has to be finite."""

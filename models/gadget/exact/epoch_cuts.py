@@ -181,10 +181,13 @@ class SlotPatterns:
         if `bounded_slot` neither finds a better pattern nor proves that the cut holds.
     """
 
+    count: int
+    jobs: int
+
     def __init__(self, terms: Terms, epochs: Epochs, largest: Sequence[int], oracle: SlotOracle):
         self.terms = terms
         self.epochs = epochs
-        self.largest = np.array(largest, dtype=np.int64)
+        self.largest: Ints = np.array(largest, dtype=np.int64)
         self.oracle = oracle
         self.jobs, self.count = len(terms.jobs), len(epochs.length)
         self.known: set[tuple[int, tuple[tuple[int, int], ...]]] = set()

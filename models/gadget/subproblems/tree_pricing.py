@@ -52,13 +52,15 @@ class TreePricing:
         self.tree = tree
         jobs = problem.jobs
         self.most: int = max((x.most for x in jobs), default=0)
-        self.bandwidth = np.array([x.job.bandwidth for x in jobs])
-        self.demand = np.array([x.job.demand for x in jobs])
-        self.fits = np.array([x.job.per_server for x in jobs])
-        self.gain = np.full((len(jobs), self.most + 1), -np.inf)
+        self.bandwidth: Ints = np.array([x.job.bandwidth for x in jobs])
+        self.demand: Ints = np.array([x.job.demand for x in jobs])
+        self.fits: Ints = np.array([x.job.per_server for x in jobs])
+        self.gain: Floats = np.full((len(jobs), self.most + 1), -np.inf)
         for j, x in enumerate(jobs):
             self.gain[j, : x.most + 1] = x.gain
-        self.servers_of = [np.flatnonzero(tree.rack == k) for k in range(len(tree.uplink))]
+        self.servers_of: list[Ints] = [
+            np.flatnonzero(tree.rack == k) for k in range(len(tree.uplink))
+        ]
 
     def best(self, prices: Prices) -> tuple[Floats, list[Mapping | None]]:
         """Return the largest gain less cost of each job, and a ring that attains it.

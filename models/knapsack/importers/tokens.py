@@ -30,7 +30,7 @@ class Tokens:
         self.words: list[tuple[str, int]] = [
             (word, number) for number, line in lines for word in line.split()
         ]
-        self.next = 0
+        self.next: int = 0
 
     def __len__(self) -> int:
         """Return the number of words not yet read."""

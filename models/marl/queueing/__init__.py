@@ -18,7 +18,7 @@ part: Parts = Parts(__name__)
 
 PROBLEM = Problem(
     name="marl_queueing",
-    title="Interference-aware scheduling of jobs that arrive over time, in slots",
+    title="Interference-aware scheduling of jobs that arrive over time",
     citation=Citation(
         authors="X. Zhao, C. Wu",
         title="Large-Scale Machine Learning Cluster Scheduling via Multi-Agent Graph Reinforcement "

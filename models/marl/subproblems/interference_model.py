@@ -119,7 +119,7 @@ class Perceptron:
         for step in range(STEPS):
             adam.set_rate(1e-2 * (1 - step / STEPS))
             adam.step(((_forward(adam.tensors, seen) - wanted) ** 2).mean())
-        self.weights = adam.arrays()
+        self.weights: dict[str, Floats] = adam.arrays()
 
     def __call__(self, victim: Ints, neighbours: Ints) -> Floats:
         """Return predicted slowdowns, not negative."""

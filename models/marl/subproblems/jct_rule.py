@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.arrays import Floats, Ints
 
 from .occupancy import Occupancy
 from .rules import Placer
@@ -32,15 +32,15 @@ class JctPlacer(Placer):
         instance, o = occupancy.instance, occupancy
         servers, types = len(instance.servers), instance.num_types
         self.alpha: Floats = instance.alpha
-        self.kind = np.array(o.kind, dtype=np.int64)
+        self.kind: Ints = np.array(o.kind, dtype=np.int64)
         self.cost_s: list[float] = [w * t for w, t in zip(o.iterations, o.base_s, strict=True)]
         self.sigma: list[float] = [o.worst(j) for j in range(len(o.kind))]
         #: What a newcomer of a type suffers on a server, and what it does to the jobs there.
         self.suffered: Floats = np.zeros((types, servers))
         self.done: Floats = np.zeros((types, servers))
-        self.free_gpus = np.array(o.free_gpus, dtype=np.int64)
-        self.free_cpus = np.array(o.free_cpus, dtype=np.int64)
-        self.rack = np.array(o.rack, dtype=np.int64)
+        self.free_gpus: Ints = np.array(o.free_gpus, dtype=np.int64)
+        self.free_cpus: Ints = np.array(o.free_cpus, dtype=np.int64)
+        self.rack: Ints = np.array(o.rack, dtype=np.int64)
         self.touched: set[int] = set()
         for s, jobs in enumerate(o.jobs_on):
             if jobs:

@@ -34,20 +34,22 @@ class Occupancy:
     def __init__(self, instance: ClusterInstance, iterations: Sequence[float] | None = None):
         jobs = instance.jobs
         self.instance = instance
-        self.kind = [job.type for job in jobs]
-        self.gpus = [job.gpus_per_task for job in jobs]
-        self.cpus = [job.cpus_per_task for job in jobs]
-        self.iterations = [float(job.iterations) for job in jobs]
+        self.kind: list[int] = [job.type for job in jobs]
+        self.gpus: list[int] = [job.gpus_per_task for job in jobs]
+        self.cpus: list[int] = [job.cpus_per_task for job in jobs]
+        self.iterations: list[float] = [float(job.iterations) for job in jobs]
         if iterations is not None:
             self.iterations = list(iterations)
-        self.base_s = [float(job.base_iteration_s) for job in jobs]
-        self.rack_s = [float(job.rack_comm_s) for job in jobs]
-        self.cross_s = [float(job.cross_comm_s) for job in jobs]
-        self.rack = [server.rack for server in instance.servers]
+        self.base_s: list[float] = [float(job.base_iteration_s) for job in jobs]
+        self.rack_s: list[float] = [float(job.rack_comm_s) for job in jobs]
+        self.cross_s: list[float] = [float(job.cross_comm_s) for job in jobs]
+        self.rack: list[int] = [server.rack for server in instance.servers]
         self.alpha: list[list[float]] = instance.alpha.tolist()
-        self.measured = {key: float(a) for key, a in instance.measured_slowdowns.items()}
-        self.free_gpus = [server.gpus for server in instance.servers]
-        self.free_cpus = [server.cpus for server in instance.servers]
+        self.measured: dict[tuple[int, tuple[int, ...]], float] = {
+            key: float(a) for key, a in instance.measured_slowdowns.items()
+        }
+        self.free_gpus: list[int] = [server.gpus for server in instance.servers]
+        self.free_cpus: list[int] = [server.cpus for server in instance.servers]
         self.jobs_on: list[dict[int, int]] = [{} for _ in instance.servers]
         self.servers_of: list[dict[int, int]] = [{} for _ in jobs]
 

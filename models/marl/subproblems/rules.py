@@ -100,7 +100,7 @@ class GroupPlacer(Placer):
         instance = occupancy.instance
         self.rule = rule
         # Of every type: what a first task adds, and what a further one does.
-        self.first = instance.alpha + instance.alpha.T
+        self.first: Floats = instance.alpha + instance.alpha.T
         self.further: Floats = (
             instance.alpha.T if instance.per_task else np.zeros_like(instance.alpha)
         )
@@ -108,7 +108,9 @@ class GroupPlacer(Placer):
         self.counts: list[list[int]] = [[0] * self.types for _ in instance.servers]
         self.groups: Groups = Groups(4 + self.types)
         self.held: set[int] = set()
-        self.capacity = [(server.gpus, server.cpus) for server in instance.servers]
+        self.capacity: list[tuple[int, int]] = [
+            (server.gpus, server.cpus) for server in instance.servers
+        ]
         for j, servers in enumerate(occupancy.servers_of):
             for s in servers:
                 self._count(j, s, 1)

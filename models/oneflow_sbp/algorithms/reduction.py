@@ -40,7 +40,7 @@ class Reduction:
     def __init__(self, graph: LabelGraph):
         self.costs: dict[int, Ints] = {o: graph.tables[t] for o, t in enumerate(graph.unary)}
         self.edges: dict[int, dict[int, Ints]] = {o: {} for o in self.costs}
-        self.constant = 0
+        self.constant: int = 0
         self._unfolds: list[_Unfold] = []
         self._allowed: dict[tuple[int, int], int] = {}
         self._pairs: list[tuple[int, int, int]] = []

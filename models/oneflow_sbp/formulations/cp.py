@@ -28,7 +28,9 @@ from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
-from .parts import allowed, labels_of, uses
+from ..labels import Label
+from ..tables import Tables
+from .parts import Use, allowed, labels_of, uses
 
 #: Largest sum of costs in the model's objective.
 LARGEST = 2**50
@@ -44,6 +46,12 @@ class LabelModel:
         Signatures of every operator; by default all that are allowed.
     """
 
+    instance: OneFlowSbpInstance
+    tables: Tables
+    model: cp_model.CpModel
+    exact: bool
+    scale: int
+
     def __init__(
         self, instance: OneFlowSbpInstance, choices: Sequence[tuple[int, ...]] | None = None
     ):
@@ -51,10 +59,12 @@ class LabelModel:
         self.choices: Sequence[tuple[int, ...]] | list[tuple[int, ...]] = choices or allowed(
             instance
         )
-        self.uses = uses(instance, self.choices)
+        self.uses: list[Use] = uses(instance, self.choices)
         self.model = m = cp_model.CpModel()
-        self.s = [{k: m.new_bool_var(f"s[{o},{k}]") for k in ks} for o, ks in self.pairs()]
-        self.y = [
+        self.s: list[dict[int, cp_model.IntVar]] = [
+            {k: m.new_bool_var(f"s[{o},{k}]") for k in ks} for o, ks in self.pairs()
+        ]
+        self.y: list[dict[tuple[Label, Label], cp_model.IntVar]] = [
             {(a, b): m.new_bool_var(f"y[{e}]") for a, b in use.cost}
             for e, use in enumerate(self.uses)
         ]

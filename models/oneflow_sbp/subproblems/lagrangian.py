@@ -77,6 +77,12 @@ class Pricing:
         Relative gap at which messages are good enough.
     """
 
+    gap: float
+    graph: LabelGraph
+    groups: int
+    most_sums: int
+    expired: Callable[[], bool]
+
     def __init__(
         self,
         graph: LabelGraph,
@@ -86,9 +92,9 @@ class Pricing:
         gap: float = 0.0,
     ):
         self.graph, self.groups, self.gap = graph, groups, gap
-        self.order = elimination_order([len(d) for d in graph.domains], graph.edges)
+        self.order: list[int] = elimination_order([len(d) for d in graph.domains], graph.edges)
         self.most_sums, self.expired = most_sums, expired
-        self.wide = False
+        self.wide: bool = False
 
     def at(self, multipliers: Sequence[int]) -> Point:
         """Return the optimum at these multipliers, or a bound and an assignment."""
@@ -166,11 +172,14 @@ class Ascent:
         All assignments met.
     """
 
+    enough: int
+    pricing: Pricing
+
     def __init__(self, pricing: Pricing, first: Point, enough: int):
         self.pricing, self.enough = pricing, enough
-        self.limit = pricing.graph.limit_bytes
-        self.points = [first]
-        self.bound = first
+        self.limit: int | None = pricing.graph.limit_bytes
+        self.points: list[Point] = [first]
+        self.bound: Point = first
         if self.limit is None:
             return
         try:

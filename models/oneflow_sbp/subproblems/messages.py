@@ -61,7 +61,7 @@ class Reparametrisation:
             raise ValueError(f"messages: {len(messages)} for {len(graph.edges)} pairs")
         nodes = [graph.tables[t].copy() for t in graph.unary]
         self.excess: list[Ints] = [np.zeros(len(table), dtype=np.int64) for table in nodes]
-        self.bound = 0
+        self.bound: int = 0
         for i, ((u, v, t), sent) in enumerate(zip(graph.edges, messages, strict=True)):
             for o, moved in zip((u, v), sent, strict=True):
                 if len(moved) != len(nodes[o]):
@@ -124,8 +124,12 @@ class Reweighting:
         self._rows = [turned[t] for _, _, t in graph.edges]
         self._columns = [double(t) for _, _, t in graph.edges]
         if start is None:
-            self.to_first = [np.zeros(len(graph.domains[u])) for u, _, _ in graph.edges]
-            self.to_second = [np.zeros(len(graph.domains[v])) for _, v, _ in graph.edges]
+            self.to_first: list[Floats] = [
+                np.zeros(len(graph.domains[u])) for u, _, _ in graph.edges
+            ]
+            self.to_second: list[Floats] = [
+                np.zeros(len(graph.domains[v])) for _, v, _ in graph.edges
+            ]
         else:
             self.to_first, self.to_second = list(start.to_first), list(start.to_second)
         self._before: list[list[int]] = [[] for _ in graph.domains]

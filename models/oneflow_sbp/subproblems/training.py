@@ -36,7 +36,7 @@ class Graph:
     """
 
     def __init__(self, placement: str = "g0", dtype_bytes: int = 4):
-        self.placement = placement
+        self.placement: str = placement
         self.dtype_bytes = dtype_bytes
         self.operators: dict[str, Operator] = {}
 

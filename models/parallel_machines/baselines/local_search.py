@@ -98,7 +98,7 @@ class PairSearch:
         jobs_of: Sequence[Sequence[int]],
         rng: np.random.Generator,
     ):
-        self.times_s = instance.processing_s
+        self.times_s: tuple[int, ...] = instance.processing_s
         self.rng = rng
         self.jobs_of: list[list[int]] = [list(jobs) for jobs in jobs_of]
         self.load_s: list[int] = [self._sum(jobs) for jobs in self.jobs_of]

@@ -41,17 +41,25 @@ class CumulativeModel:
         Jobs of each machine in a schedule, whose makespan is the horizon.
     """
 
+    instance: ParallelMachinesInstance
+    known: list[list[int]]
+    model: cp_model.CpModel
+
     def __init__(self, instance: ParallelMachinesInstance, known: list[list[int]]):
         self.instance, self.known = instance, known
-        self.p = instance.processing_s
+        self.p: tuple[int, ...] = instance.processing_s
         self.J = range(len(self.p))
         self.horizon_s: int = makespan_s(instance, known)
         self.model = m = cp_model.CpModel()
-        self.start = [m.new_int_var(0, self.horizon_s - self.p[j], f"a[{j}]") for j in self.J]
-        self.run = [
+        self.start: list[cp_model.IntVar] = [
+            m.new_int_var(0, self.horizon_s - self.p[j], f"a[{j}]") for j in self.J
+        ]
+        self.run: list[cp_model.IntervalVar] = [
             m.new_fixed_size_interval_var(self.start[j], self.p[j], f"run[{j}]") for j in self.J
         ]
-        self.makespan = m.new_int_var(combinatorial_bound(instance), self.horizon_s, "C")
+        self.makespan: cp_model.IntVar = m.new_int_var(
+            combinatorial_bound(instance), self.horizon_s, "C"
+        )
         m.minimize(self.makespan)
 
     def machines_are_not_overbooked(self) -> None:

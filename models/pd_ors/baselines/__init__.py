@@ -8,7 +8,7 @@
 from gadgetopt.system.declaration import Method, Parts
 
 part: Parts = Parts(__name__)
-progresses = ("auto", "exact", "quantised", "samples")
+progresses: tuple[str, ...] = ("auto", "exact", "quantised", "samples")
 
 METHODS = (
     Method(

@@ -44,8 +44,8 @@ class Cluster:
     """
 
     def __init__(self, room: Ints, pointer: int = 0):
-        self.room = room.copy()
-        self.pointer = pointer
+        self.room: Ints = room.copy()
+        self.pointer: int = pointer
 
     def next_with(self, demand: Ints) -> int | None:
         """Return the first machine with room for a demand, from the pointer on; None if none."""

@@ -69,7 +69,7 @@ class RestrictedMaster:
         self._instance = instance
         self.classes: Classes = Classes(instance.terms.jobs[0])
         capacity = self.classes.capacity * self.classes.count[:, None]
-        self.shape = (instance.horizon_slots, *capacity.shape)
+        self.shape: tuple[int, ...] = (instance.horizon_slots, *capacity.shape)
         self._capacity: Floats = np.broadcast_to(capacity, self.shape).astype(np.float64)
         self._jobs = len(instance.jobs)
         self._rows = int(np.prod(self.shape))

@@ -36,6 +36,7 @@ from ..formulations.aggregated import (
 from ..instance import PdOrsInstance, PdOrsSolution
 from ..subproblems.machine_patterns import SERVER, WORKER, Cut
 from ..subproblems.slot_packing import Item
+from ..terms import JobTerms
 
 #: Completion slot of every accepted job.
 Deadlines = Mapping[int, int]
@@ -66,7 +67,7 @@ class AggregatedMip:
 
     def __init__(self, instance: PdOrsInstance):
         self.instance = instance
-        self.jobs = {job.index: job for job in useful_jobs(instance)}
+        self.jobs: dict[int, JobTerms] = {job.index: job for job in useful_jobs(instance)}
         self.completions: dict[int, tuple[int, ...]] = {
             i: completions(job) for i, job in self.jobs.items()
         }

@@ -85,7 +85,7 @@ class DeadlineSchedules:
         self._checks = SlotChecks(instance.terms, self._clock)
         self.price: Floats = np.zeros((instance.horizon_slots, *instance.terms.capacity.shape))
         #: Schedules looked for.
-        self.tried = 0
+        self.tried: int = 0
         self._core_clock = self._clock
 
     def find(self, deadlines: Deadlines, attempts: int, prove_s: float = 0.0) -> Verdict:

@@ -95,16 +95,24 @@ class HorizonModel:
         If there are too many triples of job, machine and slot, as for `compact`.
     """
 
+    clock: Clock
+    instance: PdOrsInstance
+    jobs: list[JobTerms]
+
     def __init__(self, instance: PdOrsInstance, jobs: list[JobTerms], clock: Clock):
         self.instance, self.jobs, self.clock = instance, jobs, clock
         self.H = range(len(instance.machines))
         self.D = {job.index: completions(job) for job in jobs}
-        self.slots = {job.index: range(job.arrival, self.D[job.index][-1] + 1) for job in jobs}
+        self.slots: dict[int, range] = {
+            job.index: range(job.arrival, self.D[job.index][-1] + 1) for job in jobs
+        }
         refuse_too_many(len(self.H) * sum(map(len, self.slots.values())))
         self.work: dict[int, WholeWork] = {job.index: whole_work(job) for job in jobs}
-        self.model = cp_model.CpModel()
+        self.model: cp_model.CpModel = cp_model.CpModel()
         new = self.model.new_bool_var
-        self.y = {(i, t): new(f"y[{i},{t}]") for i in self.D for t in self.D[i]}
+        self.y: dict[tuple[int, int], cp_model.IntVar] = {
+            (i, t): new(f"y[{i},{t}]") for i in self.D for t in self.D[i]
+        }
         self.z: dict[tuple[int, int, int], cp_model.IntVar] = {}
         self.q: dict[tuple[int, int], cp_model.IntVar] = {}
         self.internal: dict[tuple[int, int, int], tuple[cp_model.IntVar, cp_model.IntVar]] = {}

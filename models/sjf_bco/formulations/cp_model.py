@@ -36,6 +36,7 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
 
 from ..instance import SjfBcoInstance, SjfBcoSolution
+from ..rates import RateTable
 from ..size_limits import refuse_many_slots
 from ..subproblems.symmetry import (
     equal_servers,
@@ -74,36 +75,50 @@ class ScheduleModel:
         model is complete.
     """
 
+    horizon: int
+    instance: SjfBcoInstance
+    model: cp_model.CpModel
+
     def __init__(self, instance: SjfBcoInstance, horizon: int, clock: Clock | None = None):
         self.instance, self.horizon = instance, horizon
         self.clock = clock
-        self.rates = instance.rates
+        self.rates: RateTable = instance.rates
         self.J, self.S = range(len(instance.jobs)), range(len(instance.server_gpus))
         self.J2 = [j for j in self.J if self.rates.server_counts(j)[-1] >= 2]
         self.model = m = cp_model.CpModel()
         rho = [int(d) for d in self.rates.exec_min]
-        self.start = [m.new_int_var(0, horizon - rho[j], f"a[{j}]") for j in self.J]
-        self.duration = [m.new_int_var(rho[j], horizon, f"d[{j}]") for j in self.J]
-        self.end = [m.new_int_var(rho[j], horizon, f"e[{j}]") for j in self.J]
-        self.interval = [
+        self.start: list[cp_model.IntVar] = [
+            m.new_int_var(0, horizon - rho[j], f"a[{j}]") for j in self.J
+        ]
+        self.duration: list[cp_model.IntVar] = [
+            m.new_int_var(rho[j], horizon, f"d[{j}]") for j in self.J
+        ]
+        self.end: list[cp_model.IntVar] = [
+            m.new_int_var(rho[j], horizon, f"e[{j}]") for j in self.J
+        ]
+        self.interval: list[cp_model.IntervalVar] = [
             m.new_interval_var(self.start[j], self.duration[j], self.end[j], f"run[{j}]")
             for j in self.J
         ]
-        self.y = {
+        self.y: dict[tuple[int, int], cp_model.IntVar] = {
             (j, s): m.new_int_var(
                 0, min(instance.server_gpus[s], self.rates.gpus[j]), f"y[{j},{s}]"
             )
             for j in self.J
             for s in self.S
         }
-        self.uses = {js: m.new_bool_var(f"u{list(js)}") for js in self.y}
-        self.count = {
+        self.uses: dict[tuple[int, int], cp_model.IntVar] = {
+            js: m.new_bool_var(f"u{list(js)}") for js in self.y
+        }
+        self.count: dict[tuple[int, int], cp_model.IntVar] = {
             (j, r): m.new_bool_var(f"R[{j},{r}]")
             for j in self.J
             for r in self.rates.server_counts(j)
         }
-        self.network = {(j, s): m.new_bool_var(f"n[{j},{s}]") for j in self.J2 for s in self.S}
-        self.makespan = m.new_int_var(0, horizon, "makespan")
+        self.network: dict[tuple[int, int], cp_model.IntVar] = {
+            (j, s): m.new_bool_var(f"n[{j},{s}]") for j in self.J2 for s in self.S
+        }
+        self.makespan: cp_model.IntVar = m.new_int_var(0, horizon, "makespan")
         m.minimize(self.makespan)
 
     def _check_time(self) -> None:

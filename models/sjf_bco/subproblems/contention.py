@@ -30,7 +30,7 @@ class SimulationClock:
 
     def __init__(self, instance: SjfBcoInstance):
         jobs = len(instance.jobs)
-        self.now = 0
+        self.now: int = 0
         self.completion: list[int | None] = [None] * jobs
         self._rate_of = instance.rates.rate
         self._local_slots = instance.rates.local_slots

@@ -56,10 +56,13 @@ class Batch:
         If the cluster has too many GPUs to list.
     """
 
+    est_lower: Fraction
+    est_upper: Fraction
+
     def __init__(self, instance: SjfBcoInstance):
         refuse_many_gpus(instance)
         self.instance = instance
-        self.gpus = instance.rates.gpus
+        self.gpus: list[int] = instance.rates.gpus
         estimates = estimated_slots(instance)
         self.denominator: int = math.lcm(*{e.denominator for e in estimates})
         self.est: list[int] = [e.numerator * (self.denominator // e.denominator) for e in estimates]

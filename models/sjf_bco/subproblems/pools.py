@@ -20,6 +20,10 @@ class LeastLoaded:
     have been used are in a heap with key load * N + GPU.
     """
 
+    batch: Batch
+    limit: int
+    load: list[int]
+
     def __init__(
         self,
         batch: Batch,
@@ -32,7 +36,7 @@ class LeastLoaded:
         self.batch, self.load, self.limit = batch, load, limit
         self.n: int = batch.total_gpus
         # Unopened servers have the GPUs from first_gpu[unopened] on, all free and without load.
-        self.unopened = 0 if opened_first else len(batch.instance.server_gpus)
+        self.unopened: int = 0 if opened_first else len(batch.instance.server_gpus)
         idle = [] if opened_first else list(free)
         # GPUs without load come first and in order, so they need no heap.
         self.fresh: deque[int] = deque(sorted(g for g in idle if not load[g]))
@@ -89,6 +93,10 @@ class LeastLoadedServers:
     keeps its shortlist. Mean loads are compared as integers: the sum of loads times lcm(O) / O_s.
     Takes O(n log n) per job for n GPUs on the shortlist.
     """
+
+    batch: Batch
+    limit: int
+    load: list[int]
 
     def __init__(self, batch: Batch, load: list[int], limit: int, free: Iterable[int]):
         self.batch, self.load, self.limit = batch, load, limit
@@ -153,6 +161,10 @@ class FirstFit:
     the next GPU within the limit is found in O(log N).
     """
 
+    batch: Batch
+    limit: int
+    load: list[int]
+
     def __init__(self, batch: Batch, load: list[int], limit: int, free: Iterable[int]):
         self.batch, self.load, self.limit = batch, load, limit
         self.leaves: int = 1 << (batch.total_gpus - 1).bit_length()
@@ -204,6 +216,12 @@ class RandomGpus:
     With `by_server` the servers come in random order, and random GPUs of each are taken until the
     job has enough. Otherwise all sets of G_j candidates are equally likely (both reconstructed).
     """
+
+    batch: Batch
+    limit: int
+    load: list[int]
+    by_server: bool
+    rng: np.random.Generator
 
     def __init__(
         self,

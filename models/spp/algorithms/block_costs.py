@@ -44,6 +44,11 @@ class BlockCosts:
         If there are too many GPUs.
     """
 
+    instance: SppInstance
+    order: list[int]
+    num_gpus: int
+    num_layers: int
+
     def __init__(self, instance: SppInstance, order: Sequence[int]):
         if len(order) > MOST_GPUS:
             raise ModelRefused(f"cluster: {len(order)} GPUs, expected at most {MOST_GPUS}")
@@ -54,7 +59,7 @@ class BlockCosts:
         forward = np.array([x.fwd_time_s for x in layers])
         backward = np.array([x.bwd_time_s for x in layers])
         self._backward_s = _sums(backward)
-        self.work_s = self._M * _sums(forward * (1 + options.recompute) + backward)
+        self.work_s: Floats = self._M * _sums(forward * (1 + options.recompute) + backward)
         self._param_bytes = _sums(np.array([x.param_bytes for x in layers]))
         act = np.array([x.act_bytes for x in layers])
         grad = np.array([x.act_bytes if x.grad_bytes is None else x.grad_bytes for x in layers])
@@ -102,8 +107,8 @@ class BlockCosts:
     def _fill_blocks(self) -> None:
         instance, order, V = self.instance, self.order, self.num_gpus
         speeds = _sums(np.array([float(instance.cluster.gpu_speeds[v]) for v in order]))
-        self.speed = np.ones((V + 1, V + 1))
-        self.allreduce_s_per_byte = np.zeros((V + 1, V + 1))
+        self.speed: Floats = np.ones((V + 1, V + 1))
+        self.allreduce_s_per_byte: Floats = np.zeros((V + 1, V + 1))
         self._transfer_s_per_byte: list[list[Floats]] = [[] for _ in range(V + 1)]
         self._inside = bandwidth_matrix(instance)[np.ix_(order, order)]
         for i in range(1, V + 1):

@@ -73,10 +73,13 @@ class Prm:
         Entries of the tables so far.
     """
 
+    costs: BlockCosts
+    use_all_gpus: bool
+
     def __init__(self, costs: BlockCosts, *, use_all_gpus: bool = True):
         self.costs, self.use_all_gpus = costs, use_all_gpus
-        self.stages = 1
-        self.states = 0
+        self.stages: int = 1
+        self.states: int = 0
         self._upper_s = math.inf
         L, V = costs.num_layers, costs.num_gpus
         self._least, self._most = np.ones(V + 1, dtype=int), np.full(V + 1, L)

@@ -61,6 +61,13 @@ class JointModel:
         Only makespans of at most this many ticks are wanted.
     """
 
+    horizon: int
+    instance: SppInstance
+    tick_s: Fraction
+    model: cp_model.CpModel
+    Cb: list[cp_model.IntVar]
+    Cf: list[cp_model.IntVar]
+
     def __init__(self, instance: SppInstance, stages: int, tick_s: Fraction, horizon: int):
         self.instance, self.S, self.tick_s, self.horizon = instance, stages, tick_s, horizon
         self.L, self.M = instance.num_layers, instance.num_microbatches
@@ -71,15 +78,27 @@ class JointModel:
         def times(name: str, numbers: range) -> list[cp_model.IntVar]:
             return [m.new_int_var(0, horizon, f"{name}[{n}]") for n in numbers]
 
-        self.cut = [m.new_int_var(n + 1, self.L - stages + n + 1, f"c[{n}]") for n in N]
-        self.gpus = [m.new_int_var(0, len(self.sets) - 1, f"g[{n}]") for n in N]
+        self.cut: list[cp_model.IntVar] = [
+            m.new_int_var(n + 1, self.L - stages + n + 1, f"c[{n}]") for n in N
+        ]
+        self.gpus: list[cp_model.IntVar] = [
+            m.new_int_var(0, len(self.sets) - 1, f"g[{n}]") for n in N
+        ]
         self.F, self.B, self.A = times("F", N), times("B", N), times("A", N)
         self.Cf, self.Cb = times("Cf", C), times("Cb", C)
-        self.f = [self.Cf[q // 2] if q % 2 else self.F[q // 2] for q in range(2 * stages - 1)]
-        self.b = [self.Cb[q // 2] if q % 2 else self.B[q // 2] for q in range(2 * stages - 1)]
-        self.fwd = [[m.new_int_var(0, horizon, "") for _ in range(self.M)] for _ in self.f]
-        self.bwd = [[m.new_int_var(0, horizon, "") for _ in range(self.M)] for _ in self.f]
-        self.makespan = m.new_int_var(0, horizon, "T")
+        self.f: list[cp_model.IntVar] = [
+            self.Cf[q // 2] if q % 2 else self.F[q // 2] for q in range(2 * stages - 1)
+        ]
+        self.b: list[cp_model.IntVar] = [
+            self.Cb[q // 2] if q % 2 else self.B[q // 2] for q in range(2 * stages - 1)
+        ]
+        self.fwd: list[list[cp_model.IntVar]] = [
+            [m.new_int_var(0, horizon, "") for _ in range(self.M)] for _ in self.f
+        ]
+        self.bwd: list[list[cp_model.IntVar]] = [
+            [m.new_int_var(0, horizon, "") for _ in range(self.M)] for _ in self.f
+        ]
+        self.makespan: cp_model.IntVar = m.new_int_var(0, horizon, "T")
         m.minimize(self.makespan)
 
     def stages_have_their_times(self) -> None:

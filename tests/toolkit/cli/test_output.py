@@ -23,13 +23,6 @@ def gadgetopt(arguments, **more):
     return subprocess.run(command, text=True, check=False, stderr=subprocess.PIPE, **more)
 
 
-def test_without_a_command_the_help_is_printed(cli):
-    code, out, err = cli()
-    assert (code, err) == (0, "")
-    assert out == cli("--help")[1]
-    assert len(out.splitlines()) > 15
-
-
 @pytest.fixture
 def store(tiny, tmp_path, cli):
     path = tmp_path / "runs.sqlite"

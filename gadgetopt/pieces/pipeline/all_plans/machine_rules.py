@@ -30,6 +30,9 @@ class MachineRules:
     free GPUs have mark 0: no transfer between two of their GPUs can follow.
     """
 
+    cluster: TwoLevelCluster
+    instance: PipelineInstance
+
     def __init__(self, instance: PipelineInstance):
         cluster = instance.cluster
         assert isinstance(cluster, TwoLevelCluster)

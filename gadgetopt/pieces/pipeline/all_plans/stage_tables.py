@@ -183,6 +183,10 @@ class Completions:
         By free GPUs, replicas of the last stage (0: none yet), and layers done.
     """
 
+    u: Ints
+    v: Ints
+    w: Ints
+
     def __init__(self, tables: StageTables):
         self.tables = tables
         instance = tables.instance

@@ -44,19 +44,25 @@ _MOST_ENTRIES = 10**6
 class TablesModel:
     """The variables, and one method per family of constraints."""
 
+    instance: AdspRatesInstance
+    most: tuple[int, ...]
+    model: cp_model.CpModel
+
     def __init__(self, instance: AdspRatesInstance):
         self.instance, self.most = instance, instance.most_commits
         self.I = range(len(self.most))
         self.model = m = cp_model.CpModel()
-        self.n = [m.new_int_var(1, self.most[i], f"n[{i}]") for i in self.I]
-        self.c = m.new_int_var(1, instance.largest_equal_rate, "c")
+        self.n: list[cp_model.IntVar] = [m.new_int_var(1, self.most[i], f"n[{i}]") for i in self.I]
+        self.c: cp_model.IntVar = m.new_int_var(1, instance.largest_equal_rate, "c")
         period = decimal_rational(instance.check_period_s)
-        self.full = [period / decimal_rational(w.step_time_s) for w in instance.workers]
-        self.each = [
+        self.full: list[Fraction] = [
+            period / decimal_rational(w.step_time_s) for w in instance.workers
+        ]
+        self.each: list[Fraction] = [
             decimal_rational(w.comm_time_s) / decimal_rational(w.step_time_s)
             for w in instance.workers
         ]
-        self.unit = Fraction(1)
+        self.unit: Fraction = Fraction(1)
 
     def commits_stay_in_the_window(self) -> None:
         """(C3): the fairness window."""

@@ -106,6 +106,11 @@ def start(
 class SellerAndAdversary:
     """The two networks, the mean of the seller's and the best of its certified tables."""
 
+    answered: float
+    batch: int
+    game: AdversarialOnlinePolicyInstance
+    rounds: int
+
     def __init__(
         self,
         seed: int,

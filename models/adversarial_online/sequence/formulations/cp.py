@@ -23,7 +23,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 
 from ..instance import AdversarialOnlineSequenceInstance, AdversarialOnlineSequenceSolution
-from .amounts import amounts, check_unit_demand
+from .amounts import Amounts, amounts, check_unit_demand
 
 
 class SequenceModel:
@@ -37,10 +37,13 @@ class SequenceModel:
         If demands are not of one unit of one resource.
     """
 
+    k: int
+    model: cp_model.CpModel
+
     def __init__(self, instance: AdversarialOnlineSequenceInstance):
         check_unit_demand(instance)
         self.instance = instance
-        self.money = amounts(instance)
+        self.money: Amounts = amounts(instance)
         self.order: list[int] = sorted(
             range(len(instance.types)), key=lambda j: instance.types[j].value
         )
@@ -48,15 +51,21 @@ class SequenceModel:
         self.I, self.k = range(len(instance.policy)), instance.capacity[0]
         none = len(self.order)
         self.model = m = cp_model.CpModel()
-        self.y = [[m.new_bool_var(f"y[{t},{j}]") for j in self.J] for t in self.T]
-        self.absent = [m.new_bool_var(f"absent[{t}]") for t in self.T]
-        self.level = [m.new_int_var(0, none, f"level[{t}]") for t in self.T]
-        self.sold = [
+        self.y: list[list[cp_model.IntVar]] = [
+            [m.new_bool_var(f"y[{t},{j}]") for j in self.J] for t in self.T
+        ]
+        self.absent: list[cp_model.IntVar] = [m.new_bool_var(f"absent[{t}]") for t in self.T]
+        self.level: list[cp_model.IntVar] = [m.new_int_var(0, none, f"level[{t}]") for t in self.T]
+        self.sold: list[list[cp_model.IntVar]] = [
             [m.new_int_var(0, min(t, self.k), f"s[{i},{t}]") for t in range(len(self.T) + 1)]
             for i in self.I
         ]
-        self.buys = [[m.new_bool_var(f"b[{i},{t}]") for t in self.T] for i in self.I]
-        self.z = [[m.new_bool_var(f"z[{t},{j}]") for j in self.J] for t in self.T]
+        self.buys: list[list[cp_model.IntVar]] = [
+            [m.new_bool_var(f"b[{i},{t}]") for t in self.T] for i in self.I
+        ]
+        self.z: list[list[cp_model.IntVar]] = [
+            [m.new_bool_var(f"z[{t},{j}]") for j in self.J] for t in self.T
+        ]
 
     def requests_have_a_level(self) -> None:
         """Link the level of a request to its literals."""

@@ -24,18 +24,28 @@ from .retention import held_at_most
 class JointModel:
     """The variables, and one method per family of constraints."""
 
+    model: cp_model.CpModel
+
     def __init__(self, instance: CacheInstance):
         self.instance = instance
         self.requests_of: dict[int, list[int]] = repeated_nodes(instance)
         self.sizes: list[int] = batch_sizes(instance)
         self.T, self.P = range(len(instance.requests)), range(len(self.sizes))
-        self.inner = self.P[:-1]
+        self.inner: range = self.P[:-1]
         self.model = m = cp_model.CpModel()
         nodes = sorted(self.requests_of)
-        self.in_batch = {(t, p): m.new_bool_var(f"a[{t},{p}]") for t in self.T for p in self.P}
-        self.need = {(v, p): m.new_bool_var(f"n[{v},{p}]") for v in nodes for p in self.P}
-        self.kept = {(v, p): m.new_bool_var(f"k[{v},{p}]") for v in nodes for p in self.inner}
-        self.hit = {(v, p): m.new_bool_var(f"h[{v},{p}]") for v in nodes for p in self.inner}
+        self.in_batch: dict[tuple[int, int], cp_model.IntVar] = {
+            (t, p): m.new_bool_var(f"a[{t},{p}]") for t in self.T for p in self.P
+        }
+        self.need: dict[tuple[int, int], cp_model.IntVar] = {
+            (v, p): m.new_bool_var(f"n[{v},{p}]") for v in nodes for p in self.P
+        }
+        self.kept: dict[tuple[int, int], cp_model.IntVar] = {
+            (v, p): m.new_bool_var(f"k[{v},{p}]") for v in nodes for p in self.inner
+        }
+        self.hit: dict[tuple[int, int], cp_model.IntVar] = {
+            (v, p): m.new_bool_var(f"h[{v},{p}]") for v in nodes for p in self.inner
+        }
         once = sum(instance.miss_cost(v) for v in instance.frequency if v not in self.requests_of)
         uses = sum(instance.miss_cost(v) * x for (v, _), x in self.need.items())
         hits = sum(instance.miss_cost(v) * x for (v, _), x in self.hit.items())

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gadgetopt.numbers.arrays import Bools, Ints
 from gadgetopt.search.clock import Clock
@@ -107,6 +108,9 @@ class PrefixSearch:
         If the time is up; so do the methods, and where there are too many states.
     """
 
+    clock: Clock
+    most_states: int
+
     def __init__(
         self,
         batches: list[list[int]],
@@ -118,13 +122,13 @@ class PrefixSearch:
         self.capacity: int = min(capacity, len(self.incidence.nodes))
         self.clock, self.most_states = clock, most_states
         self.tables: SubsetTables = SubsetTables(self.incidence, self.capacity, clock)
-        self.states = 0
+        self.states: int = 0
         self._prepare(_FIRST_BUDGET)
 
     def _prepare(self, budget: int) -> None:
         """Compute the bottlenecks up to a budget."""
         self.prepared: int = min(budget, self.incidence.repeats)
-        self.bottleneck = self.tables.bottlenecks(self.prepared)
+        self.bottleneck: npt.NDArray[np.int16] = self.tables.bottlenecks(self.prepared)
 
     def root_bound(self) -> int:
         """Return a lower bound on the reloads of all orders."""

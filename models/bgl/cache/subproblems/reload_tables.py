@@ -54,8 +54,8 @@ class Incidence:
         self.num_batches: int = len(batches)
         self.words: int = max(1, -(-len(self.nodes) // 64))
         bit = {v: k for k, v in enumerate(self.nodes)}
-        self.batch = np.zeros((len(batches), self.words), dtype=np.uint64)
-        self.uses = np.zeros(len(self.nodes), dtype=np.uint64)
+        self.batch: npt.NDArray[np.uint64] = np.zeros((len(batches), self.words), dtype=np.uint64)
+        self.uses: npt.NDArray[np.uint64] = np.zeros(len(self.nodes), dtype=np.uint64)
         for b, nodes in enumerate(batches):
             for v in nodes:
                 if v in bit:
@@ -96,17 +96,23 @@ class SubsetTables:
         The sets of each size.
     """
 
+    capacity: int
+    clock: Clock
+    incidence: Incidence
+
     def __init__(self, incidence: Incidence, capacity: int, clock: Clock):
         self.incidence, self.capacity, self.clock = incidence, capacity, clock
         M = incidence.num_batches
         self.full: int = (1 << M) - 1
-        self.seen = np.zeros((1 << M, incidence.words), dtype=np.uint64)
+        self.seen: npt.NDArray[np.uint64] = np.zeros((1 << M, incidence.words), dtype=np.uint64)
         for b in range(M):
             self.seen[1 << b : 2 << b] = self.seen[: 1 << b] | incidence.batch[b]
-        self.live = bits(self.seen & self.seen[::-1]).astype(np.int16)
+        self.live: npt.NDArray[np.int16] = bits(self.seen & self.seen[::-1]).astype(np.int16)
         size = np.bitwise_count(np.arange(1 << M, dtype=np.uint32))
         by_size = np.argsort(size, kind="stable")
-        self.layers = np.split(by_size, np.cumsum(np.bincount(size, minlength=M + 1))[:-1])
+        self.layers: list[Ints] = np.split(
+            by_size, np.cumsum(np.bincount(size, minlength=M + 1))[:-1]
+        )
 
     def live_nodes(self, sets: Ints) -> Words:
         """Return the live nodes of sets, shape (n, W)."""

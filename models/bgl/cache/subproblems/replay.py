@@ -78,7 +78,7 @@ class Lfu:
     def __init__(self) -> None:
         self.times: dict[int, int] = {}
         self.of_times: dict[int, dict[int, None]] = {}
-        self.fewest = 1
+        self.fewest: int = 1
 
     def __contains__(self, node: int) -> bool:
         return node in self.times
@@ -127,10 +127,13 @@ class Cache:
         Nodes that have left since it was last emptied, in their order; also those too large.
     """
 
+    held: Held
+    instance: CacheInstance
+
     def __init__(self, instance: CacheInstance, capacity: int, held: Held):
         self.instance, self.held = instance, held
         self.unit: bool = instance.unit_sizes
-        self.room = capacity
+        self.room: int = capacity
         self.capacity = capacity
         self.left: list[int] = []
 

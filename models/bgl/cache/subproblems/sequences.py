@@ -16,6 +16,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
@@ -60,11 +61,15 @@ class Proximity:
     batch_size : int
     """
 
+    batch_size: int
+    graph: TrainingGraph
+    component: npt.NDArray[np.int32]
+
     def __init__(self, graph: TrainingGraph, batch_size: int):
         self.graph, self.batch_size = graph, batch_size
-        self.matrix = adjacency(graph)
+        self.matrix: csr_array = adjacency(graph)
         _, self.component = connected_components(self.matrix, directed=False)
-        self.request = np.full(graph.num_nodes, -1)
+        self.request: Ints = np.full(graph.num_nodes, -1)
         self.request[list(graph.train_nodes)] = np.arange(len(graph.train_nodes))
 
     def sequence(self, rng: np.random.Generator) -> Ints:

@@ -95,6 +95,10 @@ def matrix_nodes(instance: BglPartitionInstance) -> Ints:
 class Descent:
     """Rows of unit length, the diagonal and the prices that follow from them."""
 
+    instance: BglPartitionInstance
+    nodes: Ints
+    n: int
+
     def __init__(self, instance: BglPartitionInstance, nodes: Ints, rng: np.random.Generator):
         self.instance, self.nodes = instance, nodes
         n = self.n = len(nodes)
@@ -103,22 +107,22 @@ class Descent:
         weights = instance.pair_weights
         a, b = at[weights.first], at[weights.second]
         inside = (a >= 0) & (b >= 0)
-        self.weight = np.zeros((n, n))
-        self.unit = float(max(1, weights.scaled.max()))
+        self.weight: Floats = np.zeros((n, n))
+        self.unit: float = float(max(1, weights.scaled.max()))
         self.weight[a[inside], b[inside]] = weights.scaled[inside] / self.unit
         self.weight += self.weight.T
         trained = np.isin(nodes, np.array(instance.train_nodes))
-        self.t = trained.astype(float)
+        self.t: Floats = trained.astype(float)
         k = instance.used_parts
         r = int(trained.sum())
         self.k = k
-        self.most_train = _relaxed(largest_square_sum(r, instance.train_cap), r, k)
-        self.most_nodes = _relaxed(largest_square_sum(n, instance.node_cap), n, k)
+        self.most_train: float = _relaxed(largest_square_sum(r, instance.train_cap), r, k)
+        self.most_nodes: float = _relaxed(largest_square_sum(n, instance.node_cap), n, k)
         rank = min(n, 2 + int(np.sqrt(2 * n)))
-        self.rows = rng.normal(size=(n, rank))
+        self.rows: Floats = rng.normal(size=(n, rank))
         self.rows /= np.linalg.norm(self.rows, axis=1, keepdims=True)
-        self.train_price = float(self.weight.sum()) / n
-        self.node_price = 0.0
+        self.train_price: float = float(self.weight.sum()) / n
+        self.node_price: float = 0.0
 
     def sweep(self) -> float:
         """Move every row once and adjust the prices; return how far rows moved at most."""

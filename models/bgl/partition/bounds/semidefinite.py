@@ -97,18 +97,21 @@ def semidefinite(
 class Relaxation:
     """The semidefinite program with the cuts so far, and its last point."""
 
+    lp: CutLp
+    n: int
+
     def __init__(self, lp: CutLp, cuts: list[Cut]):
         self.lp, self.n = lp, len(lp.nodes)
-        self.parts = lp.caps.parts
+        self.parts: int = lp.caps.parts
         weight = np.zeros((self.n, self.n))
         a, b = lp.ends[: lp.weighted].T
         weight[a, b] = weight[b, a] = np.array(list(lp.weights.values())) / lp.unit
-        self.laplacian = np.diag(weight.sum(axis=1)) - weight
+        self.laplacian: Floats = np.diag(weight.sum(axis=1)) - weight
         self.cuts: list[Cut] = []
         self.entries: list[tuple[Floats, Floats, float, float]] = []
         n = self.n
         none = np.zeros(0)
-        self.point = Point(np.eye(n), np.zeros((n, n)), none, none)
+        self.point: Point = Point(np.eye(n), np.zeros((n, n)), none, none)
         self._add(cuts)
 
     def _add(self, cuts: list[Cut]) -> int:

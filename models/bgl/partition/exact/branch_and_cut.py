@@ -108,6 +108,11 @@ class Cases:
         If there are too many pairs.
     """
 
+    instance: BglPartitionInstance
+    rng: np.random.Generator
+    search: Search[BglPartitionSolution]
+    weighted: Weighted
+
     def __init__(
         self,
         instance: BglPartitionInstance,
@@ -118,9 +123,9 @@ class Cases:
     ):
         self.instance, self.weighted, self.search, self.rng = instance, weighted, search, rng
         self.clock = clock
-        self.lp = CutLp(instance)
-        self.scale = instance.pair_weights.scale
-        self.tree = [_Case({}, Leaf(), 0)]
+        self.lp: CutLp = CutLp(instance)
+        self.scale: int = instance.pair_weights.scale
+        self.tree: list[_Case] = [_Case({}, Leaf(), 0)]
 
     def run(self, most_cases: int = MOST_CASES) -> None:
         """Solve the root and split cases, the one of the least bound first."""

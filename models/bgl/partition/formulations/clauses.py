@@ -80,12 +80,18 @@ class Units:
 class ClauseModel:
     """The variables, and one method per family of constraints."""
 
+    model: cp_model.CpModel
+
     def __init__(self, units: Units):
         self.units = units
         self.model = m = cp_model.CpModel()
         self.V, self.I = range(len(units.nodes)), range(units.parts)
-        self.x = [[m.new_bool_var(f"x[{v},{i}]") for i in self.I] for v in self.V]
-        self.y = {pair: m.new_bool_var(f"y{list(pair)}") for pair in units.weights}
+        self.x: list[list[cp_model.IntVar]] = [
+            [m.new_bool_var(f"x[{v},{i}]") for i in self.I] for v in self.V
+        ]
+        self.y: dict[tuple[int, int], cp_model.IntVar] = {
+            pair: m.new_bool_var(f"y{list(pair)}") for pair in units.weights
+        }
         m.minimize(sum(w * self.y[pair] for pair, w in units.weights.items()))
 
     def every_unit_has_a_part(self) -> None:

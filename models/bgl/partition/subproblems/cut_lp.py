@@ -51,12 +51,14 @@ class CutLp:
     """
 
     def __init__(self, instance: BglPartitionInstance):
-        self.caps = Caps.of(instance)
-        self.weights = weights_of(instance)
+        self.caps: Caps = Caps.of(instance)
+        self.weights: dict[Pair, int] = weights_of(instance)
         self.nodes: Ints = np.array(sorted({v for p in self.weights for v in p}), dtype=np.int64)
         at = {v: i for i, v in enumerate(self.nodes.tolist())}
         self.at = at
-        self.trained = np.array([at[v] for v in instance.train_nodes if v in at], dtype=np.int64)
+        self.trained: Ints = np.array(
+            [at[v] for v in instance.train_nodes if v in at], dtype=np.int64
+        )
         self.trained.sort()
         r = len(self.trained)
         if len(self.weights) + r * (r - 1) // 2 > MOST_COLUMNS:
@@ -68,15 +70,15 @@ class CutLp:
         known = set(listed)
         listed += [p for p in combinations(self.trained.tolist(), 2) if p not in known]
         self.ends: Ints = np.array(listed, dtype=np.int64).reshape(-1, 2)
-        self.weighted = len(self.weights)
+        self.weighted: int = len(self.weights)
         n = len(self.nodes)
-        self.column = np.full((n, n), -1, dtype=np.int64)
+        self.column: Ints = np.full((n, n), -1, dtype=np.int64)
         a, b = self.ends.T
         self.column[a, b] = self.column[b, a] = np.arange(len(listed))
-        self.unit = float(max(self.weights.values(), default=1) or 1)
+        self.unit: float = float(max(self.weights.values(), default=1) or 1)
         cost = np.zeros(len(listed))
         cost[: self.weighted] = np.array(list(self.weights.values()), dtype=float) / self.unit
-        self.lp = PersistentLp("min")
+        self.lp: PersistentLp = PersistentLp("min")
         self.lp.add_columns(cost, np.zeros(len(listed)), np.ones(len(listed)))
         self.cuts: list[Cut] = []
         self.inequalities: list[Inequality] = []

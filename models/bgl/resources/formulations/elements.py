@@ -30,9 +30,11 @@ _MOST_PAIRS = 200_000
 class ElementModel:
     """The variables, and one method per family of constraints."""
 
+    model: cp_model.CpModel
+
     def __init__(self, instance: ResourcesInstance):
         self.instance = instance
-        self.whole = {
+        self.whole: dict[str, int] = {
             "request": instance.store_cores,
             "construct": instance.store_cores,
             "process": instance.worker_cores,
@@ -59,8 +61,10 @@ class ElementModel:
         self.values: list[Fraction] = sorted(t for t in values if t >= instance.fixed_s)
         self.rank: dict[Fraction, int] = {t: k for k, t in enumerate(self.values)}
         self.model = m = cp_model.CpModel()
-        self.share = {k: m.new_int_var(1, whole - 1, k) for k, whole in self.whole.items()}
-        self.slowest = m.new_int_var(0, len(self.values) - 1, "slowest")
+        self.share: dict[str, cp_model.IntVar] = {
+            k: m.new_int_var(1, whole - 1, k) for k, whole in self.whole.items()
+        }
+        self.slowest: cp_model.IntVar = m.new_int_var(0, len(self.values) - 1, "slowest")
         m.minimize(self.slowest)
 
     def shares_fit(self) -> None:

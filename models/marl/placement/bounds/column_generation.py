@@ -86,11 +86,14 @@ class ColumnGeneration:
     clock : Clock
     """
 
+    clock: Clock
+    terms: Terms
+
     def __init__(self, terms: Terms, clock: Clock):
         self.terms, self.clock = terms, clock
         self.searches: list[ContentSearch] = [ContentSearch(terms, kind) for kind in terms.kinds]
         self.columns: list[tuple[int, Contents]] = []
-        self.rounds = 0
+        self.rounds: int = 0
         lots, kinds = len(terms.lots), len(terms.kinds)
         self._cost = np.zeros(0)
         self._unit = max(1e-9, float(terms.base_s) / max(1, int(terms.tasks.sum())))

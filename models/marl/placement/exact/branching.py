@@ -73,9 +73,14 @@ class ContentPool:
         Kind and contents.
     """
 
+    contents: Columns
+    terms: Terms
+    gang: Ints
+    tau: Floats
+
     def __init__(self, terms: Terms, contents: Columns):
         self.terms, self.contents = terms, contents
-        self.gangs = np.flatnonzero(terms.gang)
+        self.gangs: Ints = np.flatnonzero(terms.gang)
         number = np.full(len(terms.lots), -1)
         number[self.gangs] = np.arange(len(self.gangs))
         # Costs are in units of the mean cost of a task, for the solver.
@@ -105,9 +110,9 @@ class ContentPool:
             first += len(some)
         self.cost: Floats = np.concatenate(costs)
         self.gang, self.tau = np.concatenate(of_entry), np.concatenate(tau_of_entry)
-        self.column = np.concatenate(column_of_entry)
+        self.column: Ints = np.concatenate(column_of_entry)
         shape = (lots + kinds + len(self.gangs), first)
-        self.matrix = csc_array(
+        self.matrix: csc_array = csc_array(
             (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=shape
         )
         self.matrix.eliminate_zeros()
@@ -141,7 +146,7 @@ class ContentPool:
         self._in: Ints = np.zeros(0, dtype=np.int64)
         self._is_in = np.zeros(first, dtype=np.bool_)
         #: Nodes whose program was solved.
-        self.nodes = 0
+        self.nodes: int = 0
 
     def root(self, bound: float) -> Node:
         """Return the node of all placements."""

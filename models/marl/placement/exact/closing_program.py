@@ -86,6 +86,9 @@ class ClosingProgram:
         Leave racks out: a relaxation where they matter.
     """
 
+    folded: bool
+    terms: Terms
+
     def __init__(
         self, terms: Terms, contents: Sequence[tuple[int, Contents]], *, folded: bool
     ) -> None:

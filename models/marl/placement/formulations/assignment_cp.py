@@ -30,6 +30,7 @@ from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
+from ...subproblems.cluster import Job
 from ..instance import PlacementInstance, PlacementSolution
 from .assignment import MOST_TRIPLES, check_additive, most_slowdown
 
@@ -45,18 +46,28 @@ class AssignmentModel:
     instance : PlacementInstance
     """
 
+    instance: PlacementInstance
+    jobs: tuple[Job, ...]
+    model: cp_model.CpModel
+
     def __init__(self, instance: PlacementInstance):
         self.instance, self.jobs = instance, instance.jobs
         self.J, self.S = range(len(instance.jobs)), range(len(instance.servers))
         self.model = m = cp_model.CpModel()
         fit = instance.most_tasks
-        self.x = [[m.new_int_var(0, fit(j, s), f"x[{j},{s}]") for s in self.S] for j in self.J]
-        self.w = [[m.new_bool_var(f"w[{j},{s}]") for s in self.S] for j in self.J]
-        self.rho = [{r: m.new_bool_var(f"rho[{j},{r}]") for r in instance.racks} for j in self.J]
-        self.mu = [m.new_bool_var(f"mu[{j}]") for j in self.J]
-        self.chi = [m.new_bool_var(f"chi[{j}]") for j in self.J]
+        self.x: list[list[cp_model.IntVar]] = [
+            [m.new_int_var(0, fit(j, s), f"x[{j},{s}]") for s in self.S] for j in self.J
+        ]
+        self.w: list[list[cp_model.IntVar]] = [
+            [m.new_bool_var(f"w[{j},{s}]") for s in self.S] for j in self.J
+        ]
+        self.rho: list[dict[int, cp_model.IntVar]] = [
+            {r: m.new_bool_var(f"rho[{j},{r}]") for r in instance.racks} for j in self.J
+        ]
+        self.mu: list[cp_model.IntVar] = [m.new_bool_var(f"mu[{j}]") for j in self.J]
+        self.chi: list[cp_model.IntVar] = [m.new_bool_var(f"chi[{j}]") for j in self.J]
         self.unit: int = instance.alpha_scale
-        self.sigma = [
+        self.sigma: list[cp_model.IntVar] = [
             m.new_int_var(0, int(most_slowdown(instance, j) * self.unit), f"sigma[{j}]")
             for j in self.J
         ]

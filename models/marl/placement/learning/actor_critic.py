@@ -78,6 +78,15 @@ class ActorCritic(Cloning):
         Share of random decisions among those allowed, in the first update and in the last.
     """
 
+    episodes: int
+    updates: int
+    cooperation: float
+    discount: float
+    entropy: float
+    explore: float
+    rounds: int
+    explore_last: float
+
     def __init__(
         self,
         cloning: tuple[Any, ...],

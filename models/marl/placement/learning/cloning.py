@@ -18,6 +18,7 @@ from gadgetopt.pieces.networks import Adam, torch_on_one_core
 from ...subproblems.learned import network
 from ...subproblems.learned.policies import Network, Team
 from ...subproblems.orders import Order
+from ..instance import PlacementInstance
 from .examples import Lessons, excess, held_out_batches
 
 #: Stream of random numbers of the first weights, beside those of the rounds.
@@ -66,6 +67,14 @@ class Cloning:
         best look.
     """
 
+    batch: int
+    seed: int
+    team: Team
+    epochs: int
+    examples_per_round: int
+    best: dict[str, Floats]
+    best_excess: float
+
     def __init__(
         self,
         seed: int,
@@ -83,15 +92,17 @@ class Cloning:
     ):
         self._torch = torch_on_one_core()
         self.seed, self.team, self.batch = seed, team, batch
-        self.cluster = (racks, servers_per_rack)
-        self.lessons = Lessons(seed, team, racks, example_servers_per_rack, examples)
+        self.cluster: tuple[int, int] = (racks, servers_per_rack)
+        self.lessons: Lessons = Lessons(seed, team, racks, example_servers_per_rack, examples)
         self.examples_per_round, self.epochs = examples_per_round, epochs
-        self.lesson_rounds = -(-examples // examples_per_round) if epochs else 0
-        self.rounds = self.lesson_rounds + epochs
+        self.lesson_rounds: int = -(-examples // examples_per_round) if epochs else 0
+        self.rounds: int = self.lesson_rounds + epochs
         self.check_every = check_every
-        self.held_out = held_out_batches(seed, held_out, racks, servers_per_rack)
+        self.held_out: list[PlacementInstance] = held_out_batches(
+            seed, held_out, racks, servers_per_rack
+        )
         weights = network.start(np.random.default_rng([seed, _WEIGHTS]))
-        self.adam = Adam(weights, learning_rate)
+        self.adam: Adam = Adam(weights, learning_rate)
         self.best, self.best_excess = weights, np.inf
 
     def round(self, k: int, rng: np.random.Generator) -> Mapping[str, float]:

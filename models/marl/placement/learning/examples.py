@@ -198,6 +198,12 @@ class Lessons:
         Of batches.
     """
 
+    number: int
+    seed: int
+    team: Team
+    racks: int
+    servers_per_rack: int
+
     def __init__(self, seed: int, team: Team, racks: int, servers_per_rack: int, number: int):
         self.seed, self.team, self.number = seed, team, number
         self.racks, self.servers_per_rack = racks, servers_per_rack

@@ -60,6 +60,13 @@ def linear(
 class LinearTraining:
     """Multinomial logistic regression in rounds; parameters are those of `linear`."""
 
+    examples_per_round: int
+    lessons: Lessons
+    learning_rate: float
+    steps: int
+    check_every: int
+    held_out: list[Any]
+
     def __init__(
         self,
         lessons: Lessons,

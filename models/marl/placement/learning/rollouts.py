@@ -83,6 +83,15 @@ class Rollouts(Cloning):
         Weight of the entropy, and share of random decisions in the runs that lead to those tried.
     """
 
+    batches: int
+    choices: int
+    decisions: int
+    rate_after: float
+    steps: int
+    entropy: float
+    explore: float
+    rounds: int
+
     def __init__(
         self,
         cloning: tuple[Any, ...],

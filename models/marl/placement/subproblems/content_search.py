@@ -68,6 +68,13 @@ class ContentSearch:
     kind : Kind
     """
 
+    kind: Kind
+    terms: Terms
+    lot: Ints
+    n: Ints
+    own: Ints
+    weight: Ints
+
     def __init__(self, terms: Terms, kind: Kind):
         self.terms, self.kind = terms, kind
         per_task = terms.instance.per_task
@@ -79,13 +86,13 @@ class ContentSearch:
         table = np.array(rows, dtype=np.int64).reshape(-1, 4)
         self.lot, self.n, self.weight, self.own = table.T
         lots = self.lot
-        self.type = terms.type[lots]
-        self.gpus = self.n * np.array([lot.gpus for lot in terms.lots], dtype=np.int64)[lots]
-        self.cpus = self.n * np.array([lot.cpus for lot in terms.lots], dtype=np.int64)[lots]
+        self.type: Ints = terms.type[lots]
+        self.gpus: Ints = self.n * np.array([lot.gpus for lot in terms.lots], dtype=np.int64)[lots]
+        self.cpus: Ints = self.n * np.array([lot.cpus for lot in terms.lots], dtype=np.int64)[lots]
         # Seconds per unit of slowdown, and of communication.
         part = np.where(terms.gang[lots], self.n / np.maximum(1, terms.tasks[lots]), self.n)
-        self.share = part * terms.job_s[lots]
-        self.comm = np.where(self.n < terms.tasks[lots], part * terms.comm[lots], 0.0)
+        self.share: Floats = part * terms.job_s[lots]
+        self.comm: Floats = np.where(self.n < terms.tasks[lots], part * terms.comm[lots], 0.0)
         self.alpha: Floats = terms.instance.alpha
 
     def above(

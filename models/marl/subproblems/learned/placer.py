@@ -86,6 +86,10 @@ class LearnedPlacer(Watch):
         Told of every `Decision`.
     """
 
+    pick: Choose
+    scorer: Scorer
+    tell: Callable[[Decision], None] | None
+
     def __init__(
         self,
         occupancy: Occupancy,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Bools, Floats
+from gadgetopt.numbers.arrays import Bools, Floats, Ints
 
 from ..jct_rule import JctPlacer
 from ..occupancy import Occupancy
@@ -70,16 +70,18 @@ class Watch(JctPlacer):
     def __init__(self, occupancy: Occupancy, fabric: Fabric):
         types, servers = occupancy.instance.num_types, len(occupancy.jobs_on)
         self.fabric = fabric
-        self.harm = np.zeros((types, servers))
-        self.residents = np.zeros(servers)
-        self.occupant = np.full((servers, fabric.gpu_nodes.shape[1] - BOARD), -1, dtype=np.int64)
-        self.spread = np.zeros(servers)
+        self.harm: Floats = np.zeros((types, servers))
+        self.residents: Floats = np.zeros(servers)
+        self.occupant: Ints = np.full(
+            (servers, fabric.gpu_nodes.shape[1] - BOARD), -1, dtype=np.int64
+        )
+        self.spread: Floats = np.zeros(servers)
         super().__init__(occupancy)
-        self.all_gpus = np.maximum(1, occupancy.instance.gpus)
-        self.all_cpus = np.maximum(1, occupancy.instance.cpus)
-        self.costs = np.array(self.cost_s)
+        self.all_gpus: Ints = np.maximum(1, occupancy.instance.gpus)
+        self.all_cpus: Ints = np.maximum(1, occupancy.instance.cpus)
+        self.costs: Floats = np.array(self.cost_s)
         self.mean_s: float = max(1e-12, float(np.mean(self.cost_s))) if self.cost_s else 1.0
-        self.demand = np.array([
+        self.demand: Ints = np.array([
             job.num_tasks * job.gpus_per_task for job in occupancy.instance.jobs
         ])  # fmt: skip
         self.waiting: set[int] = {j for j, there in enumerate(occupancy.servers_of) if not there}
