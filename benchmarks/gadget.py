@@ -84,7 +84,7 @@ def ratios(count: int, limit_s: float) -> None:
                 slowest = max(slowest, time_s)
                 values = [np.nan] * 3
                 if jobs <= LITERAL:
-                    weighted = relax(problem, Limits()).decomposition.mappings
+                    weighted = relax(problem, Limits(), program="highs").decomposition.mappings
                     one = violation_free(problem, weighted, 1, np.random.default_rng(seed), 1)
                     many = violation_free(problem, weighted, 100, np.random.default_rng(seed))
                     values = [worth(problem, x) for x in (one, many, fill(problem, many))]
@@ -130,7 +130,9 @@ def one_run(rng: np.random.Generator, jobs: int, limit_s: float) -> list[tuple[f
         if not problem.jobs:
             return []
         result, _ = certified(problem, limit_s)
-        chosen = lp_rs_mde(problem, limits, rng, rounding="violation_free", attempts=1)
+        chosen = lp_rs_mde(
+            problem, limits, rng, rounding="violation_free", attempts=1, program="highs"
+        )
         if result.bound > 0:
             met.append((worth(problem, chosen) / result.bound, result.closed))
         return chosen

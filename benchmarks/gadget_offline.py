@@ -7,10 +7,13 @@
 the relaxation with the construction heuristic alone; with rings exchanged; with cuts and further
 totals; with CP-SAT deciding which totals can be reached.
 
+`choices`: for every preset, in how many seeds all policies reach the bound of `offline`, so that
+there is nothing to decide, and in how many each of them does.
+
 `online`: ALG / OPT of Algorithm 1 and of the baselines against certified optima, mean and least
 over the seeds. With `--literal` also Algorithm 2 solves the slots, which takes minutes.
 
-Run `python benchmarks/gadget_offline.py [certified tight online]`.
+Run `python benchmarks/gadget_offline.py [certified tight choices online]`.
 """
 
 from __future__ import annotations
@@ -25,7 +28,13 @@ from gadgetopt.models.gadget.algorithms.gadget import gadget
 from gadgetopt.models.gadget.baselines.policies import drf, fifo, tiresias
 from gadgetopt.models.gadget.evaluate import evaluate
 from gadgetopt.models.gadget.exact.offline import offline
-from gadgetopt.models.gadget.generate.presets import contended, paper, tight
+from gadgetopt.models.gadget.generate.presets import (
+    contended,
+    paper,
+    quickstart,
+    tight,
+    timed,
+)
 from gadgetopt.models.gadget.instance import GadgetInstance
 
 from gadgetopt.system.result import Limits, MethodOutcome
@@ -59,8 +68,8 @@ POLICIES: dict[str, tuple[Method, dict[str, Any]]] = {
     "tiresias": (tiresias, {}),
 }
 LITERAL: dict[str, tuple[Method, dict[str, Any]]] = {
-    "gadget, Algorithm 2": (gadget, {"rounding": "fill"}),
-    "gadget, Algorithm 2, no fill": (gadget, {"rounding": "violation_free"}),
+    "gadget, Algorithm 2": (gadget, {"rounding": "fill", "program": "highs"}),
+    "gadget, Algorithm 2, no fill": (gadget, {"rounding": "violation_free", "program": "highs"}),
 }
 
 
@@ -112,6 +121,39 @@ def narrow(arguments: argparse.Namespace) -> None:
         print(f"| {seed} | " + " | ".join(cells) + " |", flush=True)
 
 
+CHOICES: dict[str, Callable[[np.random.Generator], GadgetInstance]] = {
+    "paper, 40 jobs": lambda rng: paper(rng, jobs=40),
+    "paper, 100 jobs": lambda rng: paper(rng, jobs=100),
+    "paper, 100 jobs, worker-slots": lambda rng: paper(rng, jobs=100, budget_units="worker_slots"),
+    "contended, 60 jobs": contended,
+    "timed": timed,
+    "tight": tight,
+    "quickstart": quickstart,
+}
+KINDS = ("gadget, greedy slots", "tiresias", "drf", "fifo, backfill", "fifo")
+
+
+def choices(arguments: argparse.Namespace) -> None:
+    print(f"\n### Seeds of {arguments.seeds} in which a policy is optimal (mean ALG / bound)\n")
+    print("| preset | all policies | " + " | ".join(KINDS) + " |\n" + "|---" * 7 + "|")
+    for name, make in CHOICES.items():
+        ratios = []
+        for seed in range(arguments.seeds):
+            instance = make(np.random.default_rng(seed))
+            best, gap, _, _ = solved(instance, arguments.limit_s)
+            row = []
+            for kind in KINDS:
+                method, options = POLICIES[kind]
+                limits = Limits(time_s=arguments.limit_s)
+                outcome = method(instance, limits, np.random.default_rng(seed), **options)
+                row.append(utility(instance, outcome) / (best * (1 + gap)))
+            ratios.append(row)
+        met = np.array(ratios)
+        reached = met >= 1 - CLOSED
+        cells = [f"{n} ({x:.3f})" for n, x in zip(reached.sum(0), met.mean(0), strict=True)]
+        print(f"| {name} | {reached.all(1).sum()} | " + " | ".join(cells) + " |", flush=True)
+
+
 def online(arguments: argparse.Namespace) -> None:
     print("\n### ALG / OPT over all slots, mean (least)\n")
     cases: dict[str, Callable[[np.random.Generator], GadgetInstance]] = {
@@ -145,7 +187,7 @@ def online(arguments: argparse.Namespace) -> None:
         print(f"| {name} | " + " | ".join(cells) + " |")
 
 
-SECTIONS = {"certified": certified, "tight": narrow, "online": online}
+SECTIONS = {"certified": certified, "tight": narrow, "choices": choices, "online": online}
 
 
 def main() -> None:

@@ -35,7 +35,7 @@ def study(name: str, instance: GadgetInstance, draws: int, seed: int) -> None:
     terms = instance.terms
     tables = [envelope(job.utility) for job in terms.jobs]
     problem = slot_problem(terms, terms.horizon, [0] * len(terms.jobs), tables)
-    relaxed = relax(problem, Limits())
+    relaxed = relax(problem, Limits(), program="highs")
     weighted = relaxed.decomposition.mappings
     samples = draw(problem, weighted, draws, np.random.default_rng(seed))
     value = np.array([sample.value for sample in samples])

@@ -33,6 +33,7 @@ from gadgetopt.numbers.exact import (
 )
 from gadgetopt.system.data import Certificate, Data, Rational
 
+from .epoch_certificate import bound_of_epochs
 from .exact_utility import utilities_above
 from .instance import GadgetInstance
 from .subproblems.bandwidth_tightening import tightened
@@ -78,10 +79,14 @@ class GadgetCertificate(Certificate):
         None is the bound by total capacity.
     alone : bool
         If True, ring sizes are limited to the largest ring that can be embedded alone.
+    epochs : tuple of tuple, optional
+        Prices of each resource in each epoch, which bound all slots together; the other fields then
+        have no meaning.
     """
 
     prices: SlotPrices | None = None
     alone: bool = True
+    epochs: tuple[Row, ...] | None = None
 
 
 def only_slot(instance: GadgetInstance, *, alone: bool = True) -> tuple[SlotProblem, float]:
@@ -118,9 +123,11 @@ def check_bound(instance: GadgetInstance, certificate: GadgetCertificate) -> flo
     Raises
     ------
     ValueError
-        If there are several slots, the prices do not match the cluster, or the bound is larger than
-        any double.
+        If there are several slots and no prices of epochs, the prices do not match the cluster, or
+        the bound is larger than any double.
     """
+    if certificate.epochs is not None:
+        return bound_of_epochs(instance, certificate.epochs)
     if instance.horizon_slots != 1:
         raise ValueError(f"horizon_slots: {instance.horizon_slots}, expected one slot")
     problem, _ = only_slot(instance, alone=certificate.alone)

@@ -33,6 +33,13 @@ def utilities_above(utility: Utility, iterations_each: float, count: int) -> lis
     return [_above(utility, each * k) for k in range(count + 1)]
 
 
+def utility_above(utility: Utility, iterations_each: float, count: int) -> Fraction:
+    """Return an upper bound on the utility of `count` worker-slots, as in `utilities_above`."""
+    if isinstance(utility, Table):
+        return utilities_above(utility, iterations_each, count)[-1]
+    return _above(utility, decimal_rational(iterations_each) * count)
+
+
 def _above(utility: Sigmoid | Sqrt | Log | Linear | Energy, x: Fraction) -> Fraction:
     """Return an upper bound on the utility of x iterations."""
     if isinstance(utility, Sigmoid):

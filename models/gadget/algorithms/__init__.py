@@ -26,6 +26,7 @@ METHODS = (
             "q_mode": "bound",
             "selected": True,
             "passes": 6,
+            "program": "closed_form",
         },
         choices={
             "slot_solver": ("lp_rs_mde", "config_lp", "exact", "greedy"),
@@ -39,6 +40,7 @@ METHODS = (
             ),
             "utility_surrogate": ("concave_envelope", "true"),
             "q_mode": ("bound", "lp_paper"),
+            "program": ("closed_form", "highs"),
         },
         stochastic=True,
     ),

@@ -16,7 +16,7 @@ from ..subproblems.max_ring import largest_rings
 from ..subproblems.ring_bounds import relaxed_rings
 from ..subproblems.schedule import as_solution
 from ..subproblems.slot_problem import Mapping, SlotProblem
-from .lp_rs_mde import Rounding, lp_rs_mde
+from .lp_rs_mde import Program, Rounding, lp_rs_mde
 from .mapping_rounding import PASSES
 from .slot_greedy import slot_greedy
 from .slot_solver import solve_slot
@@ -36,6 +36,7 @@ def gadget(
     q_mode: Literal["bound", "lp_paper"] = "bound",
     selected: bool = True,
     passes: int = PASSES,
+    program: Program = "closed_form",
 ) -> MethodOutcome:
     """Run Algorithm 1.
 
@@ -65,6 +66,9 @@ def gadget(
         program; if False, all sizes, which removes the factor Gamma (reconstructed).
     passes : int
         How often `violation_free` and `fill` draw again for jobs without a ring in an attempt.
+    program : str
+        How Algorithm 2 solves the augmented program: with `highs`, or in closed form where it has
+        one (reconstructed). It has many optimal points, and these are in general two of them.
 
     Raises
     ------
@@ -96,6 +100,7 @@ def gadget(
             attempts=attempts,
             selected=selected,
             passes=passes,
+            program=program,
         )
 
     largest = largest_rings(terms)

@@ -12,6 +12,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
 from ..subproblems.augmented_lp import augmented_lp
+from ..subproblems.augmented_optimum import augmented_optimum, has_closed_form
 from ..subproblems.decomposition import Decomposition, decompose
 from ..subproblems.ring_selection import RingSelection, select_rings
 from ..subproblems.slot_problem import Mapping, SlotProblem
@@ -29,6 +30,8 @@ from .overload_factors import OverloadFactors, overload_factors
 #: alpha: the share of the program's value that an accepted draw must reach.
 ALPHA = 1 / 3
 
+#: How the augmented program is solved.
+Program = Literal["closed_form", "highs"]
 Rounding = Literal["vanilla", "min_load", "max_profit", "violation_free", "knapsack", "fill"]
 
 
@@ -52,7 +55,12 @@ class SlotRelaxation:
 
 
 def relax(
-    problem: SlotProblem, limits: Limits, *, selected: bool = True, leave_out: bool = True
+    problem: SlotProblem,
+    limits: Limits,
+    *,
+    selected: bool = True,
+    leave_out: bool = True,
+    program: Program = "closed_form",
 ) -> SlotRelaxation:
     """Run steps 1 to 5 of Algorithm 2.
 
@@ -65,6 +73,11 @@ def relax(
         Gamma of the guarantee disappears (reconstructed).
     leave_out : bool
         If True, servers and links that a job cannot use are left out for it.
+    program : str
+        `closed_form` takes an optimal point of the augmented program without a solver, where there
+        is one resource and every job can use every server (reconstructed); elsewhere, and with
+        `highs`, HiGHS solves the program. Both points have the same value, and in general different
+        rings.
 
     Raises
     ------
@@ -83,6 +96,9 @@ def relax(
     factors = overload_factors(problem, largest)
     if not any(largest):
         return SlotRelaxation(selection, 0.0, Decomposition(((),) * len(sizes), 0.0), factors)
+    if program == "closed_form" and has_closed_form(problem):
+        value, decomposition = augmented_optimum(problem, sizes)
+        return SlotRelaxation(selection, value, decomposition, factors)
     lp = augmented_lp(problem, sizes, leave_out=leave_out)
     solved = solve_form(lp.form, clock.limits())
     if solved.values is None or solved.objective is None:
@@ -117,6 +133,7 @@ def lp_rs_mde(
     attempts: int = 100,
     selected: bool = True,
     passes: int = PASSES,
+    program: Program = "closed_form",
 ) -> list[Mapping]:
     """Solve a slot with Algorithm 2.
 
@@ -133,11 +150,13 @@ def lp_rs_mde(
         As in `relax`.
     passes : int
         As in `violation_free`.
+    program : str
+        As in `relax`.
     """
     if not problem.jobs:
         return []
     clock = Clock(limits)
-    relaxation = relax(problem, clock.limits(), selected=selected)
+    relaxation = relax(problem, clock.limits(), selected=selected, program=program)
     weighted = relaxation.decomposition.mappings
     if rounding == "vanilla":
         return list(algorithm_2(problem, relaxation, attempts, rng).mappings)

@@ -112,12 +112,18 @@ def violation_free(
     terms = problem.terms
     loads = _all_loads(problem, weighted)
     weights = [[x.weight for x in of_job] for of_job in weighted]
+    most = [
+        max((float(x.gain[y.mapping.size]) for y in of_job), default=0.0)
+        for x, of_job in zip(problem.jobs, weighted, strict=True)
+    ]
     best: list[Mapping] = []
     best_value = -1.0
     for _ in range(attempts):
         used, kept = no_loads(terms), {}
         for _ in range(passes):
             open_jobs = [j for j in range(len(weighted)) if j not in kept and weighted[j]]
+            if not open_jobs:
+                break
             choice = choose_at_random([weights[j] for j in open_jobs], 1, rng)[0].tolist()
             for position in rng.permutation(len(open_jobs)).tolist():
                 j, k = open_jobs[position], choice[position]
@@ -131,6 +137,11 @@ def violation_free(
         value = sum(float(problem.jobs[j].gain[m.size]) for j, m in kept.items())
         if value > best_value:
             best_value, best = value, [kept[j] for j in sorted(kept)]
+        if all(
+            not of_job or (j in kept and float(problem.jobs[j].gain[kept[j].size]) == most[j])
+            for j, of_job in enumerate(weighted)
+        ):
+            break  # no attempt can be better
     return best
 
 

@@ -3,6 +3,7 @@
 offline: the method, which combines the others with the epoch relaxation.
 construction: greedy construction of a schedule of given totals; ring_exchange: its local search.
 epoch_cuts: Benders cuts and no-goods of the relaxation; cp_totals: CP-SAT test of totals.
+epoch_bound: a certificate of the bound from prices.
 horizon_search: search of a model of all slots, from an incumbent and below a bound.
 """
 

@@ -12,6 +12,7 @@ of all slots is searched, from the best schedule and below the best bound. All s
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from ..subproblems.schedule import Schedule, as_solution
 from ..subproblems.slot_problem import Mapping, SlotProblem
 from ..terms import Terms
 from .construction import construct_repeatedly, worth
+from .epoch_bound import prices_of_epochs
 from .epoch_cuts import (
     EpochCut,
     Nogood,
@@ -113,12 +115,17 @@ def offline(
         _reach_totals(search, rng, restarts, rounds, exchange_s, reach_s)
     if search_s > 0 and not search.over:
         _search_all_slots(search, instance, rng, search_s)
-    return search.outcome(
+    with search.clock.phase("certificate"):
+        certificate = prices_of_epochs(
+            instance, search.relaxation, float(search.bound), search.clock.limits()
+        )
+    outcome = search.outcome(
         search.best,
         cuts=len(search.cuts),
         totals_ruled_out=len(search.nogoods),
         totals_undecided=len(search.undecided),
     )
+    return replace(outcome, certificate=certificate)
 
 
 def _reach_totals(

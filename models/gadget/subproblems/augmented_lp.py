@@ -163,7 +163,7 @@ def augmented_lp(
     upper[jobs : jobs + len(capacity)] = capacity * scale[jobs : jobs + len(capacity)]
     lower[: jobs + len(capacity)] = -np.inf
     form = StandardForm(
-        columns=[Named(f"column {c} of the relaxation") for c in range(count)],
+        columns=[Named("a column of the augmented program")] * count,
         col_lower=np.zeros(count),
         col_upper=np.ones(count),
         integer=np.zeros(count, dtype=bool),
@@ -173,7 +173,7 @@ def augmented_lp(
         A=matrix,
         row_lower=lower,
         row_upper=upper,
-        rows=[Named(f"row {r} of the relaxation") for r in range(rows)],
+        rows=[Named("a row of the augmented program")] * rows,
         unused=[],
     )
     return AugmentedLp(form, copies)
