@@ -29,7 +29,8 @@ def instances(store: Path | str) -> dict[str, StoredInstance]:
         If the file is missing or not a store.
     """
     with Store(Path(store), create=False) as runs:
-        return runs.instances()
+        # Damaged rows were told when the runs were read.
+        return runs.instances(tell=False)
 
 
 def columns(known: Mapping[str, StoredInstance]) -> dict[str, dict[str, Any]]:

@@ -319,7 +319,7 @@ def test_phases_and_versions_are_filled_in():
 
 def test_unknown_backend_names_the_known_ones():
     with pytest.raises(InputError, match="highs, cpsat, scip"):
-        solve_model(knapsack(8), "gurobi")
+        solve_model(knapsack(8), "guroby")
 
 
 def test_native_model_returns_exact_objective_and_readable_values():

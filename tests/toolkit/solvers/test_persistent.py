@@ -12,7 +12,7 @@ import pytest
 import gadgetopt
 from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
-from gadgetopt.system.generation import find_generator, generate
+from gadgetopt.system.generation import Draw, find_generator, generate
 from gadgetopt.system.result import Limits, Status
 
 
@@ -220,7 +220,7 @@ def test_a_failure_from_the_last_basis_is_solved_again_without_it():
     # The program of this instance ends as "Unknown" in a warm start of HiGHS 1.14.
     problem = gadgetopt.problem("knapsack")
     paper = find_generator(problem, "paper", "preset")
-    document = generate(problem, paper, {"items": 60}, 0, 45, "paper_s0_45", "paper")
+    document = generate(problem, paper, Draw("paper_s0_45", {"items": 60}, 0, 45), "paper")
     result = gadgetopt.solve(document, "frieze_clarke")
     assert result.status == "feasible"
     assert result.objective == 13186

@@ -12,7 +12,7 @@ from toy import TOY, Knapsack
 from gadgetopt.errors import InputError
 from gadgetopt.system.declaration import Generator
 from gadgetopt.system.files import read, read_instance
-from gadgetopt.system.generation import generate
+from gadgetopt.system.generation import Draw, generate
 from gadgetopt.system.output import whole_file, write_text
 
 
@@ -168,10 +168,7 @@ def test_the_origin_of_a_file_is_what_its_generator_was_called_with():
     made = generate(
         TOY,
         Generator("preset", summary="-", generate=draw, parameters={"items": 5}),
-        {},
-        0,
-        0,
-        "name",
+        Draw("name", {}, 0, 0),
         "here",
     )
     assert made.origin["parameters"] == {"items": 5}

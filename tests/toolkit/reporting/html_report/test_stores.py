@@ -185,9 +185,7 @@ def test_a_solver_s_word_is_marked_as_such(tmp_path, instance):
     store = filled(tmp_path / "runs.sqlite", [claimed], instance)
     write_report(store, tmp_path / "report.html")
     assert unpacked(tmp_path / "report.html", "data")["columns"]["rests_on"] == ["solver"]
-    assert "a bound that only a solver claims" in " ".join(
-        (tmp_path / "report.html").read_text().split()
-    )
+    assert "(claimed by a solver)" in " ".join((tmp_path / "report.html").read_text().split())
 
 
 def test_a_run_of_a_store_is_drawn_by_its_key(tmp_path, instance, cli):

@@ -116,7 +116,7 @@ def test_short_runs_travel_in_bundles_and_unknown_ones_alone(piles):
 
 def test_a_bundle_that_takes_too_long_is_handed_back(piles, monkeypatch):
     monkeypatch.setattr(supervisor, "LONGEST_BUNDLE_S", 0.0)
-    monkeypatch.setattr(supervisor, "supervise", lambda work, document: work)
+    monkeypatch.setattr(supervisor, "supervise", lambda work, *_: work)
     assert supervisor.supervise_all(["one", "two"], "") == ["one"]
 
 
