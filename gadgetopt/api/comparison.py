@@ -73,12 +73,15 @@ class Comparison(Shown, Sequence[Entry]):
         features (`feature_`), and the parameters of their generator (`param_`). An instance that
         several values of a parameter give has a row for each of them.
         """
-        from gadgetopt.reporting.instance_columns import columns_of_origins, joined
+        from gadgetopt.reporting.instance_columns import (
+            columns_of_origins,
+            joined,
+            stored_instances,
+        )
         from gadgetopt.reporting.tables import frame
 
-        known = {e.result.fingerprint: e.stored for e in self if e.stored is not None}
         solved = [entry.result.fingerprint for entry in self]
-        of_instance = columns_of_origins(known)
+        of_instance = columns_of_origins(stored_instances(self))
         rows, keys = joined([entry.row() for entry in self], solved, ROW_KEYS, of_instance)
         return frame(rows, keys)
 

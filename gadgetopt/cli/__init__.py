@@ -6,6 +6,7 @@ making      generate, import, export
 training    train
 solving     solve, verify, plot
 comparing   compare, ratios (studying: its study, from a file and options)
+checking    errata
 summarizing summary
 reporting   report
 options     options that several commands share

@@ -13,6 +13,7 @@ import typer
 from gadgetopt.cli import INTERRUPTED
 from gadgetopt.cli.completion import method_lists
 from gadgetopt.cli.options import (
+    Certify,
     Gap,
     Json,
     Memory,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from gadgetopt.runs.comparison import Entry
     from gadgetopt.runs.progress import Watch
-    from gadgetopt.runs.store import StoredInstance
 
 #: Most rows of a table that are printed: a hundred thousand would take minutes.
 MOST_ROWS = 2000
@@ -96,6 +96,7 @@ def compare(
             metavar="S",
         ),
     ] = None,
+    certify: Certify = None,
     generated: Generated = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Repeat runs that the store holds.")
@@ -186,7 +187,7 @@ def ratios(
     keys: tuple[str, ...] = report.THEOREM_KEYS if theorems else comparison.ROW_KEYS
     if features and form != "table":
         solved = [e.result.fingerprint for e in table for _ in (e.promises if theorems else (e,))]
-        of_instance = columns.columns_of_origins(columns.instances(store))
+        of_instance = columns.columns_of_origins(columns.stored_instances(table))
         rows, keys = columns.joined(rows, solved, keys, of_instance)
     if form != "table":
         text = report.render(rows, form, out, keys)
@@ -199,7 +200,7 @@ def ratios(
     else:
         print_table(table)
     if features and form == "table":
-        _print_instances(table, columns.instances(store))
+        _print_instances(table)
     return 0
 
 
@@ -240,9 +241,10 @@ def _tell_of_more(lines: Sequence[Any], what: str) -> None:
         say(f"{len(lines) - MOST_ROWS} more {what}; `gadgetopt ratios --format csv` has all runs")
 
 
-def _print_instances(table: list[Entry], known: dict[str, StoredInstance]) -> None:
-    from gadgetopt.reporting.instance_columns import instance_rows
+def _print_instances(table: list[Entry]) -> None:
+    from gadgetopt.reporting.instance_columns import instance_rows, stored_instances
 
+    known = stored_instances(table)
     for system, rows in instance_rows((e.result.fingerprint for e in table), known).items():
         typer.echo(f"\n{system}: size and features")
         print_rows(rows)

@@ -16,6 +16,8 @@ from typing import Any
 import typer
 
 from gadgetopt.cli import INTERRUPTED
+from gadgetopt.cli.certifying import certify
+from gadgetopt.cli.checking import errata
 from gadgetopt.cli.comparing import compare, ratios, say
 from gadgetopt.cli.decoding import decode
 from gadgetopt.cli.formulations import formulations
@@ -52,6 +54,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "decode": decode,
     "plot": plot,
     "compare": compare,
+    "certify": certify,
     "ratios": ratios,
     "summary": summary,
     "report": report,
@@ -59,6 +62,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "delete": delete,
     "export": export,
     "train": train,
+    "errata": errata,
     "schema": schema,
 }
 for _name, _command in _COMMANDS.items():

@@ -128,37 +128,59 @@ def import_(
 
 def export(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Instance file.")],
-    formulation: Annotated[
-        str,
-        typer.Option(
-            help="Formulation of the system, see `list`.", autocompletion=formulation_names
-        ),
-    ],
     form: Annotated[
         str,
         typer.Option(
             "--format",
-            help="mps, lp, nl or cpsat.",
-            autocompletion=lambda: ["mps", "lp", "nl", "cpsat"],
+            help="mps, lp, nl or cpsat; vipr for a proof.",
+            autocompletion=lambda: ["mps", "lp", "nl", "cpsat", "vipr"],
         ),
     ],
+    formulation: Annotated[
+        str | None,
+        typer.Option(
+            help="Formulation of the system, see `list`.", autocompletion=formulation_names
+        ),
+    ] = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(
+            "--proof", help="Certificate with a tree proof: written as VIPR, its model as MPS."
+        ),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Default: the instance's name.")] = None,
     plugin: Plugins = None,
 ) -> None:
-    """Write a model of an instance to a file for other solvers."""
-    from gadgetopt.reporting.export import FORMATS, write_model
-    from gadgetopt.system.files import read_instance
+    """Write a model of an instance to a file for other solvers, or a proof for other checkers."""
+    from gadgetopt.reporting.export import FORMATS, write_model, write_proof
+    from gadgetopt.system.files import read_certificate, read_instance
     from gadgetopt.system.methods import find_formulation
 
+    if form == "vipr" or proof is not None:
+        if proof is None or form != "vipr" or formulation is not None:
+            raise InputError("--format: vipr goes with --proof, and the proof says the formulation")
+        instance, certificate = read_instance(file), read_certificate(proof)
+        path = out or Path(f"{_safe(instance.name)}.vipr")
+        check_outputs(path, path.with_suffix(".mps"), read=proof)
+        beside = write_proof(instance, certificate, path)
+        typer.echo(str(path))
+        typer.echo(str(beside))
+        return
+    if formulation is None:
+        raise InputError("--formulation: is missing, expected one of the system's, see `list`")
     if form not in FORMATS:
         raise InputError(f"--format: {form!r}, expected one of {', '.join(FORMATS)}")
     instance = read_instance(file)
     chosen = find_formulation(instance.problem, formulation)
-    safe = re.sub(r"[^\w.=+-]+", "_", instance.name)  # a name may contain slashes
-    path = out or Path(f"{safe}.{formulation}.{FORMATS[form]}")
+    path = out or Path(f"{_safe(instance.name)}.{formulation}.{FORMATS[form]}")
     check_outputs(path, read=file)
     write_model(chosen.build(instance.data), form, path)
     typer.echo(str(path))
+
+
+def _safe(name: str) -> str:
+    """Return a name as part of a file's; it may contain slashes."""
+    return re.sub(r"[^\w.=+-]+", "_", name)
 
 
 def _report_lines(report: dict[Any, Any], indent: str = "") -> list[str]:

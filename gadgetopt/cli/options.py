@@ -85,6 +85,28 @@ Gap = Annotated[
         metavar="GAP",
     ),
 ]
+
+
+def budget(text: str) -> str:
+    """Refuse what is neither seconds nor a multiple of the time of a run."""
+    from gadgetopt.runs.engine.budget import budget_s
+
+    try:
+        budget_s(text, 1.0)
+    except InputError as error:
+        raise typer.BadParameter(str(error).removeprefix("--certify: ")) from None
+    return text
+
+
+Certify = Annotated[
+    str | None,
+    typer.Option(
+        "--certify",
+        help="Prove the bound after the run, in these seconds or this multiple of the run's time.",
+        parser=budget,
+        metavar="S|10x",
+    ),
+]
 System = Annotated[
     str,
     typer.Argument(

@@ -11,6 +11,7 @@ import typer
 from gadgetopt.cli.completion import method_names
 from gadgetopt.cli.options import (
     FIGURE_FILE,
+    Certify,
     Gap,
     Json,
     Memory,
@@ -55,6 +56,7 @@ def solve(
         Path | None,
         typer.Option(help="Write the proof of the dual bound; `verify --bound` checks it again."),
     ] = None,
+    certify: Certify = None,
     log: Annotated[bool, typer.Option("--log", help="Print the solver's log.")] = False,
     plugin: Plugins = None,
     as_json: Json = False,
@@ -82,7 +84,9 @@ def solve(
     picture = None if plot is None else find_picture(system, None)
     check_figure_file("--plot", plot)
     check_outputs(out, plot, certificate, read=paths[0])
-    made = once.solve(instance, call, limits(time_limit, threads, memory_mb, gap), seed)
+    made = once.solve(
+        instance, call, limits(time_limit, threads, memory_mb, gap), seed, certify or ""
+    )
     result = made.result
     if as_json:
         import json

@@ -41,6 +41,7 @@ _FIELDS = {
     "workers": "workers",
     "scheduler": "scheduler",
     "grace": "grace_s",
+    "certify": "certify",
 }
 _LIMITS = {
     "time_limit": "time_s",

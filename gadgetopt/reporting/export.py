@@ -1,11 +1,13 @@
-"""Pyomo models written to files for other solvers, and as readable text."""
+"""Models and proofs written to files for other solvers and checkers, and as readable text."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from gadgetopt.errors import ModelRefused
+from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.system.data import ModelProof
+from gadgetopt.system.files import Document
 from gadgetopt.system.output import whole_file
 
 #: Format to file suffix.
@@ -36,6 +38,44 @@ def write_model(model: Any, form: str, path: Path) -> None:
             if isinstance(error, ModelRefused):
                 raise
             raise ModelRefused(f"--format {form}: {str(error).splitlines()[0]}") from None
+
+
+def write_proof(instance: Document, certificate: Document, path: Path) -> Path:
+    """Write a tree proof of an instance as a VIPR file, and its exact model as an MPS file beside.
+
+    Returns
+    -------
+    Path
+        The MPS file.
+
+    Raises
+    ------
+    InputError
+        If the certificate is no tree proof, proves nothing here, or a file cannot be written.
+    """
+    from gadgetopt.proofs.exact_model import exact_model
+    from gadgetopt.proofs.exact_mps import exact_mps
+    from gadgetopt.proofs.files import unpacked
+    from gadgetopt.proofs.vipr import vipr
+    from gadgetopt.solvers.standard_form import compile_model
+    from gadgetopt.system.methods import find_formulation
+    from gadgetopt.trust.certificate import certified_bound
+
+    problem, proof = instance.problem, certificate.data
+    if not isinstance(proof, ModelProof) or proof.kind != "tree":
+        raise InputError(f"{certificate.path}: has no VIPR form, expected the proof of a tree")
+    try:
+        certified_bound(problem, instance.data, proof)  # says what is wrong with it
+        formulation = find_formulation(problem, proof.formulation)
+        model = exact_model(compile_model(formulation.build(instance.data)))
+        lines = list(vipr(model, unpacked(proof.proof)))
+    except ValueError as error:
+        raise InputError(f"{certificate.path}: data.{error}") from None
+    beside = path.with_suffix(".mps")
+    for file, text in ((path, lines), (beside, exact_mps(model))):
+        with whole_file(file) as part, part.open("w", encoding="ascii") as out:
+            out.writelines(f"{line}\n" for line in text)
+    return beside
 
 
 def _cpsat_text(model: Any) -> str:

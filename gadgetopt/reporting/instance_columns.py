@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
+from gadgetopt.runs.comparison import Entry
 from gadgetopt.runs.origins import Origin
-from gadgetopt.runs.store import Store, StoredInstance
+from gadgetopt.runs.store import StoredInstance
 
 #: The columns of each instance by fingerprint: once for each set of parameters that gives it.
 Columns = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -20,17 +20,9 @@ SERIES = ("preset", "instance_seed", "instance_index")
 _ORDER = ("size_", "feature_", *SERIES, "param_")
 
 
-def instances(store: Path | str) -> dict[str, StoredInstance]:
-    """Return the stored instances' sizes, features and origins, by fingerprint.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or not a store.
-    """
-    with Store(Path(store), create=False) as runs:
-        # Damaged rows were told when the runs were read.
-        return runs.instances(tell=False)
+def stored_instances(entries: Iterable[Entry]) -> dict[str, StoredInstance]:
+    """Return the instances of the entries of a ratio table, by fingerprint."""
+    return {e.result.fingerprint: e.stored for e in entries if e.stored is not None}
 
 
 def columns(known: Mapping[str, StoredInstance]) -> dict[str, dict[str, Any]]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from gadgetopt.errors import SchedulerLost
 from gadgetopt.runs.engine.batch import Batch
+from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.runs.engine.finish import run_here
 from gadgetopt.runs.engine.work import default_grace_s
 from gadgetopt.runs.functions import named
@@ -115,6 +116,7 @@ def compare(
     scheduler: str | None = None,
     workers: int | None = None,
     grace_s: float | None = None,
+    certify: str | None = None,
     details: bool = True,
     on_result: Callable[[Result, int, int], None] | None = None,
     watch: Watch | None = None,
@@ -149,6 +151,8 @@ def compare(
     grace_s : float, optional
         Seconds beyond its time limit after which a method is interrupted, and again after which it
         is stopped; default the larger of 5 s and a tenth of the limit.
+    certify : str, optional
+        Seconds such as "30", or a multiple of each run's such as "10x", for proving its bound.
     details : bool
         True if the results include their solutions, certificates and traces.
     on_result : callable, optional
@@ -172,13 +176,15 @@ def compare(
     """
     limits = limits or Limits()
     names, functions = named(methods)
+    if certify is not None:
+        budget_s(certify, 0.0)
     grace_s = default_grace_s(limits.time_s) if grace_s is None else grace_s
     watch = watch or Watch()
     with contextlib.ExitStack() as opened:
         opened.enter_context(plugged(plugins, functions))
         runs = grid(paths, names, limits, seeds, first_seed)
         kept = opened.enter_context(Store(None if store is None else Path(store)))
-        batch = Batch(runs, kept, grace_s, fresh, retry_errors)
+        batch = Batch(runs, kept, grace_s, fresh, retry_errors, certify or "")
         kept.add_origins(runs.documents)
         try:
             with contextlib.suppress(KeyboardInterrupt):

@@ -296,13 +296,11 @@ class Store(StoreFile):
         with self._clear_errors(), self._transaction():
             add_origins(self._connection, documents)
 
-    def instances(self, tell: bool = True) -> dict[str, StoredInstance]:
+    def instances(self) -> dict[str, StoredInstance]:
         """Return every undamaged instance's name, size, features and origins, by fingerprint.
 
-        Damaged ones are warned of, unless `tell` is False.
+        Damaged ones are warned of.
         """
-        if not tell:
-            self._told = MOST_TOLD + 1
         with self._clear_errors():
             origins = read_origins(self._connection)
             rows = self._rows(

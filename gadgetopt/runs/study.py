@@ -72,6 +72,8 @@ class Study(Data):
     grace_s : float, optional
         Seconds beyond its time limit after which a method is interrupted, and again after which it
         is stopped.
+    certify : str, optional
+        Seconds such as "30", or a multiple of each run's such as "10x", for proving its bound.
     limits : StudyLimits
         For each run.
     generate : tuple of Series
@@ -88,6 +90,7 @@ class Study(Data):
     workers: NonNegativeInt | None = None
     scheduler: Text | None = None
     grace_s: PositiveFloat | None = None
+    certify: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?x?$")] | None = None
     limits: StudyLimits = StudyLimits()
     generate: tuple[Series, ...] = ()
 
@@ -157,6 +160,7 @@ def compare_study(study: Study, **how: Any) -> list[Entry]:
             scheduler=study.scheduler,
             workers=study.workers,
             grace_s=study.grace_s,
+            certify=study.certify,
             **how,
         )
 

@@ -45,6 +45,8 @@ class SolverOutcome:
         The linear model that was passed on.
     lp_bound : Number or None
         Optimum of the linear relaxation of the model as it is written.
+    lp_duals : ndarray or None
+        Row duals of that relaxation, signed like `row_duals`.
     root_bound : Number or None
         Dual bound when the search left the root of its tree, or ended there.
     counts : dict of str to int
@@ -61,6 +63,7 @@ class SolverOutcome:
     reason: str | None = None
     form: StandardForm | None = None
     lp_bound: Number | None = None
+    lp_duals: Floats | None = None
     root_bound: Number | None = None
     counts: dict[str, int] = field(default_factory=dict)
     trace: tuple[TracePoint, ...] = ()

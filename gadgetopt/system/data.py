@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -122,3 +122,24 @@ class LpDuals(Certificate):
 
     formulation: str
     row_duals: tuple[Rational, ...]
+
+
+class ModelProof(Certificate):
+    """A proof of a bound on the model of a formulation, as a text that a checker reads.
+
+    Attributes
+    ----------
+    kind : "tree" or "pseudo_boolean"
+        What checks it.
+    formulation : str
+    model : str
+        SHA-256 of the exact model that the proof was made for. It has no part in the check; it
+        tells a proof for another model from a wrong one.
+    proof : str
+        The text, compressed (`gadgetopt.proofs.files`).
+    """
+
+    kind: Literal["tree", "pseudo_boolean"]
+    formulation: str
+    model: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    proof: str

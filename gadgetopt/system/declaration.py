@@ -9,6 +9,7 @@ import importlib
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from gadgetopt.errors import InputError
@@ -163,6 +164,9 @@ class Formulation(Part):
         Each gives a method `name@backend`.
     equations : str
         The numbers of the equations it implements.
+    objective_error : Fraction
+        Most relative error of a coefficient of the objective that is a rounded real number, such as
+        a utility's; proved bounds are weakened by it.
     """
 
     name: str = field(kw_only=False)
@@ -173,6 +177,7 @@ class Formulation(Part):
     build: Callable[..., Any]
     decode: Callable[..., Any] | None
     backends: tuple[str, ...]
+    objective_error: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +188,8 @@ class Method(Part):
     what a bound of this method rests on: two bounds confirm each other if they differ in one of the
     two. `files` names the parameters that are paths of policies (`gadgetopt.system.training`),
     empty for none: the content of the file belongs to what was run. `read_options(backend,
-    assignments, what)` reads options of the solver instead of parameters.
+    assignments, what)` reads options of the solver instead of parameters. `prepare(instance)` does
+    what must not count as the method's time, such as compiling its loops.
     """
 
     name: str = field(kw_only=False)
@@ -198,6 +204,7 @@ class Method(Part):
     backend: str | None = None
     files: tuple[str, ...] = ()
     read_options: Callable[..., Any] | None = None
+    prepare: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -231,6 +238,44 @@ class Guarantee(Part):
     methods: tuple[str, ...]
     ratio: Callable[..., Any]
     assumptions: tuple[Assumption, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement(Part):
+    """A statement of a paper that was checked: `gadgetopt errata SYSTEM/NAME` checks it again.
+
+    Attributes
+    ----------
+    source : str
+        Where the paper says it.
+    statement : str
+        What it says, in our words.
+    verdict : "holds" or "refuted"
+        What the check finds.
+    grade : str
+        How it fails: "refuted" by an exact witness, "dimensions" that do not fit, "ambiguous" text,
+        "contradiction" with the paper's own text or figures, "not reproducible"; "holds" otherwise.
+    check : callable
+        `check() -> gadgetopt.trust.statements.Finding`.
+    repair : str
+        What holds instead, with its proof or where that is.
+    witness : str
+        The instance that shows it, as a path in the library; empty if it needs none.
+    reconstructed : bool
+        True if the paper's text was not at hand: the entry is about our reconstruction.
+    """
+
+    name: str = field(kw_only=False)
+    source: str
+    statement: str
+    verdict: Literal["holds", "refuted"]
+    grade: Literal[
+        "refuted", "dimensions", "ambiguous", "contradiction", "not reproducible", "holds"
+    ]
+    check: Callable[..., Any]
+    repair: str = ""
+    witness: str = ""
+    reconstructed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -310,6 +355,8 @@ class Problem(Checked, Shown):
         The first is what `solve --plot` draws.
     trainers : tuple of Trainer
         The first is what `train` runs by default.
+    statements : tuple of Statement
+        Statements of the paper that were checked, those that hold and those that do not.
     """
 
     name: str
@@ -335,6 +382,7 @@ class Problem(Checked, Shown):
     check_bound: Callable[..., Any] | None = None
     pictures: tuple[Picture, ...] = ()
     trainers: tuple[Trainer, ...] = ()
+    statements: tuple[Statement, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -349,6 +397,7 @@ class Problem(Checked, Shown):
             "importers": [i.format for i in self.importers],
             "pictures": [p.name for p in self.pictures],
             "trainers": [t.name for t in self.trainers],
+            "statements": [s.name for s in self.statements],
         }
         for part, given in names.items():
             for name, times in Counter(given).items():

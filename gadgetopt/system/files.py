@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from typing_extensions import TypeVar
 
 from gadgetopt.errors import InputError, warn
-from gadgetopt.system.data import Data, LpDuals
+from gadgetopt.system.data import Data, LpDuals, ModelProof
 from gadgetopt.system.declaration import Problem, resolved
 from gadgetopt.system.display import Shown
 from gadgetopt.system.output import write_text
@@ -158,8 +158,11 @@ def parse(text: str, path: str) -> Document:
 
 def record_type(system: Problem, kind: str, data: Any) -> Any:
     """Return the type of a record of a kind; a certificate's type also depends on its data."""
-    if kind == "certificate" and isinstance(data, dict) and "row_duals" in data:
-        return LpDuals
+    if kind == "certificate" and isinstance(data, dict):
+        if "row_duals" in data:
+            return LpDuals
+        if "proof" in data and "model" in data:
+            return ModelProof
     types = {
         "instance": system.instance_type,
         "solution": system.solution_type,

@@ -130,6 +130,9 @@ class MethodOutcome:
         a reader, such as "closed by rung: CP-U".
     further_notes : callable or None
         Returns notes that take time to make; called when the run's time has been taken.
+    solved : SolverOutcome or None
+        The outcome on the model of `formulation` from which the bound comes. A proof is made of its
+        relaxation, and checked against a model built anew.
     """
 
     solution: Solution | None = None
@@ -145,6 +148,7 @@ class MethodOutcome:
     versions: dict[str, str] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
     further_notes: Callable[[], Mapping[str, Any]] | None = None
+    solved: SolverOutcome | None = None
 
     @classmethod
     def of(

@@ -3,5 +3,7 @@
 run           run one method on one instance and judge its outcome
 ratio         results compared with each other: refuted and confirmed bounds, ratio intervals
 certificate   dual bounds checked from certificates in exact arithmetic
+proving       the proof that a run gives by itself, and what is said of proofs
+certifying    proofs of finished runs, searched for
 theorems      promised ratios compared with measured ones
 """

@@ -1,7 +1,8 @@
 """Dual bounds checked from certificates in exact arithmetic, without trusting a solver.
 
 A certificate is a system's own (a partition, prices, the name of a formula) and checked by the
-system's `check_bound`, or the row duals of one of its formulations, checked here.
+system's `check_bound`; or it is about the model of one of its formulations: row duals, or a proof
+(`gadgetopt.proofs`). Then the model is built anew from the instance.
 """
 
 from __future__ import annotations
@@ -9,13 +10,16 @@ from __future__ import annotations
 import math
 import sys
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.tolerance import Number, is_finite
-from gadgetopt.system.data import Certificate, LpDuals
+from gadgetopt.system.data import Certificate, LpDuals, ModelProof
 from gadgetopt.system.declaration import Problem, integral
 from gadgetopt.system.methods import find_formulation
+
+if TYPE_CHECKING:
+    from gadgetopt.solvers.standard_form import StandardForm
 
 #: Most binary digits of a bound's denominator. Python does not print integers of thousands of
 #: digits.
@@ -35,7 +39,9 @@ def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -
     """
     bound: Number | None
     if isinstance(certificate, LpDuals):
-        bound = _bound_of_formulation(problem, instance, certificate)
+        bound = _bound_of_duals(problem, instance, certificate)
+    elif isinstance(certificate, ModelProof):
+        bound = _bound_of_proof(problem, instance, certificate)
     elif problem.check_bound is not None:
         bound = problem.check_bound(instance, certificate)
     else:
@@ -56,20 +62,64 @@ def shortened(problem: Problem, bound: Number) -> Number:
     return Fraction(whole, 1 << MOST_BITS)
 
 
-def _bound_of_formulation(problem: Problem, instance: Any, certificate: LpDuals) -> Number | None:
+def _bound_of_duals(problem: Problem, instance: Any, certificate: LpDuals) -> Number | None:
     from gadgetopt.numbers.exact import common_denominator
-    from gadgetopt.solvers.dual_bounds import exact_dual_bound, rounded_number
+    from gadgetopt.proofs.exact_model import exact_model, with_rounded_costs
+    from gadgetopt.solvers.dual_bounds import exact_dual_bound
+
+    common_denominator(certificate.row_duals)  # refuses those with too many digits
+    form = compiled_formulation(problem, instance, certificate.formulation)
+    rounding = find_formulation(problem, certificate.formulation).objective_error
+    try:
+        bound = exact_dual_bound(form, certificate.row_duals)
+        if bound is None or not rounding:
+            return bound
+        model = exact_model(form)
+        return model.bound(with_rounded_costs(model, model.least(bound), rounding))
+    except ModelRefused as error:
+        raise ValueError(f"formulation: {certificate.formulation!r}: {error}") from None
+
+
+def _bound_of_proof(problem: Problem, instance: Any, certificate: ModelProof) -> Number | None:
+    from gadgetopt.proofs import pb_encoding, tree_kernel
+    from gadgetopt.proofs.exact_model import exact_model, with_rounded_costs
+    from gadgetopt.proofs.files import unpacked
+    from gadgetopt.proofs.model import digest
+
+    form = compiled_formulation(problem, instance, certificate.formulation)
+    try:
+        model = exact_model(form)
+    except ModelRefused as error:
+        raise ValueError(f"formulation: {certificate.formulation!r}: {error}") from None
+    if digest(model) != certificate.model:
+        what = "of other data, or made by another version"
+        raise ValueError(f"model: is not that of {certificate.formulation!r} here, but {what}")
+    least: Fraction | int | None
+    try:
+        if certificate.kind == "tree":
+            least = tree_kernel.proved(model, unpacked(certificate.proof))
+        else:
+            least = pb_encoding.proved(model, unpacked(certificate.proof))
+    except ValueError as error:
+        raise ValueError(f"proof: {str(error).removeprefix('proof: ')}") from None
+    if least is None:
+        raise ValueError("proof: shows that the model has no solution, which is no bound")
+    rounding = find_formulation(problem, certificate.formulation).objective_error
+    return model.bound(with_rounded_costs(model, Fraction(least), rounding) if rounding else least)
+
+
+def compiled_formulation(problem: Problem, instance: Any, name: str) -> StandardForm:
+    """Return the compiled model of a formulation whose bounds hold for the problem."""
+    from gadgetopt.solvers.dual_bounds import rounded_number
     from gadgetopt.solvers.standard_form import compile_model
 
-    formulation = find_formulation(problem, certificate.formulation)
+    formulation = find_formulation(problem, name)
     if formulation.strength == "restriction":
-        raise ValueError(f"formulation: {formulation.name!r} is a restriction and bounds nothing")
-    common_denominator(certificate.row_duals)  # refuses those with too many digits
+        raise ValueError(f"formulation: {name!r} is a restriction and bounds nothing")
     reason = rounded_number(instance)
     if reason is not None:
-        raise ValueError(f"formulation: {formulation.name!r}: {reason}")
+        raise ValueError(f"formulation: {name!r}: {reason}")
     try:
-        form = compile_model(formulation.build(instance))
-        return exact_dual_bound(form, certificate.row_duals)
+        return compile_model(formulation.build(instance))
     except ModelRefused as error:
-        raise ValueError(f"formulation: {formulation.name!r}: {error}") from None
+        raise ValueError(f"formulation: {name!r}: {error}") from None

@@ -19,7 +19,7 @@ from gadgetopt.numbers.tolerance import (
     exceeds,
     refutes,
 )
-from gadgetopt.system.data import Solution
+from gadgetopt.system.data import ModelProof, Solution
 from gadgetopt.system.declaration import Method, Problem, resolved
 from gadgetopt.system.extension import as_method
 from gadgetopt.system.files import Document
@@ -34,6 +34,7 @@ from gadgetopt.system.result import (
     Voucher,
 )
 from gadgetopt.trust.certificate import certified_bound, shortened
+from gadgetopt.trust.proving import add_root_proof, stands_for, told_of
 
 #: Larger integers are printed with six significant digits, too.
 LONG = 10**21
@@ -74,7 +75,7 @@ def solve(
     problem = document.problem
     limits = limits or Limits()
     call = _call(problem, method)
-    warm_up(problem, call.method)
+    warm_up(problem, call.method, document.data)
     result = conclude(document, call, limits, seed, attempt(document, call, limits, seed))
     return replace(result, document=document)
 
@@ -140,6 +141,8 @@ def conclude(
     document: Document, call: MethodCall, limits: Limits, seed: int, made: Attempt
 ) -> Result:
     """Turn an attempt into a result; never fails, whatever the method returned."""
+    if made.reason is None:
+        add_root_proof(document, call, made.outcome)
     try:
         result = judge(document, call, made.outcome, limits, seed, made.time_s, made.reason)
     except Exception as error:
@@ -148,8 +151,8 @@ def conclude(
     return replace(result, refused=made.refused)
 
 
-def warm_up(problem: Problem, method: Method) -> None:
-    """Import what a method needs, so that imports do not count as its time."""
+def warm_up(problem: Problem, method: Method, instance: Any = None) -> None:
+    """Import and compile what a method needs on an instance, so that it does not count as time."""
     builds = [f.build for f in problem.formulations if f.name == method.formulation]
     for part in (method.run, *builds):
         resolved(part)
@@ -158,6 +161,9 @@ def warm_up(problem: Problem, method: Method) -> None:
 
         with contextlib.suppress(InputError):  # the run itself will report what is missing
             import_backend(method.backend)
+    if method.prepare is not None and instance is not None:
+        with contextlib.suppress(Exception):  # the run itself will report it
+            method.prepare(instance)
 
 
 def judge(
@@ -179,7 +185,8 @@ def judge(
             reason = f"the solution cannot be evaluated: {failure(error)}"
     reason = reason or _nonsense(outcome)
     if reason is None and outcome.certificate is not None:
-        reason = _rely_on_certificate(document, outcome)
+        true = evaluation.objective if evaluation is not None and evaluation.feasible else None
+        reason = _rely_on_certificate(document, outcome, true)
     reason = reason or _contradiction(problem, outcome, evaluation)
     objective = evaluation.objective if evaluation is not None and evaluation.feasible else None
     if reason is not None:
@@ -228,17 +235,32 @@ def relative_gap(objective: Number | None, bound: Number | None) -> float | None
         return None
 
 
-def _rely_on_certificate(document: Document, outcome: MethodOutcome) -> str | None:
-    """Replace the bound by the one its certificate proves; return a reason if none."""
+def _rely_on_certificate(
+    document: Document, outcome: MethodOutcome, objective: Number | None
+) -> str | None:
+    """Replace the bound by the one its certificate proves; return a reason if none.
+
+    A proof about a model may prove less than the bound, which then stays a solver's word.
+    """
     problem, certificate = document.problem, outcome.certificate
     assert certificate is not None
     try:
         proved = certified_bound(problem, document.data, certificate)
     except Exception as error:  # a method may return anything
+        if isinstance(certificate, ModelProof):  # the bound stays as good as its claim
+            outcome.certificate = None
+            outcome.notes = {**outcome.notes, "proof": {"refused": failure(error)}}
+            return None
         return f"the certificate cannot be checked: {failure(error)}"
     claimed = outcome.dual_bound
     if proved is None:
         return "the certificate proves no bound"
+    if isinstance(certificate, ModelProof):
+        outcome.notes = {**outcome.notes, "proof": told_of(certificate, proved)}
+        if not stands_for(problem, proved, claimed, objective):
+            return None
+        outcome.dual_bound, outcome.voucher = proved, Voucher.VERIFIED
+        return None
     if claimed is not None and _better(problem, proved, shortened(problem, claimed)):
         return f"claimed dual bound {show(claimed)}, but its certificate proves {show(proved)}"
     outcome.dual_bound, outcome.voucher = proved, Voucher.VERIFIED

@@ -2,14 +2,12 @@
 
 Each room declares its own parts:
 
-- `instance`, `evaluate`, `certificate`, `features`; beside them `iteration_time` and `mapping`, the
-  times and the fastest mapping of a job; `relaxations`, `price_checks`, `server_prices`, what the
-  check of bounds computes
+- `instance`, `evaluate`, `certificate`, `features`; `iteration_time` and `mapping` of a job;
+  `relaxations`, `price_checks`, `server_prices`, what the check of bounds computes
 - `formulations`: time-indexed programs, CP-SAT, the mapping problem of one job
 - `bounds`: B0 to B5 and prices of parts of servers
 - `algorithms`: A-SRPT; `guarantees`: its theorems
-- `baselines`: the policies it was compared with, backfilling, offline references
-- `exact`: the pool first, then its servers
+- `baselines`: other policies, backfilling, references; `exact`: the pool, then its servers
 - `generate`, `importers`, `pictures`
 """
 
@@ -25,6 +23,7 @@ from . import (
     guarantees,
     importers,
     pictures,
+    statements,
 )
 
 part: Parts = Parts(__name__)
@@ -76,5 +75,6 @@ PROBLEM = Problem(
         *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
+    statements=statements.STATEMENTS,
     pictures=pictures.PICTURES,
 )

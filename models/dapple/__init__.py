@@ -21,6 +21,7 @@ from . import (
     guarantees,
     importers,
     pictures,
+    statements,
 )
 
 part: Parts = Parts(__name__)
@@ -66,5 +67,6 @@ PROBLEM = Problem(
         *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
+    statements=statements.STATEMENTS,
     pictures=pictures.PICTURES,
 )

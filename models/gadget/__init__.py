@@ -2,7 +2,17 @@
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, bounds, exact, formulations, generate, guarantees, pictures
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    guarantees,
+    pictures,
+    statements,
+)
 
 part: Parts = Parts(__name__)
 
@@ -37,5 +47,6 @@ PROBLEM = Problem(
         *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
+    statements=statements.STATEMENTS,
     pictures=pictures.PICTURES,
 )

@@ -18,6 +18,7 @@ from . import (
     guarantees,
     importers,
     pictures,
+    statements,
 )
 
 part: Parts = Parts(__name__)
@@ -48,5 +49,6 @@ PROBLEM = Problem(
     formulations=formulations.FORMULATIONS,
     methods=(*exact.METHODS, *algorithms.METHODS, *baselines.METHODS, *bounds.METHODS),
     guarantees=guarantees.GUARANTEES,
+    statements=statements.STATEMENTS,
     pictures=pictures.PICTURES,
 )

@@ -23,6 +23,7 @@ from . import (
     guarantees,
     importers,
     pictures,
+    statements,
 )
 
 part: Parts = Parts(__name__)
@@ -67,5 +68,6 @@ PROBLEM = Problem(
         *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
+    statements=statements.STATEMENTS,
     pictures=pictures.PICTURES,
 )

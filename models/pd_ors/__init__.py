@@ -12,6 +12,7 @@ from . import (
     guarantees,
     importers,
     pictures,
+    statements,
 )
 
 part: Parts = Parts(__name__)
@@ -57,5 +58,6 @@ PROBLEM = Problem(
         *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
+    statements=statements.STATEMENTS,
     pictures=pictures.PICTURES,
 )

@@ -11,20 +11,34 @@ and the energetic bound, the smallest M >= max(LB_1, LB_2) such that for every 0
     \sum_j G_j \min\{M - 2t, (\rho_j - t)^+\} \le N (M - 2t).
 
 A job of length rho inside [0, M) spends at least min(M - 2t, (rho - t)^+) slots in the window
-[t, M - t): at most t of them lie before it or at most t after it. All are computed in integers, so
-no solver is involved. All formulas are (reconstructed): the paper has none.
+[t, M - t): at most t of them lie before it or at most t after it.
+
+Two more need prices. With prices p_j >= 0 of an iteration and R(p) the most that one slot can do at
+these prices (`configurations.py`), `instants` is
+
+.. math:: \Big\lceil \sum_j p_j F_j / R(p) \Big\rceil.
+
+`gpu_bins` has prices of jobs (`gpu_bins.py`). All are computed in integers, so no solver is
+involved. All formulas are (reconstructed): the paper has none.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
 
 import numpy as np
+from pydantic import Field, model_validator
 
-from gadgetopt.system.data import Certificate
+from gadgetopt.errors import ModelRefused
+from gadgetopt.system.data import Certificate, Data, PositiveInt
 
+from .configurations import iterations_per_slot, most_per_slot
+from .gpu_bins import refutes
 from .instance import SjfBcoInstance
 
+#: Prices of an iteration of every job.
+Prices = tuple[Annotated[int, Field(ge=0, le=10**12)], ...]
 #: Numbers up to this are 64-bit integers, larger ones Python integers.
 _INT64_SAFE = 2**61
 
@@ -99,13 +113,88 @@ class _Windows:
         return int((2 * t - (-demand // self.gpus)).max())
 
 
+class InstantPrices(Data):
+    """Prices of an iteration of every job, see `configurations`.
+
+    Attributes
+    ----------
+    prices : tuple of int
+    """
+
+    prices: Prices
+
+
+class GpuBinPrices(Data):
+    """Prices of jobs that refute one slot less than a number of slots, see `gpu_bins`.
+
+    Attributes
+    ----------
+    slots : int
+        The bound that the prices prove.
+    prices : tuple of int
+        One for each job.
+    unit_slots : int
+        Slots of a unit to which durations and the length of a bin are rounded down.
+    """
+
+    slots: PositiveInt
+    prices: Prices
+    unit_slots: PositiveInt = 1
+
+
 class SjfBcoCertificate(Certificate):
-    """A combinatorial bound, given by name; the module docstring has the formulas."""
+    """A combinatorial bound, given by name, or prices; the module docstring has the formulas."""
 
-    formula: Literal["longest_job", "area", "energetic"]
+    formula: Literal["longest_job", "area", "energetic"] | None = None
+    instants: InstantPrices | None = None
+    gpu_bins: GpuBinPrices | None = None
+
+    @model_validator(mode="after")
+    def _one_proof(self) -> Self:
+        given = [p for p in (self.formula, self.instants, self.gpu_bins) if p is not None]
+        if len(given) != 1:
+            raise ValueError("formula: expected one of formula, instants and gpu_bins")
+        return self
 
 
-def check_bound(instance: SjfBcoInstance, certificate: SjfBcoCertificate) -> int:
-    """Evaluate the formula of the certificate."""
+def check_bound(instance: SjfBcoInstance, certificate: SjfBcoCertificate) -> int | None:
+    """Return the bound that a certificate proves; None if its prices prove none.
+
+    Raises
+    ------
+    ValueError
+        If there is not one price for each job, or the check would take too long.
+    """
+    if certificate.gpu_bins is not None:
+        return _gpu_bins_bound(instance, certificate.gpu_bins)
+    try:
+        if certificate.instants is not None:
+            return _instants_bound(instance, certificate.instants.prices)
+    except ModelRefused as error:
+        raise ValueError(str(error)) from None
     formulas = {"longest_job": longest_job, "area": area, "energetic": energetic_bound}
+    assert certificate.formula is not None  # one of the two is there
     return formulas[certificate.formula](instance)
+
+
+def _gpu_bins_bound(instance: SjfBcoInstance, proof: GpuBinPrices) -> int | None:
+    """Return the bound if its prices refute one slot less."""
+    _check_prices(instance, proof.prices, "gpu_bins.prices")
+    if refutes(instance, proof.slots - 1, proof.prices, proof.unit_slots):
+        return proof.slots
+    return None
+
+
+def _instants_bound(instance: SjfBcoInstance, prices: Sequence[int]) -> int:
+    """Return ceil(sum_j p_j F_j / R(p))."""
+    _check_prices(instance, prices, "instants.prices")
+    per_slot = most_per_slot(iterations_per_slot(instance), prices)
+    worth = sum(p * f for p, f in zip(prices, instance.rates.iterations, strict=True))
+    return -(-worth // per_slot)
+
+
+def _check_prices(instance: SjfBcoInstance, prices: Sequence[int], where: str) -> None:
+    if len(prices) != len(instance.jobs):
+        raise ValueError(f"{where}: {len(prices)} for {len(instance.jobs)} jobs")
+    if not any(prices):
+        raise ValueError(f"{where}: all are 0")

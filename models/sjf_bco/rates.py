@@ -127,6 +127,16 @@ class RateTable:
         return [d if phi else None for d, phi in zip(slots.tolist(), rate.tolist(), strict=True)]
 
     @cached_property
+    def spread_slots(self) -> list[int | None]:
+        """Return min_{r >= 2} d_j(r, 1) of each job; None if it cannot run on several servers."""
+        work = np.array(self.iterations, dtype=np.int64)
+        rate = np.zeros(len(work), dtype=np.int64)
+        for r in self._all_counts[1:]:
+            rate = np.maximum(rate, self._best_rates(r))
+        slots = -(-work // np.maximum(rate, 1))
+        return [d if phi else None for d, phi in zip(slots.tolist(), rate.tolist(), strict=True)]
+
+    @cached_property
     def exec_min(self) -> Ints:
         """Return rho_j^min, the shortest duration over the reachable (r, p), shape (jobs,)."""
         best = np.max(np.stack([self._best_rates(r) for r in self._all_counts]), axis=0)

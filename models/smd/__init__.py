@@ -9,7 +9,17 @@
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, bounds, exact, formulations, generate, guarantees, pictures
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    guarantees,
+    pictures,
+    statements,
+)
 
 part: Parts = Parts(__name__)
 
@@ -48,5 +58,6 @@ PROBLEM = Problem(
     formulations=formulations.FORMULATIONS,
     methods=(*algorithms.METHODS, *baselines.METHODS, *exact.METHODS, *bounds.METHODS),
     guarantees=guarantees.GUARANTEES,
+    statements=statements.STATEMENTS,
     pictures=pictures.PICTURES,
 )

@@ -28,7 +28,7 @@ FLOORS = (
     {"subproblems"},
     {"formulations", "bounds", "algorithms", "guarantees"},
     {"baselines", "exact", "generate", "importers"},
-    {"pictures", "learning"},
+    {"pictures", "learning", "statements"},
 )
 FLOOR = {room: k for k, rooms in enumerate(FLOORS) for room in rooms}
 

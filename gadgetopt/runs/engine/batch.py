@@ -46,11 +46,18 @@ class Batch:
     taken: int
 
     def __init__(
-        self, runs: Grid, store: Store, grace_s: float, rerun: bool, retry_errors: bool
+        self,
+        runs: Grid,
+        store: Store,
+        grace_s: float,
+        rerun: bool,
+        retry_errors: bool,
+        certify: str = "",
     ) -> None:
         self.grid = runs
         self.store = store
         self.grace_s = grace_s
+        self.certify = certify
         self.rerun = rerun
         self.retry_errors = retry_errors
         self.session: str = uuid.uuid4().hex
@@ -137,6 +144,7 @@ class Batch:
                 self.grace_s,
                 code=task.code,
                 plugins=self.plugins,
+                certify=self.certify,
             ),
             document,
         )

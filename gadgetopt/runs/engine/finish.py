@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gadgetopt import __version__
 from gadgetopt.errors import OtherCode, failure
+from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.runs.engine.work import Failure, Work
-from gadgetopt.runs.rows import Row, StoredRun, checked_row
+from gadgetopt.runs.rows import Row, StoredRun, checked_row, from_row
 from gadgetopt.runs.source_code import loaded_code
 from gadgetopt.system.declaration import Method, Problem
 from gadgetopt.system.files import Document
 from gadgetopt.system.methods import MethodCall, find_method
 from gadgetopt.system.result import MethodOutcome, Result
+from gadgetopt.trust.certifying import certify
 from gadgetopt.trust.run import (
     Attempt,
     attempt,
@@ -24,9 +28,10 @@ def run_here(work: Work, document: Document) -> Row:
     """Do a run in this process and return its row."""
     call = find_method(document.problem, work.spec)
     check_code(work, document.problem, call.method)
-    warm_up(document.problem, call.method)
+    warm_up(document.problem, call.method, document.data)
     made = attempt(document, call, work.limits, work.seed)
-    return finished_row(work, document, call, made)
+    row = finished_row(work, document, call, made)
+    return certified_row(work, document, row) if work.certify else row
 
 
 def check_code(work: Work, problem: Problem, method: Method) -> None:
@@ -46,6 +51,16 @@ def finished_row(work: Work, document: Document, call: MethodCall, made: Attempt
         bare = Attempt(MethodOutcome(), made.time_s, _printable(reason), made.refused)
         told = conclude(document, call, work.limits, work.seed, bare)
         return _row(work, document, call, told)
+
+
+def certified_row(work: Work, document: Document, row: Row) -> Row:
+    """Return a run's row with what can be proved of its bound in the time for it."""
+    run = from_row(row)
+    seconds = budget_s(work.certify, run.result.time_s)
+    try:
+        return checked_row(replace(run, result=certify(document, run.result, seconds)))
+    except ValueError:  # a proof that is too large for a store
+        return row
 
 
 def failed_row(work: Work, document: Document, failed: Failure) -> Row:

@@ -48,7 +48,9 @@ class Once:
     def __init__(self, threads: int, *, log: bool = False):
         self.process: SolverProcess = SolverProcess(threads, ["--log"] if log else [], echo=True)
 
-    def solve(self, document: Document, call: MethodCall, limits: Limits, seed: int) -> StoredRun:
+    def solve(
+        self, document: Document, call: MethodCall, limits: Limits, seed: int, certify: str = ""
+    ) -> StoredRun:
         """Do a run; a run that exceeds a limit or crashes ends as an error with its reason.
 
         Raises
@@ -70,6 +72,7 @@ class Once:
             seed=seed,
             grace_s=default_grace_s(limits.time_s),
             plugins=digest_of(in_use()),
+            certify=certify,
         )
         try:
             outcome = self._watched(work, document_text(document))
@@ -91,6 +94,8 @@ class Once:
             try:
                 outcome: Row | Failure = watch.run(text, in_use())
             except Crash as crash:
+                if watch.kept is not None:
+                    return watch.kept
                 return Failure(f"crashed: {crash}", time_s=watch.elapsed)
         if watch.phase == "start" and asked.is_set():
             raise KeyboardInterrupt

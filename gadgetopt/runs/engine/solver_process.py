@@ -1,9 +1,10 @@
 """The solver process: does one run after another for the supervisor that started it.
 
 Orders arrive on its original standard input, messages leave on its original standard output:
-("begun",) when the method starts, ("ended",) when it ends, ("row", row) when its result is judged,
-("failed", reason), ("other code", code) if its source code differs from that of the run, or ("not
-loaded", reason) if a plug-in cannot be loaded. Nothing else can enter this channel: the printed
+("begun",) when the method starts, ("ended",) when it ends, ("solved", row) when its result is
+judged and its bound is to be proved, ("row", row) when all is done, ("failed", reason), ("other
+code", code) if its source code differs from that of the run, or ("not loaded", reason) if a plug-in
+cannot be loaded. Nothing else can enter this channel: the printed
 output of a method is discarded; the end of its standard error is reported if it dies.
 
     python -m gadgetopt.runs.engine.solver_process [--echo] [--log]
@@ -113,7 +114,7 @@ def _plug_in(plugins: Shipment) -> None:
 def _solve(
     order: Order, instances: dict[str, Document], interrupts: _Interrupts, say: Callable[..., None]
 ) -> Row:
-    from gadgetopt.runs.engine.finish import check_code, finished_row
+    from gadgetopt.runs.engine.finish import certified_row, check_code, finished_row
     from gadgetopt.system.files import parse
     from gadgetopt.system.methods import find_method
     from gadgetopt.trust.run import attempt, warm_up
@@ -125,7 +126,7 @@ def _solve(
     document = instances[work.fingerprint]
     call = find_method(document.problem, work.spec)
     check_code(work, document.problem, call.method)
-    warm_up(document.problem, call.method)
+    warm_up(document.problem, call.method, document.data)
     say("begun")
     interrupts.wanted = True
     try:
@@ -133,7 +134,17 @@ def _solve(
     finally:
         interrupts.wanted = False
     say("ended")
-    return finished_row(work, document, call, made)
+    row = finished_row(work, document, call, made)
+    if not work.certify:
+        return row
+    say("solved", row)  # from here on, nothing can lose it
+    interrupts.wanted = True
+    try:
+        return certified_row(work, document, row)
+    except KeyboardInterrupt:
+        return row
+    finally:
+        interrupts.wanted = False
 
 
 def _answer(call: Call, say: Callable[..., None]) -> Answer:

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError, NotLoaded, OtherCode
+from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.runs.engine.memory import machine_memory_mb
 from gadgetopt.runs.engine.process_handle import Crash, EndedIdle, SolverProcess
 from gadgetopt.runs.engine.work import (
@@ -105,6 +106,8 @@ def supervise(work: Work, document: str, plugins: Shipment = ()) -> Row | Failur
             # The process was started for an earlier run, and the code has changed since: start a
             # new one.
         except Crash as crash:
+            if watch.kept is not None:
+                return watch.kept
             crashes.append(str(crash))
         finally:
             if watch.spent or not process.alive:
@@ -164,6 +167,7 @@ class Watch:
         self.since: float = time.monotonic()
         self.elapsed: float = 0.0
         self.asked: str | None = None  # the limit because of which the method was asked to stop
+        self.kept: Row | None = None  # the row of a run whose bound is being proved
         self.spent: bool = False  # True if the process should not be used for another run
 
     @cached_property
@@ -193,17 +197,22 @@ class Watch:
                 failure = self._look(now - self.since)
                 if failure is not None:
                     self.spent = True
-                    return failure
+                    return failure if self.kept is None else self.kept
                 continue
             match message:
                 case ("begun",):
                     self.phase, self.since = "solve", now
                 case ("ended",):
                     self.phase, self.since = "judge", now
+                case ("solved", row):
+                    self.phase, self.since, self.kept = "certify", now, row
                 case ("row", row):
                     return self._finish(row)
                 case ("answer", answer):
                     return answer
+                case ("failed", _) if self.kept is not None:
+                    self.spent = True
+                    return self.kept
                 case ("failed", reason):
                     self.spent = True
                     return Failure(str(reason), time_s=self.elapsed)
@@ -236,6 +245,10 @@ class Watch:
         time_s, grace_s = self.work.limits.time_s, self.work.grace_s
         if time_s is None:
             return None
+        if self.phase == "certify" and self.kept is not None:
+            more_s = budget_s(self.work.certify, self.kept["time_s"])
+            over = seconds > more_s + MARGIN_S
+            return Failure("was not certified in time") if over else None
         if self.phase != "solve":
             if seconds <= time_s + grace_s + MARGIN_S:
                 return None

@@ -38,6 +38,8 @@ class Work:
         The code that is to make the run, see `gadgetopt.runs.source_code`; None to skip the check.
     plugins : str
         Identifies the plug-ins that the run needs, which travel separately; empty for none.
+    certify : str
+        Seconds, or a multiple of the run's, for proving its bound; empty for its root only.
     """
 
     key: str
@@ -51,6 +53,7 @@ class Work:
     versions: tuple[str, str] = VERSIONS
     code: str | None = None
     plugins: str = ""
+    certify: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,8 @@ class Call:
         Empty: a call belongs to no comparison.
     code : None
         None: the code of a call is not checked.
+    certify : str
+        Empty: a call has no bound.
     """
 
     function: str
@@ -95,6 +100,7 @@ class Call:
     grace_s: float = 0.0
     session: str = ""
     code: None = None
+    certify: str = ""
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def solve_formulation(
         thorough = solved.limit_hit != "interrupted"
         return {"model": measures(solved, model, limits, thorough=thorough)}
 
-    return MethodOutcome.of(
+    outcome = MethodOutcome.of(
         solved,
         formulation.decode(model, instance) if decodes and formulation.decode else None,
         phases_s=clock.phases_s,
@@ -71,3 +71,5 @@ def solve_formulation(
         proved=proved,
         further_notes=measured,
     )
+    outcome.solved = solved
+    return outcome

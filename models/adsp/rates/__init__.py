@@ -23,6 +23,7 @@ from . import (
     generate,
     guarantees,
     pictures,
+    statements,
 )
 
 part: Parts = Parts(__name__)
@@ -65,5 +66,6 @@ PROBLEM = Problem(
         *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
+    statements=statements.STATEMENTS,
     pictures=pictures.PICTURES,
 )

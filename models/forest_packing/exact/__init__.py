@@ -2,6 +2,8 @@
 
 - column_generation: trees generated for the tree-pair LP; the default method.
 - cut_generation: cuts generated for the cut LP, then trees for its loads.
+- arborescence_packing, cable_packing: trees of symmetric networks, peeled off in integers, without
+  a linear program.
 - bounded_depth: column generation over tree pairs of bounded depth.
 - pair_budget: at most K tree pairs, by CP-SAT.
 """
@@ -31,6 +33,16 @@ METHODS = (
         parameters={"trees": True},
         formulation="cuts",
         backend="highs",
+    ),
+    Method(
+        "arborescence_packing",
+        kind="exact",
+        summary="symmetric networks: cables directed by the strength, then trees peeled off in "
+        "integers",
+        reference="F5, A3, A4",
+        run=part("arborescence_packing:arborescence_packing"),
+        prepare=part("arborescence_packing:prepare"),
+        formulation="spanning_trees",
     ),
     Method(
         "pair_budget_cp",

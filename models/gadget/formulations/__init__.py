@@ -5,6 +5,7 @@ epoch_relaxation (an upper bound).
 CP-SAT: cp_joint (all slots, and the embedding program), cp_circuit, cp_tree.
 """
 
+from gadgetopt.numbers.exact import ROUNDING
 from gadgetopt.system.declaration import Formulation, Method, Parts
 
 part: Parts = Parts(__name__)
@@ -19,6 +20,7 @@ FORMULATIONS = (
         build=part("embedding:build"),
         decode=part("joint:decode"),
         backends=("highs",),
+        objective_error=ROUNDING,
     ),
     Formulation(
         "circulation",
@@ -29,6 +31,7 @@ FORMULATIONS = (
         build=part("circulation:build"),
         decode=part("joint:decode"),
         backends=("highs",),
+        objective_error=ROUNDING,
     ),
     Formulation(
         "tree",
@@ -39,6 +42,7 @@ FORMULATIONS = (
         build=part("tree:build"),
         decode=part("joint:decode"),
         backends=("highs",),
+        objective_error=ROUNDING,
     ),
     Formulation(
         "ddljs",
@@ -49,6 +53,7 @@ FORMULATIONS = (
         build=part("ddljs:build"),
         decode=None,
         backends=("highs",),
+        objective_error=ROUNDING,
     ),
     Formulation(
         "epochs",
@@ -59,6 +64,7 @@ FORMULATIONS = (
         build=part("epoch_relaxation:build"),
         decode=None,
         backends=("highs",),
+        objective_error=ROUNDING,
     ),
 )
 

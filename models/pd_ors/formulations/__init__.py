@@ -7,6 +7,7 @@
 - `cp`: the compact model in CP-SAT.
 """
 
+from gadgetopt.numbers.exact import ROUNDING
 from gadgetopt.system.declaration import Formulation, Method, Parts
 
 part: Parts = Parts(__name__)
@@ -31,6 +32,7 @@ FORMULATIONS = (
         build=part("compact:build"),
         decode=part("compact:decode"),
         backends=("highs",),
+        objective_error=ROUNDING,
     ),
     Formulation(
         "compact_plain",
@@ -41,6 +43,7 @@ FORMULATIONS = (
         build=part("compact:build_plain"),
         decode=part("compact:decode"),
         backends=("highs",),
+        objective_error=ROUNDING,
     ),
     Formulation(
         "aggregated",
@@ -51,6 +54,7 @@ FORMULATIONS = (
         build=part("aggregated:build"),
         decode=None,
         backends=("highs",),
+        objective_error=ROUNDING,
     ),
     Formulation(
         "schedule_columns",
@@ -61,6 +65,7 @@ FORMULATIONS = (
         build=part("columns:build"),
         decode=part("columns:decode"),
         backends=("highs",),
+        objective_error=ROUNDING,
     ),
 )
 

@@ -1,7 +1,8 @@
-"""Baselines of the paper, and a heuristic of ours.
+"""Baselines of the paper, and heuristics of ours.
 
 first_fit: first fit (FF), list scheduling (LS) and random placement (RAND).
 local_search: LPT on single servers, iterated; not in the paper.
+nested_blocks: annealing of gangs on nested blocks of GPUs; not in the paper.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -49,6 +50,16 @@ METHODS = (
         reference="reference heuristic (reconstructed)",
         run=part("local_search:lpt_ils"),
         parameters={"restarts": 200},
+        stochastic=True,
+    ),
+    Method(
+        "nested_blocks",
+        kind="heuristic",
+        summary="annealing of gangs on nested blocks, sizes in powers of two (not in the paper)",
+        reference="nested blocks (reconstructed)",
+        run=part("nested_blocks:nested_blocks"),
+        prepare=part("nested_blocks:prepare"),
+        parameters={"moves": 100_000_000},
         stochastic=True,
     ),
 )

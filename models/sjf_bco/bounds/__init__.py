@@ -1,6 +1,8 @@
 """Verified lower bounds on the makespan.
 
 combinatorial: the bounds as methods; class_bound: the class bound as an ILP, and its LP.
+gpu_bin_lp: a configuration LP over what one GPU can run, by column generation.
+instants: what the cluster can run in one slot, as a linear program, with prices as its proof.
 outcome: the method outcome of a verified bound.
 """
 
@@ -45,6 +47,23 @@ METHODS = (
         reference="verified lower bounds (reconstructed)",
         run=part("class_bound:class_lp"),
         formulation="class_bound",
+        backend="highs",
+    ),
+    Method(
+        "gpu_bins",
+        kind="relaxation",
+        summary="configuration LP over what one GPU can run, with integer prices as proof",
+        reference="GPU-bin configuration LP (reconstructed)",
+        run=part("gpu_bin_lp:gpu_bin_lp"),
+        prepare=part("gpu_bin_lp:prepare"),
+        backend="highs",
+    ),
+    Method(
+        "instants",
+        kind="relaxation",
+        summary="what the cluster can run in one slot, proved by prices of iterations",
+        reference="verified lower bounds (reconstructed)",
+        run=part("instants:instants"),
         backend="highs",
     ),
 )

@@ -3,17 +3,20 @@
 An exact method of ours (reconstructed). It climbs until the lower bound meets the makespan. Rungs:
 
 1. heuristics: list schedules without sharing, LPT-ILS, and the paper's SJF-BCO;
-2. combinatorial bounds: energetic, then the certified class bound;
-3. CP-L and CP-U (see `formulations/cp_model.py`), whose schedules are simulated and dispatched: if
+2. bounds with certificates: energetic, the class bound; on few jobs the bound by configurations of
+   a slot;
+3. above `FEW_JOBS` jobs, the GPU-bin configuration LP, and annealing on nested blocks towards it;
+4. CP-L and CP-U (see `formulations/cp_model.py`), whose schedules are simulated and dispatched: if
    an optimum without contention exists, the two meet;
-4. CP-L2;
-5. CP-E with the constraints of CP-L2, the last rung.
+5. CP-L2;
+6. CP-E with the constraints of CP-L2, the last rung.
 
 The rung on which the bounds met shows what was hard about an instance.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
@@ -28,9 +31,12 @@ from gadgetopt.system.data import Certificate, Solution
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..algorithms.sjf_bco import sjf_bco
+from ..baselines import nested_blocks
 from ..baselines.local_search import lpt_ils
+from ..bounds import gpu_bin_lp
 from ..bounds.class_bound import class_lp
 from ..bounds.combinatorial import energetic
+from ..bounds.instants import instants
 from ..formulations.cp import (
     Constraints,
     exact_with_shared_slots,
@@ -46,8 +52,16 @@ from ..subproblems.greedy import upper_bound_schedule
 #: Formulation behind the bound, by the rung that raised it last.
 _FORMULATION_OF_RUNG = {"CP-L": "cp_l", "CP-L2": "cp_l2", "CP-E+L2": "cp_e_l2"}
 
+#: Up to this many jobs the CP models need no GPU bins and nested blocks.
+FEW_JOBS = 40
+#: Moves of the annealing: about a minute.
+MOVES = 100_000_000
+
 #: Share of the remaining time that a rung other than the last may take.
 _SHARE = 0.5
+
+#: Jobs up to which configurations of a slot are listed.
+MOST_JOBS_OF_CONFIGURATIONS = 20
 
 
 class _Search(Search[SjfBcoSolution]):
@@ -100,21 +114,39 @@ class _Search(Search[SjfBcoSolution]):
             self.consider(sjf_bco(self.instance, limits, self.rng, theta_search="sweep").solution)
 
     def energetic(self) -> None:
-        """Run rung 2, first half."""
+        """Run rung 2, its first bound."""
         self.take(energetic(self.instance, self.clock.limits(), self.rng))
 
     def classes(self) -> None:
-        """Run rung 2, second half."""
+        """Run rung 2, its second bound."""
         self.take(class_lp(self.instance, self.limits_of_rung(rung_s=5.0), self.rng))
+
+    def configurations(self) -> None:
+        """Run rung 2, its third bound."""
+        self.take(instants(self.instance, self.limits_of_rung(rung_s=5.0), self.rng))
+
+    def gpu_bins(self) -> None:
+        """Run rung 3, first part; half of the remaining time if it needs that."""
+        self.take(gpu_bin_lp.gpu_bin_lp(self.instance, self.limits_of_rung(math.inf), self.rng))
+
+    def nested_blocks(self) -> None:
+        """Run rung 3, second part; half of the remaining time if it needs that."""
+        limits = self.limits_of_rung(math.inf)
+        found = nested_blocks.towards(int(self.bound), self.instance, limits, self.rng, MOVES)
+        self.consider(found.solution)
+        if found.limit_hit == "interrupted":
+            self.limit_hit = found.limit_hit
 
     def take(self, bound: MethodOutcome) -> None:
         """Record a bound with its certificate."""
+        if bound.limit_hit == "interrupted":
+            self.limit_hit = bound.limit_hit
         if bound.dual_bound is not None:
             self.raise_lower(int(bound.dual_bound), bound.certificate)
         self.versions.update(bound.versions)
 
     def cp(self, durations: Constraints, rung_s: float | None) -> None:
-        """Run one CP model of rungs 3 to 5, with the incumbent's makespan as horizon."""
+        """Run one CP model of rungs 4 to 6, with the incumbent's makespan as horizon."""
         limits = self.limits_of_rung(rung_s)
         lower, seed = int(self.bound), seed_of(self.rng)
         outcome, schedule = solve(self.instance, durations, limits, seed, lower, self.best)
@@ -130,19 +162,36 @@ class _Search(Search[SjfBcoSolution]):
         elif outcome.bound is not None:
             self.raise_lower(round_up(outcome.bound))
 
-    def rungs(self, rung_s: float) -> Iterator[tuple[str, Any]]:
+    def rungs(self, rung_s: float, gpu_bins: bool) -> Iterator[tuple[str, Any]]:
         """Yield names and actions of the rungs, cheapest first."""
         yield "heuristics", self.heuristics
         yield "energetic", self.energetic
         yield "class_lp", self.classes
+        if len(self.instance.jobs) <= MOST_JOBS_OF_CONFIGURATIONS:
+            yield "instants", self.configurations
+        if gpu_bins and len(self.instance.jobs) > FEW_JOBS:
+            yield "gpu_bins", self.gpu_bins
+            yield "nested_blocks", self.nested_blocks
         yield "CP-L", lambda: self.cp(without_contention, rung_s)
         yield "CP-U", lambda: self.cp(without_sharing, rung_s)
         yield "CP-L2", lambda: self.cp(with_shared_slots, rung_s)
         yield "CP-E+L2", lambda: self.cp(exact_with_shared_slots, None)
 
 
+def prepare(instance: SjfBcoInstance) -> None:
+    """Compile the loops of the rungs for many jobs."""
+    if len(instance.jobs) > FEW_JOBS:
+        gpu_bin_lp.prepare(instance)
+        nested_blocks.prepare(instance)
+
+
 def ladder(
-    instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator, *, rung_s: float = 20.0
+    instance: SjfBcoInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    rung_s: float = 20.0,
+    gpu_bins: bool = True,
 ) -> MethodOutcome:
     """Return an optimal schedule, or the best schedule and bound within the time limit.
 
@@ -156,7 +205,9 @@ def ladder(
         Seeds the solvers.
     rung_s : float, default 20
         Largest number of seconds for a rung other than the last, and at most half of the remaining
-        time.
+        time. GPU bins and nested blocks may each take half of the remaining time.
+    gpu_bins : bool, default True
+        Include the GPU-bin bound and the annealing on nested blocks above `FEW_JOBS` jobs.
 
     Returns
     -------
@@ -167,7 +218,7 @@ def ladder(
     """
     search = _Search(instance, limits, rng)
     history: list[dict[str, Any]] = []
-    for name, climb in search.rungs(rung_s):
+    for name, climb in search.rungs(rung_s, gpu_bins):
         if search.closed or search.limit_hit:
             break
         if search.clock.expired:

@@ -6,6 +6,7 @@
 - `inner_milp`, `inner_cp`, `inner_gp`: one job, as MILP, as CP-SAT table, over the reals
 """
 
+from gadgetopt.numbers.exact import ROUNDING
 from gadgetopt.system.declaration import Formulation, Parts
 
 part: Parts = Parts(__name__)
@@ -30,6 +31,7 @@ FORMULATIONS = (
         build=part("columns:build"),
         decode=part("columns:decode"),
         backends=("highs",),
+        objective_error=ROUNDING,
     ),
     Formulation(
         "collapsed",
@@ -40,5 +42,6 @@ FORMULATIONS = (
         build=part("collapsed:build"),
         decode=part("collapsed:decode"),
         backends=("highs",),
+        objective_error=ROUNDING,
     ),
 )

@@ -15,7 +15,7 @@ def test_a_formulation_with_a_backend_is_an_exact_method(backend):
     result = solve(DOCUMENT, f"plain@{backend}")
     assert result.status is Status.OPTIMAL
     assert (result.objective, result.bound, result.gap) == (4, 4, 0.0)
-    assert result.bound_voucher is Voucher.SOLVER
+    assert result.bound_voucher is Voucher.VERIFIED
     assert result.versions
 
 

@@ -1,0 +1,43 @@
+"""The command `certify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gadgetopt.cli.options import Instances, Methods, Plugins, Systems, budget, names_of
+
+
+def certify(
+    store: Annotated[Path, typer.Argument(metavar="STORE", help="SQLite file of runs.")],
+    within: Annotated[
+        str,
+        typer.Option(
+            "--budget",
+            help="Seconds for each run, or a multiple of its time.",
+            parser=budget,
+            metavar="S|10x",
+        ),
+    ] = "10x",
+    systems: Systems = None,
+    methods: Methods = None,
+    instances: Instances = None,
+    plugin: Plugins = None,
+) -> int:
+    """Prove the bounds of a store that are only a solver's word.
+
+    Each run keeps what could be proved; Ctrl-C ends the command without losing any of it.
+    """
+    from gadgetopt.cli import INTERRUPTED
+    from gadgetopt.runs.certifying import certify_store
+
+    counts = certify_store(
+        store, within, names_of(systems), names_of(methods), names_of(instances), typer.echo
+    )
+    typer.echo(
+        f"{store}: {counts.verified} of {counts.runs} bounds verified now, "
+        f"{counts.partly} proved in part"
+    )
+    return INTERRUPTED if counts.interrupted else 0

@@ -1,0 +1,161 @@
+r"""Packing of spanning arborescences from one root, tree by tree, in integers of 64 bits.
+
+By Edmonds' theorem capacities c hold out-arborescences of total rate d from a root if and only if a
+flow of d reaches every node from there. Trees are taken off one after the other such that what is
+left keeps this, with d lowered by their rates:
+
+- several *widest* trees at once, each at its width, while a flow of the rest still reaches every
+  node: as long as no set of nodes is tight this is nearly always so;
+- where one widest tree is too much, a tree is grown arc by arc, each confirmed by a maximum flow,
+  and its rate is lowered only where no arc is left. For rate 1 there always is one (Lovász 1976).
+
+Rates stay whole numbers, so the packing is exact; and every widest tree uses up an arc, so there
+are far fewer trees than arcs (with multiplicities: Gabow and Manu, Math. Programming 82, 1998).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gadgetopt.numbers.arrays import Ints
+from gadgetopt.search.clock import Clock
+
+from .flows import WORD_BITS, BigInts
+from .peeling_loops import Arcs, grow_exactly, peel_widest, unreached
+
+#: Most widest trees that are taken off at once.
+MOST_AT_ONCE = 64
+#: Sets of nodes that one tree's growth remembers.
+MOST_SETS = 64
+#: Arcs without capacity are dropped once this part of all have none.
+DROPPED = 0.2
+
+
+@dataclass
+class Peeling:
+    """Arborescences with rates.
+
+    Attributes
+    ----------
+    trees : list of ndarray, shape (nodes - 1,)
+        Arcs of each tree, in the order it grew: an arc's tail is the root or an earlier arc's head.
+    rates : list of int
+    complete : bool
+        False if time ran out: then the trees fit, but their rates add up to less than the demand.
+    """
+
+    trees: list[Ints] = field(default_factory=list)
+    rates: list[int] = field(default_factory=list)
+    complete: bool = True
+
+
+def fits_words(capacity: BigInts) -> bool:
+    """Return True if sums of the capacities are safe in 64-bit integers."""
+    return int(np.asarray(capacity, dtype=object).sum()).bit_length() <= WORD_BITS
+
+
+def peel_arborescences(
+    num_nodes: int,
+    tails: Ints,
+    heads: Ints,
+    capacity: Ints,
+    root: int,
+    demand: int,
+    clock: Clock | None = None,
+) -> Peeling:
+    """Return spanning out-arborescences from `root` of total rate `demand` within the capacities.
+
+    Parameters
+    ----------
+    num_nodes : int
+        At least 2.
+    tails, heads : ndarray of int64, shape (arcs,)
+        Parallel arcs are arcs of their own; arcs into the root are not used.
+    capacity : ndarray of int64, shape (arcs,)
+        At least 0, of a sum that passes `fits_words`.
+    root : int
+    demand : int
+        At least 0.
+    clock : Clock, optional
+        Of the run.
+
+    Raises
+    ------
+    ValueError
+        If a flow of `demand` does not reach every node from the root.
+    """
+    alive = np.flatnonzero((capacity > 0) & (heads != root) & (tails != heads))
+    left = capacity[alive]
+    arcs = _incidence(num_nodes, tails[alive], heads[alive])
+    if (lost := unreached(arcs, left, root, demand)) >= 0:
+        raise ValueError(f"capacity: a flow of less than {demand} reaches node {lost}")
+    out = Peeling()
+    together = MOST_AT_ONCE
+    while demand:
+        if clock is not None and clock.expired:
+            # What widest trees still hold, without a look at what they leave.
+            trees, rates = _widest(arcs, left, root, demand, len(alive))
+            _take(out, alive, trees, rates)
+            out.complete = int(rates.sum()) == demand
+            return out
+        trial = left.copy()
+        trees, rates = _widest(arcs, trial, root, demand, together)
+        rest = demand - int(rates.sum())
+        if len(rates) and unreached(arcs, trial, root, rest) < 0:
+            left, demand = trial, rest
+            _take(out, alive, trees, rates)
+            together = min(MOST_AT_ONCE, 2 * together)
+        elif together > 1:
+            together = max(1, together // 4)
+            continue
+        else:
+            wanted = int(rates[0]) if len(rates) else demand
+            tree = np.empty(num_nodes - 1, dtype=np.int64)
+            sets = np.zeros((MOST_SETS, num_nodes), dtype=np.bool_)
+            rate = grow_exactly(arcs, left, root, demand, wanted, tree, sets)
+            left[tree] -= rate
+            demand -= rate
+            _take(out, alive, tree[None], np.array([rate]))
+            together = 2
+        kept = left > 0
+        if kept.sum() < (1 - DROPPED) * len(kept):
+            alive, left = alive[kept], left[kept]
+            arcs = _incidence(num_nodes, tails[alive], heads[alive])
+    return out
+
+
+def compile_loops() -> None:
+    """Compile the loops, which takes seconds the first time, on two nodes and an arc."""
+    arcs = _incidence(2, np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
+    one = np.ones(1, dtype=np.int64)
+    unreached(arcs, one, 0, 1)
+    grow_exactly(arcs, one, 0, 1, 1, one.copy(), np.zeros((4, 2), dtype=np.bool_))
+    _widest(arcs, one.copy(), 0, 1, 1)
+
+
+def _widest(
+    arcs: Arcs, left: Ints, root: int, demand: int, most: int
+) -> tuple[npt.NDArray[np.int32], Ints]:
+    """Take widest trees off `left`; return them and their rates."""
+    trees = np.empty((most, len(arcs[2]) - 2), dtype=np.int32)
+    rates = np.zeros(most, dtype=np.int64)
+    found = peel_widest(arcs, left, root, demand, trees, rates)
+    return trees[:found], rates[:found]
+
+
+def _take(out: Peeling, alive: Ints, trees: npt.NDArray[Any], rates: Ints) -> None:
+    out.trees += list(alive[trees])
+    out.rates += rates.tolist()
+
+
+def _incidence(num_nodes: int, tails: Ints, heads: Ints) -> Arcs:
+    """Return the arcs with those at each node, leaving and entering."""
+    ends = np.concatenate((tails, heads))
+    first = np.zeros(num_nodes + 1, dtype=np.int64)
+    np.cumsum(np.bincount(ends, minlength=num_nodes), out=first[1:])
+    incident = np.argsort(ends, kind="stable") % max(len(tails), 1)
+    return tails, heads, first, incident

@@ -1,0 +1,285 @@
+"""Inner loops of `arborescence_peeling`: maximum flows, wide arborescences, exact growth of one.
+
+Arcs are given by `tails` and `heads`; the arcs at node v, leaving and entering, are
+`incident[first[v]:first[v + 1]]`. Numbers are 64-bit integers whose sums the caller has checked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gadgetopt.numbers.arrays import Bools, Ints
+from gadgetopt.numbers.compiled import compiled
+
+#: A graph: tails, heads, first, incident.
+Arcs = tuple[Ints, Ints, Ints, Ints]
+
+
+@compiled
+def flow_into(
+    arcs: Arcs, capacity: Ints, source: Bools, sink: int, wanted: int, reached: Bools
+) -> int:
+    """Return the maximum flow from a set of nodes to a sink, or `wanted` if that is less (Dinic).
+
+    Parameters
+    ----------
+    source : ndarray of bool, shape (nodes,)
+        The nodes where flow may begin, without the sink.
+    reached : ndarray of bool, shape (nodes,)
+        Set to the source side of a minimum cut if the flow is less than `wanted`.
+    """
+    tails, heads, first, incident = arcs
+    n = len(source)
+    flow = np.zeros(len(capacity), dtype=np.int64)
+    level = np.empty(n, dtype=np.int64)
+    queue = np.empty(n, dtype=np.int64)
+    place = np.empty(n, dtype=np.int64)
+    path = np.empty(n, dtype=np.int64)
+    value = 0
+    while value < wanted:
+        size = 0
+        for v in range(n):
+            level[v] = -1
+            if source[v]:
+                level[v] = 0
+                queue[size] = v
+                size += 1
+        at = 0
+        while at < size and level[sink] < 0:
+            u = queue[at]
+            at += 1
+            for k in range(first[u], first[u + 1]):
+                a = incident[k]
+                if tails[a] == u:
+                    v, left = heads[a], capacity[a] - flow[a]
+                else:
+                    v, left = tails[a], flow[a]
+                if left > 0 and level[v] < 0:
+                    level[v] = level[u] + 1
+                    queue[size] = v
+                    size += 1
+        if level[sink] < 0:
+            for v in range(n):
+                reached[v] = level[v] >= 0
+            return value
+        # Paths are searched from the sink, backwards, one level down at a time.
+        for v in range(n):
+            place[v] = first[v]
+        u, depth = sink, 0
+        while True:
+            if level[u] == 0:
+                push = wanted - value
+                v = sink
+                for d in range(depth):
+                    a = path[d]
+                    if heads[a] == v:
+                        push = min(push, capacity[a] - flow[a])
+                        v = tails[a]
+                    else:
+                        push = min(push, flow[a])
+                        v = heads[a]
+                value += push
+                v = sink
+                keep = depth
+                for d in range(depth):
+                    a = path[d]
+                    if heads[a] == v:
+                        flow[a] += push
+                        full = flow[a] == capacity[a]
+                        before = tails[a]
+                    else:
+                        flow[a] -= push
+                        full = flow[a] == 0
+                        before = heads[a]
+                    if full and keep == depth:
+                        keep = d
+                        u = v
+                    v = before
+                depth = keep
+                if value >= wanted:
+                    return value
+                continue
+            moved = False
+            while place[u] < first[u + 1]:
+                a = incident[place[u]]
+                if heads[a] == u:
+                    v, left = tails[a], capacity[a] - flow[a]
+                else:
+                    v, left = heads[a], flow[a]
+                if left > 0 and level[v] == level[u] - 1:
+                    path[depth] = a
+                    depth += 1
+                    u = v
+                    moved = True
+                    break
+                place[u] += 1
+            if not moved:
+                if depth == 0:
+                    break
+                depth -= 1
+                a = path[depth]
+                u = heads[a] if tails[a] == u else tails[a]
+                place[u] += 1
+    return value
+
+
+@compiled
+def unreached(arcs: Arcs, capacity: Ints, root: int, demand: int) -> int:
+    """Return the first node that a flow of `demand` from the root does not reach, else -1."""
+    n = len(arcs[2]) - 1
+    source = np.zeros(n, dtype=np.bool_)
+    source[root] = True
+    reached = np.zeros(n, dtype=np.bool_)
+    for v in range(n):
+        if v != root and flow_into(arcs, capacity, source, v, demand, reached) < demand:
+            return v
+    return -1
+
+
+@compiled
+def widest_tree(arcs: Arcs, capacity: Ints, root: int, tree: Ints) -> int:
+    """Set `tree` to the arcs of a widest arborescence; return its width, 0 if none spans."""
+    tails, heads, first, incident = arcs
+    n = len(first) - 1
+    best = np.full(n, -1, dtype=np.int64)
+    inside = np.zeros(n, dtype=np.bool_)
+    u, width = root, 2**62
+    for size in range(n):
+        inside[u] = True
+        if size:
+            tree[size - 1] = best[u]
+            width = min(width, capacity[best[u]])
+        for k in range(first[u], first[u + 1]):
+            a = incident[k]
+            v = heads[a]
+            if tails[a] != u or capacity[a] == 0 or inside[v]:
+                continue
+            if best[v] < 0 or capacity[a] > capacity[best[v]]:
+                best[v] = a
+        u = -1
+        for v in range(n):
+            if best[v] < 0 or inside[v]:
+                continue
+            if u < 0 or capacity[best[v]] > capacity[best[u]]:
+                u = v
+        if u < 0:
+            return width if size == n - 1 else 0
+    return width
+
+
+@compiled
+def peel_widest(
+    arcs: Arcs, capacity: Ints, root: int, demand: int, trees: npt.NDArray[np.int32], rates: Ints
+) -> int:
+    """Take off widest arborescences one after the other, at their width; return how many.
+
+    Parameters
+    ----------
+    capacity : ndarray, shape (arcs,)
+        Reduced by the trees.
+    demand : int
+        Total rate at which to end.
+    trees, rates : ndarrays, shapes (most, nodes - 1) and (most,)
+        Set to the trees and their rates.
+    """
+    tree = np.empty(trees.shape[1], dtype=np.int64)
+    for i in range(len(trees)):
+        rate = min(demand, widest_tree(arcs, capacity, root, tree))
+        if rate == 0:
+            return i
+        for k in range(len(tree)):
+            trees[i, k] = tree[k]
+            capacity[tree[k]] -= rate
+        rates[i] = rate
+        demand -= rate
+    return len(trees)
+
+
+@compiled
+def grow_exactly(
+    arcs: Arcs, capacity: Ints, root: int, demand: int, rate: int, tree: Ints, sets: Bools
+) -> int:
+    r"""Set `tree` to an arborescence that leaves a packing of the rest; return its rate.
+
+    Parameters
+    ----------
+    capacity : ndarray, shape (arcs,)
+        From the root `demand` reaches every node. Not changed.
+    rate : int
+        Most that is wanted, from 1 to `demand`.
+    sets : ndarray of bool, shape (most, nodes)
+        Room for sets of nodes that limit the rate.
+
+    Notes
+    -----
+    With the rate taken off the arcs of the tree so far, every set of nodes without the root is
+    entered by `demand` less the rate, or more. The arc (u, v) keeps that if and only if `demand`
+    reaches v from the root and u together. Else the set Q on the sink side limits a tree that
+    enters Q once more than this one to the rate
+    :math:`(c(\delta^-(Q)) - d) / |T \cap \delta^-(Q)|`. The rate is lowered only where no arc is
+    left at the present one; for the rate 1 there is one (Lovász 1976).
+    """
+    tails, heads, first, _ = arcs
+    n = len(first) - 1
+    left = capacity.copy()
+    inside = np.zeros(n, dtype=np.bool_)
+    inside[root] = True
+    source = np.zeros(n, dtype=np.bool_)
+    reached = np.zeros(n, dtype=np.bool_)
+    source[root] = True
+    excess = np.zeros(len(sets), dtype=np.int64)
+    entered = np.zeros(len(sets), dtype=np.int64)
+    known, size = 0, 0
+    while size < n - 1:
+        best, wide, lower = -1, 0, 0
+        for a in range(len(capacity)):
+            u, v = tails[a], heads[a]
+            if not inside[u] or inside[v] or capacity[a] == 0:
+                continue
+            most = capacity[a]
+            for i in range(known):
+                if entered[i] and sets[i, v] and not sets[i, u]:
+                    most = min(most, excess[i] // entered[i])
+            if most < rate:
+                lower = max(lower, most)
+            elif capacity[a] > wide:
+                best, wide = a, capacity[a]
+        if best < 0:
+            if lower == 0:
+                return 0
+            rate = lower
+            for a in range(len(capacity)):
+                left[a] = capacity[a]
+            for k in range(size):
+                left[tree[k]] -= rate
+            continue
+        u, v = tails[best], heads[best]
+        source[u] = True
+        enough = flow_into(arcs, left, source, v, demand, reached) >= demand
+        source[u] = u == root
+        if enough:
+            left[best] -= rate
+            tree[size] = best
+            size += 1
+            inside[v] = True
+            for i in range(known):
+                if sets[i, v] and not sets[i, u]:
+                    entered[i] += 1
+            continue
+        i = known
+        if known == len(sets):  # no room: forget the first
+            i = 0
+        else:
+            known += 1
+        excess[i] = -demand
+        entered[i] = 0
+        for w in range(n):
+            sets[i, w] = not reached[w]
+        for a in range(len(capacity)):
+            if sets[i, heads[a]] and not sets[i, tails[a]]:
+                excess[i] += capacity[a]
+        for k in range(size):
+            if sets[i, heads[tree[k]]] and not sets[i, tails[tree[k]]]:
+                entered[i] += 1
+    return rate

@@ -1,0 +1,123 @@
+"""A compiled model read as an exact model: what proofs are about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.proofs.model import Form, Model, Row
+from gadgetopt.solvers.exact_form import ExactReader
+
+if TYPE_CHECKING:
+    from gadgetopt.solvers.exact_form import Side
+    from gadgetopt.solvers.linear_terms import Exact
+    from gadgetopt.solvers.standard_form import StandardForm
+
+
+def exact_model(form: StandardForm) -> Model:
+    """Return the exact model of a compiled one, as a minimisation.
+
+    A side or bound that is known only as a double that may have been rounded is left out, and so is
+    a row with such a coefficient. This only removes restrictions: a bound on the exact model holds
+    for the compiled one.
+
+    Raises
+    ------
+    ModelRefused
+        If the objective is not known exactly.
+    """
+    reader = ExactReader(form)
+    costs, scale = _costs(reader)
+    integer: list[bool] = form.integer.tolist()
+    bounds = [_bounds(reader, j, whole) for j, whole in enumerate(integer)]
+    return Model(
+        integer=integer,
+        lower=[low for low, _ in bounds],
+        upper=[high for _, high in bounds],
+        rows=[_row(reader, i) for i in range(len(form.rows))],
+        costs=costs,
+        scale=scale,
+        offset=reader.offset(),
+        sense=form.sense,
+    )
+
+
+def with_rounded_costs(model: Model, least: Fraction, error: Fraction) -> Fraction:
+    """Return a bound that holds for all costs within a relative error of a model's.
+
+    Parameters
+    ----------
+    least : Fraction
+        A bound on `sum(costs * x)`.
+    error : Fraction
+        Most distance of a true cost, and of the offset, from the model's, over the model's.
+
+    Raises
+    ------
+    ValueError
+        If a column without a bound makes the effect of the error infinite.
+    """
+    columns, costs = model.costs
+    ends = [(a, model.lower[j], model.upper[j]) for j, a in zip(columns, costs, strict=True)]
+    offset = abs(Fraction(model.offset)) * model.scale
+    one_sign = all(low is not None and low >= 0 for _, low, _ in ends)
+    if one_sign and (all(a > 0 for a, _, _ in ends) or all(a < 0 for a, _, _ in ends)):
+        return least - error * (abs(least) + offset)
+    total = Fraction(offset)
+    for a, low, high in ends:
+        if low is None or high is None:
+            raise ValueError("its objective is rounded, and a column of it has no bound")
+        total += abs(a) * max(abs(Fraction(low)), abs(Fraction(high)))
+    return least - error * total
+
+
+def _costs(reader: ExactReader) -> tuple[Form, int]:
+    exact = reader.costs()
+    numbers, scale = _over_one_denominator(list(exact.values()))
+    sign = -1 if reader.form.sense == "max" else 1
+    pairs = sorted((j, sign * a) for j, a in zip(exact, numbers, strict=True) if a)
+    return ([j for j, _ in pairs], [a for _, a in pairs]), scale
+
+
+def _bounds(
+    reader: ExactReader, j: int, integer: bool
+) -> tuple[int | Fraction | None, int | Fraction | None]:
+    try:
+        low, high = reader.bounds(j)
+    except ModelRefused:
+        return None, None
+    if integer:
+        return (
+            None if low is None else math.ceil(low),
+            None if high is None else math.floor(high),
+        )
+    return low, high
+
+
+def _row(reader: ExactReader, i: int) -> Row:
+    try:
+        row = reader.row(i)
+    except ModelRefused:
+        return Row([], [], None, None, 1)
+    sides = (_known(row.lower), _known(row.upper))
+    known = [x for x in sides if x is not None]
+    numbers, denominator = _over_one_denominator([*row.coefficients, *known])
+    ends = iter(numbers[len(row.columns) :])
+    low, high = (None if x is None else next(ends) for x in sides)
+    return Row(list(row.columns), numbers[: len(row.columns)], low, high, denominator)
+
+
+def _known(side: Side) -> Exact | None:
+    """Return a side; None for a missing one, or a double that may have been rounded."""
+    return None if isinstance(side, float) else side
+
+
+def _over_one_denominator(numbers: Sequence[Exact]) -> tuple[list[int], int]:
+    """Return integers and the denominator over which they are the given numbers."""
+    if all(type(x) is int for x in numbers):
+        return [int(x) for x in numbers], 1
+    denominator = math.lcm(*(x.denominator for x in numbers))
+    return [x.numerator * (denominator // x.denominator) for x in numbers], denominator

@@ -1,0 +1,136 @@
+"""An exact linear model over integer and continuous columns. Needs the standard library only.
+
+Checkers and producers of proofs share it. Everything is in the sense of a minimisation; `bound`
+turns a proved number into one on the model's own objective.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+#: A linear form: distinct columns, and an integer for each.
+Form = tuple[list[int], list[int]]
+
+
+class Row(NamedTuple):
+    """`lower <= sum(coefficients * x[columns]) <= upper`, all of it over one denominator.
+
+    A side that is None is missing. The columns are distinct.
+    """
+
+    columns: list[int]
+    coefficients: list[int]
+    lower: int | None
+    upper: int | None
+    denominator: int
+
+
+class Model(NamedTuple):
+    """Minimise `sum(costs * x) / scale` subject to rows and bounds of columns.
+
+    Attributes
+    ----------
+    integer : list of bool
+        By column.
+    lower, upper : list of int, Fraction or None
+        Bounds by column; integers for integer columns, None for a missing one.
+    rows : list of Row
+    costs : Form
+        Costs that are not zero, in units of `1 / scale`, negated if the model is a maximisation.
+    scale : int
+        Positive.
+    offset : int or Fraction
+        Constant of the model's own objective.
+    sense : str
+        "min" or "max", the model's own.
+    """
+
+    integer: list[bool]
+    lower: list[int | Fraction | None]
+    upper: list[int | Fraction | None]
+    rows: list[Row]
+    costs: Form
+    scale: int
+    offset: int | Fraction
+    sense: str
+
+    def bound(self, least: Fraction | int) -> Fraction:
+        """Return the bound on the model's own objective if no `sum(costs * x)` is below `least`."""
+        value = Fraction(least) / self.scale
+        return self.offset + (value if self.sense == "min" else -value)
+
+    def least(self, objective: Fraction | int) -> Fraction:
+        """Return `sum(costs * x)` where the model's own objective is `objective`."""
+        value = Fraction(objective) - self.offset
+        return self.scale * (value if self.sense == "min" else -value)
+
+
+def lines(model: Model) -> Iterator[str]:
+    """Yield the lines of a model's text, which `parsed` reads."""
+    yield f"{model.sense} {model.offset} {model.scale} {len(model.integer)} {len(model.rows)}"
+    yield _pairs(*model.costs)
+    for integer, lower, upper in zip(model.integer, model.lower, model.upper, strict=True):
+        yield f"{'i' if integer else 'c'} {_side(lower)} {_side(upper)}"
+    for columns, coefficients, low, high, denominator in model.rows:
+        yield f"{denominator} {_side(low)} {_side(high)} {_pairs(columns, coefficients)}"
+
+
+def digest(model: Model) -> str:
+    """Return the SHA-256 of a model's text."""
+    out = hashlib.sha256()
+    for line in lines(model):
+        out.update(f"{line}\n".encode())
+    return out.hexdigest()
+
+
+def parsed(text: Iterable[str]) -> Model:
+    """Return the model of a text.
+
+    Raises
+    ------
+    ValueError
+        If it is not the text of a model.
+    """
+    source = iter(text)
+    sense, offset, scale, columns, rows = next(source).split()
+    costs = _form(next(source).split())
+    kinds = [next(source).split() for _ in range(int(columns))]
+    if sense not in ("min", "max") or any(kind not in ("i", "c") for kind, *_ in kinds):
+        raise ValueError("not the text of a model")
+    return Model(
+        [kind == "i" for kind, _, _ in kinds],
+        [_number(low) for _, low, _ in kinds],
+        [_number(high) for _, _, high in kinds],
+        [_row(next(source).split()) for _ in range(int(rows))],
+        costs,
+        int(scale),
+        Fraction(offset),
+        sense,
+    )
+
+
+def _pairs(columns: list[int], coefficients: list[int]) -> str:
+    return " ".join(f"{j} {a}" for j, a in zip(columns, coefficients, strict=True))
+
+
+def _side(x: int | Fraction | None) -> str:
+    return "-" if x is None else str(x)
+
+
+def _number(text: str) -> int | Fraction | None:
+    if text == "-":
+        return None
+    x = Fraction(text)
+    return x.numerator if x.denominator == 1 else x
+
+
+def _form(words: list[str]) -> Form:
+    return list(map(int, words[::2])), list(map(int, words[1::2]))
+
+
+def _row(words: list[str]) -> Row:
+    low, high = (None if word == "-" else int(word) for word in words[1:3])
+    return Row(*_form(words[3:]), low, high, int(words[0]))

@@ -1,0 +1,134 @@
+"""The linear relaxation of a model, which stays in HiGHS while a tree is searched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import highspy
+import numpy as np
+
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.solvers.exact_form import ExactParts
+from gadgetopt.solvers.highs import pass_form
+
+if TYPE_CHECKING:
+    from gadgetopt.solvers.standard_form import StandardForm
+
+#: With the solver's own 1e-7, tiny reduced costs times bounds cost large models their leaves.
+DUAL_TOLERANCE, PRIMAL_TOLERANCE = 1e-10, 1e-9
+#: Largest entry to which a ray is scaled, so that few binary digits hold it.
+RAY_SIZE = 64.0
+_NO_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What the relaxation says at a node.
+
+    `x`, `objective` and `duals` are there if it has an optimum, `ray` if it is infeasible and the
+    solver has a proof; none of them if the solve ended early.
+    """
+
+    x: Floats | None = None
+    objective: float = 0.0
+    duals: Floats | None = None
+    infeasible: bool = False
+    ray: Floats | None = None
+
+
+class Relaxation:
+    """A minimisation without its constant, whose bounds and costs change from node to node.
+
+    Parameters
+    ----------
+    form : StandardForm
+    left_s : callable
+        Returns the seconds that are left.
+
+    Raises
+    ------
+    ModelRefused
+        If HiGHS does not accept the model.
+    """
+
+    def __init__(self, form: StandardForm, left_s: Callable[[], float]):
+        sign = -1 if form.sense == "max" else 1
+        self.costs: Floats = sign * form.c
+        self.left_s: Callable[[], float] = left_s
+        relaxed = replace(
+            form,
+            integer=np.zeros(len(form.columns), dtype=bool),
+            c=self.costs,
+            offset=0.0,
+            sense="min",
+            exact=ExactParts(),
+        )
+        self.highs: Any = pass_form(relaxed)
+        self._all = np.arange(len(form.columns), dtype=np.int32)
+        for option, value in {
+            "threads": 1,
+            "presolve": "off",
+            "solver": "simplex",
+            "dual_feasibility_tolerance": DUAL_TOLERANCE,
+            "primal_feasibility_tolerance": PRIMAL_TOLERANCE,
+        }.items():
+            self.highs.setOptionValue(option, value)
+
+    def solve(self, most_iterations: int = _NO_LIMIT) -> Solved:
+        """Solve from the last basis."""
+        highs, ends = self.highs, highspy.HighsModelStatus
+        highs.setOptionValue("simplex_iteration_limit", most_iterations)
+        highs.setOptionValue("time_limit", highs.getRunTime() + max(0.0, self.left_s()))
+        highs.run()
+        end = highs.getModelStatus()
+        if end == ends.kInfeasible:
+            if most_iterations < _NO_LIMIT:
+                return Solved(infeasible=True)
+            _, known, ray = highs.getDualRay()
+            return Solved(infeasible=True, ray=_scaled(ray) if known else None)
+        if end != ends.kOptimal:
+            return Solved()
+        found = highs.getSolution()
+        objective = float(highs.getInfo().objective_function_value)
+        return Solved(np.array(found.col_value), objective, np.array(found.row_dual))
+
+    def hint(
+        self, j: int, tried: tuple[float, float], kept: tuple[float, float], most_iterations: int
+    ) -> tuple[bool, float]:
+        """Return whether tried bounds of a column are infeasible, and the objective reached.
+
+        The bounds and the basis are as before.
+        """
+        basis = self.highs.getBasis()
+        self.highs.changeColBounds(j, *tried)
+        solved = self.solve(most_iterations)
+        objective = float(self.highs.getInfo().objective_function_value)
+        self.highs.changeColBounds(j, *kept)
+        self.highs.setBasis(basis)
+        return solved.infeasible, objective
+
+    def bound_column(self, j: int, low: float, high: float) -> None:
+        """Change the bounds of a column."""
+        self.highs.changeColBounds(j, low, high)
+
+    def bound_row(self, i: int, low: float, high: float) -> None:
+        """Change the sides of a row."""
+        self.highs.changeRowBounds(i, low, high)
+
+    def price(self, costs: Floats) -> None:
+        """Change all costs."""
+        self.highs.changeColsCost(len(costs), self._all, costs)
+
+    def add_row(self, columns: list[int], coefficients: list[float], least: float) -> None:
+        """Add the row `coefficients * x[columns] >= least`."""
+        self.highs.addRow(
+            least, np.inf, len(columns), np.array(columns, np.int32), np.array(coefficients, float)
+        )
+
+
+def _scaled(ray: Any) -> Floats:
+    out = np.array(ray, dtype=float)
+    largest = np.abs(out).max(initial=0.0)
+    return out * (RAY_SIZE / largest) if largest > 0 else out

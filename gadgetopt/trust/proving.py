@@ -1,0 +1,81 @@
+"""The proof that a run of a formulation gives by itself: that of the root of its search."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from typing import TYPE_CHECKING, Any
+
+from gadgetopt.numbers.tolerance import Number, closes, exceeds
+from gadgetopt.system.data import ModelProof
+from gadgetopt.system.declaration import Problem
+from gadgetopt.system.files import Document
+from gadgetopt.system.methods import MethodCall, find_formulation
+from gadgetopt.system.result import MethodOutcome
+
+if TYPE_CHECKING:
+    from gadgetopt.proofs.model import Model
+    from gadgetopt.proofs.tree_producer import TreeText
+
+#: The key of what a run's notes say of its proof, and of the seconds that proving took.
+PROOF, CERTIFY = "proof", "certify"
+
+
+def add_root_proof(document: Document, call: MethodCall, outcome: MethodOutcome) -> None:
+    """Give an outcome the proof of one leaf that the duals of its relaxation make, if they do."""
+    solved = outcome.solved
+    name = outcome.formulation or call.method.formulation
+    if outcome.certificate is not None or solved is None or name is None:
+        return
+    form, duals = solved.form, solved.lp_duals
+    if form is None or duals is None or not form.integer.any():
+        return
+    from gadgetopt.proofs.exact_model import exact_model
+    from gadgetopt.proofs.tree_producer import root_proof
+    from gadgetopt.solvers.dual_bounds import rounded_number
+
+    begin = time.perf_counter()
+    with contextlib.suppress(Exception):  # a run without a proof is none the worse
+        formulation = find_formulation(document.problem, name)
+        if formulation.strength == "restriction" or rounded_number(document.data) is not None:
+            return
+        model = exact_model(form)
+        made = root_proof(model, duals)
+        if made is not None:
+            outcome.certificate = certificate_of(name, model, made)
+            outcome.phases_s = {**outcome.phases_s, CERTIFY: time.perf_counter() - begin}
+
+
+def told_of(certificate: ModelProof, proved: Number) -> dict[str, Any]:
+    """Return what notes say of a proof: its kind, formulation, bound and size."""
+    bound = str(proved) if not isinstance(proved, float) else repr(proved)
+    return {
+        "kind": certificate.kind,
+        "formulation": certificate.formulation,
+        "bound": bound,
+        "bytes": len(certificate.proof),
+    }
+
+
+def stands_for(
+    problem: Problem, proved: Number, claimed: Number | None, objective: Number | None
+) -> bool:
+    """Return True if a proved bound can take the place of a claimed one: it is hardly weaker.
+
+    It may not reopen a gap that the claimed bound closes.
+    """
+    if claimed is None:
+        return True
+    whole = problem.integral_objective
+    if objective is not None and closes(objective, claimed, integral=whole):
+        return closes(objective, proved, integral=whole)
+    minimise = problem.sense == "min"
+    return not (exceeds(claimed, proved) if minimise else exceeds(proved, claimed))
+
+
+def certificate_of(name: str, model: Model, made: TreeText) -> ModelProof:
+    """Return a proof about a formulation's model as a certificate."""
+    from gadgetopt.proofs.files import packed
+    from gadgetopt.proofs.model import digest
+
+    return ModelProof(kind="tree", formulation=name, model=digest(model), proof=packed(made.lines))

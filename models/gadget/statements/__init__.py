@@ -1,0 +1,85 @@
+"""Statements of the paper that were checked (`checks`)."""
+
+from gadgetopt.system.declaration import Parts, Statement
+
+part: Parts = Parts(__name__)
+
+STATEMENTS = (
+    Statement(
+        "equation-9",
+        source="(9)",
+        statement="every ring has degree two at every server, as (9) asks",
+        verdict="refuted",
+        grade="refuted",
+        check=part("checks:equation_9"),
+        repair="degree 2 x_is: a server without a worker of the job has degree 0",
+        witness="gadget/tiny/h7_square.json",
+    ),
+    Statement(
+        "equation-9-one-ring",
+        source="the remark on (9)",
+        statement="degree two at every used server makes the workers one ring",
+        verdict="refuted",
+        grade="refuted",
+        check=part("checks:one_ring"),
+        repair="circulations of the formulation `embedding`, or circuits of the CP model",
+        witness="gadget/tiny/h6_two_triangles.json",
+    ),
+    Statement(
+        "equation-8",
+        source="(8) beside (19)",
+        statement="capacity of every path is capacity of every link",
+        verdict="refuted",
+        grade="contradiction",
+        check=part("checks:equation_8"),
+        repair="(19), which adds up all paths over a link; it is the one that is solved",
+        witness="gadget/tiny/h7_square.json",
+    ),
+    Statement(
+        "sigmoid",
+        source="Lemma 5 and the utilities of the experiments",
+        statement="the utilities are concave, so that gains diminish",
+        verdict="refuted",
+        grade="contradiction",
+        check=part("checks:sigmoid"),
+        repair="the least concave majorant, for guarantees on the surrogate only",
+        witness="gadget/tiny/h4_sigmoid_starvation.json",
+    ),
+    Statement(
+        "energy",
+        source="the utility of energy efficiency",
+        statement="minus the cost of power is a non-decreasing utility",
+        verdict="refuted",
+        grade="contradiction",
+        check=part("checks:energy"),
+        repair="a gain for every iteration is added",
+    ),
+    Statement(
+        "largest-ring",
+        source="Pi_i = min(N_i, C_s/l_i, F_i/l_i)",
+        statement="no ring is larger than the least capacity of a server allows",
+        verdict="refuted",
+        grade="refuted",
+        check=part("checks:largest_ring"),
+        repair="the sum over servers; a ring may span them",
+        witness="gadget/tiny/h6_two_triangles.json",
+    ),
+    Statement(
+        "baseline-workers",
+        source="the baselines' numbers of workers",
+        statement="the baselines' fixed numbers of workers, 1 to 10, respect N_i <= 5",
+        verdict="refuted",
+        grade="contradiction",
+        check=part("checks:baseline_workers"),
+        repair="the fixed number is cut to N_i; an option takes it as printed",
+    ),
+    Statement(
+        "theorem-6",
+        source="Theorem 6",
+        statement="choosing in every slot the best slot has at least half the optimum",
+        verdict="holds",
+        grade="holds",
+        check=part("checks:theorem_6"),
+        witness="gadget/tiny/h3_greedy_concave.json",
+    ),
+)

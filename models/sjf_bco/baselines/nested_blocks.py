@@ -1,0 +1,143 @@
+"""Annealing of gangs on nested blocks of GPUs, for sizes and capacities in powers of two.
+
+A heuristic that is not in the paper (reconstructed); `subproblems/blocks.py` has the states,
+`subproblems/block_annealing.py` the moves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Ints
+from gadgetopt.numbers.compiled import slow_note
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
+
+from ..certificate import energetic_bound
+from ..instance import SjfBcoInstance
+from ..subproblems.block_annealing import Annealing
+from ..subproblems.blocks import Blocks, best_fit, blocks_of, loads, schedule_of
+
+#: Exponent, first and last temperature of the runs, in turn.
+COOLING = (
+    (0.0, 10.0, 1.0),
+    (0.0, 5.0, 1.0),
+    (0.5, 5.0, 0.3),
+    (0.0, 10.0, 3.0),
+    (0.5, 5.0, 1.0),
+    (0.0, 20.0, 2.0),
+)
+#: Targets of the best fits, over the lower bound.
+STARTS = (1.0, 1.0025, 1.005, 1.01, 1.02, 1.05, 1.1)
+#: How far targets lie between the lower bound and the makespan to beat, in turn.
+TARGETS = (0.0, 0.5, 0.25)
+#: Moves of a run for each job, and for few jobs.
+MOVES_PER_JOB, FEWEST_MOVES = 3_000, 3_000_000
+#: Moves between two looks at the clock; a multiple of the moves at one temperature, 1024.
+STEP = 1 << 19
+
+
+def nested_blocks(
+    instance: SjfBcoInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    moves: int = 100_000_000,
+) -> MethodOutcome:
+    """Return the best schedule that runs of annealing find on nested blocks (reconstructed).
+
+    A run starts from the best of a few best fits and tries to reach a target makespan between a
+    lower bound and the best makespan less one. No guarantee. A move takes time in the sizes of the
+    gangs that it moves, however many jobs there are.
+
+    Parameters
+    ----------
+    instance : SjfBcoInstance
+    limits : Limits
+        `time_s` stops early. Without it the answer is the same on every machine.
+    rng : numpy.random.Generator
+        Seeds the runs.
+    moves : int, default 100,000,000
+        Moves of all runs together; fewer if the best makespan reaches the energetic bound.
+
+    Returns
+    -------
+    MethodOutcome
+        No solution if the best schedule ends after the horizon.
+
+    Raises
+    ------
+    ModelRefused
+        If a gang or a capacity is not a power of two, or there are too many GPUs to list.
+    """
+    return towards(energetic_bound(instance), instance, limits, rng, moves)
+
+
+def towards(
+    lower: int, instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator, moves: int
+) -> MethodOutcome:
+    """Return what `nested_blocks` does with a lower bound that is known, in slots."""
+    clock = Clock(limits)
+    blocks = blocks_of(instance)
+    start = best = _first(blocks, lower)
+    makespan = int(loads(blocks, best).max())
+    trace = [TracePoint(clock.elapsed_s, makespan, None)]
+    of_run = max(FEWEST_MOVES, MOVES_PER_JOB * len(blocks.gangs))
+    left, runs = moves, 0
+    limit_hit = None
+    while left > 0 and makespan - lower > limits.rel_gap * makespan:
+        if clock.expired:
+            limit_hit = "time_s"
+            break
+        exponent, hot, cold = COOLING[runs % len(COOLING)]
+        share = TARGETS[(runs + runs // len(COOLING)) % len(TARGETS)]
+        run = Annealing(
+            blocks,
+            start,
+            lower + int(share * (makespan - 1 - lower)),
+            seed=int(rng.integers(2**48)),
+            moves=min(left, of_run),
+            hot=hot,
+            cold=cold,
+            exponent=exponent,
+        )
+        try:
+            while not run.over and not clock.expired:
+                run.step(STEP)
+        except KeyboardInterrupt:
+            limit_hit = "interrupted"
+        left -= run.made
+        runs += 1
+        end = int(loads(blocks, run.best).max())
+        if end < makespan:
+            best, makespan = run.best, end
+            trace.append(TracePoint(clock.elapsed_s, makespan, None))
+        if limit_hit:
+            break
+    notes = {"runs": runs, "moves": moves - left, **slow_note()}
+    if makespan > instance.horizon_slots:
+        reason = (
+            f"no schedule with makespan <= horizon_slots ({instance.horizon_slots}); "
+            "raise horizon_slots"
+        )
+        return MethodOutcome(
+            limit_hit=limit_hit, notes={**notes, "no_schedule": reason, "makespan": makespan}
+        )
+    return MethodOutcome(
+        schedule_of(blocks, best), makespan, limit_hit=limit_hit, trace=tuple(trace), notes=notes
+    )
+
+
+def prepare(instance: SjfBcoInstance) -> None:
+    """Compile the annealer, by one move."""
+    blocks = blocks_of(instance)
+    start = np.zeros(len(blocks.gangs), dtype=np.int64)
+    one = Annealing(blocks, start, target=0, seed=0, moves=1, hot=1.0, cold=0.5, exponent=0.0)
+    one.step(1)
+    loads(blocks, start)
+
+
+def _first(blocks: Blocks, lower: int) -> Ints:
+    """Return the best of a few best fits."""
+    fits = [best_fit(blocks, int(lower * share)) for share in STARTS]
+    return min(fits, key=lambda fit: int(loads(blocks, fit).max()))

@@ -1,0 +1,93 @@
+"""Statements of the paper and its technical report (TR) that were checked (`checks`)."""
+
+from gadgetopt.system.declaration import Parts, Statement
+
+part: Parts = Parts(__name__)
+
+STATEMENTS = (
+    Statement(
+        "lemma-2",
+        source="Lemma 2, layers by priority",
+        statement="the iteration time by priority is the printed recursion",
+        verdict="refuted",
+        grade="refuted",
+        check=part("checks:lemma_2"),
+        repair="(P): the largest, over layers q, of what must come before q and after it",
+    ),
+    Statement(
+        "grid",
+        source="Algorithm 1, the grid of the ratios",
+        statement="the printed grid has a feasible point wherever the problem has one",
+        verdict="refuted",
+        grade="refuted",
+        check=part("checks:grid"),
+        repair="append the greatest value of every ratio to its grid",
+        witness="smd/tiny/e4b_broken_grid.json",
+    ),
+    Statement(
+        "domain-of-workers",
+        source="TR, the set Omega with x >= 0",
+        statement="1/w has a greatest value over Omega",
+        verdict="refuted",
+        grade="refuted",
+        check=part("checks:domain"),
+        repair="w, p >= 1",
+    ),
+    Statement(
+        "released-resources",
+        source="the text beside (2)",
+        statement="unused resources of a reservation are free for other jobs",
+        verdict="refuted",
+        grade="contradiction",
+        check=part("checks:released"),
+        repair="two problems: reservations are charged (F1), or use is (F4)",
+        witness="smd/tiny/e5_reserved_16.json",
+    ),
+    Statement(
+        "one-job-is-hard",
+        source="the text before Algorithm 1",
+        statement="the best numbers of workers and servers of one job need a search over a grid",
+        verdict="refuted",
+        grade="refuted",
+        check=part("checks:one_job"),
+        repair="for a fixed number of servers the time is convex in the workers: O(P) steps",
+        witness="smd/tiny/e2_sync.json",
+    ),
+    Statement(
+        "theorem-6-probability",
+        source="Theorem 6, its probability",
+        statement="a rounding fails with probability delta/8",
+        verdict="refuted",
+        grade="refuted",
+        check=part("checks:probability"),
+        repair="delta/2: each of four rows may fail",
+    ),
+    Statement(
+        "theorem-6-ratio",
+        source="Theorem 6, its ratio",
+        statement="the ratio is finite for the sigmoids of the experiments",
+        verdict="refuted",
+        grade="refuted",
+        check=part("checks:vacuous"),
+        repair="job by job with factors 4/M or 2, proved in guarantees/ratios.py",
+        witness="smd/tiny/e2_sync.json",
+    ),
+    Statement(
+        "figures-9-10",
+        source="Figures 9 and 10, 200 jobs",
+        statement="total utilities of 13991 and 16101 come from the printed ranges",
+        verdict="refuted",
+        grade="not reproducible",
+        check=part("checks:figures_9_10"),
+        repair="ratios between methods are compared, not values",
+    ),
+    Statement(
+        "theorem-3",
+        source="Theorem 3",
+        statement="Algorithm 3 has at least k/(k + R) of the optimum on given utilities",
+        verdict="holds",
+        grade="holds",
+        check=part("checks:theorem_3"),
+        witness="smd/tiny/e5_reserved_16.json",
+    ),
+)

@@ -1,0 +1,49 @@
+"""Compiled loops give what plain Python gives, and a run says when they were not compiled."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+from gadgetopt.numbers.compiled import COMPILED, compiled, slow_note
+
+
+@compiled
+def total_of_squares(values: np.ndarray) -> int:
+    total = 0
+    for value in values:
+        total += value * value
+    return total
+
+
+def test_a_compiled_loop_gives_the_value_of_the_plain_one() -> None:
+    values = np.arange(1000, dtype=np.int64)
+    assert total_of_squares(values) == sum(k * k for k in range(1000))
+
+
+def test_the_note_tells_of_loops_that_are_not_compiled() -> None:
+    assert bool(slow_note()) is not COMPILED
+    code = (
+        "from gadgetopt.numbers.compiled import COMPILED, slow_note; print(COMPILED, *slow_note())"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert printed.split() == ["False", "slow"]
+
+
+def test_loops_run_where_numba_is_absent() -> None:
+    code = (
+        "import sys; sys.modules['numba'] = None\n"
+        "from gadgetopt.numbers.compiled import COMPILED, compiled\n"
+        "print(COMPILED, compiled(lambda x: x + 1)(2))"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert printed.split() == ["False", "3"]

@@ -1,0 +1,203 @@
+"""The checker of trees: no text proves more than is true."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from fractions import Fraction
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from gadgetopt.proofs import exact_model, files, model, tree_kernel
+from gadgetopt.proofs.model import Model, Row
+from gadgetopt.proofs.tree_kernel import Rejected, proved
+
+from .small_models import drawn, least, random_proof
+
+#: Models with a random proof each.
+DRAWN = int(os.environ.get("GADGETOPT_FUZZ", "10000"))
+
+#: max 5 a + 4 b + 3 c with 2 a + 3 b + c <= 5, binary: 9 with a and b; the LP has 9 1/3 at b = 2/3.
+KNAPSACK = Model(
+    [True] * 3,
+    [0] * 3,
+    [1] * 3,
+    [Row([0, 1, 2], [2, 3, 1], None, 5, 1)],
+    ([0, 1, 2], [-5, -4, -3]),
+    1,
+    0,
+    "max",
+)
+#: b = 0: -8. b = 1, c = 0: -9. b = c = 1: the row's dual -5/2 gives -25/2 + 7/2 - 1/2.
+TREE = ["tree", "b 1 0", "l 0 1", "b 2 0", "l 0 1", "l 1 1 0 -5"]
+
+
+def test_duals_of_the_root_prove_the_relaxation_rounded_to_what_the_objective_can_be():
+    # y = -4/3: -20/3 - (5 - 8/3) - (3 - 4/3) = -32/3, rounded up to -10.
+    assert proved(KNAPSACK, ["tree", "l 0 1 0 -1"]) == -11
+    assert proved(KNAPSACK, ["tree", "l 2 1 0 -5"]) == -10
+
+
+def test_the_least_leaf_counts():
+    assert proved(KNAPSACK, TREE) == -9
+
+
+def test_a_lemma_is_a_row_for_what_follows():
+    # a + b + c <= 2 as the row's quarter gives 2.75: -(a + b + c) >= -2. With twice it: -4 - 3 - 2.
+    lemma = ["lemma 0 -1 1 -1 2 -1", "l 2 1 0 -1"]
+    assert proved(KNAPSACK, [*lemma, "tree", "l 0 1 1 4"]) == -9
+
+
+def test_a_model_without_points_has_no_bound():
+    empty = KNAPSACK._replace(rows=[Row([0, 1], [2, 2], 1, 1, 1)])
+    assert proved(empty, ["tree", "s 0 0 1 1 1", "l 0 0 0 1 | 0 -2", "l 0 0 0 -1 | 0 2"]) is None
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [],
+        ["tree"],
+        ["l 0 1"],
+        ["tree", ""],
+        ["tree", "l 0 1", "l 0 1"],
+        ["tree", "b 1 0", "l 0 1"],
+        ["tree", "b 3 0", "l 0 1", "l 0 1"],
+        ["tree", "b -1 0", "l 0 1", "l 0 1"],
+        ["tree", "b 1 0.5", "l 0 1", "l 0 1"],
+        ["tree", "b 1", "l 0 1", "l 0 1"],
+        ["tree", "s 0 0 1 0 1", "l 0 1", "l 0 1"],
+        ["tree", "s 0 3 1", "l 0 1", "l 0 1"],
+        ["tree", "s 0 0", "l 0 1", "l 0 1"],
+        ["tree", "g 1 0", "l 0 1", "l 0 1"],
+        ["tree", "g -1 0", "l 0 1", "l 0 1"],
+        ["tree", "l 0 1 0 1"],
+        ["tree", "l 0 1 0 -1.0"],
+        ["tree", "l 0 1 0 True"],
+        ["tree", "l 0 1 -1 -1"],
+        ["tree", "l 0 1 1 -1"],
+        ["tree", "l 0 1 0"],
+        ["tree", "l 0 2 0 -1"],
+        ["tree", "l 0 0 0 -1"],
+        ["tree", "l -1 1 0 -1"],
+        ["tree", "l 401 1 0 -1"],
+        ["tree", "l"],
+        ["tree", "l 0 1 | 0 1"],
+        ["tree", "s 0 0 1", "l 0 1 | 0 1", "l 0 1"],
+        ["tree", "s 0 0 1", "l 0 1 | 1 -1", "l 0 1"],
+        ["tree", "s 0 0 1", "l 0 1 | -1 -1", "l 0 1"],
+        ["lemma 0 1", "tree", "l 0 1"],
+        ["lemma 0 1 0 1", "l 0 1", "tree", "l 0 1"],
+        ["lemma 0", "l 0 1", "tree", "l 0 1"],
+        ["lemma 0 1", "l 0 1 1 1", "tree", "l 0 1"],
+        ["tree", "l 0 1 0 -" + "9" * 5000],
+    ],
+)
+def test_what_is_no_proof_is_rejected(lines):
+    with pytest.raises(Rejected):
+        proved(KNAPSACK, lines)
+
+
+def test_a_continuous_column_is_not_split():
+    mixed = KNAPSACK._replace(integer=[True, False, True])
+    for line in ("b 1 0", "s 0 1 1", "g 0 2"):
+        with pytest.raises(Rejected):
+            proved(mixed, ["tree", line, "l 0 1", "l 0 1"])
+
+
+def test_a_reduced_cost_against_a_missing_bound_is_rejected():
+    endless = KNAPSACK._replace(upper=[1, None, 1])
+    with pytest.raises(Rejected):
+        proved(endless, ["tree", "l 0 1"])
+    assert proved(endless, ["tree", "l 0 1 0 -4"]) == -20
+
+
+def test_a_deep_tree_is_walked_without_recursion():
+    wide = KNAPSACK._replace(upper=[10**6, 1, 1])
+    depth = 50_000
+    lines = ["tree", *(f"b 0 {depth - k}" for k in range(depth)), *["l 0 1"] * (depth + 1)]
+    assert proved(wide, lines) == -5 * 10**6 - 7
+
+
+def test_no_random_proof_of_a_random_model_passes_the_optimum():
+    rng, counts = Random(1), {"rejected": 0, "proved": 0, "exactly": 0}
+    for _ in range(DRAWN):
+        instance = drawn(rng)
+        try:
+            bound = proved(instance, random_proof(rng, instance))
+        except Rejected:
+            counts["rejected"] += 1
+            continue
+        optimum = least(instance)
+        counts["proved"] += 1
+        if optimum is not None:
+            assert bound is not None
+            assert bound <= optimum
+            counts["exactly"] += bound == optimum
+    assert counts["exactly"] >= DRAWN // 500, counts
+    assert counts["proved"] >= DRAWN // 10, counts
+
+
+@pytest.mark.parametrize("module", [tree_kernel, model, files])
+def test_checkers_import_the_standard_library_only(module):
+    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+    skipped = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            assert all(name.name.split(".")[0] in sys.stdlib_module_names for name in node.names)
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            assert node.module.split(".")[0] in sys.stdlib_module_names
+
+
+def test_the_text_of_a_model_reads_back():
+    rng = Random(2)
+    for _ in range(200):
+        instance = drawn(rng)
+        again = model.parsed(model.lines(instance))
+        assert again == instance
+        assert model.digest(again) == model.digest(instance)
+    assert model.digest(drawn(rng)) != model.digest(drawn(rng))
+
+
+def test_a_packed_text_reads_back_and_a_damaged_one_is_refused():
+    lines = ["tree", *(f"b {j} 0" for j in range(1000))]
+    text = files.packed(lines)
+    assert list(files.unpacked(text)) == lines
+    for wrong in ("", "?", text[:-40], "AAAA", text[:40] + text[60:]):
+        with pytest.raises(ValueError, match="proof"):
+            list(files.unpacked(wrong))
+
+
+def test_the_module_that_reads_compiled_models_is_exact():
+    import pyomo.environ as pyo
+
+    from gadgetopt.solvers.standard_form import compile_model
+
+    m = pyo.ConcreteModel()
+    m.x, m.y = pyo.Var(bounds=(0, 2.5), within=pyo.Integers), pyo.Var(bounds=(0.1, None))
+    m.row = pyo.Constraint(expr=(0.1, 0.3 * m.x + m.y / 3, 2))
+    m.cost = pyo.Objective(expr=0.1 * m.x + 0.25 * m.y + 7, sense=pyo.maximize)
+    exact = exact_model.exact_model(compile_model(m))
+    assert exact == Model(
+        [True, False],
+        [0, Fraction(1, 10)],
+        [2, None],
+        [Row([0, 1], [9, 10], 3, 60, 30)],
+        ([0, 1], [-2, -5]),
+        20,
+        7,
+        "max",
+    )
+    assert exact.bound(-30) == 7 + Fraction(3, 2)
+    assert exact.least(exact.bound(-30)) == -30

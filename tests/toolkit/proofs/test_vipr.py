@@ -1,0 +1,195 @@
+"""VIPR files: written from tree proofs, and read without being believed."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+from gadgetopt.proofs.exact_mps import exact_mps
+from gadgetopt.proofs.model import Model, Row
+from gadgetopt.proofs.tree_kernel import Rejected, proved
+from gadgetopt.proofs.vipr import vipr
+from gadgetopt.proofs.vipr_reader import proved_by_vipr
+
+from .small_models import drawn, least, random_proof
+
+DRAWN = int(os.environ.get("GADGETOPT_FUZZ", "2000"))
+
+#: max 5 a + 4 b + 3 c with 2 a + 3 b + c <= 5, binary: 9 with a and b.
+KNAPSACK = Model(
+    [True] * 3,
+    [0] * 3,
+    [1] * 3,
+    [Row([0, 1, 2], [2, 3, 1], None, 5, 1)],
+    ([0, 1, 2], [-5, -4, -3]),
+    1,
+    0,
+    "max",
+)
+TREE = ["tree", "b 1 0", "l 0 1", "b 2 0", "l 0 1", "l 1 1 0 -5"]
+FILE = list(vipr(KNAPSACK, TREE))
+
+
+def test_a_tree_proof_is_written_and_read():
+    assert proved_by_vipr(KNAPSACK, FILE) == -9
+    assert "RTP range -9 inf" in FILE
+
+
+def test_what_a_lemma_proves_is_a_line():
+    lemma = ["lemma 0 -1 1 -1 2 -1", "l 2 1 0 -1", "tree", "l 0 1 1 4"]
+    assert proved_by_vipr(KNAPSACK, vipr(KNAPSACK, lemma)) == proved(KNAPSACK, lemma) == -9
+
+
+def test_a_model_without_points_is_refuted():
+    empty = KNAPSACK._replace(rows=[Row([0, 1], [2, 2], 1, 1, 1)])
+    tree = ["tree", "s 0 0 1 1 1", "l 0 0 0 1 | 0 -2", "l 0 0 0 -1 | 0 2"]
+    lines = list(vipr(empty, tree))
+    assert "RTP infeas" in lines
+    assert proved_by_vipr(empty, lines) is None
+
+
+def test_what_the_checker_of_trees_takes_reads_back_with_the_same_bound():
+    rng, compared = Random(7), 0
+    for _ in range(DRAWN):
+        model = drawn(rng)
+        proof = random_proof(rng, model)
+        try:
+            bound = proved(model, proof)
+            lines = list(vipr(model, proof))
+        except Rejected:
+            continue
+        except ValueError:  # a split on a lemma
+            continue
+        assert proved_by_vipr(model, lines) == bound
+        compared += 1
+    assert compared > DRAWN // 10
+
+
+def test_no_change_of_a_file_proves_more():
+    rng = Random(8)
+    for _ in range(DRAWN):
+        lines = list(FILE)
+        i = rng.randrange(len(lines))
+        words = lines[i].split()
+        if rng.random() < 0.2:
+            lines.pop(i)
+        elif rng.random() < 0.1:
+            lines.insert(i, rng.choice(FILE))
+        else:
+            new = ["G", "L", "E", "OBJ", "{", "}", "asm", "lin", "rnd", "uns", "sol", "1/2", "-1/3"]
+            j = rng.randrange(len(words))
+            words[j] = rng.choice([*new, *map(str, range(-10, 16))])
+            lines[i] = " ".join(words)
+        try:
+            bound = proved_by_vipr(KNAPSACK, lines)
+        except ValueError:
+            continue
+        assert bound is not None
+        assert bound <= least(KNAPSACK)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("r0L L 5", "r0L L 4", "not in the model"),
+        ("b0L L 1", "b0L L 0", "not in the model"),
+        ("OBJ min", "OBJ max", "objective"),
+        ("3 0 -5 1 -4 2 -3", "3 0 -4 1 -4 2 -3", "objective"),
+        ("x0 x1 x2", "x0 x1 x1", "twice"),
+        ("x0 x1 x2", "x0 x1 x7", "unknown column"),
+        ("uns", "lin", "Fraction"),
+    ],
+)
+def test_a_file_about_another_model_is_refused(old, new, said):
+    with pytest.raises(ValueError, match=said):
+        proved_by_vipr(KNAPSACK, [line.replace(old, new) for line in FILE])
+
+
+def read(model: Model, derivations: list[str], integers: str = "INT 3\n0 1 2") -> Fraction | None:
+    head = "\n".join(FILE[: FILE.index("SOL 0") + 1]).replace("INT 3\n0 1 2", integers)
+    return proved_by_vipr(model, [*head.splitlines(), f"DER {len(derivations)}", *derivations])
+
+
+def test_what_rests_on_an_open_assumption_proves_nothing():
+    with pytest.raises(ValueError, match="without assumptions"):
+        read(KNAPSACK, ["a G -1 OBJ { asm } -1"])
+
+
+def test_only_what_is_integer_is_rounded_or_split():
+    # 5/2 of the row is -5 a - 15/2 b - 5/2 c >= -25/2; with 7/2 of b >= 0 the objective, but for c.
+    rnd = ["d G 0 1 0 1 { rnd 1 0 1/2 } -1"]
+    with pytest.raises(ValueError, match="rounding"):
+        read(KNAPSACK, rnd)
+    split = ["a L 0 1 1 1 { asm } -1", "a G 2 1 1 1 { asm } -1", "d G -12 OBJ { uns 7 7 8 8 } -1"]
+    with pytest.raises(ValueError, match="without a split"):
+        read(KNAPSACK, split)
+    mixed = KNAPSACK._replace(integer=[True, False, True])
+    with pytest.raises(ValueError, match="integer that is not"):
+        read(mixed, [])
+    with pytest.raises(ValueError, match="proves nothing"):
+        read(mixed, [], "INT 2\n0 2")
+
+
+def test_a_better_solution_that_is_assumed_away_weakens_the_bound():
+    lines = ["s L -11 OBJ { sol } -1", "d G 1 0 { lin 4 7 -1 1 -5 3 -4 5 -3 } -1"]
+    # cost <= -11, and cost >= -12 at the upper bounds: no contradiction.
+    with pytest.raises(ValueError, match="combination"):
+        read(KNAPSACK, lines)
+    lines = ["s L -13 OBJ { sol } -1", "d G 1 0 { lin 4 7 -1 1 5 3 4 5 3 } -1"]
+    with pytest.raises(ValueError, match=r"both senses|combination"):
+        read(KNAPSACK, lines)
+    lines = ["s L -13 OBJ { sol } -1", "d G 1 0 { lin 4 7 -1 1 -5 3 -4 5 -3 } -1"]
+    assert read(KNAPSACK, lines) == -13
+
+
+def test_a_weakened_combination_gets_the_bounds_that_it_leaves_out():
+    # The row times -1: -2 a - 3 b - c >= -5. To the objective: -3 a >= -3, -b >= -1, -2 c >= -2.
+    assert read(KNAPSACK, ["d G -11 OBJ { lin weak { 0 } 1 6 -1 } -1"]) == -11
+    with pytest.raises(ValueError, match="combination"):
+        read(KNAPSACK, ["d G -10 OBJ { lin weak { 0 } 1 6 -1 } -1"])
+    named = ["a L 0 1 0 1 { asm } -1", "d G -8 OBJ { lin weak { 1 U 0 7 0 } 1 6 -1 } -1"]
+    with pytest.raises(ValueError, match="without assumptions"):
+        read(KNAPSACK, named)
+
+
+def test_the_mps_file_has_the_models_rationals():
+    model = Model(
+        [True, False],
+        [0, None],
+        [3, Fraction(7, 3)],
+        [Row([0, 1], [1, 2], 1, 5, 3), Row([1], [1], None, 2, 1)],
+        ([0, 1], [1, -2]),
+        3,
+        Fraction(1, 2),
+        "max",
+    )
+    assert list(exact_mps(model)) == [
+        "NAME model",
+        "ROWS",
+        " N obj",
+        " G r0",
+        " L r1",
+        "COLUMNS",
+        " M0 'MARKER' 'INTORG'",
+        " x0 obj 1/3",
+        " x0 r0 1/3",
+        " M1 'MARKER' 'INTEND'",
+        " x1 obj -2/3",
+        " x1 r0 2/3",
+        " x1 r1 1",
+        "RHS",
+        " rhs obj 1/2",
+        " rhs r0 1/3",
+        " rhs r1 2",
+        "RANGES",
+        " rng r0 4/3",
+        "BOUNDS",
+        " LO bnd x0 0",
+        " UP bnd x0 3",
+        " MI bnd x1",
+        " UP bnd x1 7/3",
+        "ENDATA",
+    ]

@@ -1,0 +1,132 @@
+"""Proofs of the bounds of runs: roots by themselves, trees when asked for, never too much."""
+
+import dataclasses
+import random
+from fractions import Fraction
+
+import pytest
+
+from gadgetopt.errors import InputError
+from gadgetopt.proofs import files, tree_kernel
+from gadgetopt.proofs.exact_model import exact_model, with_rounded_costs
+from gadgetopt.proofs.model import Model
+from gadgetopt.runs.certifying import certify_store
+from gadgetopt.runs.engine.budget import budget_s
+from gadgetopt.system.files import library, read_instance
+from gadgetopt.system.result import Limits, Status, Voucher
+from gadgetopt.trust.certificate import certified_bound, compiled_formulation
+from gadgetopt.trust.certifying import certify
+from gadgetopt.trust.run import solve
+
+KNAPSACK = read_instance(library() / "quickstart" / "knapsack.json")
+#: Mutations of a real proof.
+MUTATIONS = 300
+
+
+@pytest.fixture(scope="module")
+def run():
+    return solve(KNAPSACK, "direct@highs", Limits(time_s=60))
+
+
+@pytest.fixture(scope="module")
+def certified(run):
+    return certify(KNAPSACK, run, 60)
+
+
+def test_a_run_proves_its_root_by_itself(run):
+    assert run.status is Status.OPTIMAL
+    assert run.bound_voucher is Voucher.SOLVER
+    root = certified_bound(KNAPSACK.problem, KNAPSACK.data, run.certificate)
+    assert root >= run.objective
+    assert run.notes["proof"]["bound"] == str(root)
+
+
+def test_a_tree_verifies_the_optimum(certified, run):
+    assert certified.bound_voucher is Voucher.VERIFIED
+    assert certified.status is Status.OPTIMAL
+    assert certified.bound == run.objective
+    assert certified.notes["proof"]["leaves"] > 1
+
+
+def test_a_search_without_time_still_proves_the_root(run):
+    given_up = certify(KNAPSACK, run, 1e-9)
+    assert given_up.bound == run.bound
+    assert certified_bound(KNAPSACK.problem, KNAPSACK.data, given_up.certificate) >= run.objective
+
+
+def test_a_stopped_search_proves_a_bound_that_is_no_worse_than_the_roots(run):
+    asked = iter([False] * 30)
+    stopped = certify(KNAPSACK, run, 60, lambda: next(asked, True))
+    before, after = (
+        certified_bound(KNAPSACK.problem, KNAPSACK.data, r.certificate) for r in (run, stopped)
+    )
+    assert run.objective <= after <= before
+
+
+def test_a_proof_of_another_instance_is_refused(certified):
+    data = KNAPSACK.data
+    other = data.model_copy(update={"capacities": tuple(c + 1 for c in data.capacities)})
+    with pytest.raises(ValueError, match="model: is not that of"):
+        certified_bound(KNAPSACK.problem, other, certified.certificate)
+
+
+def test_no_mutation_of_a_proof_proves_more_than_the_optimum(certified):
+    form = compiled_formulation(KNAPSACK.problem, KNAPSACK.data, "direct")
+    model = exact_model(form)
+    lines = list(files.unpacked(certified.certificate.proof))
+    optimum, rng = model.least(certified.objective), random.Random(1)
+    counts = {"rejected": 0, "held": 0}
+    for _ in range(MUTATIONS):
+        changed = list(lines)
+        at = rng.randrange(len(changed))
+        words = changed[at].split()
+        kind = rng.randrange(6)
+        if kind == 0:
+            del changed[at]
+        elif kind == 1:
+            changed.insert(at, changed[rng.randrange(len(lines))])
+        else:
+            k = rng.randrange(len(words))
+            new = [str(rng.randint(-3, 30)), "1.0", "-" + words[k], words[k] + "0"][kind - 2]
+            changed[at] = " ".join([*words[:k], new, *words[k + 1 :]])
+        try:
+            bound = tree_kernel.proved(model, changed)
+        except tree_kernel.Rejected:
+            counts["rejected"] += 1
+            continue
+        assert bound is not None
+        assert bound <= optimum
+        counts["held"] += 1
+    assert min(counts.values()) > 0, counts
+
+
+def test_rounded_costs_weaken_a_bound_by_their_error():
+    error = Fraction(1, 100)
+    model = Model([True, True], [0, 0], [5, 5], [], ([0, 1], [-2, -3]), 1, 0, "max")
+    assert with_rounded_costs(model, Fraction(-25), error) == -25 - Fraction(1, 4)
+    mixed = model._replace(costs=([0, 1], [2, -3]))
+    assert with_rounded_costs(mixed, Fraction(-15), error) == -15 - Fraction(1, 4)
+    with pytest.raises(ValueError, match="no bound"):
+        with_rounded_costs(mixed._replace(upper=[5, None]), Fraction(-15), error)
+
+
+@pytest.mark.parametrize("text", ["", "x", "0", "-1x", "nan", "infx"])
+def test_a_budget_is_seconds_or_a_multiple(text):
+    with pytest.raises(InputError, match="certify"):
+        budget_s(text, 1.0)
+    assert (budget_s("30", 2.0), budget_s("10x", 2.0)) == (30.0, 20.0)
+
+
+def test_a_store_is_certified_afterwards(tmp_path):
+    from gadgetopt.runs.comparison import compare
+    from gadgetopt.runs.store import Store
+
+    path = tmp_path / "runs.sqlite"
+    compare([KNAPSACK.path], ["direct@highs"], store=path, workers=0)
+    counts = certify_store(path, "60")
+    assert (counts.runs, counts.verified) == (1, 1)
+    with Store(path) as store:
+        (kept,) = store.runs()
+    assert kept.result.bound_voucher is Voucher.VERIFIED
+    assert certify_store(path, "60").runs == 0
+    assert dataclasses.replace(kept.result).certificate is not None
