@@ -11,8 +11,10 @@ from gadgetopt.runs import upkeep
 from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.runs.engine.interrupts import polite_interrupt
 from gadgetopt.runs.store import Store
+from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Status, Voucher
 from gadgetopt.trust.certifying import certify
+from gadgetopt.trust.ratio import cross_examine
 
 
 @dataclass
@@ -54,10 +56,11 @@ def certify_store(
         raise InputError(f"{path}: no such store")
     with Store(path) as store, polite_interrupt() as asked:
         known = upkeep.facts(store)
+        proved = _proved(store)
         chosen = upkeep.selected(known, systems, methods, instances, (), None, False)
         for fact in chosen:
             run = store.get(fact.key)
-            if run is None or run.result.bound_voucher in (None, Voucher.VERIFIED):
+            if run is None or fact.key in proved or run.result.bound is None:
                 continue
             document = store.instance(run.result.fingerprint)
             if document is None or run.result.status is Status.ERROR:
@@ -77,3 +80,14 @@ def certify_store(
                 store.add(replace(run, result=result))
             tell(f"{result.instance}, {result.method}: {said}")
     return counts
+
+
+def _proved(store: Store) -> set[str]:
+    """Return the keys of runs whose bound is verified, or follows from another run's that is."""
+    runs = store.runs(details=False)
+    examined = cross_examine([run.result for run in runs], lambda name: problem(name).sense)
+    return {
+        run.key
+        for run, result in zip(runs, examined, strict=True)
+        if result.bound_voucher is Voucher.VERIFIED
+    }

@@ -19,6 +19,7 @@ from gadgetopt.system.declaration import Problem, integral
 from gadgetopt.system.methods import find_formulation
 
 if TYPE_CHECKING:
+    from gadgetopt.proofs.model import Model
     from gadgetopt.solvers.standard_form import StandardForm
 
 #: Most binary digits of a bound's denominator. Python does not print integers of thousands of
@@ -46,8 +47,11 @@ def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -
         bound = problem.check_bound(instance, certificate)
     else:
         raise InputError(f"{problem.name}: has no certificates of its own")
-    if bound is None:
-        return None
+    return None if bound is None else _kept(problem, bound)
+
+
+def _kept(problem: Problem, bound: Number) -> Number:
+    """Return a proved bound as results keep it: finite, of few digits, whole where values are."""
     if not is_finite(bound) or abs(bound) > sys.float_info.max:
         raise ValueError("the bound is larger than any double")
     return integral(problem, shortened(problem, bound))
@@ -81,9 +85,7 @@ def _bound_of_duals(problem: Problem, instance: Any, certificate: LpDuals) -> Nu
 
 
 def _bound_of_proof(problem: Problem, instance: Any, certificate: ModelProof) -> Number | None:
-    from gadgetopt.proofs import pb_encoding, tree_kernel
-    from gadgetopt.proofs.exact_model import exact_model, with_rounded_costs
-    from gadgetopt.proofs.files import unpacked
+    from gadgetopt.proofs.exact_model import exact_model
     from gadgetopt.proofs.model import digest
 
     form = compiled_formulation(problem, instance, certificate.formulation)
@@ -94,6 +96,21 @@ def _bound_of_proof(problem: Problem, instance: Any, certificate: ModelProof) ->
     if digest(model) != certificate.model:
         what = "of other data, or made by another version"
         raise ValueError(f"model: is not that of {certificate.formulation!r} here, but {what}")
+    return bound_on_model(problem, certificate, model)
+
+
+def bound_on_model(problem: Problem, certificate: ModelProof, model: Model) -> Number:
+    """Return the bound on the problem that a proof proves on the exact model of its formulation.
+
+    Raises
+    ------
+    ValueError
+        If it proves none.
+    """
+    from gadgetopt.proofs import pb_encoding, tree_kernel
+    from gadgetopt.proofs.exact_model import with_rounded_costs
+    from gadgetopt.proofs.files import unpacked
+
     least: Fraction | int | None
     try:
         if certificate.kind == "tree":
@@ -105,7 +122,9 @@ def _bound_of_proof(problem: Problem, instance: Any, certificate: ModelProof) ->
     if least is None:
         raise ValueError("proof: shows that the model has no solution, which is no bound")
     rounding = find_formulation(problem, certificate.formulation).objective_error
-    return model.bound(with_rounded_costs(model, Fraction(least), rounding) if rounding else least)
+    if rounding:
+        least = with_rounded_costs(model, Fraction(least), rounding)
+    return _kept(problem, model.bound(least))
 
 
 def compiled_formulation(problem: Problem, instance: Any, name: str) -> StandardForm:

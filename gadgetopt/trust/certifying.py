@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gadgetopt.errors import failure
 from gadgetopt.numbers.tolerance import Number, closes, simplest_rational
 from gadgetopt.system.data import ModelProof
-from gadgetopt.system.declaration import Formulation, Problem
+from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Result, Status, Voucher
-from gadgetopt.trust.certificate import certified_bound, compiled_formulation
+from gadgetopt.trust.certificate import bound_on_model, certified_bound, compiled_formulation
 from gadgetopt.trust.proving import CERTIFY, PROOF, certificate_of, stands_for, told_of
 from gadgetopt.trust.run import relative_gap
+
+if TYPE_CHECKING:
+    from gadgetopt.proofs.model import Model
+
+#: Part of the time that a tree has where a pseudo-Boolean proof may be tried after it.
+TREE_PART = 2 / 3
+
+
+class Proved(NamedTuple):
+    """A proof, the bound that its checker found, and what notes say of it."""
+
+    certificate: ModelProof
+    bound: Number
+    told: dict[str, Any]
 
 
 def certify(
@@ -25,43 +41,33 @@ def certify(
 ) -> Result:
     """Return a result whose bound is proved as far as that many seconds of searching allow.
 
-    The target is the bound of the run, which meets the objective if the run is optimal. What cannot
-    be proved in time is proved as far as it was: a weaker bound. Ctrl-C ends the search, too, and
-    so does `stop` when it returns True.
+    The target is the bound of the run, which meets the objective if the run is optimal. The
+    formulation of the run comes first, then, while there is time, the exact ones of its system.
+    What cannot be proved in time is proved as far as it was: a weaker bound. Ctrl-C ends the
+    search, too, and so does `stop` when it returns True.
     """
     if result.bound_voucher is Voucher.VERIFIED and result.status is Status.OPTIMAL:
         return result
     target = result.bound if result.status is not Status.OPTIMAL else result.objective
     target = result.objective if target is None else target
-    formulation = _formulation(document.problem, result)
-    if target is None or formulation is None or result.status is Status.ERROR:
+    if target is None or result.status is Status.ERROR:
         return result
     begin = time.perf_counter()
-    try:
-        certificate, leaves = _searched(document, formulation.name, target, seconds, stop)
-        searched = time.perf_counter()
-        proved = certified_bound(document.problem, document.data, certificate)
-    except KeyboardInterrupt:
+    best, refused = _best(document, result, target, seconds, stop)
+    if best is None:
+        told = {PROOF: {"refused": refused}} if refused else {}
+        return replace(result, notes={**result.notes, **told})
+    if not _improves(document, result, best.bound):
         return result
-    except Exception as error:  # the run stands without its proof
-        return replace(result, notes={**result.notes, PROOF: {"refused": failure(error)}})
-    if proved is None or not _improves(document, result, proved):
-        return result
-    told = {
-        **told_of(certificate, proved),
-        "leaves": leaves,
-        "prove_s": round(searched - begin, 3),
-        "check_s": round(time.perf_counter() - searched, 3),
-    }
     out = replace(
         result,
-        certificate=certificate,
-        notes={**result.notes, PROOF: told},
+        certificate=best.certificate,
+        notes={**result.notes, PROOF: best.told},
         phases_s={**result.phases_s, CERTIFY: time.perf_counter() - begin},
     )
-    if not stands_for(document.problem, proved, result.bound, result.objective):
+    if not stands_for(document.problem, best.bound, result.bound, result.objective):
         return out
-    return _with_bound(document.problem, out, proved)
+    return _with_bound(document.problem, out, best.bound)
 
 
 def _with_bound(problem: Problem, result: Result, proved: Number) -> Result:
@@ -79,38 +85,107 @@ def _with_bound(problem: Problem, result: Result, proved: Number) -> Result:
 
 def _improves(document: Document, result: Result, proved: Number) -> bool:
     """Return True if a proof is stronger than that which a result has."""
-    if not isinstance(result.certificate, ModelProof):
+    if result.certificate is None:
         return True
     before = certified_bound(document.problem, document.data, result.certificate)
-    if before is None:
-        return True
-    return proved > before if document.problem.sense == "min" else proved < before
+    return before is None or _stronger(document.problem, proved, before)
 
 
-def _formulation(problem: Problem, result: Result) -> Formulation | None:
-    """Return the formulation to prove a bound on: the run's own, else the first exact one."""
-    linear = [f for f in problem.formulations if f.model_class in ("LP", "ILP", "MILP")]
-    for f in linear:
-        if f.name == result.formulation and f.strength != "restriction":
-            return f
-    return next((f for f in linear if f.strength == "exact"), None)
+def _stronger(problem: Problem, proved: Number, other: Number) -> bool:
+    return proved > other if problem.sense == "min" else proved < other
 
 
-def _searched(
-    document: Document, name: str, target: Number, seconds: float, stop: Callable[[], bool]
-) -> tuple[ModelProof, int]:
-    """Search for a proof; raise a ValueError if there is none."""
-    from gadgetopt.proofs.exact_model import exact_model
-    from gadgetopt.proofs.tree_producer import seconds_left, tree_proof
+# -- search ---------------------------------------------------------------------------------------
+
+
+def _best(
+    document: Document,
+    result: Result,
+    target: Number,
+    seconds: float,
+    stop: Callable[[], bool],
+) -> tuple[Proved | None, str]:
+    """Return the strongest proof found in the time, and why the first that failed did."""
+    from gadgetopt.proofs.tree_producer import seconds_left
 
     clock = seconds_left(seconds)
 
     def left_s() -> float:
         return 0.0 if stop() else clock()
 
+    best: Proved | None = None
+    refused = ""
+    for k, name in enumerate(_formulations(document.problem, result)):
+        if k and left_s() <= 0:
+            break
+        try:
+            for found in _proofs(document, name, target, left_s):
+                if best is None or _stronger(document.problem, found.bound, best.bound):
+                    best = found
+                if stands_for(document.problem, found.bound, target, result.objective):
+                    return best, refused
+        except KeyboardInterrupt:
+            break
+        except Exception as error:  # the run stands without its proof
+            refused = refused or failure(error)
+    return best, refused
+
+
+def _formulations(problem: Problem, result: Result) -> list[str]:
+    """Return the formulations to prove a bound on: the run's own, then the exact ones."""
+    linear = [f for f in problem.formulations if f.model_class in ("LP", "ILP", "MILP")]
+    own = [f.name for f in linear if f.name == result.formulation and f.strength != "restriction"]
+    exact = [f.name for f in linear if f.strength == "exact"]
+    return list(dict.fromkeys([*own, *exact]))
+
+
+def _proofs(
+    document: Document, name: str, target: Number, left_s: Callable[[], float]
+) -> Iterator[Proved]:
+    """Yield proofs of a bound on one formulation: a tree, then a pseudo-Boolean one."""
+    from gadgetopt.proofs.exact_model import exact_model
+    from gadgetopt.proofs.files import packed
+    from gadgetopt.proofs.tree_producer import tree_proof
+
     form = compiled_formulation(document.problem, document.data, name)
     model = exact_model(form)
-    made = tree_proof(form, model, model.least(simplest_rational(target)), left_s)
-    if made is None:
+    least = model.least(simplest_rational(target))
+    boolean = _may_be_boolean(model)
+    kept_s = (1 - TREE_PART) * left_s() if boolean else 0.0
+    begin = time.perf_counter()
+    tree = tree_proof(form, model, least, lambda: left_s() - kept_s)
+    if tree is None:
         raise ValueError(f"no bound of {name} could be proved")
-    return certificate_of(name, model, made), made.leaves
+    certificate = certificate_of(name, model, packed(tree.lines))
+    yield _checked(document, certificate, model, begin, {"leaves": tree.leaves})
+    if boolean and left_s() > 0:
+        from gadgetopt.proofs.pb_producer import prove
+
+        begin = time.perf_counter()
+        # Each of its two parts, search and elaboration, may take this long.
+        lines = prove(model, left_s() / 2, math.floor(least))
+        if lines is not None:
+            certificate = certificate_of(name, model, packed(lines), "pseudo_boolean")
+            yield _checked(document, certificate, model, begin, {"steps": len(lines) - 1})
+
+
+def _may_be_boolean(model: Model) -> bool:
+    """Return True if a pseudo-Boolean proof may be found here."""
+    from gadgetopt.proofs.pb_producer import MOST_COLUMNS, is_installed
+
+    return len(model.integer) <= MOST_COLUMNS and all(model.integer) and is_installed()
+
+
+def _checked(
+    document: Document, certificate: ModelProof, model: Model, begin: float, told: dict[str, Any]
+) -> Proved:
+    """Return a proof with the bound that its checker finds."""
+    searched = time.perf_counter()
+    proved = bound_on_model(document.problem, certificate, model)
+    told = {
+        **told_of(certificate, proved),
+        **told,
+        "prove_s": round(searched - begin, 3),
+        "check_s": round(time.perf_counter() - searched, 3),
+    }
+    return Proved(certificate, proved, told)

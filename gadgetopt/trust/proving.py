@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gadgetopt.numbers.tolerance import Number, closes, exceeds
 from gadgetopt.system.data import ModelProof
@@ -15,7 +15,6 @@ from gadgetopt.system.result import MethodOutcome
 
 if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
-    from gadgetopt.proofs.tree_producer import TreeText
 
 #: The key of what a run's notes say of its proof, and of the seconds that proving took.
 PROOF, CERTIFY = "proof", "certify"
@@ -31,6 +30,7 @@ def add_root_proof(document: Document, call: MethodCall, outcome: MethodOutcome)
     if form is None or duals is None or not form.integer.any():
         return
     from gadgetopt.proofs.exact_model import exact_model
+    from gadgetopt.proofs.files import packed
     from gadgetopt.proofs.tree_producer import root_proof
     from gadgetopt.solvers.dual_bounds import rounded_number
 
@@ -42,7 +42,7 @@ def add_root_proof(document: Document, call: MethodCall, outcome: MethodOutcome)
         model = exact_model(form)
         made = root_proof(model, duals)
         if made is not None:
-            outcome.certificate = certificate_of(name, model, made)
+            outcome.certificate = certificate_of(name, model, packed(made.lines))
             outcome.phases_s = {**outcome.phases_s, CERTIFY: time.perf_counter() - begin}
 
 
@@ -73,9 +73,10 @@ def stands_for(
     return not (exceeds(claimed, proved) if minimise else exceeds(proved, claimed))
 
 
-def certificate_of(name: str, model: Model, made: TreeText) -> ModelProof:
-    """Return a proof about a formulation's model as a certificate."""
-    from gadgetopt.proofs.files import packed
+def certificate_of(
+    name: str, model: Model, proof: str, kind: Literal["tree", "pseudo_boolean"] = "tree"
+) -> ModelProof:
+    """Return a compressed proof about a formulation's model as a certificate."""
     from gadgetopt.proofs.model import digest
 
-    return ModelProof(kind="tree", formulation=name, model=digest(model), proof=packed(made.lines))
+    return ModelProof(kind=kind, formulation=name, model=digest(model), proof=proof)

@@ -2,8 +2,8 @@
 
 The best incumbent bounds the optimum from one side, the best dual bound from the other, so every
 method's true ratio lies in the interval that the two give. First the results are compared: a dual
-bound that another method's feasible solution refutes is an error, and a bound that an independent
-method confirms is cross-checked.
+bound that another method's feasible solution refutes is an error, a bound that an independent
+method confirms is cross-checked, and one that follows from a verified bound is verified.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> l
     """Compare all results on each instance with each other.
 
     A result whose dual bound is better than some feasible solution's objective, or that claims
-    infeasibility of an instance with a feasible solution, becomes an error; a bound that an
-    independent result confirms gets the voucher `cross-checked`.
+    infeasibility of an instance with a feasible solution, becomes an error. A bound that an
+    independent result confirms gets the voucher `cross-checked`; one that is no stronger than a
+    verified bound on the instance, whoever found that, gets `verified`.
 
     Parameters
     ----------
@@ -79,8 +80,19 @@ def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> l
                         reason=reason,
                     )
         witnesses = _bounds([out[k] for k in indices], minimise)
-        for i in [i for i in indices if _confirmed(out[i], witnesses, minimise)]:
-            out[i] = dataclasses.replace(out[i], bound_voucher=Voucher.CROSS_CHECKED)
+        proved = _best(
+            (
+                w.bound
+                for w in witnesses
+                if w.bound is not None and w.bound_voucher is Voucher.VERIFIED
+            ),
+            not minimise,
+        )
+        for i in indices:
+            if proved is not None and _follows(out[i], proved, minimise):
+                out[i] = dataclasses.replace(out[i], bound_voucher=Voucher.VERIFIED)
+            elif _confirmed(out[i], witnesses, minimise):
+                out[i] = dataclasses.replace(out[i], bound_voucher=Voucher.CROSS_CHECKED)
     return out
 
 
@@ -189,6 +201,13 @@ def _refutation(result: Result, witnesses: Sequence[Result], minimise: bool) -> 
     return None
 
 
+def _follows(result: Result, proved: Number, minimise: bool) -> bool:
+    """Return True if a bound follows from a verified one, to tolerance."""
+    if result.bound is None:
+        return False
+    return not (exceeds(result.bound, proved) if minimise else exceeds(proved, result.bound))
+
+
 def _confirmed(result: Result, witnesses: Sequence[Result], minimise: bool) -> bool:
     """Return True if an independent result confirms a bound that only a solver vouches for."""
     if result.bound is None or result.bound_voucher is not Voucher.SOLVER:
@@ -200,7 +219,7 @@ def _confirmed(result: Result, witnesses: Sequence[Result], minimise: bool) -> b
             exceeds(result.bound, other.bound) if minimise else exceeds(other.bound, result.bound)
         )
         witness = (other.formulation, other.backend) != (result.formulation, result.backend)
-        if not weaker and (witness or other.bound_voucher is Voucher.VERIFIED):
+        if not weaker and witness:
             return True
     return False
 

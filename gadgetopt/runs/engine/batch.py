@@ -14,10 +14,15 @@ from gadgetopt.runs.rows import Row
 from gadgetopt.runs.store import CLAIM_S, Call, Store
 from gadgetopt.runs.tally import Tally
 from gadgetopt.system.files import Document
+from gadgetopt.system.methods import find_method
 from gadgetopt.system.plugins import digest_of, in_use
 
 #: Seconds between two checks of the runs that another client is working on.
 _PATIENCE_S = 0.5
+
+
+#: Kinds of methods whose bounds `certify` proves; the others claim none.
+_WITH_BOUNDS = ("exact", "relaxation")
 
 
 class Batch:
@@ -132,6 +137,7 @@ class Batch:
     def _job(self, task: Task) -> tuple[Work, Document]:
         document = task.document
         self.store.add_instance(document)
+        kind = find_method(document.problem, task.spec).method.kind
         return (
             Work(
                 task.key,
@@ -144,7 +150,7 @@ class Batch:
                 self.grace_s,
                 code=task.code,
                 plugins=self.plugins,
-                certify=self.certify,
+                certify=self.certify if kind in _WITH_BOUNDS else "",
             ),
             document,
         )

@@ -115,6 +115,7 @@ def test_a_budget_is_seconds_or_a_multiple(text):
     with pytest.raises(InputError, match="certify"):
         budget_s(text, 1.0)
     assert (budget_s("30", 2.0), budget_s("10x", 2.0)) == (30.0, 20.0)
+    assert (budget_s("1x", 0.01), budget_s("10x", 0.01)) == (0.01, 4.5)
 
 
 def test_a_store_is_certified_afterwards(tmp_path):
