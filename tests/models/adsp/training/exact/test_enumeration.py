@@ -1,11 +1,14 @@
 """All policies: the best is the best, infeasible is infeasible, and time limits hold."""
 
+from fractions import Fraction
+
+from gadgetopt.models.adsp.training.certificate import AdspTrainingCertificate, check_bound
 from gadgetopt.models.adsp.training.instance import all_policies
 from gadgetopt.models.adsp.training.simulator import simulate
 
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
-from gadgetopt.system.result import Limits, Status
+from gadgetopt.system.result import Limits, Status, Voucher
 from gadgetopt.trust.run import solve
 
 from ..test_simulator import tiny
@@ -22,6 +25,19 @@ def test_it_is_the_best_of_all_simulated_alone():
     result = run(instance)
     assert result.status is Status.OPTIMAL
     assert result.objective == best
+    assert result.bound == best
+    assert result.bound_voucher is Voucher.VERIFIED
+
+
+def test_a_forged_time_proves_nothing():
+    instance = tiny("free_commits")
+    best = run(instance).objective
+    exact, forged = (
+        AdspTrainingCertificate(kind="all_policies", time_s=time)
+        for time in (best, best + Fraction(1, 10**6))
+    )
+    assert check_bound(instance, exact) == best
+    assert check_bound(instance, forged) is None
 
 
 def test_no_policy_is_an_infeasible_instance():
