@@ -175,7 +175,7 @@ def export(
     formulation : str
     path : path, optional
         Default: the instance's name with the formulation and the format's suffix.
-    format : "mps", "lp", "nl" or "cpsat", optional
+    format : "mps", "lp", "nl", "cpsat" or "exact", optional
         Default: what the suffix of the path says.
 
     Returns

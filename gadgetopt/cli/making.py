@@ -132,8 +132,8 @@ def export(
         str,
         typer.Option(
             "--format",
-            help="mps, lp, nl or cpsat; vipr for a proof.",
-            autocompletion=lambda: ["mps", "lp", "nl", "cpsat", "vipr"],
+            help="mps, lp, nl, cpsat or exact (for checkers of proofs); vipr for a proof.",
+            autocompletion=lambda: ["mps", "lp", "nl", "cpsat", "exact", "vipr"],
         ),
     ],
     formulation: Annotated[

@@ -11,11 +11,13 @@ from gadgetopt.system.files import Document
 from gadgetopt.system.output import whole_file
 
 #: Format to file suffix.
-FORMATS = {"mps": "mps", "lp": "lp", "nl": "nl", "cpsat": "pbtxt"}
+FORMATS = {"mps": "mps", "lp": "lp", "nl": "nl", "cpsat": "pbtxt", "exact": "txt"}
 
 
 def write_model(model: Any, form: str, path: Path) -> None:
-    """Write a Pyomo model as MPS, LP, NL, or as a CP-SAT model in text form.
+    """Write a Pyomo model as MPS, LP, NL, as a CP-SAT model in text form, or in exact numbers.
+
+    The last is the text that checkers of proofs read, `gadgetopt.proofs.model`.
 
     Raises
     ------
@@ -30,6 +32,8 @@ def write_model(model: Any, form: str, path: Path) -> None:
         try:
             if form == "cpsat":
                 part.write_text(_cpsat_text(model), encoding="utf-8")
+            elif form == "exact":
+                part.write_text(_exact_text(model), encoding="ascii")
             else:
                 pyomo_format = ProblemFormat.cpxlp if form == "lp" else ProblemFormat(form)
                 labels = {"symbolic_solver_labels": True}
@@ -76,6 +80,14 @@ def write_proof(instance: Document, certificate: Document, path: Path) -> Path:
         with whole_file(file) as part, part.open("w", encoding="ascii") as out:
             out.writelines(f"{line}\n" for line in text)
     return beside
+
+
+def _exact_text(model: Any) -> str:
+    from gadgetopt.proofs.exact_model import exact_model
+    from gadgetopt.proofs.model import lines
+    from gadgetopt.solvers.standard_form import compile_model
+
+    return "".join(f"{line}\n" for line in lines(exact_model(compile_model(model))))
 
 
 def _cpsat_text(model: Any) -> str:

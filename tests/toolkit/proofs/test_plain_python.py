@@ -1,0 +1,43 @@
+"""The check of docs/proofs.md runs as it is written, in a Python without any package."""
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import gadgetopt.proofs
+from gadgetopt.cli.main import app
+
+PAGE = Path(__file__).parents[3] / "docs" / "proofs.md"
+FILES = ("tree_kernel.py", "model.py", "files.py")
+
+
+def section():
+    return PAGE.read_text(encoding="utf-8").split("## Checking with nothing but Python")[1]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name in FILES:
+        shutil.copy(Path(gadgetopt.proofs.__file__).parent / name, tmp_path)
+    shutil.copytree(PAGE.parents[1] / "instances" / "quickstart", tmp_path / "instances/quickstart")
+    monkeypatch.chdir(tmp_path)
+    for line in re.findall(r"^gadgetopt (.*)$", section(), re.MULTILINE):
+        result = CliRunner().invoke(app, shlex.split(line))
+        assert result.exit_code == 0, result.output
+    return tmp_path
+
+
+def test_the_snippet_needs_no_package(folder):
+    (snippet,) = re.findall(r"```python\n(.*?)```", section(), re.DOTALL)
+    # -I: neither the environment nor the site's packages; the folder itself is put in the path.
+    code = f"import sys; sys.path.insert(0, {str(folder)!r})\n{snippet}"
+    run = [sys.executable, "-I", "-S", "-c", code]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=True, cwd=folder)
+    assert done.stdout == "8222\n"
+    assert "It prints 8222," in section()
