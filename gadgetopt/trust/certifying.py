@@ -115,11 +115,19 @@ def _best(
 
     best: Proved | None = None
     refused = ""
-    for k, name in enumerate(_formulations(document.problem, result)):
+    names = _formulations(document.problem, result)
+    for k, name in enumerate(names):
         if k and left_s() <= 0:
             break
+        # A run's own formulation has all the time; which of the others is strong is not known.
+        part = 1 if name == result.formulation else len(names) - k
+        kept_s = left_s() * (1 - 1 / part)
+
+        def part_s(kept_s: float = kept_s) -> float:
+            return left_s() - kept_s
+
         try:
-            for found in _proofs(document, name, target, left_s):
+            for found in _proofs(document, name, target, part_s):
                 if best is None or _stronger(document.problem, found.bound, best.bound):
                     best = found
                 if stands_for(document.problem, found.bound, target, result.objective):
