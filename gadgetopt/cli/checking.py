@@ -20,7 +20,7 @@ def errata(
     ] = None,
     as_json: Json = False,
 ) -> int:
-    """Check statements of the literature again: which hold, and which are refuted.
+    """Check again which statements of the literature hold.
 
     The exit code is 1 if a check does not find what its entry says.
     """

@@ -151,7 +151,7 @@ def export(
     out: Annotated[Path | None, typer.Option("--out", help="Default: the instance's name.")] = None,
     plugin: Plugins = None,
 ) -> None:
-    """Write a model of an instance to a file for other solvers, or a proof for other checkers."""
+    """Write a model for other solvers, or a proof for checkers."""
     from gadgetopt.reporting.export import FORMATS, write_model, write_proof
     from gadgetopt.system.files import read_certificate, read_instance
     from gadgetopt.system.methods import find_formulation

@@ -43,6 +43,14 @@ def finished(store):
         return dict(connection.execute("SELECT key, finished_at FROM runs"))
 
 
+def address_in(file):
+    """Return the address in a scheduler's file; None until all of it is written."""
+    try:
+        return json.loads(file.read_text())["address"]
+    except (OSError, ValueError):
+        return None
+
+
 class Chaos:
     """A comparison that is killed piece by piece, and taken up again."""
 
@@ -69,8 +77,8 @@ class Chaos:
         file = self.tmp_path / f"scheduler_{self.starts}.json"
         given = ("--host", "127.0.0.1", "--port", 0, "--no-dashboard", "--scheduler-file", file)
         self.scheduler = self.background("distributed.cli.dask_scheduler", *given)
-        wait_until(file.exists)
-        self.address = json.loads(file.read_text())["address"]
+        wait_until(lambda: address_in(file) is not None)
+        self.address = address_in(file)
         self.workers = [self.start_worker(), self.start_worker()]
 
     def start_worker(self):
