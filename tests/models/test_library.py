@@ -17,7 +17,7 @@ from gadgetopt.system.registry import problems
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.theorems import Verdict, verdict
 
-LIMITS = Limits(time_s=120)
+LIMITS = Limits(time_s=40)
 
 #: Beyond what an enumeration takes.
 NOT_ENUMERATED = {"e4b_five_jobs"}
