@@ -5,6 +5,7 @@ Everything after a part's name is given by keyword, so that a declaration labels
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -70,17 +71,27 @@ class Parts:
         return Reference(self.package, target)
 
 
+@functools.cache  # reading annotations takes a hundred times as long as the checks
+def _checks(part: type) -> tuple[tuple[str, tuple[Any, ...], bool], ...]:
+    """Return the enumerated fields of a part with their values, and its tuples."""
+    hints = [(name, get_origin(hint), hint) for name, hint in get_type_hints(part).items()]
+    return tuple(
+        (name, get_args(hint) if origin is Literal else (), origin is tuple)
+        for name, origin, hint in hints
+        if origin in (Literal, tuple)
+    )
+
+
 class Checked:
     """A part that checks its enumerated fields and its tuples."""
 
     def __post_init__(self) -> None:
-        for name, hint in get_type_hints(type(self)).items():
+        for name, allowed, is_tuple in _checks(type(self)):
             value = getattr(self, name)
-            allowed = get_args(hint) if get_origin(hint) is Literal else ()
             if allowed and value not in allowed:
                 known = ", ".join(map(repr, allowed))
                 raise InputError(f"{self._label}: {name}: {value!r}, expected one of {known}")
-            if get_origin(hint) is tuple and not isinstance(value, tuple):
+            if is_tuple and not isinstance(value, tuple):
                 raise InputError(f"{self._label}: {name}: {value!r}, expected a tuple")
 
     @property
