@@ -115,6 +115,13 @@ def objective(document: Document, method: str) -> float:
     return float(result.objective)
 
 
+def no_better(document: Document, method: str, rival: str) -> Finding:
+    """Check that no solution of a rival is better than that of a method."""
+    ours, other = objective(document, method), objective(document, rival)
+    better = exceeds(ours, other) if document.problem.sense == "min" else exceeds(other, ours)
+    return Finding(not better, f"{method} has {ours:.6g}, {rival} finds {other:.6g}")
+
+
 def tested_ratio(document: Document, theorem: str, method: str, rival: str) -> Finding:
     """Compare the ratio of a run with what a theorem promises for it.
 

@@ -77,7 +77,7 @@ STATEMENTS = (
         grade="refuted",
         check=part("checks:largest_ring"),
         repair="the sum over servers; a ring may span them",
-        proof="a ring of k workers puts k_s of them on server s, and each k_s is bounded by C_s/l_i",
+        proof="a ring of k workers puts k_s on server s, and each k_s is bounded by C_s/l_i",
         witness=True,
         command="solve {} --method offline",
     ),

@@ -34,9 +34,7 @@ def lemma_2(document: Document) -> Finding:
         sum(d for d, used in zip(lengths, placement, strict=True) if s in used)
         for s in range(len(instance.server_gpus))
     ]
-    filled = all(
-        n == instance.server_gpus[s] for used in placement for s, n in used.items()
-    )
+    filled = all(n == instance.server_gpus[s] for used in placement for s, n in used.items())
     best, theta = instance.horizon_slots, instance.horizon_slots
     for probe in result.notes["probes"]:
         if probe["makespan"] < best:
@@ -105,8 +103,6 @@ def degradation(document: Document) -> Finding:
 def local_overhead(document: Document) -> Finding:
     """The time of an iteration on one server by (8) and by the text."""
     by_text: SjfBcoInstance = changed(document, overhead_free_local=True).data
-    formula, text = (
-        data.rates.iteration_slots(0, 1, 0) for data in (document.data, by_text)
-    )
+    formula, text = (data.rates.iteration_slots(0, 1, 0) for data in (document.data, by_text))
     shown = f"an iteration takes {float(formula):g} slots by (8), {float(text):g} by the text"
     return Finding(formula == text, shown)
