@@ -33,5 +33,7 @@ def tables(document: Document) -> Finding:
         )
         for table in ("paper", "oneflow")
     ]
-    shown = f"B to S0 within a group costs {costs[0]:g} by Table 2, {costs[1]:g} in the source"
+    shown = (
+        f"B to S0 costs {costs[0]:g} by our table of the paper, {costs[1]:g} by that of the source"
+    )
     return Finding(costs[0] == costs[1], shown)

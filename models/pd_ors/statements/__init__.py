@@ -43,6 +43,19 @@ STATEMENTS = (
         reconstructed=True,
     ),
     Statement(
+        "unit-of-a-resource",
+        source="the constants L and mu, which add up all resources",
+        statement="what is accepted does not depend on the unit in which a resource is counted",
+        verdict="refuted",
+        grade="dimensions",
+        check=part("checks:unit_of_a_resource"),
+        repair="every resource is counted in parts of the largest machine: normalise_resources",
+        proof="these parts have no unit",
+        witness=True,
+        command="compare {} --methods pd_ors,pd_ors:normalise_resources=true,portfolio",
+        reconstructed=True,
+    ),
+    Statement(
         "rounding-lemma",
         source="the rounding lemma, packing, for every width",
         statement="with G_delta as printed a packing row is violated with probability delta/3r "

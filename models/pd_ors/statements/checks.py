@@ -11,7 +11,7 @@ import numpy as np
 from gadgetopt.numbers.tolerance import decimal_rational, exceeds
 from gadgetopt.pieces.rounding import packing_factor
 from gadgetopt.system.files import Document
-from gadgetopt.trust.statements import Finding, objective, run, tested_ratio
+from gadgetopt.trust.statements import Finding, changed, objective, run, tested_ratio
 
 from ..generate.presets import paper
 from ..guarantees.ratios import DELTA, rounding_log_probability
@@ -19,6 +19,8 @@ from ..instance import PdOrsInstance
 
 #: Probabilities below 10 to this power mean nothing.
 MEANINGLESS = -6
+
+GB_PER_TB = 1000
 
 
 def competitive_ratio(document: Document) -> Finding:
@@ -35,6 +37,27 @@ def corrected_constant(document: Document) -> Finding:
         return Finding(None, f"pd_ors: {ours.state}")
     ratio = best / float(ours.objective)
     return Finding(not exceeds(ratio, promised), f"ratio {ratio:.7g}, promised {promised:.7g}")
+
+
+def unit_of_a_resource(document: Document) -> Finding:
+    """The same cluster with its memory in terabytes and in gigabytes."""
+    instance: PdOrsInstance = document.data
+
+    def in_gb(amounts: tuple[float, ...]) -> tuple[float, ...]:
+        return (amounts[0], amounts[1] * GB_PER_TB)
+
+    machines = tuple({"capacity": in_gb(m.capacity)} for m in instance.machines)
+    jobs = tuple(
+        job.model_dump()
+        | {"worker_demand": in_gb(job.worker_demand), "ps_demand": in_gb(job.ps_demand)}
+        for job in instance.jobs
+    )
+    gigabytes = changed(document, resources=("unit", "memory_gb"), machines=machines, jobs=jobs)
+    tb, gb = (objective(x, "pd_ors") for x in (document, gigabytes))
+    normal = {objective(x, "pd_ors:normalise_resources=true") for x in (document, gigabytes)}
+    told = " and ".join(f"{x:g}" for x in sorted(normal))
+    shown = f"utility {tb:g} with memory in TB, {gb:g} in GB; {told} with normalised resources"
+    return Finding(tb == gb, shown)
 
 
 def probability() -> Finding:
