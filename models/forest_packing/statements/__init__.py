@@ -15,7 +15,6 @@ STATEMENTS = (
         repair="on symmetric networks without switches any root will do; on others roots matter",
         proof="T1 in models/forest_packing/README.md; forest_packing/roots-matter",
         witness=True,
-        command="solve {}",
         reconstructed=True,
     ),
     Statement(
@@ -40,7 +39,6 @@ STATEMENTS = (
         check=part("checks:roots_matter"),
         proof="by the witness",
         witness=True,
-        command="solve {}",
         reconstructed=True,
     ),
     Statement(

@@ -31,7 +31,6 @@ STATEMENTS = (
         repair="the load is at most the limit",
         proof="every placement keeps the load within the limit",
         witness=True,
-        command="solve {} --method sjf_bco",
     ),
     Statement(
         "lemma-4",

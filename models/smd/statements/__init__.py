@@ -22,7 +22,6 @@ STATEMENTS = (
         proof="Delta_j is the backlog of layers 2 to j already; (P) is what an event simulation "
         "gives on 3000 random profiles (tests/models/smd/test_iteration_time.py)",
         witness=True,
-        command="solve {}",
     ),
     Statement(
         "grid",
@@ -144,7 +143,6 @@ STATEMENTS = (
         proof="what an event simulation gives on 3000 random profiles "
         "(tests/models/smd/test_iteration_time.py)",
         witness=True,
-        command="solve {}",
     ),
     Statement(
         "theorem-3",
