@@ -57,7 +57,8 @@ def _page(rows: list[tuple[Problem, dict[str, Any]]]) -> Iterator[str]:
     yield textwrap.fill(
         "The text of these papers was not at hand. The entries speak of the reconstruction that "
         "the system's page describes, or of standard theory that it uses; the paper itself may "
-        "say something else.",
+        "say something else. Some of these statements nobody claims: they are what a reader of an "
+        "algorithm may take for granted.",
         WIDTH,
     )
     yield from _entries(ours)

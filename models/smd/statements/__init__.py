@@ -106,11 +106,12 @@ STATEMENTS = (
     Statement(
         "sets-of-algorithm-3",
         source="the experiments with epsilon_2 = 0.01 and 50 jobs",
-        statement="Algorithm 3 was run with this precision",
+        statement="Algorithm 3 as printed can be run with this precision",
         verdict="refuted",
         grade="not reproducible",
         check=part("experiments:sets"),
-        repair="k = 2 or 3, with the ratio that Theorem 3 has for it; or the exact knapsack",
+        repair="k = 2 or 3, with the ratio that Theorem 3 has for it; or the exact knapsack, which "
+        "k = 50 amounts to",
         proof="Theorem 3 in its instance form, k/(k + R)",
     ),
     Statement(
