@@ -24,7 +24,7 @@ SURE = {
     "refuted": "refuted by a witness",
     "dimensions": "refuted: the units do not fit",
     "ambiguous": "refuted in one of its readings",
-    "contradiction": "refuted: it contradicts the paper's own text, settings or figures",
+    "contradiction": "refuted: it contradicts the authors' own text, settings, figures or source",
     "not reproducible": "refuted: not reproducible from what is printed",
 }
 
@@ -79,8 +79,12 @@ def _entries(rows: list[tuple[Problem, dict[str, Any]]]) -> Iterator[str]:
         if paper != last:
             last = paper
             yield "\n" + textwrap.fill(paper + ":", WIDTH) + "\n"
+        sure = SURE[row["grade"]]
+        if not row["witness"]:
+            sure = sure.replace("by a witness", "by arithmetic")
+            sure += "" if "arithmetic" in sure else ", by arithmetic"
         said = (
-            f"- **`{row['name']}`** ({row['source']}), *{SURE[row['grade']]}*. "
+            f"- **`{row['name']}`**, {row['source']}: *{sure}*. "
             f"Says: {row['statement']}. Shown: {row['shown']}. "
             f"Instead: {row['repair']}. Why: {row['proof']}."
         )

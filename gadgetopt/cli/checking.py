@@ -77,7 +77,8 @@ def _print_one(row: dict[str, Any]) -> None:
     typer.echo(f"  {row['source']}, {of}")
     typer.echo(f"  says: {row['statement']}")
     typer.echo(f"  shown: {row['shown']}")
-    for label in ("witness", "repair", "proof"):
+    typer.echo(f"  witness: {row['witness'] or 'none, arithmetic decides'}")
+    for label in ("repair", "proof"):
         if row[label]:
             typer.echo(f"  {label}: {row[label]}")
     for command in row["commands"][1:]:
