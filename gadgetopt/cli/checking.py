@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gadgetopt.cli.options import Json
+
+if TYPE_CHECKING:
+    from gadgetopt.system.declaration import Problem, Statement
 
 
 def errata(
@@ -25,25 +28,9 @@ def errata(
     The exit code is 1 if a check does not find what its entry says.
     """
     from gadgetopt.cli.comparing import print_rows
-    from gadgetopt.trust import statements
+    from gadgetopt.trust.statements import chosen
 
-    rows = []
-    for system, statement in statements.chosen(names or ()):
-        found = statements.check(statement)
-        rows.append(
-            {
-                "name": f"{system.name}/{statement.name}",
-                "source": statement.source,
-                "statement": statement.statement,
-                "verdict": found.verdict,
-                "expected": statement.verdict,
-                "grade": statement.grade,
-                "shown": found.shown,
-                "repair": statement.repair,
-                "witness": statement.witness,
-                "reconstructed": statement.reconstructed,
-            }
-        )
+    rows = [row_of(system, statement) for system, statement in chosen(names or ())]
     if as_json:
         typer.echo(json.dumps(rows, indent=1))
     elif len(rows) == 1:
@@ -56,15 +43,49 @@ def errata(
     return int(any(row["verdict"] != row["expected"] for row in rows))
 
 
+def row_of(system: Problem, statement: Statement) -> dict[str, Any]:
+    """Check a statement; return what is said of it."""
+    from gadgetopt.trust.statements import check, witness_path
+
+    found, path = check(system, statement), witness_path(system, statement)
+    path = f"instances/{path}" if path else ""
+    name = f"{system.name}/{statement.name}"
+    commands = [f"gadgetopt errata {name}"]
+    if statement.command:
+        commands.append(f"gadgetopt {statement.command.replace('{}', path)}")
+    return {
+        "name": name,
+        "source": statement.source,
+        "statement": statement.statement,
+        "verdict": found.verdict,
+        "expected": statement.verdict,
+        "grade": statement.grade,
+        "shown": found.shown,
+        "repair": statement.repair,
+        "proof": statement.proof,
+        "witness": path,
+        "commands": commands,
+        "reconstructed": statement.reconstructed,
+    }
+
+
 def _print_one(row: dict[str, Any]) -> None:
     """Print everything about one statement."""
     of = "our reconstruction of the paper" if row["reconstructed"] else "the paper's text"
-    typer.echo(f"{row['name']}: {row['verdict']}")
+    verdict = row["verdict"] if row["grade"] in ("holds", "refuted") else _graded(row)
+    typer.echo(f"{row['name']}: {verdict}")
     typer.echo(f"  {row['source']}, {of}")
     typer.echo(f"  says: {row['statement']}")
     typer.echo(f"  shown: {row['shown']}")
-    for label in ("witness", "repair"):
+    typer.echo(f"  witness: {row['witness'] or 'none, arithmetic decides'}")
+    for label in ("repair", "proof"):
         if row[label]:
             typer.echo(f"  {label}: {row[label]}")
+    for command in row["commands"][1:]:
+        typer.echo(f"  see also: {command}")
     if row["verdict"] != row["expected"]:
         typer.echo(f"  expected: {row['expected']}")
+
+
+def _graded(row: dict[str, Any]) -> str:
+    return f"{row['verdict']} ({row['grade']})"

@@ -267,11 +267,16 @@ class Statement(Part):
         How it fails: "refuted" by an exact witness, "dimensions" that do not fit, "ambiguous" text,
         "contradiction" with the paper's own text or figures, "not reproducible"; "holds" otherwise.
     check : callable
-        `check() -> gadgetopt.trust.statements.Finding`.
+        `check(witness) -> gadgetopt.trust.statements.Finding`, `check()` without a witness.
     repair : str
-        What holds instead, with its proof or where that is.
-    witness : str
-        The instance that shows it, as a path in the library; empty if it needs none.
+        What holds instead.
+    proof : str
+        Why the repair holds: its proof, or where that is.
+    witness : bool
+        True if an instance shows it: `instances/errata/SYSTEM/NAME.json`, which `check` is given.
+        Statements that arithmetic decides have none.
+    command : str
+        A plain command that shows it, too, without its `gadgetopt`; `{}` is the witness.
     reconstructed : bool
         True if the paper's text was not at hand: the entry is about our reconstruction.
     """
@@ -285,7 +290,9 @@ class Statement(Part):
     ]
     check: Callable[..., Any]
     repair: str = ""
-    witness: str = ""
+    proof: str = ""
+    witness: bool = False
+    command: str = ""
     reconstructed: bool = False
 
 

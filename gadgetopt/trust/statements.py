@@ -1,21 +1,22 @@
-"""Statements of the literature, checked again on a witness.
+"""Statements of the literature, checked again.
 
 A system declares the statements of its paper that were checked (`Statement`). `check` recomputes
-one. For a ratio it compares a run with a better solution and with a bound, `tested_ratio`: what
-refutes a theorem is a feasible solution, judged by the evaluator alone.
+one, on its witness if it has one. For a ratio it compares a run with a better solution and with a
+bound, `tested_ratio`: what refutes a theorem is a feasible solution, judged by the evaluator alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import Number, exceeds
-from gadgetopt.system.data import Instance
 from gadgetopt.system.declaration import Problem, Statement
-from gadgetopt.system.files import library, read_instance
+from gadgetopt.system.files import Document, library, read_instance
 from gadgetopt.system.methods import find_method
 from gadgetopt.system.registry import problem, problems
 from gadgetopt.system.result import Limits, Result
@@ -75,64 +76,86 @@ def chosen(names: Iterable[str]) -> list[tuple[Problem, Statement]]:
     return out if names else every
 
 
-def check(statement: Statement) -> Finding:
+def witness_path(system: Problem, statement: Statement) -> str:
+    """Return the path of a statement's witness in the library; empty if it has none."""
+    return f"errata/{system.name}/{statement.name}.json" if statement.witness else ""
+
+
+def check(system: Problem, statement: Statement) -> Finding:
     """Check a statement again."""
-    found = statement.check()
-    assert isinstance(found, Finding)
+    path = witness_path(system, statement)
+    found = statement.check(read_instance(library() / Path(path))) if path else statement.check()
+    if not isinstance(found, Finding):
+        raise TypeError(f"{system.name}/{statement.name}: its check returns no Finding: {found!r}")
     return found
 
 
-def witness(path: str) -> Any:
-    """Return the data of an instance of the library, given as `system/folder/name.json`."""
-    data = read_instance(library() / path).data
-    assert isinstance(data, Instance)
-    return data
+def changed(document: Document, **fields: Any) -> Document:
+    """Return an instance with other values of some fields, validated again."""
+    data = document.data.model_dump() | fields
+    return replace(document, data=type(document.data).model_validate(data))
 
 
-def best_value(path: str, method: str) -> float | None:
-    """Return the evaluated objective of a run on a witness; None if it has no solution."""
-    result = solve(read_instance(library() / path), method, LIMITS, 0)
-    return None if result.objective is None else float(result.objective)
+def run(document: Document, method: str) -> Result:
+    """Run a method on a witness; its solution is judged by the evaluator."""
+    return solve(document, method, LIMITS, 0)
 
 
-def tested_ratio(path: str, theorem: str, method: str, rival: str) -> Finding:
+def objective(document: Document, method: str) -> float:
+    """Return the evaluated objective of a run that finds a solution.
+
+    Raises
+    ------
+    RuntimeError
+        If it finds none: then the check cannot be made.
+    """
+    result = run(document, method)
+    if result.objective is None:
+        raise RuntimeError(f"{document.name}, {method}: {result.state}, no solution to compare")
+    return float(result.objective)
+
+
+def no_better(document: Document, method: str, rival: str) -> Finding:
+    """Check that no solution of a rival is better than that of a method."""
+    ours, other = objective(document, method), objective(document, rival)
+    better = exceeds(ours, other) if document.problem.sense == "min" else exceeds(other, ours)
+    return Finding(not better, f"{method} has {ours:.6g}, {rival} finds {other:.6g}")
+
+
+def tested_ratio(document: Document, theorem: str, method: str, rival: str) -> Finding:
     """Compare the ratio of a run with what a theorem promises for it.
 
     Parameters
     ----------
-    path : str
-        The witness, as `witness` reads it.
+    document : Document
+        The witness.
     theorem, method : str
         The theorem, and the method that it is about.
     rival : str
         The method whose solution and bound take the place of the optimum.
     """
-    document = read_instance(library() / path)
-    run, other = (solve(document, name, LIMITS, 0) for name in (method, rival))
+    ours, other = run(document, method), run(document, rival)
     promised = next(
         p.ratio
         for p in promises(document.problem, document.data, find_method(document.problem, method))
         if p.theorem == theorem
     )
-    if promised is None or run.objective is None or other.objective is None:
-        return Finding(None, f"{method}: {run.state}, {rival}: {other.state}")
-    least = _ratio(document.problem, run.objective, other.objective)
-    most = None if other.bound is None else _ratio(document.problem, run.objective, other.bound)
+    if promised is None or ours.objective is None or other.objective is None:
+        return Finding(None, f"{method}: {ours.state}, {rival}: {other.state}")
+    minimise = document.problem.sense == "min"
+    least = _ratio(ours.objective, other.objective, minimise)
+    most = None if other.bound is None else _ratio(ours.objective, other.bound, minimise)
     shown = (
-        f"{method} has {_told(run)}, a feasible solution has {_told(other)}: ratio "
-        f"{float(least):.6g}, promised {float(promised):.6g}"
+        f"{method} has {float(ours.objective):.6g}, a feasible solution has "
+        f"{float(other.objective):.6g}: ratio {float(least):.6g}, promised {float(promised):.6g}"
     )
     if exceeds(least, promised):
         return Finding(False, shown)
     return Finding(True if most is not None and not exceeds(most, promised) else None, shown)
 
 
-def _ratio(system: Problem, objective: Number, other: Number) -> Number:
-    value = objective / other if system.sense == "min" else other / objective
-    assert isinstance(value, float | int) or hasattr(value, "numerator")
-    return value
-
-
-def _told(result: Result) -> str:
-    assert result.objective is not None
-    return f"{float(result.objective):.6g}"
+def _ratio(ours: Number, other: Number, minimise: bool) -> Number:
+    """Return the ratio of a run to another value, exactly where both are exact."""
+    above, below = (ours, other) if minimise else (other, ours)
+    exact = isinstance(above, int | Fraction) and isinstance(below, int | Fraction)
+    return Fraction(above) / Fraction(below) if exact else float(above) / float(below)

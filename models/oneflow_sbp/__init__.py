@@ -15,7 +15,17 @@ Each room declares its own parts:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, bounds, exact, formulations, generate, importers, pictures
+from . import (
+    algorithms,
+    baselines,
+    bounds,
+    exact,
+    formulations,
+    generate,
+    importers,
+    pictures,
+    statements,
+)
 
 part: Parts = Parts(__name__)
 
@@ -58,4 +68,5 @@ PROBLEM = Problem(
         *formulations.METHODS,
     ),
     pictures=pictures.PICTURES,
+    statements=statements.STATEMENTS,
 )

@@ -8,14 +8,14 @@ Each room declares its own parts:
 - `baselines`: BSP, SSP, Fixed ADACOMM, ADACOMM; ADSP+ and ADSP++, which try rates beforehand
 - `bounds`: first arrivals
 - `exact`: every policy that is offered
-- `guarantees`, `generate`, `pictures`
+- `guarantees`, `generate`, `pictures`, `statements`
 
 There are no formulations: what a policy takes is known only by running it.
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import algorithms, baselines, bounds, exact, generate, guarantees, pictures
+from . import algorithms, baselines, bounds, exact, generate, guarantees, pictures, statements
 
 part: Parts = Parts(__name__)
 
@@ -58,4 +58,5 @@ PROBLEM = Problem(
     ),
     guarantees=guarantees.GUARANTEES,
     pictures=pictures.PICTURES,
+    statements=statements.STATEMENTS,
 )

@@ -22,6 +22,7 @@ from . import (
     generate,
     guarantees,
     pictures,
+    statements,
 )
 
 part: Parts = Parts(__name__)
@@ -66,4 +67,5 @@ PROBLEM = Problem(
     guarantees=guarantees.GUARANTEES,
     trainers=algorithms.TRAINERS,
     pictures=pictures.PICTURES,
+    statements=statements.STATEMENTS,
 )

@@ -24,6 +24,7 @@ from . import (
     guarantees,
     importers,
     pictures,
+    statements,
 )
 
 part: Parts = Parts(__name__)
@@ -62,4 +63,5 @@ PROBLEM = Problem(
     ),
     guarantees=guarantees.GUARANTEES,
     pictures=pictures.PICTURES,
+    statements=statements.STATEMENTS,
 )

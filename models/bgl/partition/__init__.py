@@ -22,6 +22,7 @@ from . import (
     generate,
     importers,
     pictures,
+    statements,
 )
 
 part: Parts = Parts(__name__)
@@ -66,4 +67,5 @@ PROBLEM = Problem(
         *formulations.METHODS,
     ),
     pictures=pictures.PICTURES,
+    statements=statements.STATEMENTS,
 )

@@ -13,7 +13,7 @@ Each room declares its own parts:
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import baselines, bounds, exact, formulations, generate, importers, pictures
+from . import baselines, bounds, exact, formulations, generate, importers, pictures, statements
 
 part: Parts = Parts(__name__)
 
@@ -48,4 +48,5 @@ PROBLEM = Problem(
         *formulations.METHODS,
     ),
     pictures=pictures.PICTURES,
+    statements=statements.STATEMENTS,
 )

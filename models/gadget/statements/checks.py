@@ -1,98 +1,149 @@
-"""The statements of the paper, checked on small instances."""
+"""Constraints and algorithms of the paper, checked on witness instances."""
 
 from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
 
 import networkx as nx
 import numpy as np
 
-from gadgetopt.trust.statements import Finding, best_value, tested_ratio, witness
+from gadgetopt.system.files import Document
+from gadgetopt.trust.statements import Finding, objective, run, tested_ratio
 
-from ..baselines import METHODS as BASELINES
-from ..evaluate import utility
-from ..generate.presets import paper
-from ..instance import GadgetInstance
+from ..evaluate import evaluate, utility
+from ..instance import GadgetInstance, GadgetSolution, Graph, Ring, TwoTier
 
 Hop = tuple[int, int]
 
+BY_SLOTS = "gadget:slot_solver=exact"
 
-def _degrees(hops: list[Hop], servers: int) -> list[int]:
+
+def _hops(ring: Ring) -> list[Hop]:
+    """Return the hops of a ring between different servers."""
+    ends = zip(ring.servers, (*ring.servers[1:], ring.servers[0]), strict=True)
+    return [(u, v) for u, v in ends if u != v]
+
+
+def _degrees(hops: Sequence[Hop]) -> Counter[int]:
     """Return how many hops start or end at each server."""
-    return [sum((s in hop) for hop in hops) for s in range(servers)]
+    return Counter(server for hop in hops for server in hop)
 
 
-def equation_9() -> Finding:
-    """A ring over three of four servers, put into the equation."""
-    instance: GadgetInstance = witness("gadget/tiny/h7_square.json")
-    servers = len(instance.substrate.nodes)  # type: ignore[union-attr]
-    ring: list[Hop] = [(0, 1), (1, 2), (2, 0)]
-    violated = [s for s, degree in enumerate(_degrees(ring, servers)) if degree != 2]
-    shown = f"a ring over servers 0, 1, 2 of {servers}: servers {violated} violate the equation"
+def _network(instance: GadgetInstance) -> nx.DiGraph:
+    """Return the links of a general network with their Mbit/s."""
+    if not isinstance(instance.substrate, Graph):
+        raise TypeError("expected a general network")
+    links = instance.substrate.links
+    return nx.DiGraph([(link.source, link.target, {"mbps": link.mbps}) for link in links])
+
+
+def equation_9(document: Document) -> Finding:
+    """The degrees of an optimal ring, at all servers."""
+    instance: GadgetInstance = document.data
+    if not isinstance(instance.substrate, TwoTier):
+        raise TypeError("expected a two-tier cluster")
+    result = run(document, "circulation@highs")
+    (ring,) = result.solution.rings  # type: ignore[union-attr]
+    degrees = _degrees(_hops(ring))
+    servers = range(len(instance.substrate.servers))
+    violated = [s for s in servers if degrees[s] != 2]
+    shown = (
+        f"an optimal ring has workers on servers {sorted(ring.servers)} of {len(servers)}: "
+        f"servers {violated} violate the equation"
+    )
     return Finding(not violated, shown)
 
 
-def one_ring() -> Finding:
-    """Two rings of three workers, which have degree two everywhere."""
-    instance: GadgetInstance = witness("gadget/tiny/h6_two_triangles.json")
-    hops: list[Hop] = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
-    servers = len(instance.substrate.nodes)  # type: ignore[union-attr]
-    accepted = all(degree == 2 for degree in _degrees(hops, servers))
-    links = instance.substrate.links  # type: ignore[union-attr]
-    network = nx.Graph((link.source, link.target) for link in links)
-    largest = max(len(part) for part in nx.connected_components(network))
-    shown = f"degree two at {servers} servers: {accepted}; the largest ring has {largest} workers"
-    return Finding(not (accepted and largest < servers), shown)
-
-
-def equation_8() -> Finding:
-    """Two paths that each fit the link they share."""
-    capacity, hop = 1000, 600
-    each, together = hop <= capacity, 2 * hop <= capacity
+def one_ring(document: Document) -> Finding:
+    """All workers on two disjoint cycles of links, and the largest ring there is."""
+    instance: GadgetInstance = document.data
+    parts = nx.strongly_connected_components(_network(instance))
+    cycles = [sorted(part) for part in parts]
+    hops = [hop for cycle in cycles for hop in zip(cycle, cycle[1:] + cycle[:1], strict=True)]
+    network = _network(instance)
+    accepted = all(network.has_edge(*hop) for hop in hops) and set(_degrees(hops).values()) == {2}
+    workers, best = sum(map(len, cycles)), objective(document, "circulation@highs")
     shown = (
-        f"two paths of {hop} Mbit/s over a link of {capacity}: each fits ({each}), "
-        f"both together fit ({together})"
+        f"hops over links with degree two at all {workers} servers: {accepted}; "
+        f"the largest ring has {best:g} workers"
     )
-    return Finding(each <= together, shown)
+    return Finding(not (accepted and best < workers), shown)
 
 
-def sigmoid() -> Finding:
-    """The gains of the first and the second worker-slot of a job."""
-    instance: GadgetInstance = witness("gadget/tiny/h4_sigmoid_starvation.json")
-    job = instance.jobs[0]
-    first, second = np.diff([utility(job, count) for count in range(3)])
-    shown = f"gain of the first worker-slot {first:.3g}, of the second {second:.3g}"
-    return Finding(bool(second <= first), shown)
+def equation_8(document: Document) -> Finding:
+    """Two rings over four paths that share every link."""
+    instance: GadgetInstance = document.data
+    solution = GadgetSolution(
+        rings=(
+            Ring(slot=1, job=0, servers=(0, 2), routes=((0, 1, 2), (2, 3, 0))),
+            Ring(slot=1, job=1, servers=(1, 3), routes=((1, 2, 3), (3, 0, 1))),
+        )
+    )
+    network = _network(instance)
+    on_path: Counter[tuple[int, ...]] = Counter()
+    for ring in solution.rings:
+        for route in ring.routes or ():
+            on_path[route] += instance.jobs[ring.job].ring_bandwidth_mbps
+    fits = all(
+        load <= min(network.edges[link]["mbps"] for link in nx.utils.pairwise(path))
+        for path, load in on_path.items()
+    )
+    judged = evaluate(instance, solution)
+    overloaded = [v for v in judged.violations if v.constraint == "bandwidth"]
+    best = objective(document, "circulation@highs")
+    shown = (
+        f"{len(on_path)} paths, each within its links: {fits}; links overloaded: "
+        f"{len(overloaded)}, by {max(int(v.amount) for v in overloaded)} Mbit/s; "
+        f"total {judged.objective:g} where the optimum is {best:g}"
+    )
+    return Finding(not (fits and overloaded and len(overloaded) == len(judged.violations)), shown)
 
 
-def energy() -> Finding:
-    """The cost alone, of one and of two units."""
-    one, two = -1.0, -4.0
-    shown = f"-x^2 at 1 is {one:g}, at 2 it is {two:g}; to do nothing is worth 0"
-    return Finding(two >= one, shown)
+def sigmoid(document: Document) -> Finding:
+    """The gains of the first two worker-slots, and what choosing slot by slot makes of them."""
+    instance: GadgetInstance = document.data
+    first, second = np.diff([utility(instance.jobs[0], count) for count in range(3)])
+    by_slots = objective(document, f"{BY_SLOTS}:utility_surrogate=true")
+    best = objective(document, "offline")
+    shown = (
+        f"gain of the first worker-slot {first:.3g}, of the second {second:.3g}; slot by slot "
+        f"{by_slots:.6g}, optimum {best:.6g}: ratio {best / by_slots:.3g}, 2 if gains diminished"
+    )
+    return Finding(bool(second <= first) or best <= 2 * by_slots, shown)
 
 
-def largest_ring() -> Finding:
-    """A ring of three workers on servers of one GPU each."""
-    instance: GadgetInstance = witness("gadget/tiny/h6_two_triangles.json")
-    job = instance.jobs[0]
-    nodes = instance.substrate.nodes  # type: ignore[union-attr]
-    rooms = [int(node.capacity[0]) for node in nodes if node.capacity]  # a worker takes one GPU
+def largest_ring(document: Document) -> Finding:
+    """The workers of the largest ring beside the formula."""
+    instance: GadgetInstance = document.data
+    if not isinstance(instance.substrate, TwoTier):
+        raise TypeError("expected a two-tier cluster")
+    (job,) = instance.jobs
+    rooms = [int(s.capacity[0] // job.worker_demand[0]) for s in instance.substrate.servers]
     bound = min(job.max_workers, *rooms)
-    found = best_value("gadget/tiny/h6_two_triangles.json", "offline")
-    assert found is not None
+    found = objective(document, "offline")
     shown = f"the formula gives {bound}, a feasible ring has {found:g} workers"
     return Finding(found <= bound, shown)
 
 
-def baseline_workers() -> Finding:
-    """The largest number of workers of a job, and of a baseline's draw."""
-    jobs = paper(np.random.default_rng(0)).jobs
-    largest = max(job.max_workers for job in jobs)
-    drawn = max(int(method.parameters.get("most_workers", 0)) for method in BASELINES)
-    shown = f"jobs have at most {largest} workers, the baselines draw from 1 to {drawn}"
-    return Finding(drawn <= largest, shown)
+def relaxed_ring_size(document: Document) -> Finding:
+    """The best slot with rings as large as the relaxation says, and the best slot."""
+    limited = objective(document, f"{BY_SLOTS}:q_mode=lp_paper")
+    best = objective(document, "offline")
+    shown = f"with rings up to the rounded allocations {limited:g}, optimum {best:g}"
+    return Finding(limited >= best, shown)
 
 
-def theorem_6() -> Finding:
+def partition_matroid(document: Document) -> Finding:
+    """Two choices of different slots, each alone and together."""
+    rings = [Ring(slot=t, job=0, servers=(0, 0)) for t in (1, 2)]
+    alone = [evaluate(document.data, GadgetSolution(rings=(ring,))).feasible for ring in rings]
+    together = evaluate(document.data, GadgetSolution(rings=tuple(rings)))
+    broken = ", ".join(sorted({v.constraint for v in together.violations}))
+    shown = f"each slot's choice alone is feasible: {all(alone)}; both together violate: {broken}"
+    return Finding(together.feasible or not all(alone), shown)
+
+
+def theorem_6(document: Document) -> Finding:
     """Slot by slot against the optimum over both slots."""
-    greedy = "gadget:slot_solver=exact"
-    return tested_ratio("gadget/tiny/h3_greedy_concave.json", "Theorem 6", greedy, "offline")
+    return tested_ratio(document, "Theorem 6", BY_SLOTS, "offline")

@@ -12,6 +12,8 @@ STATEMENTS = (
         verdict="holds",
         grade="holds",
         check=part("checks:frieze_clarke"),
-        witness="knapsack/tiny/e6_two_rows.json",
+        proof="models/knapsack/guarantees/ratios.py",
+        witness=True,
+        command="compare {} --methods frieze_clarke,cg_core",
     ),
 )

@@ -22,6 +22,7 @@ from . import (
     importers,
     learning,
     pictures,
+    statements,
 )
 
 part: Parts = Parts(__name__)
@@ -71,4 +72,5 @@ PROBLEM = Problem(
     ),
     pictures=pictures.PICTURES,
     trainers=learning.TRAINERS,
+    statements=statements.STATEMENTS,
 )

@@ -1,4 +1,4 @@
-"""The statements of the paper, checked on small instances."""
+"""Theorem, lemmas and constraints of the paper, checked on witness instances."""
 
 from __future__ import annotations
 
@@ -6,30 +6,46 @@ import itertools
 import math
 from fractions import Fraction
 
-import numpy as np
+from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.system.files import Document
+from gadgetopt.trust.statements import Finding, changed, run, tested_ratio
 
-from gadgetopt.trust.statements import Finding, tested_ratio, witness
-
-from ..generate.presets import paper
 from ..instance import SjfBcoInstance
 
-_THREE_JOBS = "sjf_bco/tiny/e4a_three_jobs.json"
 
-
-def theorem_5() -> Finding:
+def theorem_5(document: Document) -> Finding:
     """A schedule of three jobs that is better by half than the theorem allows."""
-    return tested_ratio(_THREE_JOBS, "Theorem 5", "sjf_bco", "ladder")
+    return tested_ratio(document, "Theorem 5", "sjf_bco", "ladder")
 
 
-def corrected() -> Finding:
+def corrected(document: Document) -> Finding:
     """The corrected guarantee on the same three jobs."""
-    call = "sjf_bco:seed_unbounded=true"
-    return tested_ratio(_THREE_JOBS, "corrected", call, "ladder")
+    return tested_ratio(document, "corrected", "sjf_bco:seed_unbounded=true", "ladder")
 
 
-def lemma_4() -> Finding:
+def lemma_2(document: Document) -> Finding:
+    """The limit at the end of Algorithm 1, and the loads of its schedule."""
+    instance: SjfBcoInstance = document.data
+    result = run(document, "sjf_bco")
+    placement = result.solution.placement  # type: ignore[union-attr]
+    lengths = instance.rates.exec_min.tolist()
+    # Every job fills its server here, so all GPUs of a server have the same load.
+    loads = [
+        sum(d for d, used in zip(lengths, placement, strict=True) if s in used)
+        for s in range(len(instance.server_gpus))
+    ]
+    filled = all(n == instance.server_gpus[s] for used in placement for s, n in used.items())
+    best, theta = instance.horizon_slots, instance.horizon_slots
+    for probe in result.notes["probes"]:
+        if probe["makespan"] < best:
+            best, theta = probe["makespan"], probe["theta"]
+    shown = f"Algorithm 1 ends with the limit {theta}, the largest load of a GPU is {max(loads)}"
+    return Finding(theta == max(loads) if filled else None, shown)
+
+
+def lemma_4(document: Document) -> Finding:
     """Loads of two GPUs: one job after the other, and the best of all assignments."""
-    instance: SjfBcoInstance = witness("sjf_bco/tiny/e4b_five_jobs.json")
+    instance: SjfBcoInstance = document.data
     lengths = sorted(int(d) for d in instance.rates.exec_min)
     loads = [0, 0]
     for length in lengths:
@@ -41,27 +57,28 @@ def lemma_4() -> Finding:
     return Finding(max(loads) == best, shown)
 
 
-def equation_5() -> Finding:
-    """Two jobs of two GPUs on two servers: on every server, or each on its own."""
-    instance: SjfBcoInstance = witness("sjf_bco/tiny/e1_co_locate.json")
+def equation_5(document: Document) -> Finding:
+    """Two jobs of two GPUs on two servers: on every server, and the optimum."""
+    instance: SjfBcoInstance = document.data
     servers, rates = len(instance.server_gpus), instance.rates
-    own, together, alone = (
+    together, alone = (
         [
-            math.ceil(Fraction(job.iterations, rates.rate(j, r, p)))
+            math.ceil(Fraction(job.iterations, rates.rate(j, servers, level)))
             for j, job in enumerate(instance.jobs)
         ]
-        for r, p in ((1, 0), (servers, 2), (servers, 1))
+        for level in (2, 1)
     )
     everywhere = min(max(together), sum(alone))
-    shown = f"makespan {max(own)} if jobs may stay on one server, {everywhere} on all servers"
-    return Finding(everywhere <= max(own), shown)
+    best = run(document, "ladder").objective
+    shown = f"makespan {best} if jobs may stay on one server, {everywhere} on all servers"
+    return Finding(best is None or everywhere <= best, shown)
 
 
-def equation_9() -> Finding:
+def equation_9(document: Document) -> Finding:
     """Slots until (9) counts enough iterations, if the slot of completion counts too."""
-    instance: SjfBcoInstance = witness(_THREE_JOBS)
-    job, rate = instance.jobs[2], instance.rates.rate(2, 1, 0)
-    needed = math.ceil(Fraction(job.iterations, rate))
+    instance: SjfBcoInstance = document.data
+    (job,), rate = instance.jobs, instance.rates.rate(0, 1, 0)
+    needed = run(document, "ladder").objective
     counted = next(n for n in itertools.count() if rate * (n + 1) >= job.iterations)
     shown = (
         f"{job.iterations} iterations at {rate} a slot take {needed} slots, (9) is content with "
@@ -70,20 +87,22 @@ def equation_9() -> Finding:
     return Finding(counted == needed, shown)
 
 
-def degradation() -> Finding:
-    """The factor f of the bandwidth where one spread job has the link for itself."""
-    instance: SjfBcoInstance = witness("sjf_bco/tiny/e2_contention_pays.json")
-    printed = instance.model_copy(
-        update={"clamp_contention": False, "contention_coeff": 0.5, "degradation_alpha": 0.2}
+def degradation(document: Document) -> Finding:
+    """The bandwidth of a spread job that has the link for itself."""
+    instance: SjfBcoInstance = document.data
+    link = decimal_rational(instance.inter_bw_mb_per_slot)
+    factor = instance.rates.degradation(1)
+    shown = (
+        f"xi_1 = {instance.contention_coeff:g}, alpha = {instance.degradation_alpha:g}, one spread "
+        f"job: f = {float(factor):g}, so it has {float(link / factor):g} MB a slot over a link of "
+        f"{float(link):g}"
     )
-    factor = printed.rates.degradation(1)
-    shown = f"xi_1 = 0.5, alpha = 0.2, p = 1: the link's bandwidth is divided by {float(factor):g}"
     return Finding(factor >= 1, shown)
 
 
-def figure_5() -> Finding:
-    """The jobs that the thresholds 8 and 10 tell apart."""
-    sizes = {job.gpus for job in paper(np.random.default_rng(0)).jobs}
-    between = [size for size in sizes if 8 < size <= 10]
-    shown = f"sizes {sorted(sizes)}: {len(between)} between the thresholds, so the runs are equal"
-    return Finding(bool(between), shown)
+def local_overhead(document: Document) -> Finding:
+    """The time of an iteration on one server by (8) and by the text."""
+    by_text: SjfBcoInstance = changed(document, overhead_free_local=True).data
+    formula, text = (data.rates.iteration_slots(0, 1, 0) for data in (document.data, by_text))
+    shown = f"an iteration takes {float(formula):g} slots by (8), {float(text):g} by the text"
+    return Finding(formula == text, shown)

@@ -1,108 +1,121 @@
-"""The statements of the paper, checked on small instances."""
+"""Lemmas, algorithms and theorems of the paper, checked on witness instances."""
 
 from __future__ import annotations
 
+import itertools
 import math
+from fractions import Fraction
 
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.system.files import Document
 from gadgetopt.system.methods import find_method
-from gadgetopt.system.registry import problem
-from gadgetopt.trust.statements import Finding, best_value, tested_ratio, witness
+from gadgetopt.trust.statements import Finding, changed, objective, tested_ratio
 
 from ..algorithms.grid_search import Grid, grid_search
-from ..guarantees.ratios import theorem_6_ratio
+from ..algorithms.theorem_values import theorem_6_log_ratio
 from ..instance import SmdInstance
-from ..iteration_time import Layer, critical_path
-from ..subproblems.inner import best_pair, pairs
-
-#: Utility gamma_1 of a job in the experiments: uniform on 1 to 100.
-_LEAST, _MOST = 1, 100
+from ..iteration_time import critical_path
+from .iterations import by_priority, without_waiting
 
 GRIDS: tuple[Grid, Grid] = ("as_printed", "repaired")
+EPS = 0.95
 
-#: Standard deviations beyond which a value does not come from a distribution.
-_FAR = 6.0
-
-
-def lemma_2() -> Finding:
-    """Twenty equal layers, by the printed recursion and without any overlap."""
-    layers = [Layer(bp_s=1.0, fp_s=1.0, comm_s=2.0)] * 20
-    none = critical_path(layers, "sequential").total_s
-    printed = critical_path(layers, "priority", 0.5, "as_printed").total_s
-    corrected = critical_path(layers, "priority", 0.5).total_s
-    shown = (
-        f"20 equal layers: {none:g} s without overlap, {printed:g} s by priority as printed, "
-        f"{corrected:g} s corrected"
-    )
-    return Finding(printed <= none, shown)
+#: A ratio beyond 10 to this power says nothing.
+BEYOND = 300
 
 
-def grid() -> Finding:
+def lemma_2(document: Document) -> Finding:
+    """Three layers by the printed recursion, by the corrected one, and simulated."""
+    (job,) = document.data.jobs
+    printed = critical_path(job.layers, "priority", job.slice_s, "as_printed").total_s
+    corrected = critical_path(job.layers, "priority", job.slice_s).total_s
+    simulated = float(by_priority(job.layers, job.slice_s))
+    shown = f"printed {printed:g} s, simulated {simulated:g} s, corrected {corrected:g} s"
+    return Finding(printed == simulated or corrected != simulated, shown)
+
+
+def lemma_1(document: Document) -> Finding:
+    """Three layers by the recursion and simulated."""
+    (job,) = document.data.jobs
+    printed = critical_path(job.layers, "wait_free").total_s
+    simulated = float(without_waiting(job.layers))
+    return Finding(printed == simulated, f"recursion {printed:g} s, simulated {simulated:g} s")
+
+
+def grid(document: Document) -> Finding:
     """Algorithm 1 on both grids."""
-    instance: SmdInstance = witness("smd/tiny/e4b_broken_grid.json")
-    (job,) = instance.jobs
-    printed, repaired = (grid_search(job, 0.95, grid=grid) for grid in GRIDS)
+    (job,) = document.data.jobs
+    printed, repaired = (grid_search(job, EPS, grid=grid) for grid in GRIDS)
+    found = "none" if repaired is None else f"({repaired.point.w:g}, {repaired.point.p:g})"
     shown = (
-        f"a point on the printed grid: {printed is not None}, "
-        f"on the repaired: {repaired is not None}"
+        f"epsilon {EPS:g}: a point on the printed grid: {printed is not None}, "
+        f"on the repaired: {found}"
     )
     return Finding(printed is not None or repaired is None, shown)
 
 
-def domain() -> Finding:
-    """1/w for smaller and smaller w."""
-    values = [1 / w for w in (1e-3, 1e-6, 1e-9)]
-    return Finding(values[-1] <= values[0], f"1/w at w = 1e-3, 1e-6, 1e-9: {values}")
-
-
-def released() -> Finding:
-    """The same jobs, charged by reservation and by use."""
-    reserved, used = (
-        best_value(f"smd/tiny/e5_{charged}_16.json", "cg_core") for charged in ("reserved", "used")
+def domain(document: Document) -> Finding:
+    """The least values of w over the corners of both sets, and 1/w for smaller and smaller w."""
+    (job,) = document.data.jobs
+    (O,), (G,), (v,) = (  # noqa: E741  # the paper's letters
+        [decimal_rational(x) for x in amounts]
+        for amounts in (job.worker_demand, job.ps_demand, job.reservation_limit)
     )
+    least = {}
+    for low in (Fraction(0), Fraction(1)):
+        corners = [(low, low), ((v - G * low) / O, low), (low, (v - O * low) / G)]
+        least[low] = min(w for w, _ in corners)
+    inside = [Fraction(1, n) for n in (10, 1000, 100000) if O * Fraction(1, n) <= v]
+    shown = (
+        f"least w: {least[Fraction(0)]} if w, p >= 0 and {least[Fraction(1)]} if w, p >= 1; 1/w is "
+        f"{', '.join(str(1 / w) for w in inside)} at smaller and smaller w, and undefined at 0"
+    )
+    return Finding(least[Fraction(0)] > 0, shown)
+
+
+def released(document: Document) -> Finding:
+    """The same jobs, charged by reservation and by use."""
+    reserved = objective(document, "cg_core")
+    used = objective(changed(document, charging="used"), "cg_core")
     shown = f"optimum {reserved:.6g} if reservations are charged, {used:.6g} if use is"
     return Finding(reserved == used, shown)
 
 
-def one_job() -> Finding:
-    """The best pair by O(P) steps and by all pairs."""
-    instance: SmdInstance = witness("smd/tiny/e2_sync.json")
-    (job,) = instance.jobs
-    found, table = best_pair(job), pairs(job)
-    assert found is not None
-    best = float(table.tau_s.min())
-    shown = f"{found.tau_s:g} s by one step for each number of servers, {best:g} s by all pairs"
-    return Finding(not math.isclose(found.tau_s, best), shown)
-
-
-def probability() -> Finding:
-    """Failures of four rows, each with the probability of one."""
-    delta = 0.1
-    one, four = delta / 8, 4 * delta / 8
-    shown = f"delta = {delta:g}: one row fails with up to {one:g}, one of four with up to {four:g}"
-    return Finding(four <= one, shown)
-
-
-def vacuous() -> Finding:
-    """The ratio of Theorem 6 as a number."""
-    instance: SmdInstance = witness("smd/tiny/e2_sync.json")
-    ratio = theorem_6_ratio(instance, find_method(problem("smd"), "smd").all_parameters)
-    shown = "the ratio exceeds every double" if ratio is None else f"the ratio is {ratio:.3g}"
-    return Finding(ratio is not None and math.isfinite(ratio), shown)
-
-
-def figures_9_10() -> Finding:
-    """How far the plotted values lie above the mean sum of all upper bounds."""
-    jobs = 200
-    mean = jobs * (_LEAST + _MOST) / 2
-    deviation = math.sqrt(jobs * ((_MOST - _LEAST + 1) ** 2 - 1) / 12)
-    far = [(value - mean) / deviation for value in (13991, 16101)]
-    shown = (
-        f"the sum of all upper bounds has mean {mean:g} and deviation {deviation:.0f}; the plotted "
-        f"values are {far[0]:.1f} and {far[1]:.1f} deviations above it"
+def line_12(document: Document) -> Finding:
+    """The sets of Algorithm 3 in turn, up to the first that does not fit."""
+    instance: SmdInstance = document.data
+    jobs = range(len(instance.jobs))
+    rows = range(len(instance.capacity))
+    sets = (s for k in jobs for s in itertools.combinations(jobs, k + 1))
+    misfit = next(
+        (
+            s
+            for s in sets
+            if any(
+                sum(decimal_rational(instance.jobs[i].reservation_limit[r]) for i in s)
+                > decimal_rational(instance.capacity[r])
+                for r in rows
+            )
+        ),
+        None,
     )
-    return Finding(max(far) <= _FAR, shown)
+    best = objective(document, "cg_core")
+    shown = f"the set {misfit} does not fit: 'infeasible'; the optimum is {best:.6g}"
+    return Finding(misfit is None, shown)
 
 
-def theorem_3() -> Finding:
+def vacuous(document: Document) -> Finding:
+    """The ratio of Theorem 6, by logarithms."""
+    instance: SmdInstance = document.data
+    parameters = find_method(document.problem, "smd:delta=1").all_parameters
+    log_ratio = theorem_6_log_ratio(instance, parameters)
+    if log_ratio is None:
+        raise ModelRefused("theorem 6: no ratio with these parameters")
+    power = log_ratio / math.log(10)
+    return Finding(power <= BEYOND, f"with delta = 1 the ratio is 10^{power:.0f}")
+
+
+def theorem_3(document: Document) -> Finding:
     """Algorithm 3 beside the optimum."""
-    return tested_ratio("smd/tiny/e5_reserved_16.json", "Theorem 3", "algorithm_3", "cg_core")
+    return tested_ratio(document, "Theorem 3", "algorithm_3", "cg_core")

@@ -1,13 +1,44 @@
-"""The statements, checked by their units."""
+"""The statements, checked by their units and on witness instances."""
 
 from __future__ import annotations
 
-from gadgetopt.trust.statements import Finding
+from gadgetopt.numbers.dimensions import unit
+from gadgetopt.system.files import Document
+from gadgetopt.trust.statements import Finding, changed, no_better
+
+from ..evaluate import implicit_momentum
+from ..instance import AdspRatesInstance
+
+#: Commits of the two workers in a period.
+COMMITS = (8, 18)
+
+SECONDS_A_MINUTE = 60
 
 
-def units() -> Finding:
-    """Powers of seconds in Gamma / (Delta C v)."""
-    period_s, commits, speed, step_time_s = 1, 0, -1, 1
-    as_speed, as_time = period_s - commits - speed, period_s - commits - step_time_s
-    shown = f"v a speed: seconds to the power {as_speed}; v a time: to the power {as_time}"
-    return Finding(as_speed == 0, shown)
+def units(document: Document) -> Finding:
+    """The term of Theorem 1 in both readings, and the momentum in seconds and in minutes."""
+    second, step = unit("s"), unit("step")
+    commits = unit("commit")
+    as_speed = second / (commits * (step / second))
+    as_time = second / (commits * (second / step))
+    instance: AdspRatesInstance = document.data
+    workers = tuple(
+        {
+            "step_time_s": worker.step_time_s / SECONDS_A_MINUTE,
+            "comm_time_s": worker.comm_time_s / SECONDS_A_MINUTE,
+        }
+        for worker in instance.workers
+    )
+    period = instance.check_period_s / SECONDS_A_MINUTE
+    minutes = changed(document, workers=workers, check_period_s=period)
+    in_s, in_min = (float(implicit_momentum(x, COMMITS)) for x in (instance, minutes.data))
+    shown = (
+        f"unit of the terms: {as_speed} for a speed, {as_time} for a time; momentum at the rates "
+        f"{COMMITS}: {in_s:.3f} in seconds, {in_min:.3f} in minutes"
+    )
+    return Finding(abs(in_s - in_min) < 1e-9, shown)
+
+
+def equal_commits(document: Document) -> Finding:
+    """The best equal rate beside the best rates."""
+    return no_better(document, "equal_commits", "exact_rates")

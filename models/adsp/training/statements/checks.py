@@ -1,0 +1,33 @@
+"""The statement, checked on a simulated run."""
+
+from __future__ import annotations
+
+from gadgetopt.system.files import Document
+from gadgetopt.trust.statements import Finding, changed
+
+from ..guarantees.conditions import largest_rate_in_reach, spreads
+from ..instance import Rate
+from ..simulator import simulate
+
+#: Commits of every worker in a period.
+RATE = 8
+
+
+def commits(document: Document) -> Finding:
+    """The most by which commits differ in each quarter of a run that never converges."""
+    with_target, without = (
+        spreads(
+            simulate(
+                changed(document, target_factor=1.0, catch_up=catch_up).data,
+                Rate(commits=RATE),
+                keep_log=True,
+            )
+        )
+        for catch_up in (True, False)
+    )
+    within = largest_rate_in_reach(document.data)
+    shown = (
+        f"rate {RATE}, in reach {within}: largest difference in each quarter {with_target} with "
+        f"the target, {without} without"
+    )
+    return Finding(with_target[-1] <= with_target[0], shown)
