@@ -30,6 +30,7 @@ def solve(
     threads: int | None = None,
     memory_mb: float | None = None,
     gap: float | None = None,
+    certify: str | None = None,
 ) -> Result:
     """Run a method on an instance; re-evaluate its solution and check its claims.
 
@@ -54,6 +55,8 @@ def solve(
         Memory that the solver may use, if it can limit it.
     gap : float, optional
         Relative gap at which the solve may stop.
+    certify : str, optional
+        Seconds such as "30", or a multiple of the run's such as "10x", for proving its bound.
 
     Returns
     -------
@@ -66,11 +69,16 @@ def solve(
         If the problem has no such method, the method no such parameter, or the limits are given
         twice.
     """
+    from gadgetopt.runs.engine.budget import budget_s
+    from gadgetopt.trust.certifying import certify as proved
     from gadgetopt.trust.run import solve as run
 
     within = limits_of(limits, time_limit, threads, memory_mb, gap)
+    if certify is not None:
+        budget_s(certify, 0.0)  # refuses it before the run
     document = as_instance(instance)
-    return run(document, method or document.problem.default_method, within, seed)
+    result = run(document, method or document.problem.default_method, within, seed)
+    return result if certify is None else proved(document, result, budget_s(certify, result.time_s))
 
 
 def verify(
@@ -215,6 +223,7 @@ def compare(
     scheduler: str | None = None,
     workers: int | None = None,
     grace_s: float | None = None,
+    certify: str | None = None,
     details: bool = True,
     progress: bool | None = None,
     on_result: Callable[[Result, int, int], None] | None = None,
@@ -253,6 +262,8 @@ def compare(
     grace_s : float, optional
         Seconds beyond its time limit after which a method is interrupted, and again after which it
         is stopped; default the larger of 5 s and a tenth of the limit.
+    certify : str, optional
+        Seconds such as "30", or a multiple of each run's such as "10x", for proving its bound.
     details : bool
         True if the results include their solutions, certificates and traces.
     progress : bool, optional
@@ -298,6 +309,7 @@ def compare(
             scheduler=scheduler,
             workers=workers,
             grace_s=grace_s,
+            certify=certify,
             details=details,
             on_result=on_result,
             watch=told,

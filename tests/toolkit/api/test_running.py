@@ -113,3 +113,14 @@ def test_compare_takes_documents_and_keeps_their_names(instance):
 def test_compare_takes_one_path_and_one_method(tiny):
     table = gadgetopt.compare(tiny / "e1_co_locate.json", "first_fit", workers=0)
     assert len(table) == 1
+
+
+def test_solve_and_compare_prove_bounds_if_asked():
+    path = "instances/quickstart/knapsack.json"
+    result = gadgetopt.solve(path, "direct@highs", certify="60")
+    (entry,) = gadgetopt.compare(path, "direct@highs", certify="60", workers=0)
+    for r in (result, entry.result):
+        assert r.bound_voucher == "verified"
+        assert gadgetopt.verify(path, r, r.certificate).objective == r.bound == 8222
+    with pytest.raises(InputError, match="--certify: 'soon' is neither"):
+        gadgetopt.solve(path, "direct@highs", certify="soon")
