@@ -86,7 +86,8 @@ class Checked:
     """A part that checks its enumerated fields and its tuples."""
 
     def __post_init__(self) -> None:
-        for name, allowed, is_tuple in _checks(type(self)):
+        kind: Any = type(self)
+        for name, allowed, is_tuple in _checks(kind):
             value = getattr(self, name)
             if allowed and value not in allowed:
                 known = ", ".join(map(repr, allowed))

@@ -52,7 +52,7 @@ def certified_bound(problem: Problem, instance: Any, certificate: Certificate) -
 
 def _kept(problem: Problem, bound: Number) -> Number:
     """Return a proved bound as results keep it: finite, of few digits, whole where values are."""
-    if not is_finite(bound) or abs(bound) > sys.float_info.max:
+    if not is_finite(bound) or abs(Fraction(bound)) > sys.float_info.max:
         raise ValueError("the bound is larger than any double")
     return integral(problem, shortened(problem, bound))
 
