@@ -22,6 +22,7 @@ extensions = [
     "sphinx_design",
     "mathml",
     "docstrings",
+    "python_names",
     "paper_and_code",
     "offline_plots",
 ]

@@ -2,7 +2,8 @@
 
 Docstrings are written to be read as they are: `|J|` is a size, `x_` a name, `*rest` an argument.
 To reStructuredText these begin markup, so they are escaped. Code in backticks, formulas, examples
-and literal blocks are left alone, and so is *emphasis* that ends on its line.
+and literal blocks are left alone, and so is *emphasis* that ends on its line. `$x$` is a formula, and a
+list in two columns (a name, spaces, a text) becomes a list of definitions.
 """
 
 from __future__ import annotations
@@ -13,12 +14,15 @@ from typing import Any
 from sphinx.application import Sphinx
 
 _KEPT = re.compile(r"(:[a-z:]+:`[^`]*`|``.+?``|`[^`]*`_{0,2}|<https?://\S+>|https?://\S+|\[[0-9]+\]_)")
+_FORMULA = re.compile(r"(?<![\\$`\w])\$([^$`\s](?:[^$`]*?[^$`\s])?)\$(?!\w)")
+_COLUMNS = re.compile(r"^( *)(\S+(?: \S+){0,4}) {2,}(\S.*)$")
 _EMPHASIS = re.compile(r"(?<![\w*\\])(\*{1,2})(?=[^\s*])([^*]*[^\s*])\1(?!\w|\*)")
 _BLOCK = re.compile(r"^(\s*)(\.\. [a-z-]+::|.*(?<![.:])::\s*$|>>> )")
 
 
 def plain(lines: list[str]) -> list[str]:
     """Return the lines of a docstring with the characters escaped that only look like markup."""
+    lines = _without_columns(_FORMULA.sub(r":math:`\1`", "\n".join(lines)).split("\n"))
     out: list[str] = []
     block: int | None = None  # the indent of what opened a literal block or a directive
     kept = False  # a role or code in backticks goes on from the line before
@@ -31,10 +35,42 @@ def plain(lines: list[str]) -> list[str]:
             continue
         if found := _BLOCK.match(line):
             block = len(found[1]) if ">>>" not in found[2] else None
-            out.append(line if "::" in found[2] and found[2].startswith("..") else line)
+            out.append(line)
             continue
         text, kept = _escaped(line, kept)
         out.append(text)
+    return out
+
+
+def _without_columns(lines: list[str]) -> list[str]:
+    """Return lines with every list in two columns as definitions: a name, its text indented."""
+    out: list[str] = []
+    k = 0
+    while k < len(lines):
+        end = k
+        while end < len(lines) and lines[end].strip():
+            end += 1
+        out += _definitions(lines[k:end])
+        if end < len(lines):
+            out.append(lines[end])
+        k = end + 1
+    return out
+
+
+def _definitions(paragraph: list[str]) -> list[str]:
+    rows = [_COLUMNS.match(line) for line in paragraph]
+    if sum(row is not None for row in rows) < 2 or rows[0] is None or "::" in paragraph[0]:
+        return paragraph
+    indent, column = len(rows[0][1]), rows[0].start(3)
+    out = []
+    for line in paragraph:
+        depth = len(line) - len(line.lstrip())
+        if depth > indent:
+            out.append(" " * (indent + 4) + line.strip())
+        elif line[column - 1 : column] == " " and line[column:]:
+            out += [line[:column].rstrip(), " " * (indent + 4) + line[column:].strip()]
+        else:
+            return paragraph
     return out
 
 
@@ -75,6 +111,8 @@ def _marks(text: str) -> str:
 
 def _process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     lines[:] = plain(lines)
+    if what in ("attribute", "data", "property"):
+        lines.insert(0, "")  # else napoleon takes what stands before a colon for the type
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
