@@ -25,6 +25,17 @@ GENERATED = (
     system_pages, formulation_pages, picture_page, api_pages, benchmark_page, command_page
 )  # fmt: skip
 
+#: The part of the first page's table of contents that there is if there are notebooks.
+NOTEBOOKS = """
+```{toctree}
+:hidden:
+:caption: Notebooks
+:glob:
+
+notebooks/*
+```
+"""
+
 
 def compose(folder: Path) -> None:
     """Write the sources; what has not changed keeps its time."""
@@ -34,10 +45,13 @@ def compose(folder: Path) -> None:
         if path == ROOT / "README.md":
             continue
         text = copied(path, name, known, sources)
+        if name == "index" and any(page.startswith("notebooks/") for page in known.values()):
+            before = "```{toctree}\n:hidden:\n:caption: The library"
+            text = text.replace(before, NOTEBOOKS + before)
         if name.startswith("systems/"):
             text = system_pages.with_links(text, path, name)
         sources.write(f"{name}.md", text)
-    for path in sorted((DOCS / "notebooks").glob("*")) if (DOCS / "notebooks").is_dir() else ():
+    for path in sorted((DOCS / "notebooks").glob("*")):
         if path.is_file() and path.suffix != ".md":
             sources.copy(path, f"notebooks/{path.name}")
     for part in GENERATED:

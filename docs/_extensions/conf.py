@@ -13,6 +13,7 @@ author = "The gadgetopt developers"
 copyright = "the gadgetopt developers, MIT licence"  # noqa: A001
 release = version = gadgetopt.__version__
 language = "en"
+smartquotes = False  # two hyphens before an option stay two hyphens
 
 extensions = [
     "myst_nb",
@@ -50,7 +51,8 @@ default_role = "py:obj"  # `name` is code, and a link where there is something o
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_class_signature = "mixed"
-autodoc_preserve_defaults = True
+autodoc_preserve_defaults = False  # it parses a module for every function of it
+autodoc_use_type_comments = False  # so do these
 autodoc_default_options = {"members": True, "undoc-members": False, "show-inheritance": True}
 napoleon_google_docstring = False
 napoleon_numpy_docstring = True

@@ -61,6 +61,8 @@ def _definitions(paragraph: list[str]) -> list[str]:
     rows = [_COLUMNS.match(line) for line in paragraph]
     if sum(row is not None for row in rows) < 2 or rows[0] is None or "::" in paragraph[0]:
         return paragraph
+    if any(re.match(r" *[=-]{4}", line) for line in paragraph):  # a table
+        return paragraph
     indent, column = len(rows[0][1]), rows[0].start(3)
     out = []
     for line in paragraph:

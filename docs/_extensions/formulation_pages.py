@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+from docstrings import plain
 from sources import ROOT
 from systems import folders, type_module
 
@@ -21,23 +23,33 @@ them. "(reconstructed)" marks what a paper leaves open and we filled in.
 """
 
 
+@dataclass(frozen=True)
+class Row:
+    """What the gallery says of a formulation, or of a method that is a CP-SAT model."""
+
+    name: str
+    kind: str
+    strength: str
+    summary: str
+    equations: str
+
+
 def page_of(path: Path) -> str:
     """Return the name of a module's page, without suffix."""
     parts = path.relative_to(ROOT / "models").with_suffix("").parts
     return "/".join(("formulations", "_".join(p for p in parts[:-1] if p != "formulations"), parts[-1]))
 
 
-def built_in(problem: Problem) -> dict[Path, list[str]]:
-    """Return the modules of a problem's formulations, each with a table row of every one."""
-    found: dict[Path, list[str]] = {}
+def built_in(problem: Problem) -> dict[Path, list[Row]]:
+    """Return the modules of a problem's formulations, each with what is built there."""
+    found: dict[Path, list[Row]] = {}
     for f in problem.formulations:
-        path = file_of(type_module(f.build))
-        row = f"| `{f.name}` | {f.model_class} | {f.strength} | {f.summary} | {f.equations or ''} |"
-        found.setdefault(path, []).append(row)
+        row = Row(f.name, f.model_class, f.strength, f.summary, f.equations or "")
+        found.setdefault(file_of(type_module(f.build)), []).append(row)
     for m in problem.methods:
         module = type_module(m.run)
         if m.formulation and ".formulations." in module:
-            row = f"| `{m.name}` (CP-SAT) |  | {m.kind} | {m.summary} | {m.reference or ''} |"
+            row = Row(m.name, "CP-SAT", m.kind, m.summary, m.reference or "")
             found.setdefault(file_of(module), []).append(row)
     return found
 
@@ -67,9 +79,12 @@ def generated() -> Iterator[tuple[str, str]]:
             index.append("| formulation | class | strength | what it is | equations |\n|---|---|---|---|---|")
             for path, rows in modules.items():
                 name = page_of(path)
-                link = f"../{name}.rst"
-                index += [r.replace("| `", "| [`", 1).replace("`", f"`]({link})", 2).replace(f"[`]({link})", "[`", 1) for r in rows]
                 yield f"{name}.rst", page(path, rows, problem)
+                index += [
+                    f"| [`{r.name}`](../{name}.rst) | {r.kind} | {r.strength} "
+                    f"| {_cell(r.summary)} | {_cell(r.equations)} |"
+                    for r in rows
+                ]
             index.append("")
         rest = shared(folder.path, known)
         for path in rest:
@@ -80,26 +95,25 @@ def generated() -> Iterator[tuple[str, str]]:
     yield "formulations/index.md", "\n".join(index)
 
 
-def page(path: Path, rows: list[str], problem: Problem | None) -> str:
+def page(path: Path, rows: list[Row], problem: Problem | None) -> str:
     """Return the page of a module."""
-    names = [row.split("`")[1] for row in rows]
-    title = f"{path.relative_to(ROOT / 'models').parts[0]}: {', '.join(names) or path.stem}"
     folder = path.relative_to(ROOT / "models").parts[0]
+    title = f"{folder}: {', '.join(row.name for row in rows) or path.stem}"
     lines = [
         ":orphan:", ":hide-toc:", "", title, "=" * len(title), "",
-        f":doc:`Formulation gallery <../index>` · :doc:`The system's page <../../systems/{folder}>`", "",
+        f":doc:`Formulation gallery </formulations/index>` · :doc:`The system's page </systems/{folder}>`", "",
     ]  # fmt: skip
     for row in rows:
-        _, name, kind, strength, summary, equations, _ = (cell.strip() for cell in row.split("|"))
-        facts = ", ".join(x for x in (kind, strength, equations) if x)
-        lines.append(f"* ``{name.replace('`', '')}``: {_plain(summary)}. {_plain(facts)}.")
-    if rows and problem and "(CP-SAT)" not in rows[0]:
-        lines += ["", "::", "", f"   gadgetopt show {problem.name} {names[0]}"]
+        facts = ", ".join(x for x in (row.kind, row.strength, row.equations) if x)
+        lines.append(f"* ``{row.name}``: {plain([row.summary])[0]}. {plain([facts])[0]}.")
+    shown = [row.name for row in rows if row.kind != "CP-SAT"]
+    if shown and problem is not None:
+        lines += ["", "::", "", f"   gadgetopt show {problem.name} {shown[0]}"]
+    elif not rows:
+        lines.append("What other modules of the folder share.")
     lines += ["", f".. paper-and-code:: {path.relative_to(ROOT).as_posix()}", ""]
     return "\n".join(lines)
 
 
-def _plain(text: str) -> str:
-    from docstrings import plain
-
-    return plain([text])[0]
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|").replace("*", r"\*").replace("_", r"\_")

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]+)\)")
-_CODE = re.compile(r"(^```.*?^```|`[^`\n]+`|\$\$.*?\$\$)", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(r"(^```.*?^```|`[^`\n]*\]\([^`\n]*`|\$[^$\n]+\$|\$\$.*?\$\$)", re.DOTALL | re.MULTILINE)
 
 
 class Sources:
@@ -82,6 +82,8 @@ def copied(path: Path, page: str, known: dict[Path, str], sources: Sources) -> s
             return match[0]
         file, _, anchor = link.partition("#")
         target = (path.parent / file).resolve()
+        if target.parent.parent == DOCS and target.stem == "index":
+            return match[0]  # a list that is written when the site is built
         if target in known:
             mark = f"#{anchor}" if anchor else ""
             return f"[{text}]({relative(known[target], page)}.md{mark})"
