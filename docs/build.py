@@ -23,7 +23,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=HERE / "site", help="folder of the site")
     parser.add_argument("--work", type=Path, default=HERE / ".build", help="folder of what is kept")
     parser.add_argument("--fresh", action="store_true", help="keep nothing of an earlier build")
-    parser.add_argument("--no-notebooks", action="store_true", help="show notebooks without running")
+    parser.add_argument(
+        "--no-notebooks", action="store_true", help="show notebooks without running"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     given = parser.parse_args()
 
@@ -51,7 +53,9 @@ def main() -> int:
     for line in found:
         print(f"docs/build.py: {line}", file=sys.stderr)
     seconds = time.monotonic() - started
-    print(f"{given.out / 'index.html'}: {len(list(given.out.rglob('*.html')))} pages in {seconds:.0f} s")
+    print(
+        f"{given.out / 'index.html'}: {len(list(given.out.rglob('*.html')))} pages in {seconds:.0f} s"
+    )
     return 1 if found else 0
 
 

@@ -24,7 +24,20 @@ _ROOMS = """
 From the ground up; each room imports only those before it.
 
 """
-_ORDER = ("errors", "numbers", "system", "search", "solvers", "pieces", "proofs", "trust", "runs", "reporting", "api", "cli")
+_ORDER = (
+    "errors",
+    "numbers",
+    "system",
+    "search",
+    "solvers",
+    "pieces",
+    "proofs",
+    "trust",
+    "runs",
+    "reporting",
+    "api",
+    "cli",
+)
 
 
 def first_line(path: Path) -> str:
@@ -60,7 +73,13 @@ def front_door() -> str:
         kind = "autoexception" if name in ("InputError", "BoundRefuted") else kind
         lines += [f".. {kind}:: gadgetopt.{name}", ""]
     for module in ("errors",):
-        lines += [f"gadgetopt.{module}", "-" * (10 + len(module)), "", f".. automodule:: gadgetopt.{module}", ""]
+        lines += [
+            f"gadgetopt.{module}",
+            "-" * (10 + len(module)),
+            "",
+            f".. automodule:: gadgetopt.{module}",
+            "",
+        ]
     return "\n".join(lines)
 
 
@@ -75,12 +94,16 @@ def generated() -> Iterator[tuple[str, str]]:
     index.append("| package | what is in it |\n|---|---|")
     found = dict(packages(ROOT / "gadgetopt", "gadgetopt"))
     del found["gadgetopt"]
-    for package, modules in sorted(found.items(), key=lambda item: _ORDER.index(item[0].split(".")[1])):
+    for package, modules in sorted(
+        found.items(), key=lambda item: _ORDER.index(item[0].split(".")[1])
+    ):
         yield f"api/{package}.rst", page(package, modules)
         index.append(_row(package, ROOT.joinpath(*package.split("."), "__init__.py")))
     index.append("\n## The systems\n\nEvery system has the same rooms.\n")
     for folder in folders():
-        index.append(f'<span id="{anchor("models-" + folder.name)}"></span>\n\n### models.{folder.name}\n')
+        index.append(
+            f'<span id="{anchor("models-" + folder.name)}"></span>\n\n### models.{folder.name}\n'
+        )
         index.append("| package | what is in it |\n|---|---|")
         for package, modules in packages(folder.path, f"gadgetopt.models.{folder.name}"):
             yield f"api/{package}.rst", page(package, modules)

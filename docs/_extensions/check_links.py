@@ -13,9 +13,28 @@ from urllib.parse import unquote, urlsplit
 
 #: LaTeX that stands in text is a formula that nobody rendered.
 _RAW = re.compile(r"\$[^\s$][^$\n]*\\[a-zA-Z]+[^$\n]*\$|\$\$|\\\(|\\\[|\\(?:frac|sum|text|le|ge)\b")
-_LOADED = {("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("link", "href")}
+_LOADED = {
+    ("script", "src"),
+    ("img", "src"),
+    ("iframe", "src"),
+    ("source", "src"),
+    ("link", "href"),
+}
 _SILENT = {"script", "style", "code", "pre", "annotation", "title"}
-_VOID = {"br", "hr", "img", "input", "link", "meta", "source", "wbr", "col", "area", "base", "embed"}
+_VOID = {
+    "br",
+    "hr",
+    "img",
+    "input",
+    "link",
+    "meta",
+    "source",
+    "wbr",
+    "col",
+    "area",
+    "base",
+    "embed",
+}
 
 
 class Page(HTMLParser):
@@ -76,5 +95,9 @@ def _problems(site: Path, path: Path, page: Page, read: dict[Path, Page]) -> Ite
         target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
         if not target.exists():
             yield f"{name}: link to nothing: {link}"
-        elif parts.fragment and target in read and unquote(parts.fragment) not in read[target].anchors:
+        elif (
+            parts.fragment
+            and target in read
+            and unquote(parts.fragment) not in read[target].anchors
+        ):
             yield f"{name}: no such place: {link}"

@@ -34,7 +34,14 @@ suppress_warnings = [
 ]
 
 # Markdown: the pages are read on a code host as well, so only what such a host shows.
-myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "attrs_block", "attrs_inline", "colon_fence"]
+myst_enable_extensions = [
+    "dollarmath",
+    "amsmath",
+    "deflist",
+    "attrs_block",
+    "attrs_inline",
+    "colon_fence",
+]
 myst_dmath_double_inline = True
 myst_heading_anchors = 4
 myst_links_external_new_tab = False

@@ -13,7 +13,9 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-_KEPT = re.compile(r"(:[a-z:]+:`[^`]*`|``.+?``|`[^`]*`_{0,2}|<https?://\S+>|https?://\S+|\[[0-9]+\]_)")
+_KEPT = re.compile(
+    r"(:[a-z:]+:`[^`]*`|``.+?``|`[^`]*`_{0,2}|<https?://\S+>|https?://\S+|\[[0-9]+\]_)"
+)
 _FORMULA = re.compile(r"(?<![\\$`\w])\$([^$`\s](?:[^$`]*?[^$`\s])?)\$(?!\w)")
 _COLUMNS = re.compile(r"^( *)(\S+(?: \S+){0,4}) {2,}(\S.*)$")
 _EMPHASIS = re.compile(r"(?<![\w*\\])(\*{1,2})(?=[^\s*])([^*]*[^\s*])\1(?!\w|\*)")

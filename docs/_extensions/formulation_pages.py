@@ -37,7 +37,9 @@ class Row:
 def page_of(path: Path) -> str:
     """Return the name of a module's page, without suffix."""
     parts = path.relative_to(ROOT / "models").with_suffix("").parts
-    return "/".join(("formulations", "_".join(p for p in parts[:-1] if p != "formulations"), parts[-1]))
+    return "/".join(
+        ("formulations", "_".join(p for p in parts[:-1] if p != "formulations"), parts[-1])
+    )
 
 
 def built_in(problem: Problem) -> dict[Path, list[Row]]:
@@ -56,7 +58,9 @@ def built_in(problem: Problem) -> dict[Path, list[Row]]:
 
 def file_of(module: str) -> Path:
     """Return the file of a module of the model library."""
-    return ROOT.joinpath("models", *module.removeprefix("gadgetopt.models.").split(".")).with_suffix(".py")
+    return ROOT.joinpath(
+        "models", *module.removeprefix("gadgetopt.models.").split(".")
+    ).with_suffix(".py")
 
 
 def shared(folder: Path, known: set[Path]) -> list[Path]:
@@ -70,13 +74,17 @@ def generated() -> Iterator[tuple[str, str]]:
     """Return the gallery's pages and its table of contents."""
     index = [_HEAD]
     for folder in folders():
-        index.append(f"## {folder.name}\n\n{folder.title}. [The system's page](../systems/{folder.name}.md).\n")
+        index.append(
+            f"## {folder.name}\n\n{folder.title}. [The system's page](../systems/{folder.name}.md).\n"
+        )
         known: set[Path] = set()
         for problem in folder.problems:
             modules = built_in(problem)
             known |= set(modules)
             index.append(f"`{problem.name}`\n")
-            index.append("| formulation | class | strength | what it is | equations |\n|---|---|---|---|---|")
+            index.append(
+                "| formulation | class | strength | what it is | equations |\n|---|---|---|---|---|"
+            )
             for path, rows in modules.items():
                 name = page_of(path)
                 yield f"{name}.rst", page(path, rows, problem)

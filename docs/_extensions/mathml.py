@@ -5,7 +5,7 @@ know; such a formula is a warning of the build, hence an error. Two things are d
 
 - A formula of several rows gets the environment `aligned`, as Sphinx's own renderers do.
 - The number of a row, `\tag{F1}`, `(4)\quad &` in front or `& (D5)` behind, goes into a cell of its
-  own at the right end. On pages that show a formulation beside its code it is a link.
+  own at the left end, where it is in sight even if the formula has to be scrolled. On pages that show a formulation beside its code it is a link.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ logger = logging.getLogger(__name__)
 
 LABEL = r"\([A-Z]{0,4}[0-9][0-9.]*[a-z]?'?\)"
 _TAG = re.compile(r"\\tag\{([^{}]*)\}")
-_FRONT = re.compile(rf"^\s*&?\s*((?:{LABEL}|-|,\s*|\\text\{{[A-Z]{{1,4}}-?[0-9]+[a-z]?\}})+)\\quad\s*(?=&)")
+_FRONT = re.compile(
+    rf"^\s*&?\s*((?:{LABEL}|-|,\s*|\\text\{{[A-Z]{{1,4}}-?[0-9]+[a-z]?\}})+)\\quad\s*(?=&)"
+)
 _BACK = re.compile(rf"&+\s*({LABEL}(?:[-,]\s*{LABEL})*)\s*$")
 _converter = LatexToMathML(fancy_error=False)
 
@@ -85,13 +87,15 @@ def display(latex: str, links: dict[str, tuple[str, str]] | None = None) -> str:
     rows, numbers = map(list, zip(*map(number_of_row, rows), strict=True))
     if len(rows) == 1 and "&" not in re.sub(r"\\begin.*\\end", "", rows[0], flags=re.DOTALL):
         body = translate(rows[0], True)
-        number = f'<span class="eqno">{linked(numbers[0], links or {})}</span>' if numbers[0] else ""
-        return f'<div class="math-row"><div class="math-body">{body}</div>{number}</div>'
+        number = (
+            f'<span class="eqno">{linked(numbers[0], links or {})}</span>' if numbers[0] else ""
+        )
+        return f'<div class="math-row">{number}<div class="math-body">{body}</div></div>'
     return _table(rows, numbers, links or {})
 
 
 def _table(rows: list[str], numbers: list[str], links: dict[str, tuple[str, str]]) -> str:
-    """Return rows as one MathML table; the numbers are a last cell of each row."""
+    """Return rows as one MathML table; the numbers are the first cells, in sight on a phone."""
     whole = translate(r"\begin{aligned}" + r"\\".join(rows) + r"\end{aligned}", True)
     if not any(numbers):
         return f'<div class="math-row"><div class="math-body">{whole}</div></div>'
@@ -99,12 +103,11 @@ def _table(rows: list[str], numbers: list[str], links: dict[str, tuple[str, str]
     parts = _outer_rows(table)
     if len(parts) != len(numbers):
         raise ValueError(f"{len(parts)} rows in MathML for {len(numbers)} in LaTeX")
-    most = max(cells for _, cells in parts)
     done = []
-    for (row, cells), number in zip(parts, numbers, strict=True):
-        filled = "<mtd></mtd>" * (most - cells)
+    for row, number in zip(parts, numbers, strict=True):
         text = f'<mtext class="eqno">{linked(number, links)}</mtext>' if number else ""
-        done.append(f'{row}{filled}<mtd class="eqno">{text}</mtd></mtr>')
+        opening, _, cells = row.partition(">")
+        done.append(f'{opening}><mtd class="eqno">{text}</mtd>{cells}</mtr>')
     return f'<div class="math-row"><div class="math-body">{head}{"".join(done)}{tail}</div></div>'
 
 
@@ -114,20 +117,17 @@ def _outer_table(mathml: str) -> tuple[str, str, str]:
     return mathml[:start], mathml[start:end], mathml[end:]
 
 
-def _outer_rows(table: str) -> list[tuple[str, int]]:
-    """Return the rows of a table without their closing tag, and how many cells each has."""
-    rows, depth, start, cells = [], 0, 0, 0
-    for token in re.finditer(r"<(/?)(mtable|mtr|mtd)\b[^>]*>", table):
+def _outer_rows(table: str) -> list[str]:
+    """Return the rows of a table without their closing tags."""
+    rows, depth, start = [], 0, 0
+    for token in re.finditer(r"<(/?)(mtable|mtr)\b[^>]*>", table):
         closing, name = token[1] == "/", token[2]
         if name == "mtable":
             depth += -1 if closing else 1
-        elif depth == 0 and name == "mtd" and not closing:
-            cells += 1
-        elif depth == 0 and name == "mtr":
-            if closing:
-                rows.append((table[start : token.start()], cells))
-            else:
-                start, cells = token.start(), 0
+        elif depth == 0 and closing:
+            rows.append(table[start : token.start()])
+        elif depth == 0:
+            start = token.start()
     return rows
 
 

@@ -104,7 +104,9 @@ def code_html(path: Path, begin: int) -> str:
                 lambda m: m[1] + _linked(m[2], links) + m[3],
                 line,
             )
-            shown.append(f'<span class="line" id="L{number}"><a href="#L{number}">{number}</a>{linked}</span>')
+            shown.append(
+                f'<span class="line" id="L{number}"><a href="#L{number}">{number}</a>{linked}</span>'
+            )
     name = path.relative_to(ROOT).as_posix()
     body = "\n".join(shown)
     return (

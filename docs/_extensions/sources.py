@@ -16,7 +16,9 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]+)\)")
-_CODE = re.compile(r"(^```.*?^```|`[^`\n]*\]\([^`\n]*`|\$[^$\n]+\$|\$\$.*?\$\$)", re.DOTALL | re.MULTILINE)
+_CODE = re.compile(
+    r"(^```.*?^```|`[^`\n]*\[[^`\n]*\]\([^`\n]*`|\$[^$\n]+\$|\$\$.*?\$\$)", re.DOTALL | re.MULTILINE
+)
 
 
 class Sources:

@@ -75,7 +75,9 @@ def show(browser, path, width=1400, query=""):
 def requests(browser):
     """Return the addresses that were asked for since the last call."""
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    sent = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
+    sent = [
+        e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"
+    ]
     return [url for url in sent if not url.startswith(("file:", "data:", "about:", "chrome"))]
 
 
@@ -115,7 +117,9 @@ def test_a_number_leads_from_paper_to_code_and_back(browser):
     show(browser, page)
     click = "document.querySelector(arguments[0]).click(); return location.hash"
     to_code = browser.execute_script(click, "#eq-TI-7")
-    line = browser.execute_script("return document.querySelector(arguments[0]).textContent", to_code)
+    line = browser.execute_script(
+        "return document.querySelector(arguments[0]).textContent", to_code
+    )
     assert "TI-7: capacity" in line
     assert browser.execute_script(click, f"{to_code} a.eq") == "#eq-TI-7"
     seen = browser.execute_script(
