@@ -52,10 +52,8 @@ def main() -> int:
     found = problems_of(given.out)
     for line in found:
         print(f"docs/build.py: {line}", file=sys.stderr)
-    seconds = time.monotonic() - started
-    print(
-        f"{given.out / 'index.html'}: {len(list(given.out.rglob('*.html')))} pages in {seconds:.0f} s"
-    )
+    count, seconds = len(list(given.out.rglob("*.html"))), time.monotonic() - started
+    print(f"{given.out / 'index.html'}: {count} pages in {seconds:.0f} s")
     return 1 if found else 0
 
 

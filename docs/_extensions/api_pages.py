@@ -14,8 +14,9 @@ import gadgetopt
 
 _HEAD = """# API reference
 
-The functions of `gadgetopt` are the commands' words, and enough for most work. What lies behind them is documented as completely: a
-test asserts that every public module, class, function, method and property says what it is.
+The functions of `gadgetopt` are the commands' words, and enough for most work. What lies behind
+them is documented as completely: a test asserts that every public module, class, function, method
+and property says what it is.
 
 """
 _ROOMS = """

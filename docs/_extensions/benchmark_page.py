@@ -12,9 +12,10 @@ from sources import ROOT
 _HEAD = """Benchmarks
 ==========
 
-Every figure on this site names the script that printed it. A speed figure is a ratio to another program in the same run, on the same
-machine. The scripts are in the folder ``benchmarks`` of the repository, and each prints its tables when it is called as its text says.
-What was measured stands on the systems' pages under "What we measured".
+Every figure on this site names the script that printed it. A speed figure is a ratio to another
+program in the same run, on the same machine. The scripts are in the folder ``benchmarks`` of the
+repository, and each prints its tables when it is called as its text says. What was measured
+stands on the systems' pages under "What we measured".
 
 """
 

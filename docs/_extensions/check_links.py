@@ -12,7 +12,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 #: LaTeX that stands in text is a formula that nobody rendered.
-_RAW = re.compile(r"\$[^\s$][^$\n]*\\[a-zA-Z]+[^$\n]*\$|\$\$|\\\(|\\\[|\\(?:frac|sum|text|le|ge)\b")
+_RAW = re.compile(
+    r"\$(?=[^\s$])[^$\n]*\\[a-zA-Z]+[^$\n]*\$|\$\$|\\\(|\\\[|\\(?:frac|sum|text|le|ge)(?![a-z])"
+)
 _LOADED = {
     ("script", "src"),
     ("img", "src"),

@@ -2,8 +2,8 @@
 
 Docstrings are written to be read as they are: `|J|` is a size, `x_` a name, `*rest` an argument.
 To reStructuredText these begin markup, so they are escaped. Code in backticks, formulas, examples
-and literal blocks are left alone, and so is *emphasis* that ends on its line. `$x$` is a formula, and a
-list in two columns (a name, spaces, a text) becomes a list of definitions.
+and literal blocks are left alone, and so is *emphasis* that ends on its line. `$x$` is a
+formula, and a list in two columns (a name, spaces, a text) becomes a list of definitions.
 """
 
 from __future__ import annotations

@@ -14,11 +14,12 @@ from gadgetopt.system.declaration import Problem
 
 _HEAD = """# Formulation gallery
 
-Every formulation of the library twice: the model on paper beside the code that builds it. An equation's number on paper leads to
-the lines that state it, a number in the code leads back.
+Every formulation of the library twice: the model on paper beside the code that builds it. An
+equation's number on paper leads to the lines that state it, a number in the code leads back.
 
-*exact*: its optimum is the problem's. *relaxation*: it bounds the optimum. *restriction*: its solutions are solutions, but not all of
-them. "(reconstructed)" marks what a paper leaves open and we filled in.
+*exact*: its optimum is the problem's. *relaxation*: it bounds the optimum. *restriction*: its
+solutions are solutions, but not all of them. "(reconstructed)" marks what a paper leaves open and
+we filled in.
 
 """
 
@@ -75,7 +76,8 @@ def generated() -> Iterator[tuple[str, str]]:
     index = [_HEAD]
     for folder in folders():
         index.append(
-            f"## {folder.name}\n\n{folder.title}. [The system's page](../systems/{folder.name}.md).\n"
+            f"## {folder.name}\n\n{folder.title}. "
+            f"[The system's page](../systems/{folder.name}.md).\n"
         )
         known: set[Path] = set()
         for problem in folder.problems:
@@ -109,7 +111,8 @@ def page(path: Path, rows: list[Row], problem: Problem | None) -> str:
     title = f"{folder}: {', '.join(row.name for row in rows) or path.stem}"
     lines = [
         ":orphan:", ":hide-toc:", "", title, "=" * len(title), "",
-        f":doc:`Formulation gallery </formulations/index>` · :doc:`The system's page </systems/{folder}>`", "",
+        ":doc:`Formulation gallery </formulations/index>` · "
+        f":doc:`The system's page </systems/{folder}>`", "",
     ]  # fmt: skip
     for row in rows:
         facts = ", ".join(x for x in (row.kind, row.strength, row.equations) if x)

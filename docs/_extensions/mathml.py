@@ -5,7 +5,8 @@ know; such a formula is a warning of the build, hence an error. Two things are d
 
 - A formula of several rows gets the environment `aligned`, as Sphinx's own renderers do.
 - The number of a row, `\tag{F1}`, `(4)\quad &` in front or `& (D5)` behind, goes into a cell of its
-  own at the left end, where it is in sight even if the formula has to be scrolled. On pages that show a formulation beside its code it is a link.
+  own at the left end, where it is in sight even if the formula has to be scrolled. On pages that
+  show a formulation beside its code it is a link.
 """
 
 from __future__ import annotations

@@ -91,8 +91,7 @@ def code_html(path: Path, begin: int) -> str:
     links = {n: f"#{place(n)}" for n in numbers_of(path).paper}
     for label, page in elsewhere(path).items():
         links.setdefault(label, f"{page}.html#{place(label)}")
-    text = "\n" * 0 + path.read_text()
-    html = highlight(text, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True))
+    html = highlight(path.read_text(), PythonLexer(stripnl=False), HtmlFormatter(nowrap=True))
     lines = html.rstrip("\n").split("\n")
     while begin <= len(lines) and not lines[begin - 1].strip():
         begin += 1
@@ -105,7 +104,8 @@ def code_html(path: Path, begin: int) -> str:
                 line,
             )
             shown.append(
-                f'<span class="line" id="L{number}"><a href="#L{number}">{number}</a>{linked}</span>'
+                f'<span class="line" id="L{number}">'
+                f'<a href="#L{number}">{number}</a>{linked}</span>'
             )
     name = path.relative_to(ROOT).as_posix()
     body = "\n".join(shown)

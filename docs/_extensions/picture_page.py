@@ -10,8 +10,9 @@ from systems import folders
 
 _HEAD = """# Gallery of pictures
 
-Drawn by `gadgetopt solve FILE --plot PICTURE` from solutions that the evaluator accepts; `python benchmarks/pictures.py --all` draws
-all of them again. A click leads to the page that explains the picture.
+Drawn by `gadgetopt solve FILE --plot PICTURE` from solutions that the evaluator accepts; `python
+benchmarks/pictures.py --all` draws all of them again. A click leads to the page that explains the
+picture.
 
 """
 _IMAGE = re.compile(r"!\[([^\]]*)\]\(\.\./\.\./docs/img/([^)]+)\)")
@@ -23,7 +24,8 @@ def generated() -> Iterator[tuple[str, str]]:
     for folder in folders():
         for text, name in _IMAGE.findall((folder.path / "README.md").read_text()):
             parts.append(
-                f":::{{grid-item-card}} {folder.short}\n:link: systems/{folder.name}\n:link-type: doc\n"
+                f":::{{grid-item-card}} {folder.short}\n"
+                f":link: systems/{folder.name}\n:link-type: doc\n"
                 f":class-item: picture\n\n![{text}](img/docs_img_{name})\n\n{text}\n:::\n"
             )
     parts.append("::::\n\n## The report\n\n![The head of a report](img/docs_img_report.png)\n")

@@ -11,8 +11,8 @@ from systems import folders
 _FENCED = re.compile(r"(^```.*?^```)", re.DOTALL | re.MULTILINE)
 _HEAD = """# Systems
 
-A page for every paper: the decision, the symbols, the formulations, the algorithm, the theorem, a worked instance, what we
-measured, and where every part comes from.
+A page for every paper: the decision, the symbols, the formulations, the algorithm, the theorem, a
+worked instance, what we measured, and where every part comes from.
 
 """
 
