@@ -44,6 +44,7 @@ def main() -> int:
     compose(given.work / "source")
     options = ["-b", "html", "-c", str(HERE / "_extensions"), "-d", str(given.work / "doctrees")]
     options += ["-W", "--keep-going", "-q", "-j", str(given.jobs)]
+    options += ["-D", f"nb_execution_cache_path={given.work / 'notebooks'}"]
     if given.no_notebooks:
         options += ["-D", "nb_execution_mode=off"]
     failed = build_main([*options, str(given.work / "source"), str(given.out)])

@@ -106,7 +106,9 @@ def _table(rows: list[str], numbers: list[str], links: dict[str, tuple[str, str]
         raise ValueError(f"{len(parts)} rows in MathML for {len(numbers)} in LaTeX")
     done = []
     for row, number in zip(parts, numbers, strict=True):
-        text = f'<mtext class="eqno">{linked(number, links)}</mtext>' if number else ""
+        # One element, else a browser puts the brackets of a link on lines of their own.
+        text = f"<span>{linked(number, links)}</span>" if number else ""
+        text = f'<mtext class="eqno">{text}</mtext>' if text else ""
         opening, _, cells = row.partition(">")
         done.append(f'{opening}><mtd class="eqno">{text}</mtd>{cells}</mtr>')
     return f'<div class="math-row"><div class="math-body">{head}{"".join(done)}{tail}</div></div>'

@@ -1,7 +1,8 @@
 """The directive `paper-and-code`: a module's docstring, the model on paper, beside its code.
 
 Every equation number is a link: on paper to the line of the code that states it, in the code back
-to the paper. A number that only another module of the folder defines leads to that module's page.
+to the paper. Names such as `y_js` and `phi_j`, which a docstring writes plainly, are set as
+formulas. A number that only another module of the folder defines leads to that module's page.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ def _link_paper(paper: nodes.Element, path: Path) -> None:
     """Make links of the numbers on paper that the code names; the first of each is its place."""
     numbers = numbers_of(path)
     named: set[str] = set()
+    known = elsewhere(path)
 
     def name(label: str) -> str:
         if label in named:
@@ -63,27 +65,54 @@ def _link_paper(paper: nodes.Element, path: Path) -> None:
 
     for block in paper.findall(nodes.math_block):
         found = [n for n in sorted(numbers.rows) if n in numbers.code and n in block.astext()]
-        block["links"] = {n: (name(n), f"#L{numbers.code[n]}") for n in found}
+        others = {n: p for n, p in known.items() if n in numbers.rows and n in block.astext()}
+        block["links"] = {n: ("", f"{page}.html#{place(n)}") for n, page in others.items()}
+        block["links"] |= {n: (name(n), f"#L{numbers.code[n]}") for n in found}
     for text in list(paper.findall(nodes.Text)):
         if isinstance(text.parent, (nodes.math_block, nodes.math, nodes.literal)):
             continue
         parts = list(_text_parts(text.astext(), numbers.code, name))
-        if any(isinstance(part, nodes.raw) for part in parts):
+        if len(parts) > 1:
             text.parent.replace(text, parts)
 
 
+#: A letter of either alphabet with an index, and perhaps an exponent, as prose writes it.
+_GREEK = (
+    "alpha|beta|gamma|delta|epsilon|eta|theta|kappa|lambda|mu|xi|pi|rho|sigma|tau|phi|chi|omega|sum"
+)
+_SYMBOL = re.compile(
+    rf"(?<![\w.`\\])(?:(?P<greek>{_GREEK})|(?P<letter>[A-Za-z]))(?P<power>\^\w)?"
+    r"_(?P<index>[A-Za-z0-9]{1,5})(?![\w^]|\.\w)"
+)
+
+
 def _text_parts(text: str, code: dict[str, int], name: Any) -> Iterator[nodes.Node]:
+    """Return a text in pieces: numbers as links, names with an index as formulas."""
     start = 0
-    for match in IN_TEXT.finditer(text):
-        label = match[1] or match[2]
-        if label in code:
+    found = [*IN_TEXT.finditer(text), *_SYMBOL.finditer(text)]
+    for match in sorted(found, key=lambda match: match.start()):
+        piece = _number(match, code, name) if match.re is IN_TEXT else _symbol(match)
+        if piece is not None and match.start() >= start:
             yield nodes.Text(text[start : match.start()])
-            anchor = name(label)
-            where = f' id="{anchor}"' if anchor else ""
-            html = f'<a class="eq"{where} href="#L{code[label]}">{escape(label)}</a>'
-            yield nodes.raw("", html, format="html")
+            yield piece
             start = match.end()
     yield nodes.Text(text[start:])
+
+
+def _number(match: re.Match[str], code: dict[str, int], name: Any) -> nodes.Node | None:
+    label = match[1] or match[2]
+    if label not in code:
+        return None
+    anchor = name(label)
+    where = f' id="{anchor}"' if anchor else ""
+    html = f'<a class="eq"{where} href="#L{code[label]}">{escape(label)}</a>'
+    return nodes.raw("", html, format="html")
+
+
+def _symbol(match: re.Match[str]) -> nodes.Node:
+    base = f"\\{match['greek']}" if match["greek"] else match["letter"]
+    latex = f"{base}{match['power'] or ''}_{{{match['index']}}}"
+    return nodes.math(latex, latex)
 
 
 def code_html(path: Path, begin: int) -> str:
@@ -124,13 +153,17 @@ def _linked(text: str, links: dict[str, str]) -> str:
 
 
 def elsewhere(path: Path) -> dict[str, str]:
-    """Return the numbers that exactly one other module of the folder has at a formula's row."""
+    """Return the numbers that exactly one other module of the folder has at a formula's row.
+
+    Numbers of one digit are left out: every model counts its own rows from (1).
+    """
     found: dict[str, list[str]] = {}
     for other in sorted(path.parent.glob("*.py")):
         if other != path and not other.name.startswith("_"):
             numbers = numbers_of(other)
             for label in numbers.rows & set(numbers.code):
-                found.setdefault(label, []).append(other.stem)
+                if re.search(r"[A-Z]|[0-9]{2}", label):
+                    found.setdefault(label, []).append(other.stem)
     return {label: pages[0] for label, pages in found.items() if len(pages) == 1}
 
 

@@ -38,8 +38,9 @@ KINDS = (
     "api/gadgetopt.html",
     "api/gadgetopt.numbers.html",
 )
-#: Pages with formulas; in turn all others are opened, too, where there is time for it.
-FORMULAS = sorted(SITE.glob("systems/*.html")) + sorted(SITE.glob("formulations/*/*.html"))
+NOTEBOOKS = [f"notebooks/{path.name}" for path in sorted(SITE.glob("notebooks/*.html"))]
+#: Pages with formulas.
+FORMULAS = [*sorted(SITE.glob("systems/*.html")), *sorted(SITE.glob("formulations/*/*.html"))]
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +82,7 @@ def requests(browser):
     return [url for url in sent if not url.startswith(("file:", "data:", "about:", "chrome"))]
 
 
-@pytest.mark.parametrize("page", KINDS)
+@pytest.mark.parametrize("page", [*KINDS, *NOTEBOOKS])
 def test_a_page_is_quiet_and_fits_a_phone(browser, page):
     show(browser, SITE / page)
     assert browser.get_log("browser") == []
