@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_extensions"))
 
 
@@ -28,6 +28,7 @@ def main() -> int:
     )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     given = parser.parse_args()
+    given.work, given.out = given.work.resolve(), given.out.resolve()
 
     try:
         from compose import compose
