@@ -56,6 +56,12 @@ def show(
     ------
     InputError
         If there is no such system or formulation, or the instance is of another system.
+
+    Examples
+    --------
+    >>> import gadgetopt
+    >>> print(gadgetopt.show("knapsack", "direct").splitlines()[0])
+    direct: a binary variable for every item
     """
     from gadgetopt.reporting.words import spaced
     from gadgetopt.system.features import features_of

@@ -44,6 +44,14 @@ def generate(
     ------
     InputError
         If there is no such system, preset or parameter, or the generator refuses a value.
+
+    Examples
+    --------
+    >>> import gadgetopt
+    >>> for instance in gadgetopt.generate("sjf_bco", "mini_paper", jobs=[4, 8], seed=1):
+    ...     print(instance.name, len(instance.data.jobs))
+    mini_paper_s1_jobs=4_0 4
+    mini_paper_s1_jobs=8_0 8
     """
     from gadgetopt.system.generation import draws, find_generator
     from gadgetopt.system.generation import generate as generate_one
@@ -189,6 +197,16 @@ def export(
         If there is no such formulation or format, or the file cannot be written.
     ModelRefused
         If the model cannot be written in that format exactly.
+
+    Examples
+    --------
+    >>> import gadgetopt, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "knapsack.mps")
+    ...     _ = gadgetopt.export("instances/quickstart/knapsack.json", "direct", file)
+    ...     "ROWS" in file.read_text()
+    True
     """
     from gadgetopt.reporting.export import FORMATS, write_model
     from gadgetopt.system.methods import find_formulation

@@ -68,6 +68,13 @@ def solve(
     InputError
         If the problem has no such method, the method no such parameter, or the limits are given
         twice.
+
+    Examples
+    --------
+    >>> import gadgetopt
+    >>> result = gadgetopt.solve("instances/quickstart/knapsack.json", time_limit=10)
+    >>> print(result.status.value, result.objective)
+    optimal 8222
     """
     from gadgetopt.runs.engine.budget import budget_s
     from gadgetopt.trust.certifying import certify as proved
@@ -102,6 +109,13 @@ def verify(
         If there is no solution, it belongs to another problem, or the certificate proves nothing.
     BoundRefuted
         If the solution is feasible and better than the certificate's bound.
+
+    Examples
+    --------
+    >>> import gadgetopt
+    >>> instance = gadgetopt.read("instances/sjf_bco/tiny/e2_contention_pays.json")
+    >>> gadgetopt.verify(instance, gadgetopt.solve(instance, "first_fit"))
+    <Evaluation: feasible, objective 3>
     """
     from gadgetopt.trust.run import verify as check
 
@@ -117,6 +131,11 @@ def as_instance(given: Document[Any] | Path | str) -> Document[Any]:
     ------
     InputError
         If it is neither, or not an instance.
+
+    Examples
+    --------
+    >>> as_instance("instances/quickstart/knapsack.json").problem.name
+    'knapsack'
     """
     if isinstance(given, Path | str):
         return read_instance(given)
@@ -186,6 +205,11 @@ def limits_of(
     ------
     InputError
         If they are given both ways, or a number is out of range.
+
+    Examples
+    --------
+    >>> limits_of(None, time_limit=10, threads=None, memory_mb=None, gap=0.01)
+    Limits(time_s=10, threads=1, memory_mb=None, rel_gap=0.01)
     """
     names = ("time_limit", "threads", "memory_mb", "gap")
     single = dict(zip(names, (time_limit, threads, memory_mb, gap), strict=True))
@@ -287,6 +311,16 @@ def compare(
 
     Ctrl-C ends the comparison early; the table of the finished runs is returned, and a warning says
     how many there are.
+
+    Examples
+    --------
+    >>> import gadgetopt
+    >>> file = "instances/sjf_bco/tiny/e2_contention_pays.json"
+    >>> table = gadgetopt.compare(file, ["first_fit", "ladder"], workers=0)
+    >>> for entry in table:
+    ...     print(entry.result.method, entry.result.objective, entry.result.status.value)
+    first_fit 3 feasible
+    ladder 3 optimal
     """
     from gadgetopt.api.comparison import Comparison, Scratch
     from gadgetopt.api.progress import watching

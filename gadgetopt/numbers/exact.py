@@ -43,6 +43,11 @@ def common_denominator(numbers: Iterable[Fraction]) -> int:
     ------
     ValueError
         If it has too many digits to compute with.
+
+    Examples
+    --------
+    >>> common_denominator([Fraction(1, 6), Fraction(3, 4)])
+    12
     """
     denominator = 1
     for d in {x.denominator for x in numbers}:
@@ -78,7 +83,13 @@ def check_prices(prices: Sequence[Fraction], where: str, wanted: int, of_what: s
 
 
 def ceiling(x: Fraction) -> int:
-    """Return the least integer that is no less than a rational."""
+    """Return the least integer that is no less than a rational.
+
+    Examples
+    --------
+    >>> ceiling(Fraction(17, 2))
+    9
+    """
     return -(-x.numerator // x.denominator)
 
 
@@ -89,6 +100,11 @@ def double_above(x: Fraction) -> float:
     ------
     ValueError
         If it is larger than any double.
+
+    Examples
+    --------
+    >>> Fraction(1, 10) <= Fraction(double_above(Fraction(1, 10)))
+    True
     """
     try:
         nearest = float(x)

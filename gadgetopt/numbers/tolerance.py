@@ -29,6 +29,11 @@ def decimal_rational(x: Number) -> Fraction:
     """Return the rational that the shortest decimal form of `x` denotes: 0.1 is 1/10.
 
     This is how numbers in instance files are read: what the user wrote, not its nearest double.
+
+    Examples
+    --------
+    >>> decimal_rational(0.1), 0.1 == 1 / 10 + 1e-18
+    (Fraction(1, 10), True)
     """
     return (
         x if isinstance(x, Fraction) else Fraction(repr(x)) if isinstance(x, float) else Fraction(x)
@@ -47,6 +52,11 @@ def simplest_rational(x: Number) -> Fraction:
     ------
     ValueError
         If `x` is infinite or not a number.
+
+    Examples
+    --------
+    >>> simplest_rational(1 / 3), decimal_rational(1 / 3)
+    (Fraction(1, 3), Fraction(3333333333333333, 10000000000000000))
     """
     if not isinstance(x, float):
         return Fraction(x)
@@ -78,7 +88,13 @@ def is_finite(x: Number) -> bool:
 
 
 def exceeds(a: Number, b: Number) -> bool:
-    """Return True if `a > b` beyond doubt: exactly for exact numbers, else beyond `TOLERANCE`."""
+    """Return True if `a > b` beyond doubt: exactly for exact numbers, else beyond `TOLERANCE`.
+
+    Examples
+    --------
+    >>> exceeds(1.0 + 1e-12, 1.0), exceeds(Fraction(10**12 + 1, 10**12), Fraction(1))
+    (False, True)
+    """
     if (isinstance(a, float) or isinstance(b, float)) and is_finite(a) and is_finite(b):
         # In rationals, which neither overflow nor underflow.
         exact_a, exact_b = Fraction(a), Fraction(b)
@@ -95,6 +111,11 @@ def refutes(objective: Number, bound: Number, *, minimise: bool) -> bool:
     """Return True if a feasible solution's objective is better than a dual bound beyond doubt.
 
     A float within `NOTHING` of an objective of 0 is a solver's 0.
+
+    Examples
+    --------
+    >>> refutes(9, 10, minimise=True), refutes(9, 9, minimise=True)
+    (True, False)
     """
     if objective == 0 and isinstance(bound, float) and abs(bound) <= NOTHING:
         return False
@@ -110,6 +131,11 @@ def closes(objective: Number, bound: Number, *, integral: bool) -> bool:
     integral : bool
         True if objectives are integers, which must then be equal. Other exact numbers may come from
         a solver's arithmetic and may differ by `CLOSED_GAP`.
+
+    Examples
+    --------
+    >>> closes(9, Fraction(17, 2), integral=True), closes(9, round_up(8.5), integral=True)
+    (False, True)
     """
     if agrees(objective, bound):
         return True
@@ -123,6 +149,11 @@ def round_up(x: Number) -> int:
     """Return the ceiling of `x`; of a float, after taking `TOLERANCE` off: never too high.
 
     For integral objectives, whose tolerance is never below the absolute one.
+
+    Examples
+    --------
+    >>> round_up(Fraction(17, 2)), round_up(9.000000000001)
+    (9, 9)
     """
     if isinstance(x, float):
         x = x - TOLERANCE * max(1.0, abs(x))

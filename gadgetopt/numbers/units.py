@@ -50,7 +50,13 @@ def in_units(
 
 
 def common_unit(amounts: Sequence[Fraction]) -> Fraction:
-    """Return the largest number that divides all amounts exactly; 1 if all are 0."""
+    """Return the largest number that divides all amounts exactly; 1 if all are 0.
+
+    Examples
+    --------
+    >>> common_unit([Fraction(3, 4), Fraction(1, 2)])
+    Fraction(1, 4)
+    """
     denominator = math.lcm(*(x.denominator for x in amounts))
     numerator = math.gcd(*(int(x * denominator) for x in amounts))
     return Fraction(numerator or denominator, denominator)

@@ -61,6 +61,11 @@ def packing_width(matrix: npt.ArrayLike, limits: npt.ArrayLike) -> float:
         B, non-negative.
     limits : array, shape (rows,)
         b.
+
+    Examples
+    --------
+    >>> packing_width([[2, 1], [1, 4]], [6, 8])
+    2.0
     """
     B, b = np.asarray(matrix, dtype=float), np.asarray(limits, dtype=float)
     rows, columns = np.nonzero(B > 0)

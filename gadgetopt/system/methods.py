@@ -36,7 +36,7 @@ class MethodCall:
 
     @property
     def label(self) -> str:
-        """`name`, or `name:key=value:...` where parameters differ from the method's defaults.
+        """The name, and `key=value` after a colon for parameters that differ from their defaults.
 
         For a method that the system does not declare itself, the origin follows: `lpt (mine.py)`.
         """

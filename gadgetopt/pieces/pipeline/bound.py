@@ -4,8 +4,8 @@ Machine q of a shop cannot start before $\sum_{i<q} f_i$; then it has work $M (f
 ends with a backward block; after it that microbatch passes $b_{q-1}, \dots, b_s$, and stage s can
 start its AllReduce. So every makespan is at least
 
-$$\max_q \Big\{ \sum_{i<q} f_i + M (f_q + b_q)
-  + \max_{s \le q,\ s\ \text{even}} \Big( \sum_{i=s}^{q-1} b_i + a_s \Big) \Big\}.$$
+.. math:: \max_q \Big\{ \sum_{i<q} f_i + M (f_q + b_q)
+  + \max_{s \le q,\ s\ \text{even}} \Big( \sum_{i=s}^{q-1} b_i + a_s \Big) \Big\}.
 
 On a channel of full duplex each direction is a machine. Forward: M blocks $f_q$, then the last
 microbatch runs to the end of the pipeline and back. Backward: the first microbatch runs to the end

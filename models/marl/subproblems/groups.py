@@ -43,11 +43,13 @@ class Groups:
         self._empty: list[int] = []
 
     @property
-    def keys(self) -> Floats:  # noqa: D102
+    def keys(self) -> Floats:
+        """Return the keys of the groups, a column each."""
         return self._keys[:, : self._rows]
 
     @property
-    def lowest(self) -> Ints:  # noqa: D102
+    def lowest(self) -> Ints:
+        """Return the lowest server of each group."""
         return self._lowest[: self._rows]
 
     def add(self, server: int, key: Key) -> None:

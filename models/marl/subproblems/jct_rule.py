@@ -46,7 +46,8 @@ class JctPlacer(Placer):
             if jobs:
                 self._refresh(s)
 
-    def choose(self, j: int) -> int | None:  # noqa: D102
+    def choose(self, j: int) -> int | None:
+        """Return the server of the next task of a job; None if none has room."""
         o = self.occupancy
         fit = (self.free_gpus >= o.gpus[j]) & (self.free_cpus >= o.cpus[j])
         if o.measured:
@@ -75,16 +76,19 @@ class JctPlacer(Placer):
             costs += o.iterations[j] * np.where(self.rack == racks.pop(), here_s, there_s)
         return np.asarray(costs)
 
-    def begin(self, j: int) -> None:  # noqa: D102
+    def begin(self, j: int) -> None:
+        """Prepare for changes of a job."""
         self.touched = set(self.occupancy.servers_of[j])
 
-    def hold(self, j: int, s: int) -> None:  # noqa: D102
+    def hold(self, j: int, s: int) -> None:
+        """Prepare for one more task of the job on a server."""
         o = self.occupancy
         self.touched.add(s)
         self.free_gpus[s] = o.free_gpus[s] - o.gpus[j]
         self.free_cpus[s] = o.free_cpus[s] - o.cpus[j]
 
-    def end(self, j: int) -> None:  # noqa: D102
+    def end(self, j: int) -> None:
+        """Take note of where the job is now."""
         o = self.occupancy
         stale = set(self.touched)
         came = bool(o.servers_of[j]) and not o.measured

@@ -117,24 +117,28 @@ class GroupPlacer(Placer):
         for s in range(len(instance.servers)):
             self.groups.add(s, self._key(s))
 
-    def begin(self, j: int) -> None:  # noqa: D102
+    def begin(self, j: int) -> None:
+        """Prepare for changes of a job."""
         for s in self.occupancy.servers_of[j]:
             self._count(j, s, -1)
             self.hold(j, s)
 
-    def hold(self, j: int, s: int) -> None:  # noqa: D102
+    def hold(self, j: int, s: int) -> None:
+        """Prepare for one more task of the job on a server."""
         if s not in self.held:
             self.groups.remove(s)
             self.held.add(s)
 
-    def end(self, j: int) -> None:  # noqa: D102
+    def end(self, j: int) -> None:
+        """Take note of where the job is now."""
         for s in self.held:
             if s in self.occupancy.servers_of[j]:
                 self._count(j, s, 1)
             self.groups.add(s, self._key(s))
         self.held.clear()
 
-    def choose(self, j: int) -> int | None:  # noqa: D102
+    def choose(self, j: int) -> int | None:
+        """Return the server of the next task of a job; None if none has room."""
         best = self._best(j, self.groups.keys, self.groups.lowest, on_it=False)
         if self.held:
             held = np.array(sorted(self.held), dtype=np.int64)
@@ -194,7 +198,8 @@ class RandomPlacer(Placer):
         super().__init__(occupancy)
         self.rng = rng
 
-    def choose(self, j: int) -> int | None:  # noqa: D102
+    def choose(self, j: int) -> int | None:
+        """Return the server of the next task of a job; None if none has room."""
         o = self.occupancy
         for s in self.rng.integers(len(o.jobs_on), size=_TRIES).tolist():
             if o.room(j, s):
@@ -202,11 +207,14 @@ class RandomPlacer(Placer):
         fit = [s for s in range(len(o.jobs_on)) if o.room(j, s)]
         return int(self.rng.choice(fit)) if fit else None
 
-    def begin(self, j: int) -> None:  # noqa: D102
+    def begin(self, j: int) -> None:
+        """Prepare for changes of a job."""
         pass
 
-    def hold(self, j: int, s: int) -> None:  # noqa: D102
+    def hold(self, j: int, s: int) -> None:
+        """Prepare for one more task of the job on a server."""
         pass
 
-    def end(self, j: int) -> None:  # noqa: D102
+    def end(self, j: int) -> None:
+        """Take note of where the job is now."""
         pass

@@ -8,8 +8,8 @@ Completion bounds. Let a plan be complete up to layer l, with n GPUs free and a 
 For the machines q that follow, with head $h_q$, load and sum of backward times $t_q$ counted from
 there,
 
-$$u = \max_q (h_q + load_q + t_q), \qquad
-  v = \max_q \big(h_q + load_q + \max_{s \le q} (\textstyle\sum_{i=s}^{q-1} b_i + a_s)\big),$$
+.. math:: u = \max_q (h_q + load_q + t_q), \qquad
+  v = \max_q \big(h_q + load_q + \max_{s \le q} (\textstyle\sum_{i=s}^{q-1} b_i + a_s)\big),
 
 the final bound is at least max(head + Z + u, head + v): a following machine's tail passes back to
 the stages before l, or ends in a following stage. Least values of u and v over all continuations

@@ -80,7 +80,8 @@ class Journal(Occupancy):
         self._done: list[tuple[int, int, int]] = []
         super().__init__(instance)
 
-    def put(self, j: int, s: int, n: int = 1) -> None:  # noqa: D102
+    def put(self, j: int, s: int, n: int = 1) -> None:
+        """Put tasks of a job on a server, or take them away, and note it."""
         super().put(j, s, n)
         self._done.append((j, s, n))
 

@@ -89,11 +89,13 @@ class Watch(JctPlacer):
             if jobs:
                 self._look(s)
 
-    def begin(self, j: int) -> None:  # noqa: D102
+    def begin(self, j: int) -> None:
+        """Prepare for changes of a job."""
         self.waiting.discard(j)
         super().begin(j)
 
-    def end(self, j: int) -> None:  # noqa: D102
+    def end(self, j: int) -> None:
+        """Take note of where the job is now."""
         super().end(j)
         for s in self.touched:
             self._look(s)

@@ -1,0 +1,29 @@
+"""The command line's own help, command by command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from typer.testing import CliRunner
+
+_HEAD = """# Command line
+
+`gadgetopt --help` and `gadgetopt COMMAND --help` print what stands here.
+
+"""
+
+
+def generated() -> Iterator[tuple[str, str]]:
+    """Return the page."""
+    os.environ["COLUMNS"] = os.environ["TERMINAL_WIDTH"] = "88"
+    from gadgetopt.cli.main import app
+
+    def text(*words: str) -> str:
+        return CliRunner().invoke(app, [*words, "--help"], prog_name="gadgetopt").output.strip("\n")
+
+    parts = [_HEAD, f"```\n{text()}\n```\n"]
+    for info in app.registered_commands:
+        name = str(info.name)
+        parts.append(f"## {name}\n\n```\n{text(name)}\n```\n")
+    yield "command_line.md", "\n".join(parts)
