@@ -3,9 +3,10 @@
 A scan goes through the queue in order. It ends at a job that needs more GPUs than are free; it
 passes over a heavy job whose place would be too slow, as long as its delay lasts.
 
-Most delayed jobs would do with one server, and no division over several is fast enough for them.
-They are kept by size and looked at only when a server has room, so that a scan does not touch them
-again and again; what it decides is the same.
+Jobs that were passed over are not touched again by every scan; what it decides is the same. Most
+would do with one server, and no division over several is fast enough for them: they are kept by
+size and looked at when a server has room. To the others, too, jobs of one size are offered the same
+place, and who has turned one down turns it down again (`declined`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,8 @@ from fractions import Fraction
 
 from ..instance import ASrptInstance
 from ..subproblems.cluster import Cluster
-
-#: A job in the queue: what orders it, and its index.
-_Entry = tuple[int | Fraction, int]
+from .declined import Entry as _Entry
+from .declined import Waiting
 
 
 class GuidedQueue:
@@ -45,12 +45,11 @@ class GuidedQueue:
         self._largest = instance.largest_server
         self._cluster = cluster
         self._over, self._under = slack.numerator, slack.denominator
-        #: Not looked at yet, as a heap; passed over, sorted; by GPUs, waiting for a server, sorted.
+        #: Not looked at yet, or no longer delayed, as a heap.
         self._fresh: list[_Entry] = []
-        self._passed_over: list[_Entry] = []
+        #: Passed over: by GPUs those that wait for a server, sorted; by GPUs and weight the others.
         self._for_one_server: dict[int, list[_Entry]] = {}
-        #: Free GPUs of servers that a job would rather wait than take.
-        self._declined: dict[int, set[tuple[int, ...]]] = {}
+        self._for_better: dict[tuple[int, bool], Waiting] = {}
         #: End of delay of each job in the queue; and these with the jobs, as a heap.
         self._until: dict[int, int] = {}
         self._expiries: list[tuple[int, int | Fraction, int]] = []
@@ -69,77 +68,82 @@ class GuidedQueue:
         """Start what may start now."""
         self._end_delays(now)
         gpus, free = self._cluster.gpus, self._cluster.free
-        before, after = self._passed_over, []
-        at = 0
         last: _Entry = (-1, -1)
         while True:
             entry = min(self._candidates(last), default=None)
-            while at < len(before) and (entry is None or before[at] < entry):
-                if not self._turned_down(before[at][1], now):
-                    entry = before[at]
-                    break
-                after.append(before[at])
-                at += 1
             if entry is None or gpus[entry[1]] > free.total:
                 break
             job = entry[1]
             fresh = bool(self._fresh) and self._fresh[0] == entry
             if fresh:
                 heapq.heappop(self._fresh)
-            elif at < len(before) and before[at] == entry:
-                at += 1
-            else:
-                waits = self._for_one_server[gpus[job]]
-                del waits[bisect_left(waits, entry)]
             last = entry
             if self._start(job, now):
-                continue
-            if fresh:
+                if not fresh:
+                    self._leave(entry)
+            elif fresh:
                 self.delays += 1
                 heapq.heappush(self._expiries, (self._until[job], *entry))
-            if self._needs_one_server(job):
-                insort(self._for_one_server.setdefault(gpus[job], []), entry)
-            else:
-                after.append(entry)
-        self._passed_over = after + before[at:]
+                self._wait(entry)
+            elif not self._needs_one_server(job):
+                self._group(job).decline(self._cluster.capacities(job), entry)
 
     def _candidates(self, last: _Entry) -> Iterator[_Entry]:
-        """Yield the first jobs that are fresh, or that wait for a server and may end the scan.
+        """Yield the first jobs that are fresh, or passed over and may start or end the scan.
 
-        The scan has come to `last`: jobs before it that wait for a server have been passed over.
+        The scan has come to `last`: jobs before it that wait have been passed over.
         """
         free = self._cluster.free
-        most = free.most
+        most, total = free.most, free.total
         if self._fresh:
             yield self._fresh[0]
         for size, waits in self._for_one_server.items():
-            if size <= most or size > free.total:
+            if size <= most or size > total:
                 following = bisect_right(waits, last)
                 if following < len(waits):
                     yield waits[following]
+        for (size, _), group in self._for_better.items():
+            entry = group.following(last)
+            if entry is not None and size <= total:
+                entry = group.unasked(self._cluster.capacities(entry[1]), last)
+            if entry is not None:
+                yield entry
+
+    def _group(self, job: int) -> Waiting:
+        """Return the jobs that are offered the same places as a job."""
+        key = self._cluster.gpus[job], self._cluster.is_heavy(job)
+        return self._for_better.setdefault(key, Waiting())
+
+    def _wait(self, entry: _Entry) -> None:
+        """Keep a job with those passed over."""
+        job = entry[1]
+        if self._needs_one_server(job):
+            insort(self._for_one_server.setdefault(self._cluster.gpus[job], []), entry)
+        else:
+            self._group(job).join(entry)
+
+    def _leave(self, entry: _Entry) -> None:
+        """Take a job from those passed over."""
+        job = entry[1]
+        if self._needs_one_server(job):
+            waits = self._for_one_server[self._cluster.gpus[job]]
+            del waits[bisect_left(waits, entry)]
+        else:
+            self._group(job).leave(entry)
 
     def _start(self, job: int, now: int) -> bool:
         """Start a job that fits, unless it waits for a better place."""
-        delayed = now < self._until[job]
-        no_server = self._cluster.free.most < self._cluster.gpus[job]
-        if delayed and no_server and self._needs_one_server(job):
+        if now < self._until[job] and self._declines(job):
             return False
-        offer = self._cluster.offer(job)
-        if delayed and self._too_slow(job, offer.units):
-            self._declined.setdefault(job, set()).add(self._cluster.capacities(job))
-            return False
-        self._cluster.start(job, now, offer)
+        self._cluster.start(job, now, self._cluster.offer(job))
         del self._until[job]
-        self._declined.pop(job, None)
         return True
 
-    def _turned_down(self, job: int, now: int) -> bool:
-        """Return True if a job would turn down its place because it did so before."""
-        return (
-            self._cluster.gpus[job] <= self._cluster.free.total
-            and now < self._until[job]
-            and self._cluster.capacities(job) in self._declined[job]
-        )
+    def _declines(self, job: int) -> bool:
+        """Return True if a delayed job that fits would rather wait than take its place."""
+        if self._cluster.free.most < self._cluster.gpus[job] and self._needs_one_server(job):
+            return True
+        return self._too_slow(job, self._cluster.offer(job).units)
 
     def _too_slow(self, job: int, units: int) -> bool:
         best = self._cluster.mapper.on_empty_cluster(self._jobs[job].job_type)
@@ -155,7 +159,6 @@ class GuidedQueue:
         """Let jobs whose delay has ended take any place: they are looked at by the next scan."""
         while self._expiries and self._expiries[0][0] <= now:
             _, key, job = heapq.heappop(self._expiries)
-            if job in self._until and self._needs_one_server(job):
-                waits = self._for_one_server[self._cluster.gpus[job]]
-                del waits[bisect_left(waits, (key, job))]
+            if job in self._until:
+                self._leave((key, job))
                 heapq.heappush(self._fresh, (key, job))
