@@ -11,7 +11,7 @@ from gadgetopt.system.files import Document
 from gadgetopt.system.output import whole_file
 
 #: Format to file suffix.
-FORMATS = {"mps": "mps", "lp": "lp", "nl": "nl", "cpsat": "pbtxt", "exact": "txt"}
+FORMATS = {"mps": "mps", "lp": "lp", "nl": "nl", "cpsat": "pbtxt", "exact": "exact"}
 
 
 def write_model(model: Any, form: str, path: Path) -> None:
