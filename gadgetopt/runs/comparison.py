@@ -31,6 +31,7 @@ from gadgetopt.system.display import Shown
 from gadgetopt.system.plugins import in_use, plugged
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result
+from gadgetopt.trust.proving import PROOF
 from gadgetopt.trust.ratio import Ratio, cross_examine, ratios
 from gadgetopt.trust.theorems import Promise, proven_ratio
 
@@ -74,6 +75,12 @@ def plain(x: Any) -> int | float | None:
     return int(x) if x == int(x) and not isinstance(x, float) else float(x)
 
 
+def _of_proof(entry: Entry, what: str) -> Any:
+    """Return what is known of the proof that a run has of its bound, or of a part of it."""
+    told = entry.result.notes.get(PROOF)
+    return told.get(what) if isinstance(told, dict) else None
+
+
 _ROW: dict[str, Callable[[Entry], Any]] = {
     "instance": lambda entry: entry.result.instance,
     "problem": lambda entry: entry.result.problem,
@@ -92,6 +99,11 @@ _ROW: dict[str, Callable[[Entry], Any]] = {
     "limit_hit": lambda entry: entry.result.limit_hit,
     "time_s": lambda entry: entry.result.time_s,
     "seed": lambda entry: entry.result.seed,
+    "proof_formulation": lambda entry: _of_proof(entry, "formulation"),
+    "proof_leaves": lambda entry: _of_proof(entry, "leaves"),
+    "proof_bytes": lambda entry: _of_proof(entry, "bytes"),
+    "proof_s": lambda entry: _of_proof(entry, "prove_s"),
+    "proof_check_s": lambda entry: _of_proof(entry, "check_s"),
 }
 
 #: The keys of a row of the ratio table, in order.

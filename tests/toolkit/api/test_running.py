@@ -119,6 +119,9 @@ def test_solve_and_compare_prove_bounds_if_asked():
     path = "instances/quickstart/knapsack.json"
     result = gadgetopt.solve(path, "direct@highs", certify="60")
     (entry,) = gadgetopt.compare(path, "direct@highs", certify="60", workers=0)
+    row = entry.row()
+    assert (row["proof_formulation"], row["proof_leaves"] > 1) == ("direct", True)
+    assert min(row["proof_bytes"], row["proof_s"], row["proof_check_s"]) > 0
     for r in (result, entry.result):
         assert r.bound_voucher == "verified"
         assert gadgetopt.verify(path, r, r.certificate).objective == r.bound == 8222
