@@ -41,3 +41,26 @@ def test_the_snippet_needs_no_package(folder):
     done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=True, cwd=folder)
     assert done.stdout == "8222\n"
     assert "It prints 8222," in section()
+
+
+NO_SOLVERS = """
+import sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("highspy", "ortools", "pyscipopt", "exact"):
+            raise ImportError(f"{name} is a solver")
+
+sys.meta_path.insert(0, Refuse())
+from gadgetopt.cli.main import main
+
+main()
+"""
+
+
+def test_no_solver_is_imported_where_a_proof_is_checked(folder):
+    command = ["verify", "instances/quickstart/knapsack.json", "--bound", "proof.json"]
+    run = [sys.executable, "-c", NO_SOLVERS, *command]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=False, cwd=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "8222 (verified)" in done.stdout
