@@ -4,18 +4,31 @@
 
 Each linear formulation of each instance is solved by HiGHS, then its bound is proved by a tree in
 at most `--within` times as long (at least `--least` seconds). All times are processor seconds.
+
+    python benchmarks/proofs.py --stream 100
+
+checks a proof of so many megabytes in a process of its own and prints its leaves a second and the
+memory that the process took at most.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
+import subprocess
+import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from fractions import Fraction
+from pathlib import Path
 
+import gadgetopt.proofs
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.tolerance import CLOSED_GAP, simplest_rational
 from gadgetopt.proofs.exact_model import exact_model
 from gadgetopt.proofs.files import packed
+from gadgetopt.proofs.model import Model, Row, lines
 from gadgetopt.proofs.tree_kernel import proved
 from gadgetopt.proofs.tree_producer import tree_proof
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
@@ -28,11 +41,17 @@ from gadgetopt.system.result import Limits, Status
 def main() -> None:
     """Print a row for each formulation that HiGHS closes, and the shares that are proved."""
     options = argparse.ArgumentParser()
-    options.add_argument("paths", nargs="+")
+    options.add_argument("paths", nargs="*")
+    options.add_argument("--stream", type=int, metavar="MB")
     options.add_argument("--within", type=float, default=10.0)
     options.add_argument("--least", type=float, default=0.0)
     options.add_argument("--time", type=float, default=60.0)
     asked = options.parse_args()
+    if asked.stream is not None:
+        check_large(asked.stream)
+        return
+    if not asked.paths:
+        options.error("expected instance files or folders, or --stream MB")
     print(
         "| instance | formulation | rows x columns | HiGHS s | proof s | leaves | kB | check s | |"
     )
@@ -91,6 +110,60 @@ def measured(label: str, form: StandardForm, asked: argparse.Namespace) -> list[
         flush=True,
     )
     return [(done, proof_s <= solver_s)]
+
+
+#: Rows of the model of a large proof, and columns of each, of which one has to be 1.
+ROWS, COLUMNS = 12, 3
+
+CHECK = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from files import unpacked
+from model import parsed
+from tree_kernel import proved
+
+model, text = parsed(open(sys.argv[2])), open(sys.argv[3]).read()
+begin = time.process_time()
+print(model.bound(proved(model, unpacked(text))), time.process_time() - begin)
+status = open("/proc/self/status").read().split()
+print(int(status[status.index("VmHWM:") + 1]) / 1024)
+"""
+
+
+def check_large(megabytes: int) -> None:
+    """Write a proof of a size, have it checked by plain Python, and print what that took."""
+    some = [list(range(k, k + COLUMNS)) for k in range(0, ROWS * COLUMNS, COLUMNS)]
+    rows = [Row(columns, [1] * COLUMNS, 1, None, 1) for columns in some]
+    n = ROWS * COLUMNS
+    costs = list(range(n)), [1] * n
+    model = Model([True] * n, [0] * n, [1] * n, rows, costs, 1, 0, "min")
+    # Duals of 1: each leaf proves the optimum.
+    leaf = "l 20 1 " + " ".join(f"{i} {2**20}" for i in range(ROWS))
+    depth = round(math.log2(megabytes * 1e6 / len(leaf)))
+    with tempfile.TemporaryDirectory() as folder:
+        files = [str(Path(folder, name)) for name in ("model.txt", "proof.txt")]
+        Path(files[0]).write_text("".join(f"{line}\n" for line in lines(model)))
+        Path(files[1]).write_text(packed(["tree", *complete_tree(depth, leaf)]))
+        run = [sys.executable, "-I", "-S", "-c", CHECK, str(Path(gadgetopt.proofs.__file__).parent)]
+        told = subprocess.run([*run, *files], capture_output=True, text=True, check=True)
+    bound, seconds, memory_mb = told.stdout.split()
+    size_mb = sum(len(line) + 1 for line in complete_tree(depth, leaf)) / 1e6
+    print(
+        f"{size_mb:.0f} MB, {2**depth:,} leaves: bound {bound} in {float(seconds):.1f} s, "
+        f"{2**depth / float(seconds):,.0f} leaves a second, {float(memory_mb):.0f} MB of memory"
+    )
+
+
+def complete_tree(depth: int, leaf: str) -> Iterator[str]:
+    """Yield the lines of a tree that splits the first columns one after the other."""
+    ahead = [0]
+    while ahead:
+        level = ahead.pop()
+        if level == depth:
+            yield leaf
+        else:
+            yield f"b {level} 0"
+            ahead += [level + 1, level + 1]
 
 
 if __name__ == "__main__":

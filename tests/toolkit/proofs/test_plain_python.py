@@ -1,10 +1,13 @@
 """The check of docs/proofs.md runs as it is written, in a Python without any package."""
 
+import ast
+import io
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,28 @@ from gadgetopt.cli.main import app
 
 PAGE = Path(__file__).parents[3] / "docs" / "proofs.md"
 FILES = ("tree_kernel.py", "model.py", "files.py")
+
+
+def lines_of_code(path):
+    """Count the lines of a module that hold code: no docstrings, comments and empty lines."""
+    source = path.read_text(encoding="utf-8")
+    texts = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            texts |= set(range(node.lineno, node.end_lineno + 1))
+    used = set()
+    layout = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in layout and token.string:
+            used |= set(range(token.start[0], token.end[0] + 1))
+    return len(used - texts)
+
+
+def test_the_checkers_fit_on_a_few_pages():
+    folder = Path(gadgetopt.proofs.__file__).parent
+    lines = sum(lines_of_code(folder / name) for name in ("tree_kernel.py", "pb_kernel.py"))
+    assert lines <= 300
+    assert f"are {lines} lines of code together" in PAGE.read_text(encoding="utf-8")
 
 
 def section():
