@@ -16,6 +16,7 @@ from gadgetopt.runs.certifying import certify_store
 from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits, Status, Voucher
+from gadgetopt.trust import certifying
 from gadgetopt.trust.certificate import certified_bound, compiled_formulation
 from gadgetopt.trust.certifying import certify
 from gadgetopt.trust.run import solve
@@ -118,6 +119,17 @@ def test_no_mutation_of_a_proof_proves_more_than_the_optimum(path, method):
         assert bound <= optimum + (slack if isinstance(certified.objective, float) else 0)
         counts["held"] += 1
     assert min(counts.values()) > 0, counts
+
+
+def test_where_a_tree_does_not_close_a_pseudo_boolean_proof_is_tried(run, monkeypatch):
+    pytest.importorskip("exact", reason="the solver Exact is not installed")
+    monkeypatch.setattr(certifying, "TREE_PART", 1e-9)
+    result = certify(KNAPSACK, run, 60)
+    assert result.bound_voucher is Voucher.VERIFIED
+    assert result.certificate.kind == "pseudo_boolean"
+    assert result.notes["proof"]["steps"] > 1
+    bound = certified_bound(KNAPSACK.problem, KNAPSACK.data, result.certificate)
+    assert bound == run.objective
 
 
 def test_rounded_costs_weaken_a_bound_by_their_error():
