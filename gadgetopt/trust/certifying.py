@@ -55,8 +55,9 @@ def certify(
     begin = time.perf_counter()
     best, refused = _best(document, result, target, seconds, stop)
     if best is None:
+        # What the notes say of a proof that the run has already stays.
         told = {PROOF: {"refused": refused}} if refused else {}
-        return replace(result, notes={**result.notes, **told})
+        return replace(result, notes={**told, **result.notes})
     if not _improves(document, result, best.bound):
         return result
     out = replace(

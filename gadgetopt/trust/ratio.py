@@ -89,8 +89,11 @@ def cross_examine(results: Sequence[Result], sense: Callable[[str], Sense]) -> l
             not minimise,
         )
         for i in indices:
-            if proved is not None and _follows(out[i], proved, minimise):
-                out[i] = dataclasses.replace(out[i], bound_voucher=Voucher.VERIFIED)
+            bound = out[i].bound
+            if bound is not None and proved is not None and _follows(bound, proved, minimise):
+                # Within the tolerance a float may be stronger than what is proved.
+                weaker = min(bound, proved) if minimise else max(bound, proved)
+                out[i] = dataclasses.replace(out[i], bound=weaker, bound_voucher=Voucher.VERIFIED)
             elif _confirmed(out[i], witnesses, minimise):
                 out[i] = dataclasses.replace(out[i], bound_voucher=Voucher.CROSS_CHECKED)
     return out
@@ -201,11 +204,9 @@ def _refutation(result: Result, witnesses: Sequence[Result], minimise: bool) -> 
     return None
 
 
-def _follows(result: Result, proved: Number, minimise: bool) -> bool:
+def _follows(bound: Number, proved: Number, minimise: bool) -> bool:
     """Return True if a bound follows from a verified one, to tolerance."""
-    if result.bound is None:
-        return False
-    return not (exceeds(result.bound, proved) if minimise else exceeds(proved, result.bound))
+    return not (exceeds(bound, proved) if minimise else exceeds(proved, bound))
 
 
 def _confirmed(result: Result, witnesses: Sequence[Result], minimise: bool) -> bool:

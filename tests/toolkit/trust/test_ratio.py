@@ -103,6 +103,12 @@ def test_a_verified_bound_verifies_a_solvers():
     assert examined_claims("plain@highs", "bound_only")[0].bound_voucher is Voucher.VERIFIED
 
 
+def test_a_bound_that_follows_to_tolerance_is_shown_no_stronger_than_what_is_proved():
+    claims = [row(1.0, 1.0 + 1e-13), row(None, 1.0, voucher=Voucher.VERIFIED)]
+    claimed, _ = cross_examine(claims, lambda _: "min")
+    assert (claimed.bound, claimed.bound_voucher) == (1.0, Voucher.VERIFIED)
+
+
 def test_a_refuted_bound_does_not_refute_that_an_instance_is_unbounded():
     unbounded = dataclasses.replace(row(), status=Status.UNBOUNDED)
     claims = [row(None, 3), unbounded, row(4), row(None, 5)]
