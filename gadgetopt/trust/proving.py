@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
+from gadgetopt.errors import InputError, ModelRefused, failure
 from gadgetopt.numbers.tolerance import Number, closes, exceeds
 from gadgetopt.system.data import ModelProof
 from gadgetopt.system.declaration import Problem
@@ -35,15 +35,20 @@ def add_root_proof(document: Document, call: MethodCall, outcome: MethodOutcome)
     from gadgetopt.solvers.dual_bounds import rounded_number
 
     begin = time.perf_counter()
-    with contextlib.suppress(Exception):  # a run without a proof is none the worse
+    try:
         formulation = find_formulation(document.problem, name)
         if formulation.strength == "restriction" or rounded_number(document.data) is not None:
             return
         model = exact_model(form)
         made = root_proof(model, duals)
-        if made is not None:
-            outcome.certificate = certificate_of(name, model, packed(made.lines))
-            outcome.phases_s = {**outcome.phases_s, CERTIFY: time.perf_counter() - begin}
+    except (ModelRefused, InputError):  # no exact form, or the name of a method of its own
+        return
+    except Exception as error:  # a run without a proof is none the worse
+        outcome.notes = {**outcome.notes, PROOF: {"refused": failure(error)}}
+        return
+    if made is not None:
+        outcome.certificate = certificate_of(name, model, packed(made.lines))
+        outcome.phases_s = {**outcome.phases_s, CERTIFY: time.perf_counter() - begin}
 
 
 def told_of(certificate: ModelProof, proved: Number) -> dict[str, Any]:
