@@ -22,6 +22,7 @@ import time
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 import gadgetopt.proofs
 from gadgetopt.errors import InputError, ModelRefused
@@ -56,7 +57,7 @@ def main() -> None:
         "| instance | formulation | rows x columns | HiGHS s | proof s | leaves | kB | check s | |"
     )
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
-    verdicts: list[tuple[bool, bool]] = []
+    verdicts: list[Verdict] = []
     for path in find_instances(asked.paths):
         document = read_instance(path)
         for formulation in document.problem.formulations:
@@ -69,17 +70,27 @@ def main() -> None:
             label = f"{document.problem.name}/{document.name} | {formulation.name}"
             verdicts += measured(label, form, asked)
     if verdicts:
-        within = sum(done for done, _ in verdicts)
-        fast = sum(done and quick for done, quick in verdicts)
-        print(
-            f"\n{len(verdicts)} models that HiGHS closes: {within} proved "
-            f"({within / len(verdicts):.0%}), {fast} in no more time than HiGHS "
-            f"({fast / len(verdicts):.0%})"
-        )
+        print(f"\n{len(verdicts)} models that HiGHS closes:")
+        for least in sorted({0.0, asked.least}):
+            for times in sorted({1.0, asked.within}):
+                allowed = f"{times:g} x HiGHS" + (f" or {least:g} s" if least else "")
+                within = sum(v.within(times, least) for v in verdicts)
+                print(f"- within {allowed}: {within} proved ({within / len(verdicts):.1%})")
 
 
-def measured(label: str, form: StandardForm, asked: argparse.Namespace) -> list[tuple[bool, bool]]:
-    """Print a row and return whether the optimum is proved, and whether in the solver's time."""
+class Verdict(NamedTuple):
+    """Seconds of HiGHS and of a proof that reaches its optimum (infinite if none does)."""
+
+    solver_s: float
+    proof_s: float
+
+    def within(self, times: float, least_s: float) -> bool:
+        """Return True if the proof took at most so many times as long, or so many seconds."""
+        return self.proof_s <= max(times * self.solver_s, least_s)
+
+
+def measured(label: str, form: StandardForm, asked: argparse.Namespace) -> list[Verdict]:
+    """Print a row and return its verdict; nothing if HiGHS does not close the model."""
     begin = time.process_time()
     try:
         outcome = solve_form(form, Limits(time_s=asked.time))
@@ -97,7 +108,7 @@ def measured(label: str, form: StandardForm, asked: argparse.Namespace) -> list[
     size = f"{'x'.join(map(str, form.A.shape))}"
     if text is None:
         print(f"| {label} | {size} | {solver_s:.2f} | {proof_s:.2f} | | | | none |", flush=True)
-        return [(False, False)]
+        return [Verdict(solver_s, math.inf)]
     begin = time.process_time()
     least = proved(model, text.lines)
     check_s = time.process_time() - begin
@@ -109,7 +120,7 @@ def measured(label: str, form: StandardForm, asked: argparse.Namespace) -> list[
         f"| {len(packed(text.lines)) / 1000:.1f} | {check_s:.2f} | {verdict} |",
         flush=True,
     )
-    return [(done, proof_s <= solver_s)]
+    return [Verdict(solver_s, proof_s if done else math.inf)]
 
 
 #: Rows of the model of a large proof, and columns of each, of which one has to be 1.

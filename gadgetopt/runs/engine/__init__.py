@@ -13,5 +13,6 @@ once             a single solve or check, for the commands `solve` and `verify`
 work             messages between client, supervisor and solver process
 finish           the row of a run, however it ended
 interrupts       Ctrl-C as a request to finish
+quiet            Dask's log kept off the terminal
 memory           the memory of this machine or container
 """

@@ -14,7 +14,6 @@ import os
 import queue
 import time
 import uuid
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from gadgetopt.errors import InputError, NotLoaded, OtherCode, SchedulerLost
 from gadgetopt.runs.engine.interrupts import polite_interrupt
+from gadgetopt.runs.engine.quiet import quiet_dask
 from gadgetopt.runs.engine.supervisor import (
     FAREWELL_S,
     WrongVersions,
@@ -57,9 +57,6 @@ COUNT_S = 5.0
 
 #: Seconds to wait for a scheduler's first answer.
 CONNECT_S = 10
-
-#: Loggers that are silenced: a one-line message replaces their long ones.
-_TALKATIVE = ("distributed", "tornado", "asyncio")
 
 Job = tuple[Work, Document]
 
@@ -122,7 +119,7 @@ class Engine:
     def __enter__(self) -> Engine:
         from distributed import as_completed
 
-        self._closing.enter_context(_silence())
+        self._closing.enter_context(quiet_dask())
         try:
             self.client: Client = self._local() if self.scheduler is None else self._connected()
             self.arrived: as_completed = as_completed(
@@ -396,21 +393,3 @@ def _hold(what: T) -> T:
 def _close(client: Any) -> None:
     with contextlib.suppress(Exception):  # the scheduler may be gone
         client.close(timeout=2)
-
-
-@contextlib.contextmanager
-def _silence() -> Iterator[None]:
-    """Keep Dask's log off the terminal."""
-    import distributed  # noqa: F401  (it sets the levels of its loggers when it is imported)
-
-    names = [n for n in logging.root.manager.loggerDict if n.split(".")[0] in _TALKATIVE]
-    levels = {name: logging.getLogger(name).level for name in names}
-    for name in names:
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", module="distributed")
-        try:
-            yield
-        finally:
-            for name, level in levels.items():
-                logging.getLogger(name).setLevel(level)
