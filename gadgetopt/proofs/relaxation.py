@@ -14,6 +14,7 @@ from gadgetopt.solvers.exact_form import ExactParts
 from gadgetopt.solvers.highs import pass_form
 
 if TYPE_CHECKING:
+    from gadgetopt.proofs.tree_kernel import Row
     from gadgetopt.solvers.standard_form import StandardForm
 
 #: With the solver's own 1e-7, tiny reduced costs times bounds cost large models their leaves.
@@ -36,6 +37,28 @@ class Solved:
     duals: Floats | None = None
     infeasible: bool = False
     ray: Floats | None = None
+
+
+@dataclass(frozen=True)
+class Tableau:
+    """An optimal basis.
+
+    Attributes
+    ----------
+    x : ndarray of float, shape (columns,)
+    basic : sequence of int
+        Column of each row of the basis; negative where a row is basic.
+    columns, rows : ndarray of float
+        1 for what is nonbasic at its lower bound, -1 at its upper one, 0 for what is basic.
+    free : ndarray of bool, shape (columns,)
+        True for a nonbasic column that is at no bound.
+    """
+
+    x: Floats
+    basic: list[int]
+    columns: Floats
+    rows: Floats
+    free: np.ndarray
 
 
 class Relaxation:
@@ -109,6 +132,23 @@ class Relaxation:
         self.highs.setBasis(basis)
         return solved.infeasible, objective
 
+    def tableau(self) -> Tableau:
+        """Return the basis of the last solve."""
+        basis, at = self.highs.getBasis(), highspy.HighsBasisStatus
+        ends = {at.kLower: 1.0, at.kUpper: -1.0}
+        _, basic = self.highs.getBasicVariables()
+        return Tableau(
+            np.array(self.highs.getSolution().col_value),
+            [int(j) for j in basic],
+            np.array([ends.get(status, 0.0) for status in basis.col_status]),
+            np.array([ends.get(status, 0.0) for status in basis.row_status]),
+            np.array([status in (at.kZero, at.kNonbasic) for status in basis.col_status]),
+        )
+
+    def inverse_row(self, k: int) -> Floats:
+        """Return a row of the inverse of the basis, by row of the model."""
+        return np.array(self.highs.getBasisInverseRow(k)[1])
+
     def bound_column(self, j: int, low: float, high: float) -> None:
         """Change the bounds of a column."""
         self.highs.changeColBounds(j, low, high)
@@ -121,11 +161,12 @@ class Relaxation:
         """Change all costs."""
         self.highs.changeColsCost(len(costs), self._all, costs)
 
-    def add_row(self, columns: list[int], coefficients: list[float], least: float) -> None:
-        """Add the row `coefficients * x[columns] >= least`."""
-        self.highs.addRow(
-            least, np.inf, len(columns), np.array(columns, np.int32), np.array(coefficients, float)
-        )
+    def add_row(self, row: Row) -> None:
+        """Add a row that has a lower side."""
+        columns, coefficients, low, _, unit = row
+        assert low is not None
+        entries = np.array([a / unit for a in coefficients])
+        self.highs.addRow(low / unit, np.inf, len(columns), np.array(columns, np.int32), entries)
 
 
 def _scaled(ray: Any) -> Floats:

@@ -57,14 +57,14 @@ def proved(model: Model, lines: Iterable[str]) -> Fraction | None:
         for line in source:
             kind, *words = line.split()
             if kind == "tree" and not words:
-                bound = _rounded(model, model.costs, _tree(model, rows, source, model.costs))
+                bound = rounded(model, model.costs, _tree(model, rows, source, model.costs))
                 if next(source, None) is not None:
                     raise Rejected("lines after the tree")
                 return bound
             if kind != "lemma":
                 raise Rejected(f"{kind[:20]!r} in place of a lemma or tree")
             form = _form(words, model.integer)
-            least = _rounded(model, form, _tree(model, rows, source, form))
+            least = rounded(model, form, _tree(model, rows, source, form))
             if least is None:
                 raise Rejected("a lemma about nothing")
             above, below = least.numerator, least.denominator
@@ -235,7 +235,7 @@ def _form(words: Sequence[str], integer: Sequence[bool]) -> Form:
     return columns, coefficients
 
 
-def _rounded(model: Model, form: Form, bound: Fraction | None) -> Fraction | None:
+def rounded(model: Model, form: Form, bound: Fraction | None) -> Fraction | None:
     """Return a bound on a form, the next value it can take where its columns are integers."""
     step = gcd(*form[1])
     if bound is None or not step or not all(model.integer[j] for j in form[0]):

@@ -7,8 +7,9 @@ is still open when the time is up becomes a leaf with the duals of its parent.
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
@@ -18,6 +19,7 @@ import numpy as np
 
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.proofs.branching import Branching, ends
+from gadgetopt.proofs.gomory import Lemma, Rounds, without_unused
 from gadgetopt.proofs.leaves import Dual, best_leaf, bounding_leaf, infeasible_leaf
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
@@ -30,6 +32,10 @@ if TYPE_CHECKING:
 #: Share of the distance between two values of the objective by which a leaf must pass the lower
 #: one, and relative size of the doubles' noise.
 BEYOND, NOISE = Fraction(1, 10**6), 1e-12
+
+
+#: Part of the time for a tree without cuts, and the most for making cuts.
+PLAIN, CUTS = 0.15, 0.15
 
 
 @dataclass(frozen=True)
@@ -90,9 +96,21 @@ def tree_proof(
     ModelRefused
         If HiGHS does not accept the model.
     """
-    search = _Search(model, Relaxation(form, left_s), need_for(model, target))
-    lines = search.run()
-    return None if lines is None else TreeText(["tree", *lines], search.leaves)
+    need, whole_s = need_for(model, target), left_s()
+    plain = _Search(model, Relaxation(form, left_s), need)
+    if plain.run(lambda: left_s() > (1 - PLAIN) * whole_s):
+        return plain.text()
+    rounds = Rounds(model, Relaxation(form, lambda: left_s() - (1 - PLAIN - CUTS) * whole_s))
+    lemmas = rounds.lemmas(float(need) / model.scale)
+    if not lemmas:
+        plain.run()
+        return plain.text()
+    cut = _Search(model, Relaxation(form, left_s), need, lemmas)
+    cut.run()
+    if cut.need == need:
+        return cut.text()
+    plain.run()
+    return max((plain, cut), key=lambda search: search.need if search.lines else -math.inf).text()
 
 
 @dataclass
@@ -105,37 +123,55 @@ class _Node:
 
 
 class _Search:
-    def __init__(self, model: Model, lp: Relaxation, need: Fraction):
+    def __init__(self, model: Model, lp: Relaxation, need: Fraction, lemmas: Sequence[Lemma] = ()):
         self.model, self.lp, self.need = model, lp, need
         self.form: Form = model.costs
-        self.box = Box(model, list(model.rows))
+        self.box = Box(model, [*model.rows, *(lemma.row for lemma in lemmas)])
+        for lemma in lemmas:
+            lp.add_row(lemma.row)
         self.branching = Branching(model)
         self.path: list[_Node] = []
         #: By row that is split on: its splits on the path, the last one deciding.
         self.rows: dict[int, list[int]] = {}
+        self.lemmas = lemmas
+        self.lines: list[str] = []
         self.leaves = 0
+        #: Whether there are open nodes, and whether they are to become leaves as they are.
+        self.open = True
         self.ended = False
         #: Duals of the node where the search is, and of the root.
         self.duals: Floats | None = None
         self.root: Floats = np.zeros(len(model.rows))
 
-    def run(self) -> list[str] | None:
-        """Return the lines of a tree; None if not even its root has a leaf."""
-        lines: list[str] = []
-        while True:
+    def run(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
+        """Grow the tree until it is whole, or while a condition holds; return True if it is whole.
+
+        It has no lines if not even its root has a leaf.
+        """
+        while self.open and (goes_on() or self.ended):
             line = self._line()
             if line is None:
-                return None
-            lines.append(line)
+                self.lines = []
+                return True
+            self.lines.append(line)
             if not line.startswith("l "):
                 self._enter(line)
                 continue
             self.leaves += 1
             while self.path and not self.path[-1].left:
                 self._leave()
-            if not self.path:
-                return lines
-            self._turn()
+            if self.path:
+                self._turn()
+            else:
+                self.open = False
+        return not self.open
+
+    def text(self) -> TreeText | None:
+        """Return the proof; None if there is none."""
+        if not self.lines:
+            return None
+        lemmas, tree = without_unused(self.lemmas, self.lines, len(self.model.rows))
+        return TreeText([*(x for lemma in lemmas for x in lemma.lines), "tree", *tree], self.leaves)
 
     def _line(self) -> str | None:
         """Return the leaf or the split of the node where the search is."""

@@ -20,6 +20,7 @@ from gadgetopt.trust.run import relative_gap
 
 if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
+    from gadgetopt.solvers.standard_form import StandardForm
 
 #: Part of the time that a tree has where a pseudo-Boolean proof may be tried after it.
 TREE_PART = 2 / 3
@@ -151,12 +152,25 @@ def _formulations(problem: Problem, result: Result) -> list[str]:
 def _proofs(
     document: Document, name: str, target: Number, left_s: Callable[[], float]
 ) -> Iterator[Proved]:
-    """Yield proofs of a bound on one formulation: a tree, then a pseudo-Boolean one."""
+    """Yield proofs of a bound on one formulation."""
+    form = compiled_formulation(document.problem, document.data, name)
+    yield from proofs_of_form(document.problem, name, form, target, left_s)
+
+
+def proofs_of_form(
+    problem: Problem, name: str, form: StandardForm, target: Number, left_s: Callable[[], float]
+) -> Iterator[Proved]:
+    """Yield proofs of a bound on a compiled formulation: a tree, then a pseudo-Boolean one.
+
+    Raises
+    ------
+    ValueError
+        If nothing could be proved.
+    """
     from gadgetopt.proofs.exact_model import exact_model
     from gadgetopt.proofs.files import packed
     from gadgetopt.proofs.tree_producer import tree_proof
 
-    form = compiled_formulation(document.problem, document.data, name)
     model = exact_model(form)
     least = model.least(simplest_rational(target))
     boolean = _may_be_boolean(model)
@@ -166,7 +180,7 @@ def _proofs(
     if tree is None:
         raise ValueError(f"no bound of {name} could be proved")
     certificate = certificate_of(name, model, packed(tree.lines))
-    yield _checked(document, certificate, model, begin, {"leaves": tree.leaves})
+    yield _checked(problem, certificate, model, begin, {"leaves": tree.leaves})
     if boolean and left_s() > 0:
         from gadgetopt.proofs.pb_producer import prove
 
@@ -175,7 +189,7 @@ def _proofs(
         lines = prove(model, left_s() / 2, math.floor(least))
         if lines is not None:
             certificate = certificate_of(name, model, packed(lines), "pseudo_boolean")
-            yield _checked(document, certificate, model, begin, {"steps": len(lines) - 1})
+            yield _checked(problem, certificate, model, begin, {"steps": len(lines) - 1})
 
 
 def _may_be_boolean(model: Model) -> bool:
@@ -186,11 +200,11 @@ def _may_be_boolean(model: Model) -> bool:
 
 
 def _checked(
-    document: Document, certificate: ModelProof, model: Model, begin: float, told: dict[str, Any]
+    problem: Problem, certificate: ModelProof, model: Model, begin: float, told: dict[str, Any]
 ) -> Proved:
     """Return a proof with the bound that its checker finds."""
     searched = time.perf_counter()
-    proved = bound_on_model(document.problem, certificate, model)
+    proved = bound_on_model(problem, certificate, model)
     told = {
         **told_of(certificate, proved),
         **told,

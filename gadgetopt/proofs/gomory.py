@@ -1,0 +1,286 @@
+"""Gomory's mixed-integer cuts of the root, each a lemma of a tree proof: a split and two leaves.
+
+A row of the simplex tableau writes a basic integer column as `x = b - sum h_k t_k`, with t_k >= 0
+the distances of nonbasic columns and rows from the bounds at which they are. Moving integers from
+integer columns and rows to the left gives an integer form p with `p.x = v + f - sum g_k t_k` and
+0 < f < 1. On the side p.x <= v, `sum (g_k / f) t_k >= 1`; on the side p.x >= v + 1,
+`sum (-g_k / (1 - f)) t_k >= 1`. Hence `sum max(g_k / f, -g_k / (1 - f)) t_k >= 1` on both, and the
+differences of the coefficients are the duals of the two leaves (Gomory 1960; as a split cut: Cook,
+Kannan and Schrijver 1990). All of this is in doubles: the leaves, made exact, say what is proved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.proofs.leaves import Dual, best_leaf
+from gadgetopt.proofs.relaxation import Relaxation, Tableau
+from gadgetopt.proofs.tree_kernel import Box, Row, rounded
+
+if TYPE_CHECKING:
+    from gadgetopt.proofs.model import Form, Model
+
+#: Rounds, basic columns tried in each, and lemmas of each, at most.
+ROUNDS, TRIED, A_ROUND = 50, 200, 50
+#: No more after so many rounds that closed less than this part of the gap together.
+PATIENCE, GAIN = 8, 0.02
+#: Lemmas that close less than this part of the gap are not used.
+WORTH = 0.1
+#: Distance of a basic column from integers that is worth a cut.
+FRACTIONAL = 0.01
+#: Largest coefficient of a lemma, and entries below which a cut's share of it is noise.
+LARGEST, NOISE = 2**16, 1e-9
+#: Largest coefficient of a lemma whose coefficients are proportional to small integers.
+SMALL = 1000
+#: Part of a model's columns, and number of columns, that a cut may have; the larger counts.
+DENSE_PART, DENSE = 0.3, 100
+
+
+@dataclass(frozen=True)
+class Lemma:
+    """A row `form >= least` and the lines that prove it."""
+
+    form: Form
+    least: Fraction
+    lines: list[str]
+
+    @property
+    def row(self) -> Row:
+        """The row that the checker makes of it."""
+        above, below = self.least.numerator, self.least.denominator
+        return (self.form[0], [a * below for a in self.form[1]], above, None, below)
+
+
+class Cuts:
+    """Makes lemmas from the optimal basis of a relaxation.
+
+    Parameters
+    ----------
+    model : Model
+    rows : sequence of Row
+        Rows of the model and the lemmas so far, as the relaxation has them.
+    """
+
+    def __init__(self, model: Model, rows: Sequence[Row]):
+        self.model = model
+        self.box = Box(model, list(rows))
+        self.matrix = _matrix(rows, len(model.integer))
+        self.integer = np.array(model.integer, dtype=bool)
+        sides = [*zip(model.lower, model.upper, strict=True), *(row[2:4] for row in rows)]
+        self.fixed = np.array([low is not None and low == high for low, high in sides], dtype=bool)
+        self.whole_rows = np.array([_is_whole(model, row) for row in rows], dtype=bool)
+        self.widest = max(DENSE, int(DENSE_PART * len(model.integer)))
+
+    def lemma(self, tableau: Tableau, j: int, multipliers: Floats) -> Lemma | None:
+        """Return the cut of a basic integer column; None if nothing comes of it.
+
+        Parameters
+        ----------
+        j : int
+        multipliers : ndarray of float, shape (rows,)
+            The row of the inverse of the basis that belongs to the column.
+        """
+        x, at_columns, at_rows = tableau.x, tableau.columns, tableau.rows
+        f = x[j] - np.floor(x[j])
+        along = multipliers @ self.matrix
+        h = np.concatenate([along * at_columns, -multipliers * at_rows])
+        h[np.abs(h) < NOISE] = 0.0
+        free = np.concatenate([tableau.free, np.zeros(len(at_rows), dtype=bool)])
+        if h[free].any():
+            return None
+        g = h.copy()
+        whole = np.concatenate([self.integer, self.whole_rows]) & ~self.fixed
+        share = h[whole] - np.floor(h[whole] + NOISE)
+        g[whole] = np.where(share <= f, share, share - 1)
+        moved = np.round(h - g) * np.concatenate([at_columns, at_rows])
+        c = np.where(self.fixed, 0.0, np.maximum(g / f, -g / (1 - f)))
+
+        n = len(x)
+        form = self._form(c[:n] * at_columns + (c[n:] * at_rows) @ self.matrix)
+        split = np.round(moved[:n] + moved[n:] @ self.matrix)
+        split[j] += 1
+        if form is None:
+            return None
+        coefficients, unit = form
+        value = round(float(split @ x) - f)
+        left = unit * at_rows * (c[n:] - g[n:] / f)
+        right = unit * at_rows * (c[n:] + g[n:] / (1 - f))
+        sides = [(left, -unit / f), (right, unit / (1 - f))]
+        made = self._proved(coefficients, split, value, sides)
+        if made is None:
+            return None
+        norm = float(np.linalg.norm(coefficients))
+        violated = float(made.least) - float(coefficients @ x)
+        return made if violated > 1e-4 * norm else None
+
+    def _form(self, alpha: Floats) -> tuple[Floats, float] | None:
+        """Return integers proportional to a cut's coefficients, and the factor."""
+        largest = float(np.abs(alpha).max(initial=0.0))
+        used = np.abs(alpha) > NOISE * largest
+        if not used.any() or used.sum() > self.widest:
+            return None
+        small = np.where(used, alpha / np.abs(alpha[used]).min(), 0.0)
+        unit = 1 / float(np.abs(alpha[used]).min())
+        if np.abs(small).max() > SMALL or np.abs(small - np.round(small)).max() > 1e-6:
+            unit = 2.0 ** np.floor(np.log2(LARGEST / largest))
+            small = np.where(used, alpha * unit, 0.0)
+        return np.rint(small).astype(float), float(unit)
+
+    def _proved(
+        self, alpha: Floats, split: Floats, value: int, sides: Sequence[tuple[Floats, float]]
+    ) -> Lemma | None:
+        """Return the lemma with its two leaves; None if one of them proves nothing."""
+        form, words = _whole(alpha), ["s", str(value), *_words(_whole(split))]
+        lines = [" ".join(["lemma", *_words(form)]), " ".join(words)]
+        bounds = []
+        self.box.split(words)
+        for rows, dual in sides:
+            used: list[Dual] = [(int(i), float(rows[i])) for i in np.flatnonzero(rows)]
+            leaf = best_leaf(self.box, form, used, [(0, float(dual))])
+            if leaf is not None:
+                lines.append(leaf[0])
+                bounds.append(leaf[1])
+            self.box.turn()
+        self.box.leave()
+        if len(bounds) < len(sides):
+            return None
+        least = rounded(self.model, form, min(bounds))
+        assert least is not None
+        return Lemma(form, least, lines)
+
+
+class Rounds:
+    """Rounds of cuts at the root.
+
+    Parameters
+    ----------
+    model : Model
+    lp : Relaxation
+        Of the model; its own to change. Its time is that for cuts.
+    """
+
+    def __init__(self, model: Model, lp: Relaxation):
+        self.model, self.lp = model, lp
+        self.made: list[Lemma] = []
+
+    def lemmas(self, target: float) -> list[Lemma]:
+        """Return lemmas that close part of the gap between relaxation and target; maybe none."""
+        bounds: list[float] = []
+        while len(bounds) < ROUNDS:
+            solved = self.lp.solve()
+            if solved.x is None:
+                break
+            bounds.append(solved.objective)
+            before = bounds[-PATIENCE] if len(bounds) >= PATIENCE else -math.inf
+            idle = solved.objective < before + GAIN * (target - bounds[0])
+            found = [] if idle or solved.objective >= target else self._cut_off()
+            if not found:
+                break
+            for lemma in found:
+                self.lp.add_row(lemma.row)
+            self.made += found
+        if not bounds or max(bounds) < bounds[0] + WORTH * (target - bounds[0]):
+            return []
+        return self._tight()
+
+    def _cut_off(self) -> list[Lemma]:
+        """Return the lemmas that cut off the relaxation's optimum deepest."""
+        tableau = self.lp.tableau()
+        x = tableau.x
+        cuts = Cuts(self.model, self._rows())
+        share = np.abs(x - np.round(x))
+        basic = [(k, j) for k, j in enumerate(tableau.basic) if j >= 0 and self.model.integer[j]]
+        basic = [(k, j) for k, j in basic if share[j] > FRACTIONAL]
+        basic.sort(key=lambda pair: -share[pair[1]])
+        made = []
+        for k, j in basic[:TRIED]:
+            if self.lp.left_s() <= 0:
+                break
+            lemma = cuts.lemma(tableau, j, self.lp.inverse_row(k))
+            if lemma is not None:
+                a = np.array(lemma.form[1], dtype=float)
+                depth = (float(lemma.least) - float(a @ x[lemma.form[0]])) / np.linalg.norm(a)
+                made.append((depth, lemma))
+        made.sort(key=lambda pair: -pair[0])
+        return [lemma for _, lemma in made[:A_ROUND]]
+
+    def _rows(self) -> list[Row]:
+        return [*self.model.rows, *(lemma.row for lemma in self.made)]
+
+    def _tight(self) -> list[Lemma]:
+        """Return the lemmas that hold the relaxation's optimum, and those that these need."""
+        first = len(self.model.rows)
+        held = np.flatnonzero(self.lp.tableau().rows[first:])
+        leaf = " ".join(["l", "0", "1", *(f"{first + k} 1" for k in held.tolist())])
+        return without_unused(self.made, [leaf], first)[0]
+
+
+def without_unused(
+    lemmas: Sequence[Lemma], tree: Sequence[str], first: int
+) -> tuple[list[Lemma], list[str]]:
+    """Return a tree and the lemmas that it needs, with their new numbers as rows.
+
+    Parameters
+    ----------
+    first : int
+        Number of the first lemma's row.
+    """
+    used = _cited(tree, first)
+    for k in reversed(range(len(lemmas))):
+        if first + k in used:
+            used |= _cited(lemmas[k].lines, first)
+    kept = [k for k in range(len(lemmas)) if first + k in used]
+    number = {first + k: first + new for new, k in enumerate(kept)}
+    out = [
+        Lemma(lemmas[k].form, lemmas[k].least, _renumbered(lemmas[k].lines, number)) for k in kept
+    ]
+    return out, _renumbered(tree, number)
+
+
+def _cited(lines: Sequence[str], first: int) -> set[int]:
+    leaves = (line.split("|")[0].split() for line in lines if line.startswith("l "))
+    return {int(i) for words in leaves for i in words[3::2] if int(i) >= first}
+
+
+def _renumbered(lines: Sequence[str], number: dict[int, int]) -> list[str]:
+    return [_with_rows(line, number) if line.startswith("l ") else line for line in lines]
+
+
+def _with_rows(leaf: str, number: dict[int, int]) -> str:
+    rows, *splits = leaf.split(" |")
+    words = rows.split()
+    words[3::2] = [str(number.get(int(i), int(i))) for i in words[3::2]]
+    return " |".join([" ".join(words), *splits])
+
+
+def _matrix(rows: Sequence[Row], columns: int) -> csr_array:
+    starts = np.cumsum([0, *(len(row[0]) for row in rows)])
+    entries = np.array([a / row[4] for row in rows for a in row[1]], dtype=float)
+    indices = np.array([j for row in rows for j in row[0]], dtype=np.int64)
+    return csr_array((entries, indices, starts), shape=(len(rows), columns))
+
+
+def _is_whole(model: Model, row: Row) -> bool:
+    """Return True if a row takes only integer values, and its sides are integers."""
+    columns, coefficients, low, high, denominator = row
+    sides = [side for side in (low, high) if side is not None]
+    if any(a % denominator for a in (*coefficients, *sides)):
+        return False
+    return all(model.integer[j] for j in columns)
+
+
+def _whole(form: Floats) -> Form:
+    used = np.flatnonzero(form)
+    return used.tolist(), [int(a) for a in form[used]]
+
+
+def _words(form: Form) -> list[str]:
+    return [str(word) for pair in zip(*form, strict=True) for word in pair]
