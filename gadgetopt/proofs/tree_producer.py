@@ -7,7 +7,6 @@ is still open when the time is up becomes a leaf with the duals of its parent.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -75,10 +74,8 @@ def need_for(model: Model, target: Fraction) -> Fraction:
     return target - slack
 
 
-def tree_proof(
-    form: StandardForm, model: Model, target: Fraction, left_s: Callable[[], float]
-) -> TreeText | None:
-    """Return a proof of a target, or of the best bound found when the time is up.
+class TreeProof:
+    """A tree that grows to a proof of a target, in two steps between which others may be tried.
 
     Parameters
     ----------
@@ -89,28 +86,59 @@ def tree_proof(
     target : Fraction
         The least `sum(costs * x)` that is worth proving, such as the incumbent's.
     left_s : callable
-        Returns the seconds that are left. Ctrl-C ends the search, too.
+        Returns the seconds that are left. Ctrl-C ends a step, too.
 
     Raises
     ------
     ModelRefused
         If HiGHS does not accept the model.
     """
-    need, whole_s = need_for(model, target), left_s()
-    plain = _Search(model, Relaxation(form, left_s), need)
-    if plain.run(lambda: left_s() > (1 - PLAIN) * whole_s):
-        return plain.text()
-    rounds = Rounds(model, Relaxation(form, lambda: left_s() - (1 - PLAIN - CUTS) * whole_s))
-    lemmas = rounds.lemmas(float(need) / model.scale)
-    if not lemmas:
-        plain.run()
-        return plain.text()
-    cut = _Search(model, Relaxation(form, left_s), need, lemmas)
-    cut.run()
-    if cut.need == need:
-        return cut.text()
-    plain.run()
-    return max((plain, cut), key=lambda search: search.need if search.lines else -math.inf).text()
+
+    def __init__(
+        self, form: StandardForm, model: Model, target: Fraction, left_s: Callable[[], float]
+    ) -> None:
+        self.form, self.model, self.left_s = form, model, left_s
+        self.need, self.whole_s = need_for(model, target), left_s()
+        self._plain = _Search(model, Relaxation(form, left_s), self.need)
+        self._cut: _Search | None = None
+
+    def grow_plain(self) -> bool:
+        """Grow a tree without cuts for a part of the time; return True if it is whole."""
+        return self._plain.run(lambda: self.left_s() > (1 - PLAIN) * self.whole_s)
+
+    def grow(self) -> None:
+        """Grow a tree with cuts, if they help, or the one without until it is whole."""
+        cuts_s = CUTS * self.whole_s
+        end_s = self.left_s() - cuts_s
+        rounds = Rounds(self.model, Relaxation(self.form, lambda: self.left_s() - end_s))
+        lemmas = rounds.lemmas(float(self.need) / self.model.scale)
+        if lemmas:
+            self._cut = _Search(self.model, Relaxation(self.form, self.left_s), self.need, lemmas)
+            self._cut.run()
+        if self._cut is None or self._cut.need < self.need:
+            self._plain.run()
+
+    def text(self) -> TreeText | None:
+        """Return the stronger proof there is, after what is open has become leaves."""
+        self._plain.end()
+        trees = [tree for tree in (self._plain, self._cut) if tree is not None and tree.lines]
+        return max(trees, key=lambda tree: tree.need).text() if trees else None
+
+
+def tree_proof(
+    form: StandardForm, model: Model, target: Fraction, left_s: Callable[[], float]
+) -> TreeText | None:
+    """Return a proof of a target, or of the best bound found when the time is up; see `TreeProof`.
+
+    Raises
+    ------
+    ModelRefused
+        If HiGHS does not accept the model.
+    """
+    tree = TreeProof(form, model, target, left_s)
+    if not tree.grow_plain():
+        tree.grow()
+    return tree.text()
 
 
 @dataclass
@@ -166,10 +194,13 @@ class _Search:
                 self.open = False
         return not self.open
 
-    def text(self) -> TreeText | None:
-        """Return the proof; None if there is none."""
-        if not self.lines:
-            return None
+    def end(self) -> None:
+        """Make leaves of all open nodes."""
+        self.ended = self.ended or self.open
+        self.run()
+
+    def text(self) -> TreeText:
+        """Return the proof."""
         lemmas, tree = without_unused(self.lemmas, self.lines, len(self.model.rows))
         return TreeText([*(x for lemma in lemmas for x in lemma.lines), "tree", *tree], self.leaves)
 

@@ -19,6 +19,7 @@ from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recession import recession_form
 from gadgetopt.solvers.scaling import scaling_of
+from gadgetopt.solvers.silent_highs import new_highs
 from gadgetopt.solvers.standard_form import StandardForm
 from gadgetopt.system.result import (
     Limits,
@@ -108,8 +109,7 @@ def pass_form(form: StandardForm) -> highspy.Highs:
             f"{form.rows[row].name}: HiGHS would drop the coefficient {form.A.data[tiny]} of "
             f"{form.columns[form.A.indices[tiny]].name}; rescale the constraint"
         )
-    highs = highspy.Highs()
-    highs.setOptionValue("log_to_console", False)
+    highs = new_highs()
     highs.setOptionValue("small_matrix_value", SMALLEST_COEFFICIENT)
     sense = highspy.ObjSense.kMaximize if form.sense == "max" else highspy.ObjSense.kMinimize
     status = highs.passModel(

@@ -20,6 +20,7 @@ from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.solvers.highs import SMALLEST_COEFFICIENT
 from gadgetopt.solvers.interrupt import run_interruptibly
+from gadgetopt.solvers.silent_highs import new_highs
 from gadgetopt.system.result import Limits, Status
 
 Array = npt.NDArray[Any] | Sequence[float]
@@ -61,9 +62,8 @@ class PersistentLp:
     def __init__(
         self, sense: Literal["min", "max"], *, cost_unit: float = 1.0, **options: str | float | bool
     ) -> None:
-        self._highs = highspy.Highs()
+        self._highs = new_highs()
         self._cost_unit = cost_unit
-        self._set("log_to_console", False)
         self._set("small_matrix_value", SMALLEST_COEFFICIENT)
         for name, value in {"presolve": "off", **options}.items():
             self._set(name, value)
@@ -222,8 +222,7 @@ class PersistentLp:
 
         The program, its basis and its values are unchanged. Options are HiGHS's.
         """
-        copy = highspy.Highs()
-        copy.setOptionValue("log_to_console", False)
+        copy = new_highs()
         copy.setOptionValue("threads", limits.threads)
         copy.setOptionValue("mip_rel_gap", limits.rel_gap)
         for name, value in options.items():

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Part of the time that a tree has where a pseudo-Boolean proof may be tried after it.
-TREE_PART = 2 / 3
+#: Part of the time for a pseudo-Boolean proof where a small tree was not enough.
+BOOLEAN_PART = 1 / 3
+#: Seconds in which the process for it may start; with less, it is not tried.
+STARTS_S = 0.3
 
 
 class Proved(NamedTuple):
@@ -160,7 +162,10 @@ def _proofs(
 def proofs_of_form(
     problem: Problem, name: str, form: StandardForm, target: Number, left_s: Callable[[], float]
 ) -> Iterator[Proved]:
-    """Yield proofs of a bound on a compiled formulation: a tree, then a pseudo-Boolean one.
+    """Yield proofs of a bound on a compiled formulation.
+
+    A small tree comes first, then, where it may be tried, a pseudo-Boolean proof, then a large
+    tree. Ctrl-C ends the search.
 
     Raises
     ------
@@ -169,27 +174,33 @@ def proofs_of_form(
     """
     from gadgetopt.proofs.exact_model import exact_model
     from gadgetopt.proofs.files import packed
-    from gadgetopt.proofs.tree_producer import tree_proof
+    from gadgetopt.proofs.tree_producer import TreeProof
 
     model = exact_model(form)
     least = model.least(simplest_rational(target))
-    boolean = _may_be_boolean(model)
-    kept_s = (1 - TREE_PART) * left_s() if boolean else 0.0
     begin = time.perf_counter()
-    tree = tree_proof(form, model, least, lambda: left_s() - kept_s)
-    if tree is None:
-        raise ValueError(f"no bound of {name} could be proved")
-    certificate = certificate_of(name, model, packed(tree.lines))
-    yield _checked(problem, certificate, model, begin, {"leaves": tree.leaves})
-    if boolean and left_s() > 0:
+    tree = TreeProof(form, model, least, left_s)
+    whole, boolean_s = tree.grow_plain(), 0.0
+    if not whole and left_s() > STARTS_S and _may_be_boolean(model):
         from gadgetopt.proofs.pb_producer import prove
 
-        begin = time.perf_counter()
-        # Each of its two parts, search and elaboration, may take this long.
-        lines = prove(model, left_s() / 2, math.floor(least))
+        started = time.perf_counter()
+        # Each of its two parts, search and elaboration, may take half of the time.
+        try:
+            lines = prove(model, BOOLEAN_PART / 2 * left_s(), math.floor(least))
+        except KeyboardInterrupt:
+            lines, whole = None, True
         if lines is not None:
             certificate = certificate_of(name, model, packed(lines), "pseudo_boolean")
-            yield _checked(problem, certificate, model, begin, {"steps": len(lines) - 1})
+            yield _checked(problem, certificate, model, started, {"steps": len(lines) - 1})
+        boolean_s = time.perf_counter() - started
+    if not whole:
+        tree.grow()
+    text = tree.text()
+    if text is None:
+        raise ValueError(f"no bound of {name} could be proved")
+    certificate = certificate_of(name, model, packed(text.lines))
+    yield _checked(problem, certificate, model, begin + boolean_s, {"leaves": text.leaves})
 
 
 def _may_be_boolean(model: Model) -> bool:

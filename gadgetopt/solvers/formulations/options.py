@@ -153,7 +153,9 @@ def _tighter(key: str, value: float, default: float) -> None:
 def _highs(key: str, text: str) -> Any:
     import highspy
 
-    highs = highspy.Highs()
+    from gadgetopt.solvers.silent_highs import new_highs
+
+    highs = new_highs()
     highs.setOptionValue("output_flag", False)
     if not hasattr(highspy.HighsOptions(), key):  # asked itself, HiGHS would print an error
         raise InputError(f"HiGHS has no option {key!r}")

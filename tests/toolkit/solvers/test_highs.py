@@ -72,6 +72,18 @@ def test_integer_infeasible_model_with_unbounded_relaxation_is_infeasible():
     assert solve_model(model, "highs").status is Status.INFEASIBLE
 
 
+@pytest.mark.parametrize("presolve", ["choose", "off"])
+def test_singleton_columns_are_not_filled_beyond_the_optimum(presolve):
+    # ERGO-Code/HiGHS issue 3043: 1.14 says 15.
+    model = pyo.ConcreteModel()
+    model.x, model.z = pyo.Var(bounds=(0, 10)), pyo.Var(bounds=(0, 10), domain=pyo.Integers)
+    model.enough = pyo.Constraint(expr=model.x + model.z >= 4.5)
+    model.value = pyo.Objective(expr=2 * model.x + 3 * model.z)
+    outcome = solve_model(model, "highs", options={"presolve": presolve})
+    assert outcome.objective == pytest.approx(9)
+    assert outcome.bound == pytest.approx(9)
+
+
 def test_infeasible_linear_program_with_a_ray_is_infeasible():
     model = two_variables()
     model.z = pyo.Var(domain=pyo.NonNegativeReals)

@@ -9,14 +9,13 @@ import pytest
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import simplest_rational
-from gadgetopt.proofs import files, tree_kernel
+from gadgetopt.proofs import files, tree_kernel, tree_producer
 from gadgetopt.proofs.exact_model import exact_model, with_rounded_costs
 from gadgetopt.proofs.model import Model
 from gadgetopt.runs.certifying import certify_store
 from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits, Status, Voucher
-from gadgetopt.trust import certifying
 from gadgetopt.trust.certificate import certified_bound, compiled_formulation
 from gadgetopt.trust.certifying import certify
 from gadgetopt.trust.run import solve
@@ -121,9 +120,9 @@ def test_no_mutation_of_a_proof_proves_more_than_the_optimum(path, method):
     assert min(counts.values()) > 0, counts
 
 
-def test_where_a_tree_does_not_close_a_pseudo_boolean_proof_is_tried(run, monkeypatch):
+def test_where_a_small_tree_does_not_close_a_pseudo_boolean_proof_is_tried(run, monkeypatch):
     pytest.importorskip("exact", reason="the solver Exact is not installed")
-    monkeypatch.setattr(certifying, "TREE_PART", 1e-9)
+    monkeypatch.setattr(tree_producer, "PLAIN", 0.0)
     result = certify(KNAPSACK, run, 60)
     assert result.bound_voucher is Voucher.VERIFIED
     assert result.certificate.kind == "pseudo_boolean"
