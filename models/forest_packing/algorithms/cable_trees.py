@@ -37,6 +37,13 @@ def check_scope(instance: ForestPackingInstance, method: str) -> None:
     ------
     ModelRefused
     """
+    reason = out_of_scope(instance)
+    if reason is not None:
+        raise ModelRefused(f"{method}: {reason}")
+
+
+def out_of_scope(instance: ForestPackingInstance) -> str | None:
+    """Return why trees on cables do not serve an instance; None if they do."""
     reasons = {
         f"collective: {instance.collective!r}, expected 'allreduce'": len(instance.stages) < 2,
         "stage_mode: 'sequential', expected 'overlap'": instance.sequential,
@@ -46,9 +53,7 @@ def check_scope(instance: ForestPackingInstance, method: str) -> None:
         ),
         f"max_depth: {instance.max_depth}, expected none": instance.max_depth is not None,
     }
-    for reason, holds in reasons.items():
-        if holds:
-            raise ModelRefused(f"{method}: {reason}")
+    return next((reason for reason, holds in reasons.items() if holds), None)
 
 
 def edge_capacities(network: Network) -> tuple[int, ...]:

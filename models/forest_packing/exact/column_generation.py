@@ -8,14 +8,19 @@ through switches.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.compiled import COMPILED
+from gadgetopt.pieces.graphs.arborescence_peeling import compile_loops
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
+from ..algorithms.cable_trees import out_of_scope
 from ..algorithms.multiplicative_weights import pack_columns
 from ..algorithms.tree_plans import exact_plan
 from ..certificate import ForestPackingCertificate, Prices, check_bound
@@ -43,6 +48,7 @@ from ..subproblems.tree_generation import (
     no_start,
 )
 from ..subproblems.tree_master import ExactPacking, TreeMaster
+from .arborescence_packing import arborescence_packing
 
 #: Accuracy to which Garg and Koenemann's scheme is run for its trees.
 START_EPS = 0.1
@@ -134,6 +140,17 @@ def _certificate(
     return best_certificate(instance, candidates) or singletons_certificate(instance)
 
 
+def prepare(instance: ForestPackingInstance) -> None:
+    """Compile the loops of `arborescence_packing` where it takes over."""
+    if _is_peeled(instance):
+        compile_loops()
+
+
+def _is_peeled(instance: ForestPackingInstance) -> bool:
+    """Return True if `arborescence_packing` serves an instance, and fast."""
+    return COMPILED and out_of_scope(instance) is None
+
+
 def column_generation(
     instance: ForestPackingInstance,
     limits: Limits,
@@ -141,6 +158,7 @@ def column_generation(
     *,
     smoothing: float = 0.8,
     warm_start: str = "balanced",
+    hand_over: bool = True,
 ) -> MethodOutcome:
     """Return optimal trees with rates, and prices that certify the rate (A3).
 
@@ -155,6 +173,9 @@ def column_generation(
     warm_start : str
         Where the first trees come from: "balanced" (a greedy packing with balanced loads),
         "garg_koenemann" (A1) or "none".
+    hand_over : bool
+        Whether an instance that `arborescence_packing` serves is left to it where loops are
+        compiled: it is faster, and needs fewer trees.
 
     Returns
     -------
@@ -176,6 +197,10 @@ def column_generation(
         raise ModelRefused(f"smoothing: {smoothing}, expected at least 0 and below 1")
     if warm_start not in WARM_STARTS:
         raise ModelRefused(f"warm_start: {warm_start!r} is not one of {', '.join(WARM_STARTS)}")
+    if hand_over and _is_peeled(instance):
+        with suppress(ModelRefused):  # numbers of more than 61 bits
+            outcome = arborescence_packing(instance, limits, rng)
+            return replace(outcome, notes={**outcome.notes, "handed_over": "arborescence_packing"})
     oracle, found = pack_trees(instance, limits, smoothing=smoothing, warm_start=warm_start)
     clock = Clock()
     if found.bound == 0.0:
