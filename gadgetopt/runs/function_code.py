@@ -42,9 +42,13 @@ def is_loose(module: str) -> bool:
     installed = {sysconfig.get_path(kind) for kind in ("purelib", "platlib")}
     if any(Path(place).is_relative_to(folder) for folder in installed):
         return False
-    # What is installed so that it can be edited lies elsewhere, but is listed.
+    # What is installed so that it can be edited lies elsewhere, but is listed. A distribution that
+    # lists files of this name has put them in those folders: some bring a package `tests` along.
     return not any(
-        top in (found.read_text("top_level.txt") or "").split()
+        (
+            top in (found.read_text("top_level.txt") or "").split()
+            and not any(file.parts[0] == top for file in found.files or ())
+        )
         or any(e.module.partition(".")[0] == top for e in found.entry_points)
         for found in distributions()
     )

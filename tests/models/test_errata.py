@@ -69,7 +69,7 @@ def test_every_witness_belongs_to_a_statement():
 def test_the_command_prints_one_statement(cli):
     code, out, _ = cli("errata", "gadget/equation-9")
     assert code == 0
-    assert "servers [1] violate the equation" in out
+    assert "workers on 2 of 3 servers; the equation is violated at 1" in out
     assert "repair: degree 2 x_is" in out
     assert "witness: instances/errata/gadget/equation-9.json" in out
 

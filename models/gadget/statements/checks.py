@@ -47,12 +47,13 @@ def equation_9(document: Document) -> Finding:
     (ring,) = result.solution.rings  # type: ignore[union-attr]
     degrees = _degrees(_hops(ring))
     servers = range(len(instance.substrate.servers))
-    violated = [s for s in servers if degrees[s] != 2]
+    violated = sum(degrees[s] != 2 for s in servers)
+    # Which servers depends on the solver: all rings of two are optimal.
     shown = (
-        f"an optimal ring has workers on servers {sorted(ring.servers)} of {len(servers)}: "
-        f"servers {violated} violate the equation"
+        f"an optimal ring has workers on {len(set(ring.servers))} of {len(servers)} servers; "
+        f"the equation is violated at {violated}"
     )
-    return Finding(not violated, shown)
+    return Finding(violated == 0, shown)
 
 
 def one_ring(document: Document) -> Finding:
