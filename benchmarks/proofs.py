@@ -1,10 +1,11 @@
 """Proofs of the bounds of formulations: seconds, leaves, size and verdict beside plain HiGHS.
 
-    python benchmarks/proofs.py [--within 10] [--time 60] PATH...
+    python benchmarks/proofs.py [--methods] [--within 10] [--time 60] PATH...
 
 Each linear formulation of each instance is solved by HiGHS, then its bound is proved, by a tree and
 where the extra `prove` is installed by a pseudo-Boolean proof, in at most `--within` times as long
-(at least `--least` seconds). All times are processor seconds, those of started processes included.
+(at least `--least` seconds). With `--methods`, the exact ones among the system's default methods
+are run and proved instead. All times are processor seconds, those of started processes included.
 
     python benchmarks/proofs.py --stream 100
 
@@ -34,9 +35,11 @@ from gadgetopt.proofs.model import Model, Row, lines
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import StandardForm, compile_model
+from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document, find_instances, read_instance
-from gadgetopt.system.result import Limits, Status
-from gadgetopt.trust.certifying import Proved, proofs_of_form
+from gadgetopt.system.result import Limits, Status, Voucher
+from gadgetopt.trust.certifying import Proved, certify, proofs_of_form
+from gadgetopt.trust.run import solve
 
 
 def main() -> None:
@@ -44,6 +47,7 @@ def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("paths", nargs="*")
     options.add_argument("--stream", type=int, metavar="MB")
+    options.add_argument("--methods", action="store_true")
     options.add_argument("--within", type=float, default=10.0)
     options.add_argument("--least", type=float, default=0.0)
     options.add_argument("--time", type=float, default=60.0)
@@ -61,6 +65,10 @@ def main() -> None:
     verdicts: list[Verdict] = []
     for path in find_instances(asked.paths):
         document = read_instance(path)
+        if asked.methods:
+            for method in default_exact(document.problem):
+                verdicts += run_and_proved(document, method, asked)
+            continue
         for formulation in document.problem.formulations:
             if formulation.model_class not in ("ILP", "MILP"):
                 continue
@@ -70,7 +78,8 @@ def main() -> None:
                 continue
             verdicts += measured(document, formulation.name, form, asked)
     if verdicts:
-        print(f"\n{len(verdicts)} models that HiGHS closes:")
+        what = "optimal runs" if asked.methods else "models that HiGHS closes"
+        print(f"\n{len(verdicts)} {what}:")
         for least in sorted({0.0, asked.least}):
             for times in sorted({1.0, asked.within}):
                 allowed = f"{times:g} x HiGHS" + (f" or {least:g} s" if least else "")
@@ -121,6 +130,36 @@ def measured(
         f"| {solver_s:.2f} | {processor_s() - begin:.2f} "
         f"| {told.get('leaves', '')} | {told.get('steps', '')} | {size_kb:.1f} "
         f"| {told.get('check_s', 0):.2f} | {verdict} |",
+        flush=True,
+    )
+    return [Verdict(solver_s, proof_s)]
+
+
+def default_exact(system: Problem) -> list[str]:
+    """Return the exact methods among a system's default ones, the default first."""
+    exact = {method.name for method in system.methods if method.kind == "exact"}
+    asked = dict.fromkeys([system.default_method, *system.default_methods])
+    return [name for name in asked if name.partition(":")[0] in exact]
+
+
+def run_and_proved(document: Document, method: str, asked: argparse.Namespace) -> list[Verdict]:
+    """Print a row of a method and return its verdict; nothing if it does not end optimal."""
+    begin = processor_s()
+    result = solve(document, method, limits=Limits(time_s=asked.time))
+    solver_s = processor_s() - begin
+    if result.status is not Status.OPTIMAL:
+        return []
+    begin, proof_s = processor_s(), math.inf
+    if result.bound_voucher is not Voucher.VERIFIED:
+        result = certify(document, result, max(asked.least, asked.within * solver_s))
+    if result.bound_voucher is Voucher.VERIFIED:
+        proof_s = processor_s() - begin
+    told = result.notes.get("proof", {}) if isinstance(result.notes.get("proof"), dict) else {}
+    print(
+        f"| {document.problem.name}/{document.name} | {method} | | {solver_s:.2f} "
+        f"| {processor_s() - begin:.2f} | {told.get('leaves', '')} | {told.get('steps', '')} "
+        f"| {told.get('bytes', 0) / 1000:.1f} | {told.get('check_s', 0):.2f} "
+        f"| {'v' if proof_s < math.inf else told.get('bound', 'none')} |",
         flush=True,
     )
     return [Verdict(solver_s, proof_s)]
