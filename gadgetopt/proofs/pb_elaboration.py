@@ -135,36 +135,45 @@ def _read(
     log: _Log, propagation: Propagation, formula_numbers: list[int], lines: Iterable[str]
 ) -> int:
     """Read a log up to its end or a conflict by propagation; return the number of its end."""
-    proof = log.proof
     for line in lines:
-        rule, *words = line.split()
-        if rule == "pseudo-Boolean":
-            continue
-        if rule == "l":
-            log.ours.append(formula_numbers[int(words[0]) - 1])
-            continue
-        if rule == "c":
-            return log.ours[int(words[0])]
-        if rule == "pol":
-            translated = _with_our_numbers(log, words)
-            used = [int(w) for w, after in _pairs(translated) if _is_number(w, after)]
-            new = log.derive(f"pol {' '.join(translated)}", proof.polish(translated), used)
-        elif rule == "rup":
-            terms = words[: words.index(";")]
-            new = log.derive(f"rup {' '.join(terms)} ;", proof.constraint(terms))
-        elif rule == "red":
-            new = _definition(log, words)
-        elif rule == "soli":
-            true = {int(x[1:]) for x in words if x[0] == "x"}
-            n = sum(a for a, variable in proof.objective if variable in true)
-            better = normal(((-a, variable) for a, variable in proof.objective), 1 - n)
-            new = log.derive(f"less {n}", better)
-        else:
-            raise NotElaborated(f"a step {rule!r}")
-        propagation.add(new, proof.known[new])
-        if propagation.conflict is not None:
-            return 0
+        try:
+            end = _step(log, propagation, formula_numbers, line)
+        except (ValueError, IndexError, KeyError) as error:  # a log that was cut off ends anywhere
+            raise NotElaborated(f"no step: {line[:60]!r}") from error
+        if end is not None:
+            return end
     raise NotElaborated("the log has no end")
+
+
+def _step(log: _Log, propagation: Propagation, formula_numbers: list[int], line: str) -> int | None:
+    """Read a line of a log; return the number of its end if that is what it is."""
+    proof = log.proof
+    rule, *words = line.split()
+    if rule == "pseudo-Boolean":
+        return None
+    if rule == "l":
+        log.ours.append(formula_numbers[int(words[0]) - 1])
+        return None
+    if rule == "c":
+        return log.ours[int(words[0])]
+    if rule == "pol":
+        translated = _with_our_numbers(log, words)
+        used = [int(w) for w, after in _pairs(translated) if _is_number(w, after)]
+        new = log.derive(f"pol {' '.join(translated)}", proof.polish(translated), used)
+    elif rule == "rup":
+        terms = words[: words.index(";")]
+        new = log.derive(f"rup {' '.join(terms)} ;", proof.constraint(terms))
+    elif rule == "red":
+        new = _definition(log, words)
+    elif rule == "soli":
+        true = {int(x[1:]) for x in words if x[0] == "x"}
+        n = sum(a for a, variable in proof.objective if variable in true)
+        better = normal(((-a, variable) for a, variable in proof.objective), 1 - n)
+        new = log.derive(f"less {n}", better)
+    else:
+        raise NotElaborated(f"a step {rule!r}")
+    propagation.add(new, proof.known[new])
+    return None if propagation.conflict is None else 0
 
 
 def _definition(log: _Log, words: list[str]) -> int:

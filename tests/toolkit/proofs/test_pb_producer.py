@@ -87,6 +87,10 @@ def test_a_new_variable_is_kept_where_it_matters():
         [*LOG, "unknown", *END],
         [*LOG, "red 1 x1 >= 1 ; x1 1", *END],
         [*LOG, "red 1 x4 >= 1 ; x4 1", *END],
+        [*LOG, "pol 1 2"],
+        [*LOG, "pol 1 999 +"],
+        [*LOG, "rup +1 x"],
+        [*LOG, "c"],
     ],
 )
 def test_a_log_that_proves_nothing_is_refused(log):
