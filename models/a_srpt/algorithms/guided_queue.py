@@ -6,7 +6,8 @@ passes over a heavy job whose place would be too slow, as long as its delay last
 Jobs that were passed over are not touched again by every scan; what it decides is the same. Most
 would do with one server, and no division over several is fast enough for them: they are kept by
 size and looked at when a server has room. To the others, too, jobs of one size are offered the same
-place, and who has turned one down turns it down again (`declined`).
+place, and who has turned one down turns it down again (`declined`). Nor is a place worth a look as
+long as its largest server has fewer free GPUs than any fast enough division of a job needs.
 """
 
 from __future__ import annotations
