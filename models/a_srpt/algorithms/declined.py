@@ -22,17 +22,28 @@ class Waiting:
     _entries: list[Entry] = field(default_factory=list)
     _members: set[Entry] = field(default_factory=set)
     _joined: list[Entry] = field(default_factory=list)
+    #: How many jobs need so many free GPUs on some server.
+    _needs: dict[int, int] = field(default_factory=dict)
     #: By place: those not asked about it, sorted, and how many had joined when that was noted.
     _unasked: dict[Place, tuple[list[Entry], int]] = field(default_factory=dict)
 
-    def join(self, entry: Entry) -> None:
-        """Add a job."""
+    @property
+    def least(self) -> int:
+        """Free GPUs on some server, without which all jobs turn down any place."""
+        return min(self._needs)
+
+    def join(self, entry: Entry, needs: int) -> None:
+        """Add a job that turns down any place unless some server has so many free GPUs."""
+        self._needs[needs] = self._needs.get(needs, 0) + 1
         insort(self._entries, entry)
         self._members.add(entry)
         self._joined.append(entry)
 
-    def leave(self, entry: Entry) -> None:
+    def leave(self, entry: Entry, needs: int) -> None:
         """Take a job away."""
+        self._needs[needs] -= 1
+        if not self._needs[needs]:
+            del self._needs[needs]
         del self._entries[bisect_left(self._entries, entry)]
         self._members.discard(entry)
 

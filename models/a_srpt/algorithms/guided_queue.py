@@ -6,14 +6,14 @@ passes over a heavy job whose place would be too slow, as long as its delay last
 Jobs that were passed over are not touched again by every scan; what it decides is the same. Most
 would do with one server, and no division over several is fast enough for them: they are kept by
 size and looked at when a server has room. To the others, too, jobs of one size are offered the same
-place, and who has turned one down turns it down again (`declined`).
+place, and who has turned one down turns it down again (`declined`). Nor is a place worth a look as
+long as its largest server has fewer free GPUs than any fast enough division of a job needs.
 """
 
 from __future__ import annotations
 
 import heapq
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator
 from fractions import Fraction
 
 from ..instance import ASrptInstance
@@ -50,6 +50,8 @@ class GuidedQueue:
         #: Passed over: by GPUs those that wait for a server, sorted; by GPUs and weight the others.
         self._for_one_server: dict[int, list[_Entry]] = {}
         self._for_better: dict[tuple[int, bool], Waiting] = {}
+        #: By job type, `_least_room`.
+        self._room: dict[int, int] = {}
         #: End of delay of each job in the queue; and these with the jobs, as a heap.
         self._until: dict[int, int] = {}
         self._expiries: list[tuple[int, int | Fraction, int]] = []
@@ -70,7 +72,7 @@ class GuidedQueue:
         gpus, free = self._cluster.gpus, self._cluster.free
         last: _Entry = (-1, -1)
         while True:
-            entry = min(self._candidates(last), default=None)
+            entry = self._next(last)
             if entry is None or gpus[entry[1]] > free.total:
                 break
             job = entry[1]
@@ -88,26 +90,31 @@ class GuidedQueue:
             elif not self._needs_one_server(job):
                 self._group(job).decline(self._cluster.capacities(job), entry)
 
-    def _candidates(self, last: _Entry) -> Iterator[_Entry]:
-        """Yield the first jobs that are fresh, or passed over and may start or end the scan.
+    def _next(self, last: _Entry) -> _Entry | None:
+        """Return the first job that is fresh, or was passed over and may start or end the scan.
 
         The scan has come to `last`: jobs before it that wait have been passed over.
         """
         free = self._cluster.free
         most, total = free.most, free.total
-        if self._fresh:
-            yield self._fresh[0]
+        first = self._fresh[0] if self._fresh else None
         for size, waits in self._for_one_server.items():
             if size <= most or size > total:
-                following = bisect_right(waits, last)
-                if following < len(waits):
-                    yield waits[following]
+                at = bisect_right(waits, last)
+                if at < len(waits) and (first is None or waits[at] < first):
+                    first = waits[at]
         for (size, _), group in self._for_better.items():
             entry = group.following(last)
-            if entry is not None and size <= total:
+            # Where even that one comes later, it need not be known which of the group is next.
+            if entry is None or (first is not None and entry > first):
+                continue
+            if size <= total:
+                if most < group.least:
+                    continue
                 entry = group.unasked(self._cluster.capacities(entry[1]), last)
-            if entry is not None:
-                yield entry
+            if entry is not None and (first is None or entry < first):
+                first = entry
+        return first
 
     def _group(self, job: int) -> Waiting:
         """Return the jobs that are offered the same places as a job."""
@@ -120,7 +127,7 @@ class GuidedQueue:
         if self._needs_one_server(job):
             insort(self._for_one_server.setdefault(self._cluster.gpus[job], []), entry)
         else:
-            self._group(job).join(entry)
+            self._group(job).join(entry, self._least_room(job))
 
     def _leave(self, entry: _Entry) -> None:
         """Take a job from those passed over."""
@@ -129,7 +136,7 @@ class GuidedQueue:
             waits = self._for_one_server[self._cluster.gpus[job]]
             del waits[bisect_left(waits, entry)]
         else:
-            self._group(job).leave(entry)
+            self._group(job).leave(entry, self._least_room(job))
 
     def _start(self, job: int, now: int) -> bool:
         """Start a job that fits, unless it waits for a better place."""
@@ -141,7 +148,8 @@ class GuidedQueue:
 
     def _declines(self, job: int) -> bool:
         """Return True if a delayed job that fits would rather wait than take its place."""
-        if self._cluster.free.most < self._cluster.gpus[job] and self._needs_one_server(job):
+        most = self._cluster.free.most
+        if most < self._cluster.gpus[job] and most < self._least_room(job):
             return True
         return self._too_slow(job, self._cluster.offer(job).units)
 
@@ -154,6 +162,17 @@ class GuidedQueue:
         if self._cluster.gpus[job] > self._largest or not self._cluster.is_heavy(job):
             return False
         return self._too_slow(job, self._cluster.mapper.split_floor(self._jobs[job].job_type))
+
+    def _least_room(self, job: int) -> int:
+        """Return how many free GPUs some server has to have for a delayed job to be divided."""
+        job_type = self._jobs[job].job_type
+        least = self._room.get(job_type)
+        if least is None:
+            mapper = self._cluster.mapper
+            rooms = range(1, self._largest + 1)
+            fast = (c for c in rooms if not self._too_slow(job, mapper.floor_among(job_type, c)))
+            least = self._room[job_type] = next(fast, self._largest + 1)
+        return least
 
     def _end_delays(self, now: int) -> None:
         """Let jobs whose delay has ended take any place: they are looked at by the next scan."""

@@ -2,6 +2,7 @@
 
 - `decomposition`: the pool first, then its servers, then both together.
 - `pool_program`: the pool relaxation by prices and a program over the starts that they leave.
+- `pool_states`: the same by dynamic programming over time, where these are few.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -12,7 +13,7 @@ METHODS = (
     Method(
         name="decomposition",
         kind="exact",
-        summary="the pool by prices and its program, servers for its starts, then model B",
+        summary="the pool by prices and states of time, servers for its starts, then model B",
         reference="4.5 (reconstructed)",
         run=part("decomposition:decomposition"),
         parameters={"annealings": 3},

@@ -4,7 +4,8 @@ r"""The exact method for (F): the pool first, its servers next, both together on
 1. Prices of the pool's linear program: a certificate, and later the starts that a better schedule
    may have (`pool_program`).
 2. A schedule of the pool by annealing; servers for its starts, or else serial schedules.
-3. The program (5) over these starts: the pool's optimum :math:`Z_P`, a bound on (F).
+3. Dynamic programming over the states of time that these starts leave (`pool_states`), or, if there
+   are too many, the program (5) over the starts: the pool's optimum :math:`Z_P`, a bound on (F).
 4. Servers for its starts that keep all jobs at their shortest durations. If there are such, the
    schedule is optimal.
 5. Otherwise model B in CP-SAT, with the rows of (5): is there a schedule of cost :math:`Z_P`? Of
@@ -42,6 +43,7 @@ from ..subproblems.pool_search import pool_schedule
 from ..subproblems.serial_schedule import Schedule, first_schedule, serial_schedule
 from ..subproblems.server_assignment import servers_for
 from .pool_program import better_starts, price_ticks, solve_program
+from .pool_states import improved_by_states
 
 #: More jobs than this, or configurations of a job, and the search does not begin.
 MOST_JOBS, MOST_CONFIGURATIONS = 400, 2000
@@ -118,9 +120,7 @@ class _Decomposition:
                 self._place(starts)
             if self.search.over:
                 return
-            self.step = "program"
-            with clock.phase("program"):
-                better = self._improve_pool(prices, value)
+            better = self._improve_pool(prices, value)
             if better is not None and not self.search.over:
                 self._place(better)
         if self.search.over:
@@ -194,12 +194,17 @@ class _Decomposition:
 
     def _improve_pool(self, prices: Floats, value: int) -> Ints | None:
         """Solve the pool; return its optimal starts if they are better than a known value."""
+        clock = self.search.clock
+        self.step = "states"
+        with clock.phase("states"):
+            bound, best = improved_by_states(self.pool, prices, value, clock)
+            self._prove(bound)
+        if bound == value or best is not None:
+            return best
+        self.step = "program"
         left = better_starts(self.pool, prices, value)
-        if left.none_better:
-            self._prove(value)
-            return None
-        limits = self.search.clock.limits()
-        solved, best = solve_program(self.pool, left.allowed, limits, seed_of(self.rng))
+        with clock.phase("program"):
+            solved, best = solve_program(self.pool, left.allowed, clock.limits(), seed_of(self.rng))
         found = value
         if best is not None:
             found = min(value, int(self.pool.weight @ (best + self.pool.duration)))

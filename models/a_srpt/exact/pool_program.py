@@ -48,10 +48,19 @@ class Starts:
     allowed : array of bool, shape (jobs, ticks)
     bound : Fraction
         Of the prices, times the weight scale.
+    above : array of int, shape (jobs, ticks)
+        Cost of a start above that of the job's cheapest, in parts of the objective's unit.
+    prices : array of int, shape (ticks,)
+        Of a GPU-tick, in the same parts.
+    spare : int
+        What such a schedule may cost above the bound, in these parts.
     """
 
     allowed: Bools
     bound: Fraction
+    above: Ints
+    prices: Ints
+    spare: int
 
     @property
     def none_better(self) -> bool:
@@ -129,8 +138,10 @@ def better_starts(pool: Pool, prices: Floats, value: int) -> Starts:
     least = released.min(axis=1)
     bound = int(least.sum()) - pool.total_gpus * int(paid[-1])
     step = int(np.gcd.reduce(w))
-    limit = denominator * (value - step) - bound
-    return Starts(possible & (cost - least[:, None] <= limit), Fraction(bound, denominator))
+    most = denominator * ((value - 1) // step * step) - bound
+    above = cost - least[:, None]
+    allowed = possible & (above <= most)
+    return Starts(allowed, Fraction(bound, denominator), above, whole[1:], most)
 
 
 def solve_program(
@@ -159,7 +170,7 @@ class _Program:
     def __init__(self, pool: Pool, allowed: Bools):
         self.pool = pool
         ticks = allowed.shape[1]
-        self.classes = _classes(pool)
+        self.classes = classes(pool)
         union = np.array([allowed[jobs].any(axis=0) for jobs in self.classes])
         self.of_class, self.tick = (x.astype(np.int64) for x in np.nonzero(union))
         first = np.array([jobs[0] for jobs in self.classes])
@@ -178,8 +189,8 @@ class _Program:
         at = self.tick[repeated] + since
         rows = int(max(at.max() + 1, ticks))
         used = csr_array((gpus[repeated].astype(np.float64), (at, repeated)), shape=(rows, n))
-        most = np.asarray(used.sum(axis=1)).reshape(-1)
-        used = used[np.flatnonzero(most > pool.total_gpus)]
+        at_once = np.minimum(counts[self.of_class], pool.total_gpus // gpus)
+        used = used[np.flatnonzero(used @ at_once > pool.total_gpus)]
         early, early_most = self._releases(n)
         blocks = [one, used, early]
         matrix = csr_array(vstack([b for b in blocks if b.shape[0]], format="csr"))
@@ -187,7 +198,7 @@ class _Program:
         self.form = StandardForm(
             columns=[None] * n,
             col_lower=np.zeros(n),
-            col_upper=np.minimum(counts[self.of_class], pool.total_gpus // gpus),
+            col_upper=at_once,
             integer=np.ones(n, dtype=np.bool_),
             c=(pool.weight[jobs] * (self.tick + duration)).astype(np.float64),
             offset=0.0,
@@ -228,7 +239,7 @@ class _Program:
         return starts
 
 
-def _classes(pool: Pool) -> list[list[int]]:
+def classes(pool: Pool) -> list[list[int]]:
     """Return the jobs by (g, d, w), each class by release."""
     classes: dict[tuple[int, int, int], list[int]] = {}
     for j in np.argsort(pool.release, kind="stable").tolist():

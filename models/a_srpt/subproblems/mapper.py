@@ -88,6 +88,13 @@ class Mapper:
             floor = self._split[job_type] = split_floor(self._times[job_type])
         return floor
 
+    def floor_among(self, job_type: int, most: int) -> int:
+        """Return a lower bound on the time of any mapping onto servers with so many free GPUs.
+
+        No server alone has room for the job.
+        """
+        return max(floor_among(self._times[job_type], most), self.split_floor(job_type))
+
     def _graph(self, job_type: int) -> JobGraph:
         graph = self._graphs.get(job_type)
         if graph is None:
@@ -117,6 +124,25 @@ def split_floor(times: MappingTimes) -> int:
         for s in range(len(together) - 1)
     )
     return min((*rings, *cuts), default=slowest + ring)
+
+
+def floor_among(times: MappingTimes, most: int) -> int:
+    """Return a lower bound on the time of a mapping onto servers of at most so many GPUs, in units.
+
+    A larger stage is split, and beside a replica there is room for one less of its neighbours.
+    """
+    k = (0, *times.replicas, 0)
+    slowest = ring = 0
+    for s, replicas in enumerate(times.replicas):
+        stage, room = times.alone[s], most - 1
+        neighbours = (times.saved_left[s], k[s]), (times.saved_right[s], k[s + 2])
+        for saved, beside in sorted(neighbours, reverse=True):
+            stage -= saved * min(beside, room)
+            room -= min(beside, room)
+        slowest = max(slowest, stage)
+        whole = replicas <= most
+        ring = max(ring, times.ring_whole[s] if whole else times.ring_split[s])
+    return slowest + ring
 
 
 def graph_of(job_type: JobType) -> JobGraph:

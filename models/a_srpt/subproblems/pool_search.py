@@ -38,25 +38,49 @@ class Decoder:
         horizon = max(self.release) + sum(self.ticks) + max(self.ticks)
         self.everywhere: int = (1 << horizon) - 1
         self.digits: range = range(self.capacity.bit_length() + 1)
+        self.lowest: int = sum(
+            w * (r + d) for w, r, d in zip(self.weight, self.release, self.ticks, strict=True)
+        )
 
     def starts(self, order: Sequence[int]) -> tuple[int, list[int]]:
         """Return the weighted sum of completions, times the weight scale, and the starts."""
-        used = [0 for _ in self.digits]
-        total = 0
         starts = [0] * len(order)
+        waited = self.place(order, self.nothing(), starts, math.inf)
+        return self.lowest + int(waited), starts
+
+    def nothing(self) -> list[int]:
+        """Return the GPUs in use before any job is placed."""
+        return [0 for _ in self.digits]
+
+    def place(self, order: Sequence[int], used: list[int], starts: list[int], most: float) -> float:
+        """Let jobs start as early as they fit; return the weighted sum of what they wait.
+
+        Parameters
+        ----------
+        order : sequence of int
+        used : list of int
+            GPUs in use; the jobs are added.
+        starts : list of int
+            Where the starts of these jobs are put.
+        most : float
+            A sum above this is returned as infinite, as soon as it is known.
+        """
+        waited = 0
         for j in order:
-            ticks = self.ticks[j]
-            free = self._free(used, self.capacity - self.gpus[j]) >> self.release[j]
+            ticks, release = self.ticks[j], self.release[j]
+            free = self._free(used, self.capacity - self.gpus[j]) >> release
             run = 1
             while run < ticks:
                 step = min(run, ticks - run)
                 free &= free >> step
                 run += step
-            start = self.release[j] + (free & -free).bit_length() - 1
-            starts[j] = start
-            total += self.weight[j] * (start + ticks)
-            self._add(used, self.gpus[j], ((1 << ticks) - 1) << start)
-        return total, starts
+            wait = (free & -free).bit_length() - 1
+            waited += self.weight[j] * wait
+            if waited > most:
+                return math.inf
+            starts[j] = release + wait
+            self.add(used, j, starts[j])
+        return waited
 
     def _free(self, used: list[int], most: int) -> int:
         """Return the ticks in which no more than `most` GPUs are in use."""
@@ -69,12 +93,16 @@ class Decoder:
                 equal &= ~used[k]
         return self.everywhere & ~above
 
-    def _add(self, used: list[int], gpus: int, window: int) -> None:
-        carry = 0
-        for k in self.digits:
-            digit, added = used[k], window if gpus >> k & 1 else 0
+    def add(self, used: list[int], j: int, start: int) -> None:
+        """Add a job to the GPUs in use."""
+        window = ((1 << self.ticks[j]) - 1) << start
+        gpus, carry, k = self.gpus[j], 0, 0
+        while gpus or carry:
+            digit, added = used[k], window if gpus & 1 else 0
             used[k] = digit ^ added ^ carry
             carry = digit & added | carry & (digit ^ added)
+            gpus >>= 1
+            k += 1
 
 
 def pool_schedule(
@@ -98,12 +126,11 @@ def pool_schedule(
     """
     decoder = Decoder(pool)
     value, order = min((decoder.starts(order)[0], order) for order in _first_orders(pool))
-    lowest = int((pool.weight * (pool.release + pool.duration)).sum())
-    best = _Best(value, order, max(bound, lowest))
+    best = _Best(value, order, max(bound, decoder.lowest))
     steps = min(LONGEST_ANNEALING, STEPS_A_JOB * len(order))
     for _ in range(annealings if len(order) > 1 else 0):
         if not best.closed and not clock.expired:
-            _anneal(decoder, order, steps, value - lowest, rng, clock, best)
+            _anneal(decoder, order, steps, value - decoder.lowest, rng, clock, best)
     value, starts = decoder.starts(best.order)
     return value, np.array(starts, dtype=np.int64)
 
@@ -131,6 +158,61 @@ def _first_orders(pool: Pool) -> list[list[int]]:
     return [np.argsort(key, kind="stable").tolist() for key in keys]
 
 
+class _Placed:
+    """The jobs of an order in their places, and the GPUs in use before each job of it.
+
+    The latter are found when they are first asked for, from those of an earlier job.
+    """
+
+    def __init__(self, decoder: Decoder, order: list[int]):
+        self.decoder, self.order = decoder, order
+        value, self.starts = decoder.starts(order)
+        self.waited: float = value - decoder.lowest
+        self._used: list[list[int]] = [decoder.nothing()]
+
+    def changed(
+        self, order: list[int], first: int, last: int, most: float
+    ) -> tuple[float, list[int]]:
+        """Return what the jobs wait in an order that differs between two places, and the starts.
+
+        If they wait more than `most`, it is infinite. Where the jobs up to the second place use
+        the GPUs as they did before, the others start as they did.
+        """
+        decoder, starts = self.decoder, list(self.starts)
+        used = list(self._used_before(first))
+        waited: float = self._wait(order[:first])
+        waited += decoder.place(order[first:last], used, starts, most - waited)
+        if waited < math.inf:
+            if used == self._used_before(last):
+                waited += self._wait(order[last:])
+            else:
+                waited += decoder.place(order[last:], used, starts, most - waited)
+        return waited if waited <= most else math.inf, starts
+
+    def _wait(self, jobs: list[int]) -> int:
+        weight, release, starts = self.decoder.weight, self.decoder.release, self.starts
+        return sum([weight[j] * (starts[j] - release[j]) for j in jobs])
+
+    def _used_before(self, k: int) -> list[int]:
+        """Return the GPUs in use by the first k jobs of the order."""
+        while len(self._used) <= k:
+            j = self.order[len(self._used) - 1]
+            used = list(self._used[-1])
+            self.decoder.add(used, j, self.starts[j])
+            self._used.append(used)
+        return self._used[k]
+
+    def move_to(self, changed: list[int], starts: list[int], waited: float) -> None:
+        """Take the starts of a changed order; in the order of starts, equal schedules are equal."""
+        order = sorted(changed, key=starts.__getitem__)
+        known = len(self._used) - 1
+        for k, (j, before) in enumerate(zip(order[:known], self.order, strict=False)):
+            if j != before or starts[j] != self.starts[j]:
+                del self._used[k + 1 :]
+                break
+        self.order, self.starts, self.waited = order, starts, waited
+
+
 def _anneal(
     decoder: Decoder,
     order: list[int],
@@ -142,28 +224,28 @@ def _anneal(
 ) -> None:
     """Anneal from an order; `spread`, by which it is above B0, is the unit of temperatures."""
     n = len(order)
-    value, _ = decoder.starts(order)
+    placed = _Placed(decoder, order)
     cooling = np.exp(np.linspace(math.log(HOT), math.log(COLD), steps))
     draws = rng.random((steps, 4))
-    for temperature, (kind, first, second, luck) in zip(
-        (spread * cooling).tolist(), draws.tolist(), strict=True
-    ):
+    # A schedule that waits this much longer than the last is just taken.
+    longer = (-spread * cooling * np.log(1.0 - draws[:, 3])).tolist()
+    for more, (kind, first, second, _) in zip(longer, draws.tolist(), strict=True):
         a = int(first * n)
         b = int(second * n) if kind < FAR else a + int((2 * second - 1) * (NEAR + 1))
         if not 0 <= b < n or a == b:
             continue
         if clock.expired:
             return
-        changed = list(order)
+        changed = list(placed.order)
         if kind < FAR / 2 or kind > (1 + FAR) / 2:
             changed.insert(b, changed.pop(a))
         else:
             changed[a], changed[b] = changed[b], changed[a]
-        new, starts = decoder.starts(changed)
-        if new <= value or luck < math.exp((value - new) / temperature):
-            # In the order of starts, equal schedules are equal orders.
-            value, order = new, sorted(changed, key=starts.__getitem__)
+        waited, starts = placed.changed(changed, min(a, b), max(a, b) + 1, placed.waited + more)
+        if waited < math.inf:
+            placed.move_to(changed, starts, waited)
+            value = decoder.lowest + int(waited)
             if value < best.value:
-                best.value, best.order = value, order
+                best.value, best.order = value, placed.order
                 if best.closed:
                     return
