@@ -5,8 +5,8 @@
 3. The cluster follows the plan. A job that it would scatter waits for a better place, for at most a
    multiple of the time that scattering costs; nothing else overtakes.
 
-The best of several orders and waits is returned. The plan comes within a percent or two of the
-bound, so that at thousands of jobs this closes most of the gap between schedules and bounds.
+4. From the order of starts of the best of several orders and waits, annealing looks for a better
+   order (`subproblems.order_annealing`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
 
@@ -29,9 +30,12 @@ from ..instance import ASrptInstance
 from ..relaxations import pool_of
 from ..subproblems.cluster import Cluster
 from ..subproblems.mapper import Mapper
+from ..subproblems.order_annealing import OrderAnnealing
 
 #: Orders: by the cheapest start and this part of the duration. Waits: multiples of what they save.
 ORDERS, WAITS = (0.0, 0.25, 1.0), (1.0, 3.0, 0.0)
+#: Most steps of annealing, times jobs, times servers with this many more.
+MOST_WORK, MORE_SERVERS = 2 * 10**10, 32
 
 
 def price_guided(
@@ -41,6 +45,7 @@ def price_guided(
     *,
     intervals: int = 256,
     mapping: str = "best_of",
+    steps: int = 200_000,
 ) -> MethodOutcome:
     """Return a schedule in the order of prices, and the bound that the prices prove.
 
@@ -54,6 +59,8 @@ def price_guided(
         Most intervals of the prices.
     mapping : str
         Rule of `subproblems.mapper.MAPPINGS`.
+    steps : int, default 200,000
+        Steps of annealing; fewer where there are very many jobs.
     """
     clock = Clock(limits)
     pool = pool_of(instance)
@@ -74,15 +81,32 @@ def price_guided(
                     best, value = cluster, found
                     trace.append(TracePoint(clock.elapsed_s, value, None))
     assert best is not None
+    solution = best.solution()
+    with clock.phase("annealing"):
+        lists = OrderAnnealing(instance, mapper)
+        size = len(instance.jobs) * (instance.num_servers + MORE_SERVERS)
+        order = np.array([job.job for job in solution.jobs], dtype=np.int64)
+        whole, order = lists.anneal(order, min(steps, MOST_WORK // size), rng, clock)
+        found = Fraction(whole, instance.weight_scale)
+        if found < value:
+            value, solution = found, lists.solution(order)
+            trace.append(TracePoint(clock.elapsed_s, value, None))
     proof = step_proof(Prices, pool, times, prices)
     return MethodOutcome(
-        solution=best.solution(),
+        solution=solution,
         claimed_objective=value,
         certificate=ASrptCertificate(proof=proof, attainable=True),
         limit_hit="time_s" if clock.expired else None,
         trace=tuple(trace),
         phases_s=clock.phases_s,
+        notes=slow_note(),
     )
+
+
+def prepare(instance: ASrptInstance) -> None:
+    """Compile the loops of annealing, by one step."""
+    lists = OrderAnnealing(instance, Mapper(instance, "best_of"))
+    lists.anneal(np.arange(len(instance.jobs)), 1, np.random.default_rng(0), Clock())
 
 
 def followed(
