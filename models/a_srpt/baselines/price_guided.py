@@ -5,13 +5,14 @@
 3. The cluster follows the plan. A job that it would scatter waits for a better place, for at most a
    multiple of the time that scattering costs; nothing else overtakes.
 
-4. From the order of starts of the best of several orders and waits, annealing looks for a better
-   order (`subproblems.order_annealing`).
+4. The best of several plans is annealed in the pool, and its order then on the servers
+   (`subproblems.order_annealing`).
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -26,16 +27,18 @@ from ..bounds.list_schedule import listed
 from ..bounds.outcome import step_proof
 from ..bounds.price import good_prices
 from ..certificate import ASrptCertificate, Prices
-from ..instance import ASrptInstance
-from ..relaxations import pool_of
+from ..instance import ASrptInstance, ASrptSolution
+from ..relaxations import Pool, pool_of
 from ..subproblems.cluster import Cluster
 from ..subproblems.mapper import Mapper
-from ..subproblems.order_annealing import OrderAnnealing
+from ..subproblems.order_annealing import ServerLists, pool_lists
 
 #: Orders: by the cheapest start and this part of the duration. Waits: multiples of what they save.
 ORDERS, WAITS = (0.0, 0.25, 1.0), (1.0, 3.0, 0.0)
 #: Most steps of annealing, times jobs, times servers with this many more.
 MOST_WORK, MORE_SERVERS = 2 * 10**10, 32
+#: First temperatures in the pool and on the servers, as parts of the mean wait.
+HOT_POOL, HOT_SERVERS = 0.1, 0.03
 
 
 def price_guided(
@@ -43,7 +46,7 @@ def price_guided(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    intervals: int = 256,
+    intervals: int = 512,
     mapping: str = "best_of",
     steps: int = 200_000,
 ) -> MethodOutcome:
@@ -55,12 +58,13 @@ def price_guided(
     limits : Limits
         `time_s` ends the search for better prices and schedules; a first schedule is always made.
     rng : numpy.random.Generator
-    intervals : int, default 256
+    intervals : int, default 512
         Most intervals of the prices.
     mapping : str
         Rule of `subproblems.mapper.MAPPINGS`.
     steps : int, default 200,000
-        Steps of annealing; fewer where there are very many jobs.
+        Steps of annealing on the servers, and half as many in the pool; fewer where there are
+        very many jobs.
     """
     clock = Clock(limits)
     pool = pool_of(instance)
@@ -69,10 +73,11 @@ def price_guided(
     mapper = Mapper(instance, mapping)
     best: Cluster | None = None
     value = Fraction(0)
-    trace = []
+    trace, plans = [], []
     with clock.phase("schedules"):
         for part in ORDERS:
             plan = listed(pool, cheapest + part * pool.duration)
+            plans.append(plan)
             for wait in WAITS:
                 if best is not None and clock.expired:
                     break
@@ -83,13 +88,9 @@ def price_guided(
     assert best is not None
     solution = best.solution()
     with clock.phase("annealing"):
-        lists = OrderAnnealing(instance, mapper)
-        size = len(instance.jobs) * (instance.num_servers + MORE_SERVERS)
-        order = np.array([job.job for job in solution.jobs], dtype=np.int64)
-        whole, order = lists.anneal(order, min(steps, MOST_WORK // size), rng, clock)
-        found = Fraction(whole, instance.weight_scale)
-        if found < value:
-            value, solution = found, lists.solution(order)
+        whole, annealed = _annealed(instance, pool, plans, solution, mapper, steps, rng, clock)
+        if (found := Fraction(whole, instance.weight_scale)) < value:
+            value, solution = found, annealed
             trace.append(TracePoint(clock.elapsed_s, value, None))
     proof = step_proof(Prices, pool, times, prices)
     return MethodOutcome(
@@ -103,10 +104,38 @@ def price_guided(
     )
 
 
+def _annealed(
+    instance: ASrptInstance,
+    pool: Pool,
+    plans: Sequence[Floats],
+    schedule: ASrptSolution,
+    mapper: Mapper,
+    steps: int,
+    rng: np.random.Generator,
+    clock: Clock,
+) -> tuple[int, ASrptSolution]:
+    """Return the value, times the weight scale, and the schedule of the best list found.
+
+    The best of some plans is annealed in the pool; its list, or that of a schedule on the servers
+    if it is better there, is annealed on the servers.
+    """
+    n = len(instance.jobs)
+    of_pool, of_servers = pool_lists(pool), ServerLists(instance, mapper)
+    order = min((np.argsort(plan, kind="stable") for plan in plans), key=of_pool.value)
+    most = min(steps, MOST_WORK // (n * (1 + MORE_SERVERS))) // 2
+    _, order = of_pool.anneal(order, most, HOT_POOL, rng, clock)
+    by_start = sorted(schedule.jobs, key=lambda job: job.start_microtick)
+    scheduled = np.array([job.job for job in by_start], dtype=np.int64)
+    order = min((order, scheduled), key=of_servers.value)
+    most = min(steps, MOST_WORK // (n * (instance.num_servers + MORE_SERVERS)))
+    value, order = of_servers.anneal(order, most, HOT_SERVERS, rng, clock)
+    return value, of_servers.solution(order)
+
+
 def prepare(instance: ASrptInstance) -> None:
     """Compile the loops of annealing, by one step."""
-    lists = OrderAnnealing(instance, Mapper(instance, "best_of"))
-    lists.anneal(np.arange(len(instance.jobs)), 1, np.random.default_rng(0), Clock())
+    lists, order = pool_lists(pool_of(instance)), np.arange(len(instance.jobs))
+    lists.anneal(order, 1, HOT_POOL, np.random.default_rng(0), Clock())
 
 
 def followed(

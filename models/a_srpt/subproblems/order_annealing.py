@@ -1,8 +1,8 @@
-r"""Annealing over the order of a list schedule on the servers (ours).
+r"""Annealing over the order of a list schedule, in the pool or on the servers (ours).
 
 Jobs start in the order of a list, none before the job ahead of it: the first job of the list that
 is left starts at the earliest tick at which its servers have room. Every schedule of the pool is
-the one of its starts' order, so no other freedom is lost there. On the servers, every job is mapped
+the one of its starts' order, so nothing is lost there. On the servers, every job is mapped
 as on the empty cluster, so that it runs at its fastest: its *parts* are the GPUs of that mapping on
 each server. The largest part is placed first, each on the server with enough free GPUs that is kept
 busy for the fewest ticks more (ties: that with fewest free GPUs). Long jobs of few GPUs so come
@@ -24,11 +24,11 @@ from gadgetopt.numbers.compiled import compiled
 from gadgetopt.search.clock import Clock
 
 from ..instance import ASrptInstance, ASrptSolution, ScheduledJob
-from .heavy_edge import LocalPlacement
+from ..relaxations import Pool
 from .mapper import Mapper, on_servers
 
-#: First temperature, as a part of the mean weighted wait of a job, and the last as a part of it.
-HOT, COLD = 0.1, 1 / 300
+#: Last temperature, as a part of the first.
+COLD = 1 / 300
 #: Part of the moves that go anywhere; the others go at most this far in the list.
 FAR, NEAR = 0.25, 10
 #: Steps between two looks at the clock.
@@ -38,8 +38,79 @@ CHUNK = 500
 _Jobs = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
 
 
-class OrderAnnealing:
-    """Lists of the jobs of an instance, and their schedules.
+class Lists:
+    """Lists of jobs, and their schedules.
+
+    Parameters
+    ----------
+    release, ticks, weight : array of int, shape (jobs,)
+    parts : sequence of sequence of int
+        GPUs of every job on the servers that it needs, most first.
+    capacities : sequence of int
+        GPUs of the servers.
+    """
+
+    def __init__(
+        self,
+        release: Ints,
+        ticks: Ints,
+        weight: Ints,
+        parts: Sequence[Sequence[int]],
+        capacities: Sequence[int],
+    ):
+        self.first_part: Ints = np.cumsum([0, *map(len, parts)]).astype(np.int64)
+        every = np.array([gpus for of_job in parts for gpus in of_job], dtype=np.int64)
+        servers = np.array(capacities, dtype=np.int64)
+        self._jobs: _Jobs = (release, ticks, weight, self.first_part, every, servers)
+
+    def value(self, order: Ints) -> int:
+        """Return the weighted sum of completions of a list."""
+        return self.decoded(order)[0]
+
+    def decoded(self, order: Ints) -> tuple[int, list[int], list[int]]:
+        """Return the value of a list, its starts in ticks, and the server of every part."""
+        starts, servers = np.zeros_like(order), np.zeros_like(self._jobs[4])
+        value = _decode(self._jobs, order, starts, servers)
+        return int(value), starts.tolist(), servers.tolist()
+
+    def anneal(
+        self, order: Ints, steps: int, hot: float, rng: np.random.Generator, clock: Clock
+    ) -> tuple[int, Ints]:
+        """Return the best value found from a list on, and its list.
+
+        Parameters
+        ----------
+        order : array of int, shape (jobs,)
+        steps : int
+        hot : float
+            First temperature, as a part of the mean weighted wait of a job.
+        rng : numpy.random.Generator
+        clock : Clock
+        """
+        n, (release, ticks, weight) = len(order), self._jobs[:3]
+        current, best = order.copy(), order.copy()
+        least = value = self.value(order)
+        first = hot * (value - int((weight * (release + ticks)).sum())) / n
+        if first <= 0 or n < 2:
+            return least, best
+        for begin in range(0, steps, CHUNK):
+            if clock.expired:
+                break
+            count = min(CHUNK, steps - begin)
+            cooled = first * COLD ** (np.arange(begin, begin + count) / steps)
+            draws = rng.random((count, 4))
+            value, least = _anneal(self._jobs, current, best, value, least, cooled, draws)
+        return int(least), best
+
+
+def pool_lists(pool: Pool) -> Lists:
+    """Return the lists of the pool: one server with all GPUs."""
+    parts = pool.gpus[:, None].tolist()
+    return Lists(pool.release, pool.duration, pool.weight, parts, [pool.total_gpus])
+
+
+class ServerLists(Lists):
+    """Lists of the jobs of an instance on its servers; values are times the weight scale.
 
     Parameters
     ----------
@@ -48,78 +119,42 @@ class OrderAnnealing:
     """
 
     def __init__(self, instance: ASrptInstance, mapper: Mapper):
-        self._instance = instance
-        shapes = {t: _shape(instance, mapper, t) for t in {j.job_type for j in instance.jobs}}
-        self._placements = [shapes[job.job_type] for job in instance.jobs]
-        parts = [[sum(column) for column in columns] for columns, _ in self._placements]
-        ticks = [instance.ticks(j, units) for j, (_, units) in enumerate(self._placements)]
-        self._jobs: _Jobs = (
+        shapes = {t: _shape(mapper, t) for t in {job.job_type for job in instance.jobs}}
+        self._shapes = [shapes[job.job_type][0] for job in instance.jobs]
+        units = [shapes[job.job_type][1] for job in instance.jobs]
+        ticks = [instance.ticks(j, u) for j, u in enumerate(units)]
+        super().__init__(
             instance.release_ticks,
             np.array(ticks, dtype=np.int64),
             instance.whole_weights,
-            np.cumsum([0, *map(len, parts)]).astype(np.int64),
-            np.array([gpus for of_job in parts for gpus in of_job], dtype=np.int64),
-            np.array(instance.gpus_per_server, dtype=np.int64),
+            [[sum(column) for column in columns] for columns in self._shapes],
+            instance.gpus_per_server,
         )
-
-    def value(self, order: Ints) -> int:
-        """Return the weighted sum of completions, times the weight scale, of a list."""
-        return self._decoded(order)[0]
+        self._microticks = instance.total_gpus
 
     def solution(self, order: Ints) -> ASrptSolution:
         """Return the schedule of a list."""
-        _, starts, servers = self._decoded(order)
-        first, G = self._jobs[3].tolist(), self._instance.total_gpus
+        _, starts, servers = self.decoded(order)
+        first = self.first_part.tolist()
         return ASrptSolution(
             jobs=tuple(
                 ScheduledJob(
                     job=j,
-                    start_microtick=G * starts[j],
-                    placement=_placed(self._placements[j][0], servers[first[j] : first[j + 1]]),
+                    start_microtick=self._microticks * starts[j],
+                    placement=on_servers(
+                        tuple(zip(*self._shapes[j], strict=True)), servers[first[j] : first[j + 1]]
+                    ),
                 )
                 for j in order.tolist()
             )
         )
 
-    def anneal(
-        self, order: Ints, steps: int, rng: np.random.Generator, clock: Clock
-    ) -> tuple[int, Ints]:
-        """Return the best value found from a list on, times the weight scale, and its list."""
-        n, (release, ticks, weight) = len(order), self._jobs[:3]
-        current, best = order.copy(), order.copy()
-        least = value = self.value(order)
-        hot = HOT * (value - int((weight * (release + ticks)).sum())) / n
-        if hot <= 0 or n < 2:
-            return least, best
-        for begin in range(0, steps, CHUNK):
-            if clock.expired:
-                break
-            count = min(CHUNK, steps - begin)
-            cooled = hot * COLD ** (np.arange(begin, begin + count) / steps)
-            draws = rng.random((count, 4))
-            value, least = _anneal(self._jobs, current, best, value, least, cooled, draws)
-        return least, best
 
-    def _decoded(self, order: Ints) -> tuple[int, list[int], list[int]]:
-        starts, servers = np.zeros_like(order), np.zeros_like(self._jobs[4])
-        value = _decode(self._jobs, order, starts, servers)
-        return int(value), starts.tolist(), servers.tolist()
-
-
-def _shape(
-    instance: ASrptInstance, mapper: Mapper, job_type: int
-) -> tuple[list[tuple[int, ...]], int]:
+def _shape(mapper: Mapper, job_type: int) -> tuple[list[tuple[int, ...]], int]:
     """Return a type's replicas on each server of the empty cluster, most first, and its time."""
     placement, units = mapper.mapped_on_empty_cluster(job_type)
     columns = [column for column in zip(*placement, strict=True) if any(column)]
     return sorted(columns, key=sum, reverse=True), units
-
-
-def _placed(
-    columns: Sequence[tuple[int, ...]], servers: Sequence[int]
-) -> tuple[tuple[tuple[int, int], ...], ...]:
-    placement: LocalPlacement = tuple(zip(*columns, strict=True))
-    return on_servers(placement, servers)
 
 
 @compiled

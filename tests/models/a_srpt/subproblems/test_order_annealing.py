@@ -1,11 +1,13 @@
-"""List schedules on the servers: feasible, as the evaluator values them, and never worse in time."""
+"""List schedules on the servers: feasible, and worth what the evaluator says."""
 
 import numpy as np
 import pytest
+from gadgetopt.models.a_srpt.bounds.list_schedule import listed
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.models.a_srpt.generate.presets import low_load, quickstart
+from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.models.a_srpt.subproblems.mapper import Mapper
-from gadgetopt.models.a_srpt.subproblems.order_annealing import OrderAnnealing
+from gadgetopt.models.a_srpt.subproblems.order_annealing import ServerLists, pool_lists
 
 from gadgetopt.search.clock import Clock
 
@@ -17,7 +19,7 @@ def rng(seed=0):
 
 
 def lists_of(instance):
-    return OrderAnnealing(instance, Mapper(instance, "best_of"))
+    return ServerLists(instance, Mapper(instance, "best_of"))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -41,14 +43,22 @@ def test_servers_of_different_sizes_hold_all_parts():
 @pytest.mark.parametrize(("instance", "optimum"), [(H3, 13), (H4, 32)])
 def test_hand_checked_optima(instance, optimum):
     lists = lists_of(instance)
-    value, order = lists.anneal(np.arange(len(instance.jobs)), 300, rng(), Clock())
+    value, order = lists.anneal(np.arange(len(instance.jobs)), 300, 0.1, rng(), Clock())
     assert value == lists.value(order) == optimum
 
 
 def test_annealing_returns_the_best_list_it_met_and_repeats_itself():
     instance = low_load(rng(1), jobs=40)
     lists, start = lists_of(instance), np.argsort(instance.release_ticks, kind="stable")
-    value, order = lists.anneal(start, 1500, rng(), Clock())
-    again, same = lists.anneal(start, 1500, rng(), Clock())
+    value, order = lists.anneal(start, 1500, 0.1, rng(), Clock())
+    again, same = lists.anneal(start, 1500, 0.1, rng(), Clock())
     assert value == again == lists.value(order) <= lists.value(start)
     assert (order == same).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_in_the_order_of_its_starts_a_schedule_of_the_pool_gets_no_worse(seed):
+    pool = pool_of(small(rng(seed), jobs=15))
+    starts = listed(pool, rng(seed).random(15))
+    value = pool_lists(pool).value(np.argsort(starts, kind="stable"))
+    assert value <= int(pool.weight @ (starts + pool.duration))
