@@ -36,9 +36,9 @@ from ..subproblems.order_annealing import ServerLists, pool_lists
 #: Orders: by the cheapest start and this part of the duration. Waits: multiples of what they save.
 ORDERS, WAITS = (0.0, 0.25, 1.0), (1.0, 3.0, 0.0)
 #: Most steps of annealing, times jobs, times servers with this many more.
-MOST_WORK, MORE_SERVERS = 2 * 10**10, 32
+MOST_WORK, MORE_SERVERS = 10**10, 32
 #: First temperatures in the pool and on the servers, as parts of the mean wait.
-HOT_POOL, HOT_SERVERS = 0.1, 0.03
+HOT_POOL, HOT_SERVERS = 0.3, 0.03
 
 
 def price_guided(
@@ -48,7 +48,7 @@ def price_guided(
     *,
     intervals: int = 512,
     mapping: str = "best_of",
-    steps: int = 200_000,
+    steps: int = 80_000,
 ) -> MethodOutcome:
     """Return a schedule in the order of prices, and the bound that the prices prove.
 
@@ -62,9 +62,9 @@ def price_guided(
         Most intervals of the prices.
     mapping : str
         Rule of `subproblems.mapper.MAPPINGS`.
-    steps : int, default 200,000
-        Steps of annealing on the servers, and half as many in the pool; fewer where there are
-        very many jobs.
+    steps : int, default 80,000
+        Steps of annealing in the pool, and again on the servers; fewer where there are very
+        many jobs.
     """
     clock = Clock(limits)
     pool = pool_of(instance)
@@ -88,8 +88,8 @@ def price_guided(
     assert best is not None
     solution = best.solution()
     with clock.phase("annealing"):
-        whole, annealed = _annealed(instance, pool, plans, solution, mapper, steps, rng, clock)
-        if (found := Fraction(whole, instance.weight_scale)) < value:
+        found, annealed = _annealed(instance, pool, plans, mapper, steps, rng, clock)
+        if found < value:
             value, solution = found, annealed
             trace.append(TracePoint(clock.elapsed_s, value, None))
     proof = step_proof(Prices, pool, times, prices)
@@ -108,28 +108,34 @@ def _annealed(
     instance: ASrptInstance,
     pool: Pool,
     plans: Sequence[Floats],
-    schedule: ASrptSolution,
     mapper: Mapper,
     steps: int,
     rng: np.random.Generator,
     clock: Clock,
-) -> tuple[int, ASrptSolution]:
-    """Return the value, times the weight scale, and the schedule of the best list found.
+) -> tuple[Fraction, ASrptSolution]:
+    """Return the objective, in ticks, and the best schedule that annealing finds.
 
-    The best of some plans is annealed in the pool; its list, or that of a schedule on the servers
-    if it is better there, is annealed on the servers.
+    The best of some plans is annealed in the pool. Its list, or that of the starts of a cluster
+    that follows it, is annealed on the servers.
     """
     n = len(instance.jobs)
     of_pool, of_servers = pool_lists(pool), ServerLists(instance, mapper)
     order = min((np.argsort(plan, kind="stable") for plan in plans), key=of_pool.value)
-    most = min(steps, MOST_WORK // (n * (1 + MORE_SERVERS))) // 2
+    most = min(steps, MOST_WORK // (n * (1 + MORE_SERVERS)))
     _, order = of_pool.anneal(order, most, HOT_POOL, rng, clock)
-    by_start = sorted(schedule.jobs, key=lambda job: job.start_microtick)
-    scheduled = np.array([job.job for job in by_start], dtype=np.int64)
-    order = min((order, scheduled), key=of_servers.value)
+    plan = np.array(of_pool.decoded(order)[1], dtype=np.float64)
+    clusters = [followed(instance, plan, Fraction(wait), mapper) for wait in WAITS[:2]]
+    orders = [order]
+    for _, cluster in clusters:
+        by_start = sorted(cluster.solution().jobs, key=lambda job: job.start_microtick)
+        orders.append(np.array([job.job for job in by_start], dtype=np.int64))
+    order = min(orders, key=of_servers.value)
     most = min(steps, MOST_WORK // (n * (instance.num_servers + MORE_SERVERS)))
-    value, order = of_servers.anneal(order, most, HOT_SERVERS, rng, clock)
-    return value, of_servers.solution(order)
+    whole, order = of_servers.anneal(order, most, HOT_SERVERS, rng, clock)
+    value, cluster = min(clusters, key=lambda found: found[0])
+    if value < Fraction(whole, instance.weight_scale):
+        return value, cluster.solution()
+    return Fraction(whole, instance.weight_scale), of_servers.solution(order)
 
 
 def prepare(instance: ASrptInstance) -> None:
