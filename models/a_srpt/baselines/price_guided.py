@@ -87,8 +87,9 @@ def price_guided(
                     trace.append(TracePoint(clock.elapsed_s, value, None))
     assert best is not None
     solution = best.solution()
-    with clock.phase("annealing"):
-        found, annealed = _annealed(instance, pool, plans, mapper, steps, rng, clock)
+    if not clock.expired:
+        with clock.phase("annealing"):
+            found, annealed = _annealed(instance, pool, plans, mapper, steps, rng, clock)
         if found < value:
             value, solution = found, annealed
             trace.append(TracePoint(clock.elapsed_s, value, None))

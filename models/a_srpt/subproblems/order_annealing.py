@@ -31,8 +31,8 @@ from .mapper import Mapper, on_servers
 COLD = 1 / 300
 #: Part of the moves that go anywhere; the others go at most this far in the list.
 FAR, NEAR = 0.25, 10
-#: Steps between two looks at the clock.
-CHUNK = 500
+#: Most steps between two looks at the clock, and these times jobs times servers.
+CHUNK, CHUNK_WORK = 500, 2 * 10**7
 
 #: Release, ticks, weight; first part of each job, and the GPUs of all parts; GPUs of servers.
 _Jobs = tuple[Ints, Ints, Ints, Ints, Ints, Ints]
@@ -93,10 +93,11 @@ class Lists:
         first = hot * (value - int((weight * (release + ticks)).sum())) / n
         if first <= 0 or n < 2:
             return least, best
-        for begin in range(0, steps, CHUNK):
+        chunk = max(1, min(CHUNK, CHUNK_WORK // (n * len(self._jobs[5]))))
+        for begin in range(0, steps, chunk):
             if clock.expired:
                 break
-            count = min(CHUNK, steps - begin)
+            count = min(chunk, steps - begin)
             cooled = first * COLD ** (np.arange(begin, begin + count) / steps)
             draws = rng.random((count, 4))
             value, least = _anneal(self._jobs, current, best, value, least, cooled, draws)
