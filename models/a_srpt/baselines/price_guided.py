@@ -5,18 +5,20 @@
 3. The cluster follows the plan. A job that it would scatter waits for a better place, for at most a
    multiple of the time that scattering costs; nothing else overtakes.
 
-The best of several orders and waits is returned. The plan comes within a percent or two of the
-bound, so that at thousands of jobs this closes most of the gap between schedules and bounds.
+4. The best of several plans is annealed in the pool, and its order then on the servers
+   (`subproblems.order_annealing`).
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
 
@@ -25,13 +27,18 @@ from ..bounds.list_schedule import listed
 from ..bounds.outcome import step_proof
 from ..bounds.price import good_prices
 from ..certificate import ASrptCertificate, Prices
-from ..instance import ASrptInstance
-from ..relaxations import pool_of
+from ..instance import ASrptInstance, ASrptSolution
+from ..relaxations import Pool, pool_of
 from ..subproblems.cluster import Cluster
 from ..subproblems.mapper import Mapper
+from ..subproblems.order_annealing import ServerLists, pool_lists
 
 #: Orders: by the cheapest start and this part of the duration. Waits: multiples of what they save.
 ORDERS, WAITS = (0.0, 0.25, 1.0), (1.0, 3.0, 0.0)
+#: Most steps of annealing, times jobs, times servers with this many more.
+MOST_WORK, MORE_SERVERS = 10**10, 32
+#: First temperatures in the pool and on the servers, as parts of the mean wait.
+HOT_POOL, HOT_SERVERS = 0.3, 0.03
 
 
 def price_guided(
@@ -39,8 +46,9 @@ def price_guided(
     limits: Limits,
     rng: np.random.Generator,
     *,
-    intervals: int = 256,
+    intervals: int = 512,
     mapping: str = "best_of",
+    steps: int = 80_000,
 ) -> MethodOutcome:
     """Return a schedule in the order of prices, and the bound that the prices prove.
 
@@ -50,10 +58,13 @@ def price_guided(
     limits : Limits
         `time_s` ends the search for better prices and schedules; a first schedule is always made.
     rng : numpy.random.Generator
-    intervals : int, default 256
+    intervals : int, default 512
         Most intervals of the prices.
     mapping : str
         Rule of `subproblems.mapper.MAPPINGS`.
+    steps : int, default 80,000
+        Steps of annealing in the pool, and again on the servers; fewer where there are very
+        many jobs.
     """
     clock = Clock(limits)
     pool = pool_of(instance)
@@ -62,10 +73,11 @@ def price_guided(
     mapper = Mapper(instance, mapping)
     best: Cluster | None = None
     value = Fraction(0)
-    trace = []
+    trace, plans = [], []
     with clock.phase("schedules"):
         for part in ORDERS:
             plan = listed(pool, cheapest + part * pool.duration)
+            plans.append(plan)
             for wait in WAITS:
                 if best is not None and clock.expired:
                     break
@@ -74,15 +86,63 @@ def price_guided(
                     best, value = cluster, found
                     trace.append(TracePoint(clock.elapsed_s, value, None))
     assert best is not None
+    solution = best.solution()
+    if not clock.expired:
+        with clock.phase("annealing"):
+            found, annealed = _annealed(instance, pool, plans, mapper, steps, rng, clock)
+        if found < value:
+            value, solution = found, annealed
+            trace.append(TracePoint(clock.elapsed_s, value, None))
     proof = step_proof(Prices, pool, times, prices)
     return MethodOutcome(
-        solution=best.solution(),
+        solution=solution,
         claimed_objective=value,
         certificate=ASrptCertificate(proof=proof, attainable=True),
         limit_hit="time_s" if clock.expired else None,
         trace=tuple(trace),
         phases_s=clock.phases_s,
+        notes=slow_note(),
     )
+
+
+def _annealed(
+    instance: ASrptInstance,
+    pool: Pool,
+    plans: Sequence[Floats],
+    mapper: Mapper,
+    steps: int,
+    rng: np.random.Generator,
+    clock: Clock,
+) -> tuple[Fraction, ASrptSolution]:
+    """Return the objective, in ticks, and the best schedule that annealing finds.
+
+    The best of some plans is annealed in the pool. Its list, or that of the starts of a cluster
+    that follows it, is annealed on the servers.
+    """
+    n = len(instance.jobs)
+    of_pool, of_servers = pool_lists(pool), ServerLists(instance, mapper)
+    order = min((np.argsort(plan, kind="stable") for plan in plans), key=of_pool.value)
+    most = min(steps, MOST_WORK // (n * (1 + MORE_SERVERS)))
+    _, order = of_pool.anneal(order, most, HOT_POOL, rng, clock)
+    plan = np.array(of_pool.decoded(order)[1], dtype=np.float64)
+    clusters = [followed(instance, plan, Fraction(wait), mapper) for wait in WAITS[:2]]
+    orders = [order]
+    for _, cluster in clusters:
+        by_start = sorted(cluster.solution().jobs, key=lambda job: job.start_microtick)
+        orders.append(np.array([job.job for job in by_start], dtype=np.int64))
+    order = min(orders, key=of_servers.value)
+    most = min(steps, MOST_WORK // (n * (instance.num_servers + MORE_SERVERS)))
+    whole, order = of_servers.anneal(order, most, HOT_SERVERS, rng, clock)
+    value, cluster = min(clusters, key=lambda found: found[0])
+    if value < Fraction(whole, instance.weight_scale):
+        return value, cluster.solution()
+    return Fraction(whole, instance.weight_scale), of_servers.solution(order)
+
+
+def prepare(instance: ASrptInstance) -> None:
+    """Compile the loops of annealing, by one step."""
+    lists, order = pool_lists(pool_of(instance)), np.arange(len(instance.jobs))
+    lists.anneal(order, 1, HOT_POOL, np.random.default_rng(0), Clock())
 
 
 def followed(

@@ -75,11 +75,15 @@ class Mapper:
         """Return the time of the mapping onto the empty cluster, in units: alpha~."""
         units = self._alone.get(job_type)
         if units is None:
-            free = self._empty.free
-            servers = self._empty.consolidated(self._types[job_type].num_gpus)
-            _, units = self.mapped(job_type, tuple(free[m] for m in servers))
+            _, units = self.mapped_on_empty_cluster(job_type)
             self._alone[job_type] = units
         return units
+
+    def mapped_on_empty_cluster(self, job_type: int) -> tuple[LocalPlacement, int]:
+        """Return the local mapping onto servers of the empty cluster, and its time in units."""
+        free = self._empty.free
+        servers = self._empty.consolidated(self._types[job_type].num_gpus)
+        return self.mapped(job_type, tuple(free[m] for m in servers))
 
     def split_floor(self, job_type: int) -> int:
         """Return a lower bound on the time of any mapping onto more than one server, in units."""

@@ -13,7 +13,7 @@ from ..rigid_jobs import H3
 
 
 def interval(instance, limits=None):
-    outcome = price_guided(instance, limits or Limits(), np.random.default_rng(0))
+    outcome = price_guided(instance, limits or Limits(), np.random.default_rng(0), steps=2000)
     evaluation = evaluate(instance, outcome.solution)
     assert evaluation.feasible
     assert evaluation.objective == outcome.claimed_objective
