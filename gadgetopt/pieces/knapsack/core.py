@@ -2,9 +2,10 @@ r"""Exact at scale: the linear relaxation by column generation, then a core of f
 
 An item whose choice costs the Lagrangian bound :math:`L(\lambda)` more than the gap to an incumbent
 cannot be in a better choice. With many groups the gap is small, and of a million items a few
-hundred are left: the core. A core of single items is first searched in two halves (`halves`). Where
-their lists are too long, and for groups, the core is enumerated in exact arithmetic
-(`cardinality`), and where that takes many nodes, or numbers are no decimals, HiGHS solves it.
+hundred are left: the core. First a better incumbent is searched for (`sharpening`). Then a core of
+single items is searched in two halves (`halves`). Where their lists are too long, and for groups,
+the core is enumerated in exact arithmetic (`cardinality`), and where that takes many nodes, or
+numbers are no decimals, HiGHS solves it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,13 @@ from gadgetopt.pieces.knapsack.relaxation import (
     only_items,
     usable_items,
 )
-from gadgetopt.pieces.knapsack.sharpening import Sharpened, Sharpening, sharpened, single_items
+from gadgetopt.pieces.knapsack.sharpening import (
+    Sharpened,
+    Sharpening,
+    searches,
+    sharpened,
+    single_items,
+)
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of
 from gadgetopt.system.result import Limits
@@ -102,13 +109,17 @@ def cg_core(
     found = CoreResult(
         chosen, value, relaxation.bound, LAGRANGIAN, relaxation.duals, relaxation.bound
     )
-    if core_solver == "auto" and single_items(knapsack):
-        found = _by_halves(knapsack, relaxation, found, clock)
-    searched = found.limit_hit is not None or found.proof != LAGRANGIAN
     better = Sharpened(found.chosen)
-    if core_solver != "enumeration" and not searched and not found.optimal:
-        better = sharpened(knapsack, relaxation, found.chosen, clock, rng, sharpening)
+    halves = core_solver == "auto" and single_items(knapsack)
+    by_search = searches(knapsack, sharpening)
+    if halves and not by_search:
+        found = _by_halves(knapsack, relaxation, found, clock)
+    if core_solver != "enumeration" and not _searched(found) and not found.optimal:
+        better = sharpened(knapsack, relaxation, found.chosen, clock, rng, by_search=by_search)
         found = _with(found, knapsack, better)
+    if halves and by_search and better.halves and not _searched(found):
+        found = _by_halves(knapsack, relaxation, found, clock)
+    searched = _searched(found)
     notes = found.notes | {
         "items": knapsack.num_items,
         "columns": relaxation.columns,
@@ -117,15 +128,18 @@ def cg_core(
         "first_value": found.value if found.chosen is not None else None,
         "relaxation_s": clock.elapsed_s,
     }
-    if better.proved is not None or better.interrupted:
-        return replace(found, notes=notes)
-    if not better.enumerable and not found.optimal:
+    if not better.enumerable and not searched and not found.optimal:
         found = _handed_over(knapsack, relaxation, found, clock, rng)
         return replace(found, notes=notes | found.notes)
     # Profits that are no decimals have no unit, hence no least improvement.
     if not searched and not (found.optimal and decimal_unit(knapsack.profit) is None):
         found = _in_turns(knapsack, relaxation, found, clock, rng, core_solver, by_count)
     return replace(found, notes=notes | found.notes)
+
+
+def _searched(found: CoreResult) -> bool:
+    """Return True if the core was searched to the end, or a limit ended the run."""
+    return found.limit_hit is not None or found.proof != LAGRANGIAN
 
 
 def _with(found: CoreResult, knapsack: Knapsack, better: Sharpened) -> CoreResult:

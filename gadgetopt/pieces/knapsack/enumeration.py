@@ -217,12 +217,12 @@ class _Search:
         if not COMPILED or (left in SAMPLED_LEVELS and left not in self.further):
             return self._prune(self._expand(block))
         worth, residual, option, parent = children(
-            (block.worth, block.residual),
-            (self.worths[block.depth], self.levels.weight[block.depth]),
+            (block.worth, np.ascontiguousarray(block.residual)),
+            (self.worths[block.depth], np.ascontiguousarray(self.levels.weight[block.depth])),
             float(self.rest[depth]),
             self.least[depth],
             float(self.need),
-            (prices.difference, np.ascontiguousarray(prices.rest[:, depth])),
+            (np.ascontiguousarray(prices.difference), np.ascontiguousarray(prices.rest[:, depth])),
         )
         return _Block(depth, worth, residual, _Trail(block.trail, option, parent))
 

@@ -49,7 +49,9 @@ CELLS = 500
 SETS_WITHOUT_SEARCH, SETS_OF_SHORT_SEARCH = 1e6, 1e10
 #: Children of the short search and of the longer one; their part of the time, and seconds.
 SHORT_CHILDREN, LONGER_CHILDREN = 100_000, 500_000
-MEMETIC_PART, MEMETIC_S = 0.05, 1.5
+MEMETIC_PART, MEMETIC_S = 0.15, 1.5
+#: With more sets than this the lists of two halves are too long.
+SETS_OF_HALVES = 5e8
 #: Part of the time for the search of a core that cannot, and its seconds without a limit.
 SEARCH_PART, SEARCH_S = 0.5, 60.0
 #: HiGHS gets the other part for groups only if they are so many and the limit is so long.
@@ -79,6 +81,8 @@ class Sharpened:
     chosen : ndarray of int or None
     enumerable : bool
         False if enumeration cannot finish and HiGHS should get the rest of the time.
+    halves : bool
+        True if single items are few enough for a search in two halves.
     proved : float or None
         A bound that enumeration proved: the choice is optimal.
     interrupted : bool
@@ -87,6 +91,7 @@ class Sharpened:
 
     chosen: Ints | None
     enumerable: bool = True
+    halves: bool = True
     proved: float | None = None
     interrupted: bool = False
     notes: Mapping[str, Any] = field(default_factory=dict)
@@ -97,13 +102,20 @@ def single_items(knapsack: Knapsack) -> bool:
     return knapsack.num_groups == knapsack.num_items and not knapsack.exactly_one
 
 
+def searches(knapsack: Knapsack, by: Sharpening) -> bool:
+    """Return True if the better incumbent comes from the memetic search or kernels, not HiGHS."""
+    slow = by == "auto" and single_items(knapsack) and not COMPILED
+    return by != "mip" and not slow and knapsack.num_groups <= MOST_GROUPS
+
+
 def sharpened(
     knapsack: Knapsack,
     relaxation: Relaxation,
     chosen: Ints | None,
     clock: Clock,
     rng: np.random.Generator | None,
-    by: Sharpening,
+    *,
+    by_search: bool = True,
 ) -> Sharpened:
     """Return a better choice if the gap to the incumbent leaves many items.
 
@@ -117,12 +129,11 @@ def sharpened(
     clock : Clock
     rng : numpy.random.Generator, optional
         Gives the search, or HiGHS, its seed.
-    by : "auto", "search" or "mip"
-        "auto" is "search" where loops are compiled.
+    by_search : bool
+        False if HiGHS looks for it.
     """
     single = single_items(knapsack)
-    slow = by == "auto" and single and not COMPILED
-    if by == "mip" or slow or knapsack.num_groups > MOST_GROUPS:
+    if not by_search:
         return Sharpened(_by_mip(knapsack, relaxation, chosen, clock, rng))
     sets = sets_within_gap(knapsack, relaxation, chosen)
     if single and sets > SETS_WITHOUT_SEARCH:
@@ -170,7 +181,7 @@ def _by_memetic_search(
     rng: np.random.Generator | None,
 ) -> Sharpened:
     search = MemeticSearch(knapsack, relaxation, chosen, seed_of(rng))
-    interrupted, enumerable = False, True
+    interrupted, enumerable, sets = False, True, 0.0
     try:
         step = Clock(clock.limits(MEMETIC_PART, MEMETIC_S))
         search.run(step, SHORT_CHILDREN)
@@ -184,7 +195,8 @@ def _by_memetic_search(
     except KeyboardInterrupt:
         interrupted = True
     notes = {"children": search.children, "populations": search.populations, **slow_note()}
-    return Sharpened(search.chosen, enumerable, interrupted=interrupted, notes=notes)
+    halves = enumerable and sets <= SETS_OF_HALVES
+    return Sharpened(search.chosen, enumerable, halves, interrupted=interrupted, notes=notes)
 
 
 def _by_kernels(
@@ -202,9 +214,8 @@ def _by_kernels(
     except ModelRefused:
         return Sharpened(_by_mip(knapsack, relaxation, chosen, clock, rng))
     notes = {"kernel": ladder.lossy, "kernel_nodes": ladder.nodes, **slow_note()}
-    return Sharpened(
-        ladder.chosen, ladder.proved is not None, ladder.proved, ladder.interrupted, notes
-    )
+    proved = ladder.proved
+    return Sharpened(ladder.chosen, proved is not None, False, proved, ladder.interrupted, notes)
 
 
 def _most_s(clock: Clock) -> float:
