@@ -128,12 +128,14 @@ def cg_core(
         "first_value": found.value if found.chosen is not None else None,
         "relaxation_s": clock.elapsed_s,
     }
-    if not better.enumerable and not searched and not found.optimal:
+    enumerable = better.enumerable
+    if not enumerable and not searched and not found.optimal and not single_items(knapsack):
         found = _handed_over(knapsack, relaxation, found, clock, rng)
         return replace(found, notes=notes | found.notes)
     # Profits that are no decimals have no unit, hence no least improvement.
     if not searched and not (found.optimal and decimal_unit(knapsack.profit) is None):
-        found = _in_turns(knapsack, relaxation, found, clock, rng, core_solver, by_count)
+        solver = core_solver if enumerable or core_solver == "mip" else "bounds"
+        found = _in_turns(knapsack, relaxation, found, clock, rng, solver, by_count)
     return replace(found, notes=notes | found.notes)
 
 
@@ -164,14 +166,10 @@ def _handed_over(
     clock: Clock,
     rng: np.random.Generator | None,
 ) -> CoreResult:
-    """Give HiGHS the rest of the time: groups from scratch, as its own start finds other choices.
-
-    On single items it starts from the incumbent, as only its bound is wanted.
-    """
+    """Give HiGHS the rest of the time, from scratch: its own start finds other choices."""
     if clock.expired:
         return replace(found, limit_hit="time_s")
-    warm = single_items(knapsack)
-    result = _core_mip(knapsack, relaxation, found, clock.limits(), rng, warm=warm)
+    result = _core_mip(knapsack, relaxation, found, clock.limits(), rng, warm=False)
     return replace(result, notes=result.notes | {"handed_over": "HiGHS"})
 
 
@@ -197,7 +195,7 @@ def _in_turns(
     found: CoreResult,
     clock: Clock,
     rng: np.random.Generator | None,
-    core_solver: CoreSolver,
+    core_solver: CoreSolver | Literal["bounds"],
     by_count: bool,
 ) -> CoreResult:
     """Let enumeration and HiGHS take turns until the core is closed."""
@@ -226,11 +224,17 @@ def _in_turns(
     return replace(found, notes=notes)
 
 
-def _turns(knapsack: Knapsack, core_solver: CoreSolver) -> tuple[tuple[float, float], ...]:
-    """Return the nodes to enumerate and the seconds of HiGHS for each turn."""
+def _turns(
+    knapsack: Knapsack, core_solver: CoreSolver | Literal["bounds"]
+) -> tuple[tuple[float, float], ...]:
+    """Return the nodes to enumerate and the seconds of HiGHS for each turn.
+
+    "bounds" is for single items that are too many for a proof: falling thresholds of enumeration
+    bring the bound down faster than HiGHS does.
+    """
     if core_solver == "mip":
         return ((0.0, math.inf),)
-    if core_solver == "enumeration":
+    if core_solver in ("enumeration", "bounds"):
         return ((math.inf, 0.0),)
     if single_items(knapsack):
         return TURNS_SINGLE

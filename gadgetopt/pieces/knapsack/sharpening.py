@@ -6,8 +6,9 @@ numbers the enumeration refuses.
 
 Whether enumeration can finish is judged by the number of sets of options whose losses together are
 at most the gap, since no other set can be better than the incumbent. Beyond :math:`10^{13}` sets it
-does not finish, and HiGHS gets the rest of the time, for its bound (our own rule; the page has what
-was measured).
+does not finish (our own rule; the page has what was measured). The search of single items then
+takes half of the time. The kernels of groups take all of it; HiGHS gets half where groups are
+many and the limit is long, or where the first kernel is too large.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class Sharpened:
     ----------
     chosen : ndarray of int or None
     enumerable : bool
-        False if enumeration cannot finish and HiGHS should get the rest of the time.
+        False if enumeration cannot finish; what is left of the time is for bounds, or HiGHS.
     halves : bool
         True if single items are few enough for a search in two halves.
     proved : float or None
