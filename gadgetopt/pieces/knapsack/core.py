@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.pieces.knapsack import enumeration_loops, memetic
 from gadgetopt.pieces.knapsack.cardinality import (
     FIXING_SLACK,
     enumerate_slices,
@@ -300,3 +301,9 @@ def _core_mip(
         solved.limit_hit,
         {"core": len(core)},
     )
+
+
+def compile_loops() -> None:
+    """Compile the loops of the enumeration and of the memetic search."""
+    enumeration_loops.compile_loop()
+    memetic.compile_loops()

@@ -30,8 +30,8 @@ from gadgetopt.pieces.knapsack.relaxation import Relaxation, only_items, usable_
 from gadgetopt.search.clock import Clock
 
 #: Items with a loss in the first kernel, and factor from one kernel to the next.
-FIRST_ITEMS = 10
-GROWTH = 1.2
+FIRST_ITEMS = 5
+GROWTH = 1.25
 #: Loss, relative to the largest profit, that counts as none.
 NO_LOSS = 1e-9
 

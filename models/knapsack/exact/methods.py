@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gadgetopt.pieces.knapsack import cardinality, core, dynamic, enumeration_loops, memetic
+from gadgetopt.pieces.knapsack import cardinality, core, dynamic
 from gadgetopt.pieces.knapsack.sharpening import Sharpening
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -21,8 +21,7 @@ from ..scaling import scaled
 
 def prepare(_instance: KnapsackInstance) -> None:
     """Compile the loops."""
-    enumeration_loops.compile_loop()
-    memetic.compile_loops()
+    core.compile_loops()
 
 
 def cg_core(
