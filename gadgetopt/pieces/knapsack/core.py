@@ -113,7 +113,8 @@ def cg_core(
     better = Sharpened(found.chosen)
     halves = core_solver == "auto" and single_items(knapsack)
     by_search = searches(knapsack, sharpening)
-    if halves and not by_search:
+    # Profits without a unit have no ties, and two halves are then quicker than any search.
+    if halves and (not by_search or decimal_unit(knapsack.profit) is None):
         found = _by_halves(knapsack, relaxation, found, clock)
     if core_solver != "enumeration" and not _searched(found) and not found.optimal:
         better = sharpened(knapsack, relaxation, found.chosen, clock, rng, by_search=by_search)
