@@ -107,9 +107,10 @@ def row(family: str, seed: int, limits: Limits, methods: list[str]) -> None:
     bound = min(found.bound for _, found, _, _ in runs)
     for name, found, wall_s, cpu_s in runs:
         star = " *" if found.value < best else ""
+        value = "none" if found.chosen is None else f"{found.value:.0f}"
         gap = 100 * (bound - found.value) / bound
         print(
-            f"| {family} | {seed} | {name} | {found.value:.0f}{star} | {found.bound:.1f} "
+            f"| {family} | {seed} | {name} | {value}{star} | {found.bound:.1f} "
             f"| {max(0.0, gap):.3f} | {wall_s:.1f} | {cpu_s:.1f} |",
             flush=True,
         )
