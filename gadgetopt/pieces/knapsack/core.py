@@ -2,9 +2,10 @@ r"""Exact at scale: the linear relaxation by column generation, then a core of f
 
 An item whose choice costs the Lagrangian bound :math:`L(\lambda)` more than the gap to an incumbent
 cannot be in a better choice. With many groups the gap is small, and of a million items a few
-hundred are left: the core. A core of single items is first searched in two halves (`halves`). Where
-their lists are too long, and for groups, the core is enumerated in exact arithmetic
-(`cardinality`), and where that takes many nodes, or numbers are no decimals, HiGHS solves it.
+hundred are left: the core. First a better incumbent is searched for (`sharpening`). Then a core of
+single items is searched in two halves (`halves`). Where their lists are too long, and for groups,
+the core is enumerated in exact arithmetic (`cardinality`), and where that takes many nodes, or
+numbers are no decimals, HiGHS solves it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers.arrays import Ints
+from gadgetopt.pieces.knapsack import enumeration_loops, memetic
 from gadgetopt.pieces.knapsack.cardinality import (
     FIXING_SLACK,
     enumerate_slices,
@@ -33,23 +34,19 @@ from gadgetopt.pieces.knapsack.relaxation import (
     Relaxation,
     linear_relaxation,
     only_items,
-    reduced_profits,
     usable_items,
+)
+from gadgetopt.pieces.knapsack.sharpening import (
+    Sharpened,
+    Sharpening,
+    searches,
+    sharpened,
+    single_items,
 )
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of
 from gadgetopt.system.result import Limits
 
-#: A better incumbent is searched for among this many items of every group, those of least loss,
-#: if the gap to the first one leaves more; for so many seconds, and to this relative gap.
-FIRST_CORE = 4
-LARGE_CORE = 2000
-FIRST_CORE_S = 10.0
-FIRST_CORE_GAP = 1e-9
-#: If the gap to an incumbent leaves more single items undecided than this, a better one is
-#: searched for among the smallest reduced profits, at most for so many seconds.
-UNDECIDED = 150
-WINDOWS = ((200, 3.0), (600, 3.0))
 #: Nodes enumerated, then seconds of HiGHS, in turns until the core is closed; enumeration comes
 #: last. It is best on single items and good on few items in groups; on many it varies.
 TURNS_SINGLE = ((2e8, 30.0), (math.inf, 0.0))
@@ -71,6 +68,7 @@ def cg_core(
     rng: np.random.Generator | None = None,
     *,
     core_solver: CoreSolver = "auto",
+    sharpening: Sharpening = "auto",
     by_count: bool = True,
 ) -> CoreResult:
     """Solve a knapsack exactly by its core.
@@ -80,10 +78,14 @@ def cg_core(
     knapsack : Knapsack
     limits : Limits, optional
     rng : numpy.random.Generator, optional
-        Gives HiGHS its seed.
+        Gives the memetic search and HiGHS their seeds.
     core_solver : "auto", "enumeration" or "mip"
         What solves the core; "auto" searches single items of few rows in two halves, then lets
-        enumeration and HiGHS take turns, which become longer.
+        enumeration and HiGHS take turns, which become longer, or HiGHS alone where enumeration
+        cannot finish (`sharpening`).
+    sharpening : "auto", "search" or "mip"
+        What looks for a better incumbent before that: the memetic search or kernels, HiGHS among
+        few items, or by default the former unless loops are not compiled.
     by_count : bool
         True if the enumeration slices single items by their number.
 
@@ -108,13 +110,18 @@ def cg_core(
     found = CoreResult(
         chosen, value, relaxation.bound, LAGRANGIAN, relaxation.duals, relaxation.bound
     )
-    if core_solver == "auto" and _single(knapsack):
+    better = Sharpened(found.chosen)
+    halves = core_solver == "auto" and single_items(knapsack)
+    by_search = searches(knapsack, sharpening)
+    # Profits without a unit have no ties, and two halves are then quicker than any search.
+    if halves and (not by_search or decimal_unit(knapsack.profit) is None):
         found = _by_halves(knapsack, relaxation, found, clock)
-    searched = found.limit_hit is not None or found.proof != LAGRANGIAN
-    if core_solver != "enumeration" and not searched:
-        chosen = _sharpened(knapsack, relaxation, found.chosen, clock, rng)
-        value = -math.inf if chosen is None else knapsack.value(chosen)
-        found = replace(found, chosen=chosen, value=value, bound=max(value, found.bound))
+    if core_solver != "enumeration" and not _searched(found) and not found.optimal:
+        better = sharpened(knapsack, relaxation, found.chosen, clock, rng, by_search=by_search)
+        found = _with(found, knapsack, better)
+    if halves and by_search and better.halves and not _searched(found):
+        found = _by_halves(knapsack, relaxation, found, clock)
+    searched = _searched(found)
     notes = found.notes | {
         "items": knapsack.num_items,
         "columns": relaxation.columns,
@@ -123,10 +130,49 @@ def cg_core(
         "first_value": found.value if found.chosen is not None else None,
         "relaxation_s": clock.elapsed_s,
     }
+    enumerable = better.enumerable
+    if not enumerable and not searched and not found.optimal and not single_items(knapsack):
+        found = _handed_over(knapsack, relaxation, found, clock, rng)
+        return replace(found, notes=notes | found.notes)
     # Profits that are no decimals have no unit, hence no least improvement.
     if not searched and not (found.optimal and decimal_unit(knapsack.profit) is None):
-        found = _in_turns(knapsack, relaxation, found, clock, rng, core_solver, by_count)
+        solver = core_solver if enumerable or core_solver == "mip" else "bounds"
+        found = _in_turns(knapsack, relaxation, found, clock, rng, solver, by_count)
     return replace(found, notes=notes | found.notes)
+
+
+def _searched(found: CoreResult) -> bool:
+    """Return True if the core was searched to the end, or a limit ended the run."""
+    return found.limit_hit is not None or found.proof != LAGRANGIAN
+
+
+def _with(found: CoreResult, knapsack: Knapsack, better: Sharpened) -> CoreResult:
+    """Return a result with the better incumbent, and with what kernels proved."""
+    value = -math.inf if better.chosen is None else knapsack.value(better.chosen)
+    bound = found.bound if better.proved is None else min(found.bound, better.proved)
+    return replace(
+        found,
+        chosen=better.chosen,
+        value=value,
+        bound=max(value, bound),
+        proof=found.proof if better.proved is None else "enumeration in exact arithmetic",
+        limit_hit="interrupted" if better.interrupted else found.limit_hit,
+        notes=found.notes | dict(better.notes),
+    )
+
+
+def _handed_over(
+    knapsack: Knapsack,
+    relaxation: Relaxation,
+    found: CoreResult,
+    clock: Clock,
+    rng: np.random.Generator | None,
+) -> CoreResult:
+    """Give HiGHS the rest of the time, from scratch: its own start finds other choices."""
+    if clock.expired:
+        return replace(found, limit_hit="time_s")
+    result = _core_mip(knapsack, relaxation, found, clock.limits(), rng, warm=False)
+    return replace(result, notes=result.notes | {"handed_over": "HiGHS"})
 
 
 def _by_halves(
@@ -151,7 +197,7 @@ def _in_turns(
     found: CoreResult,
     clock: Clock,
     rng: np.random.Generator | None,
-    core_solver: CoreSolver,
+    core_solver: CoreSolver | Literal["bounds"],
     by_count: bool,
 ) -> CoreResult:
     """Let enumeration and HiGHS take turns until the core is closed."""
@@ -180,13 +226,19 @@ def _in_turns(
     return replace(found, notes=notes)
 
 
-def _turns(knapsack: Knapsack, core_solver: CoreSolver) -> tuple[tuple[float, float], ...]:
-    """Return the nodes to enumerate and the seconds of HiGHS for each turn."""
+def _turns(
+    knapsack: Knapsack, core_solver: CoreSolver | Literal["bounds"]
+) -> tuple[tuple[float, float], ...]:
+    """Return the nodes to enumerate and the seconds of HiGHS for each turn.
+
+    "bounds" is for single items that are too many for a proof: falling thresholds of enumeration
+    bring the bound down faster than HiGHS does.
+    """
     if core_solver == "mip":
         return ((0.0, math.inf),)
-    if core_solver == "enumeration":
+    if core_solver in ("enumeration", "bounds"):
         return ((math.inf, 0.0),)
-    if _single(knapsack):
+    if single_items(knapsack):
         return TURNS_SINGLE
     return TURNS_FEW if knapsack.num_items <= FEW_ITEMS else TURNS_MANY
 
@@ -210,93 +262,14 @@ def _done(found: CoreResult) -> bool:
     return found.optimal or found.infeasible or found.limit_hit == "interrupted"
 
 
-def _sharpened(
-    knapsack: Knapsack,
-    relaxation: Relaxation,
-    chosen: Ints | None,
-    clock: Clock,
-    rng: np.random.Generator | None,
-) -> Ints | None:
-    """Return a better choice among few items if the gap to the incumbent leaves many."""
-    assert relaxation.duals is not None
-    if _single(knapsack):
-        for items, most_s in WINDOWS:
-            step = clock.limits(at_most_s=most_s)
-            chosen = _in_window(knapsack, relaxation, chosen, items, step, rng)
-        return chosen
-    usable = np.flatnonzero(usable_items(knapsack))
-    losses = losses_of_items(only_items(knapsack, usable), relaxation.duals)
-    value = -math.inf if chosen is None else knapsack.value(chosen)
-    few = FIRST_CORE * knapsack.num_groups
-    if np.count_nonzero(losses <= relaxation.bound - value) <= max(few, LARGE_CORE):
-        return chosen
-    cheap = np.sort(np.argpartition(losses, few - 1)[:few]) if few < len(losses) else slice(None)
-    first = usable[cheap] if chosen is None else np.union1d(usable[cheap], chosen)
-    limits = clock.limits(at_most_s=FIRST_CORE_S)
-    known = None if chosen is None else np.searchsorted(first, chosen)
-    solved = solve_mip(
-        only_items(knapsack, first),
-        "highs",
-        replace(limits, rel_gap=max(FIRST_CORE_GAP, limits.rel_gap)),
-        seed_of(rng),
-        warm_start=known,
-    )
-    better = solved.chosen is not None and solved.value > value
-    return first[solved.chosen] if better else chosen
-
-
-def _single(knapsack: Knapsack) -> bool:
-    return knapsack.num_groups == knapsack.num_items and not knapsack.exactly_one
-
-
-def _in_window(
-    knapsack: Knapsack,
-    relaxation: Relaxation,
-    chosen: Ints | None,
-    items: int,
-    limits: Limits,
-    rng: np.random.Generator | None,
-) -> Ints | None:
-    """Return a better choice that differs from the relaxation's in a few single items only.
-
-    The relaxation takes all items of positive reduced profit; those of the smallest reduced profit
-    or loss are the least certain.
-    """
-    assert relaxation.duals is not None
-    value = -math.inf if chosen is None else knapsack.value(chosen)
-    reduced = np.where(
-        usable_items(knapsack), reduced_profits(knapsack, relaxation.duals), -math.inf
-    )
-    if np.count_nonzero(np.abs(reduced) <= relaxation.bound - value) <= UNDECIDED:
-        return chosen
-    undecided = np.zeros(len(reduced), dtype=bool)
-    undecided[np.argsort(np.abs(reduced), kind="stable")[:items]] = True
-    window = np.flatnonzero(undecided & np.isfinite(reduced))
-    taken = np.flatnonzero(~undecided & (reduced > 0))
-    left = knapsack.capacity - knapsack.weight[taken].sum(axis=0)
-    if np.any(left < 0):
-        return chosen
-    known = None
-    if chosen is not None and np.array_equal(chosen[~undecided[chosen]], taken):
-        known = np.searchsorted(window, chosen[undecided[chosen]])
-    solved = solve_mip(
-        replace(only_items(knapsack, window), owner=np.arange(len(window)), capacity=left),
-        "highs",
-        limits,
-        seed_of(rng),
-        warm_start=known,
-    )
-    if solved.chosen is None or knapsack.value(taken) + solved.value <= value:
-        return chosen
-    return np.sort(np.concatenate([taken, window[solved.chosen]]))
-
-
 def _core_mip(
     knapsack: Knapsack,
     relaxation: Relaxation,
     found: CoreResult,
     limits: Limits,
     rng: np.random.Generator | None,
+    *,
+    warm: bool = True,
 ) -> CoreResult:
     """Solve the core by HiGHS: all items that a choice better than the one found can have."""
     assert relaxation.duals is not None
@@ -307,7 +280,7 @@ def _core_mip(
     slack = FIXING_SLACK * float(np.abs(knapsack.profit).max(initial=0.0))
     core = usable[losses <= gap + slack]
     known = None
-    if found.chosen is not None and np.isin(found.chosen, core).all():
+    if warm and found.chosen is not None and np.isin(found.chosen, core).all():
         known = np.searchsorted(core, found.chosen)
     solved = solve_mip(
         only_items(knapsack, core),
@@ -329,3 +302,9 @@ def _core_mip(
         solved.limit_hit,
         {"core": len(core)},
     )
+
+
+def compile_loops() -> None:
+    """Compile the loops of the enumeration and of the memetic search."""
+    enumeration_loops.compile_loop()
+    memetic.compile_loops()

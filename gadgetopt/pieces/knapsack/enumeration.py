@@ -26,12 +26,14 @@ from typing import NamedTuple
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.compiled import COMPILED
+from gadgetopt.pieces.knapsack.enumeration_loops import Places, children
 from gadgetopt.pieces.knapsack.tail_prices import TailLp
 from gadgetopt.search.clock import Clock
 
 #: Most numbers in the children of nodes handled together, so that they stay in the cache. More
 #: nodes are split by bound, the better half first.
-BLOCK_NUMBERS = 1 << 19
+BLOCK_NUMBERS = 1 << 18
 #: Blocks with fewer nodes get no linear programs.
 LEAST_SAMPLED = 2048
 #: Numbers of levels left at which further prices are computed, once each.
@@ -100,8 +102,8 @@ class _Trail(NamedTuple):
     """Options and parents of the nodes of a block."""
 
     before: _Trail | None
-    option: Ints
-    parent: Ints
+    option: Places
+    parent: Places
 
 
 class _Block(NamedTuple):
@@ -201,11 +203,35 @@ class _Search:
                 while len(block.worth) > self.most[block.depth]:
                     worse, block = _split(block)
                     stack.append(worse)
-                block = self._prune(self._expand(block))
+                block = self._next(block)
                 self.nodes += len(block.worth)
                 if self.clock.expired or self.nodes > most_nodes:
                     return False
         return True
+
+    def _next(self, block: _Block) -> _Block:
+        """Return the children of the nodes that no bound prunes."""
+        depth = block.depth + 1
+        left = len(self.worths) - depth
+        prices = self._prices_at(left)
+        if not COMPILED or (left in SAMPLED_LEVELS and left not in self.further):
+            return self._prune(self._expand(block))
+        worth, residual, option, parent = children(
+            (block.worth, np.ascontiguousarray(block.residual)),
+            (self.worths[block.depth], np.ascontiguousarray(self.levels.weight[block.depth])),
+            float(self.rest[depth]),
+            self.least[depth],
+            float(self.need),
+            (np.ascontiguousarray(prices.difference), np.ascontiguousarray(prices.rest[:, depth])),
+        )
+        return _Block(depth, worth, residual, _Trail(block.trail, option, parent))
+
+    def _prices_at(self, left: int) -> _Prices:
+        """Return the further prices that suit a number of levels left, if any."""
+        at_least = [known for known in self.further if known >= left]
+        if not at_least or not left:
+            return _Prices(np.empty((0, len(self.prices))), np.empty((0, len(self.rest))))
+        return self.further[min(at_least)]
 
     def _expand(self, block: _Block) -> _Block:
         """Take every option of the next level in all nodes that can reach the profit needed."""
@@ -231,10 +257,7 @@ class _Search:
         left = len(self.worths) - block.depth
         if left in SAMPLED_LEVELS and left not in self.further and len(block.worth) > LEAST_SAMPLED:
             self.further[left] = self._sample(block)
-        at_least = [known for known in self.further if known >= left]
-        if not at_least or not left:
-            return block
-        prices = self.further[min(at_least)]
+        prices = self._prices_at(left)
         for difference, rest in zip(prices.difference, prices.rest[:, block.depth], strict=True):
             # Without BLAS, whose threads would ignore the limit.
             bound = block.worth + np.einsum("r,rn->n", difference, block.residual)

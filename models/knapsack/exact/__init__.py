@@ -14,8 +14,12 @@ METHODS = (
         summary="linear program by column generation, then the core that reduced costs leave",
         reference="core of small reduced costs",
         run=part("methods:cg_core"),
-        parameters={"core_solver": "auto"},
-        choices={"core_solver": ("auto", "enumeration", "mip")},
+        parameters={"core_solver": "auto", "sharpening": "auto"},
+        choices={
+            "core_solver": ("auto", "enumeration", "mip"),
+            "sharpening": ("auto", "search", "mip"),
+        },
+        prepare=part("methods:prepare"),
         formulation="enumeration",
     ),
     Method(
@@ -25,6 +29,7 @@ METHODS = (
         reference="enumeration by cardinality",
         run=part("methods:enumeration"),
         parameters={"by_count": True},
+        prepare=part("methods:prepare"),
         formulation="enumeration",
     ),
     Method(

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.pieces.knapsack import cardinality, core, dynamic
+from gadgetopt.pieces.knapsack.sharpening import Sharpening
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..certificate import KnapsackCertificate, TableTooLarge, check_bound
@@ -18,12 +19,18 @@ from ..outcome import outcome_of
 from ..scaling import scaled
 
 
+def prepare(_instance: KnapsackInstance) -> None:
+    """Compile the loops."""
+    core.compile_loops()
+
+
 def cg_core(
     instance: KnapsackInstance,
     limits: Limits,
     rng: np.random.Generator,
     *,
     core_solver: core.CoreSolver = "auto",
+    sharpening: Sharpening = "auto",
 ) -> MethodOutcome:
     """Solve an instance exactly by the core that the prices of its linear relaxation leave.
 
@@ -31,10 +38,13 @@ def cg_core(
     ----------
     instance, limits
     rng : numpy.random.Generator
-        Gives HiGHS its seed.
+        Gives the memetic search and HiGHS their seeds.
     core_solver : "auto", "enumeration" or "mip"
         What solves the core: enumeration in exact arithmetic, HiGHS, or by default HiGHS where
         enumeration takes too many nodes.
+    sharpening : "auto", "search" or "mip"
+        What looks for a better incumbent first: the memetic search or kernels, HiGHS among few
+        items, or by default the former unless loops are not compiled.
 
     Raises
     ------
@@ -42,7 +52,9 @@ def cg_core(
         If the numbers of the instance have too many digits.
     """
     whole = scaled(instance)
-    found = core.cg_core(whole.knapsack, limits, rng, core_solver=core_solver)
+    found = core.cg_core(
+        whole.knapsack, limits, rng, core_solver=core_solver, sharpening=sharpening
+    )
     outcome = outcome_of(instance, whole, found)
     if "HiGHS" in found.proof:  # HiGHS proved the bound, otherwise the enumeration
         outcome.formulation = "core"

@@ -16,6 +16,7 @@ METHODS = (
         run=part("optimum:exact"),
         formulation="cg_core",
         backend="highs",
+        prepare=part("optimum:prepare"),
     ),
     Method(
         "cpsat",

@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from gadgetopt.numbers.tolerance import agrees
+from gadgetopt.pieces.knapsack.core import compile_loops
 from gadgetopt.pieces.knapsack.direct import solve_mip
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack
@@ -28,6 +29,11 @@ from ..bounds.prices import columns_of, price_certificate
 from ..certificate import SmdCertificate, check_bound
 from ..formulations.columns import Columns
 from ..instance import SmdInstance
+
+
+def prepare(_instance: SmdInstance) -> None:
+    """Compile the loops of the knapsack's search."""
+    compile_loops()
 
 
 def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gadgetopt.models.knapsack.generate.presets import paper
+from gadgetopt.models.knapsack.scaling import scaled
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.knapsack import enumeration
+from gadgetopt.pieces.knapsack.cardinality import solve_by_cardinality
 from gadgetopt.pieces.knapsack.enumeration import Levels, enumerate_levels
 from gadgetopt.pieces.knapsack.integral import decimal_unit, integral
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
@@ -170,3 +173,15 @@ def test_numbers_too_large_for_exact_sums_are_refused():
     huge = Knapsack(np.array([1.0]), np.array([[2.0**52]]), np.array([0]), np.array([2.0**52]))
     with pytest.raises(ModelRefused, match="too large"):
         integral(huge, np.ones(1))
+
+
+def test_the_compiled_loop_searches_the_same_nodes(monkeypatch):
+    instance = paper(np.random.default_rng(0), items=40, rows=8)
+    knapsack = scaled(instance).knapsack
+    runs = []
+    for on in (True, False):
+        monkeypatch.setattr(enumeration, "COMPILED", on)
+        runs.append(solve_by_cardinality(knapsack))
+    assert runs[0].notes == runs[1].notes
+    assert runs[0].optimal
+    assert np.array_equal(runs[0].chosen, runs[1].chosen)

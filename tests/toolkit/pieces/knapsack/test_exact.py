@@ -13,10 +13,11 @@ from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.knapsack.cardinality import solve_by_cardinality
-from gadgetopt.pieces.knapsack.core import _in_window, cg_core
+from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.direct import solve_mip
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
+from gadgetopt.pieces.knapsack.sharpening import _in_window
 from gadgetopt.system.result import Limits
 
 from .small_knapsacks import (
