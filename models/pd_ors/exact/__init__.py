@@ -5,8 +5,8 @@
 - `branch_and_check`: a master without machines (`aggregated_mip`), schedules that meet its
   deadlines (`deadline_schedules`), and packings of their slots (`slot_checks`, `slot_repair`).
 - `priced_search`: ruin and recreate at the prices of the column relaxation.
-- `repacking_search`, `repacking_loops`, `repacking_moves`: the same, compiled, and with slots packed
-  again.
+- `repacking_search`, `repacking_loops`, `repacking_moves`: the same, compiled, and slots are
+  packed again.
 """
 
 from gadgetopt.system.declaration import Method, Parts
