@@ -196,9 +196,7 @@ class RepackingSearch:
             if done % ANNEALING == 0:
                 copy_into(current, best)
             at = np.arange(done % ANNEALING, done % ANNEALING + CHUNK) / ANNEALING
-            # The last annealing is cold when the time is up.
-            passed = 0.0 if limits.time_s is None else clock.elapsed_s / limits.time_s
-            heat = HOT * (COLD / HOT) ** np.maximum(at, passed)
+            heat = HOT * (COLD / HOT) ** at
             uniform = self.rng.random((CHUNK, SINGLE_DRAWS + jobs))
             normal = self.rng.normal(size=(CHUNK, jobs + slots))
             ruin_and_recreate(
