@@ -5,6 +5,8 @@
 - `branch_and_check`: a master without machines (`aggregated_mip`), schedules that meet its
   deadlines (`deadline_schedules`), and packings of their slots (`slot_checks`, `slot_repair`).
 - `priced_search`: ruin and recreate at the prices of the column relaxation.
+- `repacking_search`, `repacking_loops`, `repacking_moves`: the same, compiled, and slots are
+  packed again.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -18,6 +20,9 @@ METHODS = (
         summary="branch-and-price where the cluster is small, then or otherwise branch and check",
         reference="schedule columns and aggregated relaxation (reconstructed)",
         run=part("portfolio:portfolio"),
+        parameters={"placing": "repacking"},
+        choices={"placing": ("repacking", "choice")},
+        prepare=part("repacking_search:prepare"),
         formulation="aggregated",
         backend="highs",
         stochastic=True,
@@ -28,6 +33,9 @@ METHODS = (
         summary="completion slots without machines, then slots packed one by one, with cuts",
         reference="aggregated relaxation, slot checks (reconstructed)",
         run=part("branch_and_check:branch_and_check"),
+        parameters={"placing": "repacking"},
+        choices={"placing": ("repacking", "choice")},
+        prepare=part("repacking_search:prepare"),
         formulation="aggregated",
         backend="highs",
     ),

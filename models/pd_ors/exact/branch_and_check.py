@@ -20,9 +20,11 @@ the master gave them. Once nothing else is left they are tried again, for longer
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
+from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.system.result import Limits, MethodOutcome, Status
@@ -42,7 +44,11 @@ from .aggregated_mip import (
     utility_of,
 )
 from .deadline_schedules import DeadlineSchedules, Decisions
-from .priced_search import PricedSearch, chosen, relaxation_prices
+from .priced_search import PricedSearch, Prices, chosen, relaxation_prices
+from .repacking_search import RepackingSearch, worth_searching
+
+#: Ways to find decisions at the prices of the column relaxation.
+Way = Literal["repacking", "choice"]
 
 #: Seconds for a proof that deadlines cannot be met, and their growth when they are looked at again.
 PROVE_S = 5.0
@@ -57,18 +63,22 @@ IMPROVEMENT = 1e-7
 PRICE_SPANS = (10.0, 20.0, None)
 ONLINE_S = 10.0
 ONLINE_PART = 0.1
-#: Parts of the time left for prices of the column relaxation, for a choice of its columns, and for
-#: placing jobs at the prices.
+#: Parts of the time left for prices of the column relaxation, for repacking, and for repacking
+#: after a master that was stopped; its rounds.
 PRICES_PART = 0.25
+REPACKING_PART, REPACKING_AGAIN_PART = 0.3, 0.6
+REPACKING_ROUNDS = 24_000
+#: The same for a choice of columns and for placing jobs at the prices, without repacking.
 CHOICE_PART = 0.6
 PLACING_PART = 0.15
 PLACING_ROUNDS = 30
 #: Part of every slot that is left free in the first search for a decision, and its growth.
 FIRST_RESERVE = 0.03
 GROWTH = 3.0
-#: Part of the time left that the first master may take, each after it, and one with a reserve.
+#: Part of the time left that the first master may take, each after it, the same where repacking
+#: finds the decisions, and one with a reserve.
 FIRST_PART = 0.05
-MASTER_PART = 0.4
+MASTER_PART, SOLE_MASTER_PART = 0.4, 0.75
 RESERVED_PART = 0.2
 
 
@@ -76,13 +86,22 @@ def branch_and_check(
     instance: PdOrsInstance,
     limits: Limits,
     rng: np.random.Generator,
+    *,
+    placing: Way = "repacking",
 ) -> MethodOutcome:
-    """Return an optimal decision, or the best one found and a bound."""
+    """Return an optimal decision, or the best one found and a bound.
+
+    Parameters
+    ----------
+    placing : "repacking" or "choice"
+        How decisions are found at the prices of the column relaxation: by `repacking_search`, or as
+        an integer choice of its columns with a few rounds of `priced_search`.
+    """
     if not useful_jobs(instance):
         nothing = alone(instance, limits, rng)
         nothing.solution = solution(instance, {})
         return nothing
-    search = _Search(instance, limits, rng)
+    search = _Search(instance, limits, rng, placing)
     search.run()
     return search.outcome()
 
@@ -90,8 +109,11 @@ def branch_and_check(
 class _Search:
     """Search state: incumbent, bound, and the deadlines that are undecided."""
 
-    def __init__(self, instance: PdOrsInstance, limits: Limits, rng: np.random.Generator):
+    def __init__(
+        self, instance: PdOrsInstance, limits: Limits, rng: np.random.Generator, placing: Way
+    ):
         self._instance, self._rng = instance, rng
+        self._repacks = placing == "repacking" and COMPILED and worth_searching(instance)
         self._seed = seed_of(rng)
         self._now: Decisions = Search("max", limits, gap=IMPROVEMENT)
         self._clock = self._now.clock
@@ -100,6 +122,8 @@ class _Search:
             self._mip = AggregatedMip(instance)
         self._now.prove(sum(float(job.utility.max()) for job in self._mip.jobs.values()))
         self._schedules = DeadlineSchedules(instance, self._mip, self._now, self._seed)
+        #: Prices of the column relaxation, where slots are packed again at them.
+        self._prices: Prices | None = None
         self._certificate: PdOrsCertificate | None = None
         self._certified = np.inf
         #: Postponed deadlines, and an upper bound on the utility of each and of earlier ones.
@@ -126,11 +150,14 @@ class _Search:
                     self._place_at_prices()
                     continue
             else:
-                deadlines = self._master(level, MASTER_PART) or self._master(level, 1.0)
+                part = SOLE_MASTER_PART if self._repacks else MASTER_PART
+                deadlines = self._master(level, part) or self._master(level, 1.0)
             if deadlines is None:
                 if not self._look_again():
                     return
                 continue
+            if not self._master_closed:
+                self._repack(REPACKING_AGAIN_PART)
             verdict = self._schedules.find(deadlines, ATTEMPTS, self._prove_s)
             if verdict.solution is not None:
                 self._offer(verdict.solution)
@@ -156,14 +183,29 @@ class _Search:
         self._lower(self._certified, self._certificate)
         with self._clock.phase("placing"):
             self._schedules.price = prices.price
-            choice = chosen(self._instance, prices, self._clock.limits(part=CHOICE_PART))
-            self._offer(choice.decision())
-            best = enumerate(self._best().schedules)
-            known = Placing.of(self._instance, {i: plans for i, plans in best if plans})
-            search = PricedSearch(self._instance, prices, self._rng, known)
-            search.run(
-                self._clock.limits(part=PLACING_PART), PLACING_ROUNDS, float(self._now.bound)
-            )
+            if self._repacks:
+                self._prices = prices
+                self._repack(REPACKING_PART)
+            else:
+                self._choose(prices)
+
+    def _repack(self, part: float) -> None:
+        """Improve the incumbent by ruin and recreate with slots packed again."""
+        if self._prices is None or self._now.over:
+            return
+        with self._clock.phase("repacking"):
+            search = RepackingSearch(self._instance, self._prices, self._rng)
+            limits = self._clock.limits(part=part)
+            self._offer(search.run(self._best(), limits, REPACKING_ROUNDS, float(self._now.bound)))
+
+    def _choose(self, prices: Prices) -> None:
+        """Take an integer choice of the columns, and improve it by ruin and recreate."""
+        choice = chosen(self._instance, prices, self._clock.limits(part=CHOICE_PART))
+        self._offer(choice.decision())
+        best = enumerate(self._best().schedules)
+        known = Placing.of(self._instance, {i: plans for i, plans in best if plans})
+        search = PricedSearch(self._instance, prices, self._rng, known)
+        search.run(self._clock.limits(part=PLACING_PART), PLACING_ROUNDS, float(self._now.bound))
         if search.best is not None:
             self._offer(search.best.decision())
 

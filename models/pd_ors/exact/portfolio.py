@@ -13,7 +13,7 @@ from gadgetopt.system.result import Limits, MethodOutcome
 from ..bounds.column_generation import pricings
 from ..certificate import PdOrsCertificate, check_bound
 from ..instance import PdOrsInstance
-from .branch_and_check import branch_and_check
+from .branch_and_check import Way, branch_and_check
 from .branch_and_price import branch_and_price
 
 #: Machines times slots up to which an instance is small.
@@ -22,25 +22,32 @@ FEW_PLACES = 200
 PRICE_PART = 0.6
 
 
-def portfolio(instance: PdOrsInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+def portfolio(
+    instance: PdOrsInstance, limits: Limits, rng: np.random.Generator, *, placing: Way = "repacking"
+) -> MethodOutcome:
     """Return an optimal decision, or the best decision and the least bound of both methods.
 
     Branch-and-price goes first where the cluster is small and work is counted exactly; contended
     instances of that size are closed by it only. Branch and check has the time that is left
     (reconstructed).
+
+    Parameters
+    ----------
+    placing : "repacking" or "choice"
+        As in `branch_and_check`.
     """
     clock = Clock(limits)
     jobs = pricings(instance)
     small = len(instance.machines) * instance.horizon_slots <= FEW_PLACES
     if not jobs or not small or not all(job.exact for job in jobs):
-        return branch_and_check(instance, limits, rng)
+        return branch_and_check(instance, limits, rng, placing=placing)
     first = branch_and_price(instance, clock.limits(part=PRICE_PART), rng)
     first.formulation = "schedule_columns"
     value, bound = _ends(instance, first)
     if _closed(value, bound, limits):
         return first
     passed = clock.elapsed_s
-    second = branch_and_check(instance, clock.limits(), rng)
+    second = branch_and_check(instance, clock.limits(), rng, placing=placing)
     other_value, other_bound = _ends(instance, second)
     lower = second if other_bound < bound else first
     better = second if other_value > value else first

@@ -1,0 +1,109 @@
+"""Repacking: decisions are feasible and never worse, states agree with decisions, slots pack."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
+from gadgetopt.models.pd_ors.bounds.restricted_master import RestrictedMaster
+from gadgetopt.models.pd_ors.evaluate import evaluate
+from gadgetopt.models.pd_ors.exact.priced_search import Prices, relaxation_prices
+from gadgetopt.models.pd_ors.exact.repacking_loops import repack
+from gadgetopt.models.pd_ors.exact.repacking_moves import most_inside, most_spread, value_of
+from gadgetopt.models.pd_ors.exact.repacking_search import (
+    RepackingSearch,
+    decision_of,
+    empty_state,
+    search_data,
+    state_of,
+)
+from gadgetopt.models.pd_ors.formulations import columns
+from gadgetopt.models.pd_ors.generate.presets import desk, quickstart
+from gadgetopt.models.pd_ors.instance import PdOrsSolution
+
+from gadgetopt.solvers import solve_model
+from gadgetopt.system.result import Limits
+
+from ..tiny_instances import tiny_instance
+
+
+def nothing(instance):
+    return PdOrsSolution(schedules=(None,) * len(instance.jobs))
+
+
+def free_prices(instance):
+    price = np.zeros((instance.horizon_slots, *instance.terms.capacity.shape))
+    one = np.ones(len(instance.jobs))
+    return Prices(price, one, one, np.inf, RestrictedMaster(instance))
+
+
+def data_of(instance):
+    return search_data(instance, free_prices(instance).price, np.ones((2, len(instance.jobs))))
+
+
+def test_tiny_optima_are_mostly_met_and_never_passed():
+    ratios = []
+    for seed in range(12):
+        instance = tiny_instance(seed)
+        best = solve_model(columns.build(instance), "highs", Limits(), 0).objective
+        search = RepackingSearch(instance, free_prices(instance), np.random.default_rng(seed))
+        judged = evaluate(instance, search.run(nothing(instance), Limits(), 200))
+        assert judged.feasible
+        assert judged.objective <= best * (1 + 1e-9) + 1e-9
+        ratios.append(1.0 if best == 0 else judged.objective / best)
+    assert np.mean(ratios) > 0.85
+
+
+def test_it_starts_from_a_decision_and_is_never_worse():
+    instance = desk(np.random.default_rng(4), jobs=20)
+    first = pd_ors(instance, Limits(), np.random.default_rng(0)).solution
+    prices = relaxation_prices(instance, Limits())
+    search = RepackingSearch(instance, prices, np.random.default_rng(0))
+    before, after = evaluate(instance, first), evaluate(instance, search.run(first, Limits(), 200))
+    assert after.feasible
+    assert after.objective > before.objective
+
+
+def test_a_state_is_its_decision_and_packs_again():
+    instance = desk(np.random.default_rng(3), jobs=12)
+    first = pd_ors(instance, Limits(), np.random.default_rng(0)).solution
+    state, data = state_of(instance, first), data_of(instance)
+    assert value_of(data, state) == pytest.approx(evaluate(instance, first).objective)
+    for t in range(instance.horizon_slots):
+        run = state.run.copy()
+        repack(data, state, empty_state(instance), t)
+        assert (state.room >= 0).all()
+        assert (state.run == run).all()
+    again = decision_of(instance, state)
+    assert evaluate(instance, again).objective == evaluate(instance, first).objective
+
+
+def test_the_same_seed_makes_the_same_decision():
+    instance = quickstart(np.random.default_rng(3))
+    prices = relaxation_prices(instance, Limits())
+    runs = [
+        RepackingSearch(instance, prices, np.random.default_rng(5)).run(
+            nothing(instance), Limits(), 100
+        )
+        for _ in "ab"
+    ]
+    assert runs[0] == runs[1]
+
+
+def test_most_workers_of_an_empty_slot_are_those_of_the_terms():
+    for seed in range(8):
+        instance = tiny_instance(seed)
+        data, capacity = data_of(instance), instance.terms.capacity.astype(np.int64)
+        for job in instance.terms.jobs:
+            at = np.zeros(len(capacity), dtype=np.int64)
+            assert most_inside(data, job.index, capacity) == job.most_internal.max()
+            spread = most_spread(data, job.index, job.batch, capacity, at)
+            assert spread <= job.most_fitting(capacity.sum(axis=0, keepdims=True))[0]
+            assert at.sum() >= job.servers[spread]
+
+
+def test_enough_ends_the_search():
+    instance = quickstart(np.random.default_rng(0))
+    search = RepackingSearch(instance, free_prices(instance), np.random.default_rng(0))
+    search.run(nothing(instance), Limits(), 1000, enough=1e-9)
+    assert search.rounds == 100
