@@ -33,8 +33,10 @@ from gadgetopt.numbers.arrays import Ints
 from .instance import SjfBcoInstance
 from .size_limits import refuse_many
 
-#: Clusters that an enumeration may visit, a second or two of work.
-MOST_CLUSTERS = 40_000
+#: Servers of the clusters that an enumeration may visit, some three seconds of work.
+MOST_VISITED = 800_000
+#: Ways to place a gang.
+MOST_WAYS = 40_000
 #: Servers, and GPUs of a gang, beyond which there are too many clusters anyway.
 MOST_SERVERS = MOST_GANG = 64
 #: Configurations that it may list.
@@ -168,7 +170,8 @@ def _levels_by_gangs(instance: SjfBcoInstance) -> Iterator[tuple[tuple[int, ...]
                 for grown in _joined(cluster, sizes[k], len(gangs)):
                     larger.add(grown)
                     visited += 1
-                    refuse_many(visited, MOST_CLUSTERS, "clusters to enumerate, so far")
+                    what = "servers of the clusters to enumerate, so far"
+                    refuse_many(visited * len(cluster), MOST_VISITED, what)
             if larger:
                 yield from with_more(k, (*gangs, sizes[k]), larger)
 
@@ -202,7 +205,7 @@ def shares(groups: tuple[tuple[int, int], ...], left: int, most: int) -> list[tu
         for count in range(1, min(most, free, left) + 1):
             same = ((free, number - 1), *later)
             ways += [(count, *tail) for tail in shares(same, left - count, count)]
-            refuse_many(len(ways), MOST_CLUSTERS, "ways to place a gang")
+            refuse_many(len(ways), MOST_WAYS, "ways to place a gang")
     return ways
 
 

@@ -27,6 +27,7 @@ METHODS = (
         reference="priced search (reconstructed)",
         run=part("priced_search:priced_search"),
         prepare=part("priced_search:prepare"),
+        parameters={"checked_nodes": 400_000},
         stochastic=True,
         backend="highs",
     ),

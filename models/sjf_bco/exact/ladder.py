@@ -3,8 +3,8 @@
 An exact method of ours (reconstructed). It climbs until the lower bound meets the makespan. Rungs:
 
 1. heuristics: list schedules without sharing, LPT-ILS, and the paper's SJF-BCO;
-2. bounds with certificates: energetic, the class bound; on few jobs the bound by configurations of
-   a slot;
+2. bounds with certificates: energetic, the class bound; on few jobs the bounds by configurations
+   of a slot, with prices of iterations and of modes;
 3. above `FEW_JOBS` jobs, the GPU-bin configuration LP, and annealing on nested blocks towards it;
 4. CP-L and CP-U (see `formulations/cp_model.py`), whose schedules are simulated and dispatched: if
    an optimum without contention exists, the two meet; on few jobs the priced search, with annealing
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
@@ -38,6 +38,7 @@ from ..bounds import gpu_bin_lp
 from ..bounds.class_bound import class_lp
 from ..bounds.combinatorial import energetic
 from ..bounds.instants import instants
+from ..exhaustion import Modes
 from ..formulations.cp import (
     Constraints,
     exact_with_shared_slots,
@@ -81,6 +82,7 @@ class _Search(Search[SjfBcoSolution]):
         self.refused: list[str] = []
         #: What the priced search did.
         self.notes: dict[str, Any] = {}
+        self._modes = Modes(instance)
 
     @property
     def upper(self) -> int | None:
@@ -144,18 +146,30 @@ class _Search(Search[SjfBcoSolution]):
         if found.limit_hit == "interrupted":
             self.limit_hit = found.limit_hit
 
+    def modes(self) -> None:
+        """Run rung 2, its fourth bound."""
+        with self._inner(self.clock.limits(_SHARE, 5.0)) as inner:
+            priced_search.root(self._modes, inner)
+
     def priced_search(self) -> None:
         """Run the priced search of rung 4."""
-        limits = self.clock.limits(_SHARE_OF_SEARCH)
+        with self._inner(self.clock.limits(_SHARE_OF_SEARCH)) as inner:
+            self.notes = priced_search.close(self._modes, inner, self.rng)
+
+    @contextmanager
+    def _inner(self, limits: Limits) -> Iterator[Search[SjfBcoSolution]]:
+        """Start a search with what is known, and take what it finds."""
         inner = Search[SjfBcoSolution]("min", limits, gap=0.0)
         inner.prove(self.bound, self.certificate)
         if self.best is not None:
             inner.offer(self.value, self.best)
-        self.notes = priced_search.close(self.instance, inner, self.rng)
-        self.consider(inner.best)
-        self.raise_lower(int(inner.bound), inner.certificate)
-        if inner.limit_hit == "interrupted":
-            self.limit_hit = inner.limit_hit
+        try:
+            yield inner
+        finally:
+            self.consider(inner.best)
+            self.raise_lower(int(inner.bound), inner.certificate)
+            if inner.limit_hit == "interrupted":
+                self.limit_hit = inner.limit_hit
 
     def take(self, bound: MethodOutcome) -> None:
         """Record a bound with its certificate."""
@@ -189,6 +203,8 @@ class _Search(Search[SjfBcoSolution]):
         yield "class_lp", self.classes
         if len(self.instance.jobs) <= MOST_JOBS_OF_CONFIGURATIONS:
             yield "instants", self.configurations
+            if priced:
+                yield "modes", self.modes
         if gpu_bins and len(self.instance.jobs) > FEW_JOBS:
             yield "gpu_bins", self.gpu_bins
             yield "nested_blocks", self.nested_blocks
@@ -206,8 +222,7 @@ def prepare(instance: SjfBcoInstance) -> None:
         gpu_bin_lp.prepare(instance)
         nested_blocks.prepare(instance)
     if len(instance.jobs) <= MOST_JOBS_OF_CONFIGURATIONS:
-        with suppress(ModelRefused):
-            priced_search.prepare(instance)
+        priced_search.prepare(instance)
 
 
 def ladder(

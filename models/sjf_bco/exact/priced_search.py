@@ -4,8 +4,8 @@ A method of ours (reconstructed), and a rung of the ladder. The configuration LP
 prices (`bounds/mode_lp.py`), and annealing towards the bound a schedule. From the bound on, the
 search (`subproblems/chronological.py`) decides whether a schedule ends within M slots; each "no"
 raises the bound by a slot, and the first "yes" is optimal. Then the check of `exhaustion.py` goes
-through the last "no" again: if it can, within `CHECKED_STATES`, the prices are a certificate, and
-otherwise the bound is a claim.
+through the last "no" again, if the search took at most `CHECKED_NODES` states for it; then the
+prices are a certificate, and otherwise the bound is a claim.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..baselines import order_annealing
 from ..bounds.mode_lp import ModeLp
 from ..certificate import ExhaustionPrices, SjfBcoCertificate, energetic_bound
 from ..exhaustion import Modes, PriceTables, price_tables
-from ..instance import SjfBcoInstance, SjfBcoSolution
+from ..instance import Job, SjfBcoInstance, SjfBcoSolution
 from ..subproblems.chronological import Chronological
 from ..subproblems.chronological_loops import EXHAUSTED, FOUND
 
@@ -31,14 +31,18 @@ from ..subproblems.chronological_loops import EXHAUSTED, FOUND
 MOVES = 2_000_000
 #: States of which prices are taken, and states between two looks at the clock.
 PRICED_STATES, STEP = 30, 1 << 17
-#: States up to which an exhausted search is checked at once, some ten seconds.
-CHECKED_STATES = 300_000
+#: States of an exhausted search up to which it is checked at once, some ten seconds.
+CHECKED_NODES = 400_000
 #: Shares of jobs in a random state that are done, and that have not started.
 _DONE, _WHOLE = 0.4, 0.36
 
 
 def priced_search(
-    instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator
+    instance: SjfBcoInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    checked_nodes: int = CHECKED_NODES,
 ) -> MethodOutcome:
     """Return an optimal schedule, or the best schedule and bound within the time limit.
 
@@ -48,6 +52,9 @@ def priced_search(
     limits : Limits
     rng : numpy.random.Generator
         Seeds the annealing, and draws the states that are priced.
+    checked_nodes : int, default 400,000
+        States of the last exhausted search up to which the bound gets a certificate. The check
+        takes some 30 times as long as the search, whatever the time limit.
 
     Raises
     ------
@@ -57,12 +64,40 @@ def priced_search(
     lower = energetic_bound(instance)
     search = Search[SjfBcoSolution]("min", limits, gap=0.0)
     search.prove(lower, SjfBcoCertificate(formula="energetic"))
-    notes = close(instance, search, rng)
+    modes = Modes(instance)
+    root(modes, search)
+    notes = close(modes, search, rng, checked_nodes)
     return search.outcome(search.best, **notes, **slow_note())
 
 
+def root(modes: Modes, search: Search[SjfBcoSolution]) -> None:
+    """Raise the bound of a search by the best prices of the first state.
+
+    Raises
+    ------
+    ModelRefused
+        If there are too many configurations to list, or iterations to tabulate.
+    """
+    if search.over:
+        return
+    instance = modes.instance
+    work = instance.rates.iterations
+    prices = ModeLp(modes).prices(work, [0] * len(work), search.clock.limits())
+    if prices is None:
+        return
+    tables = price_tables(modes, [prices])
+    worth = int(tables.worth[range(len(work)), 0, work, 0].sum())
+    bound = -(-worth // max(1, int(tables.per_slot[0])))
+    if bound > search.bound:
+        search.prove(bound, _certificate(bound, [prices]))
+    search.infeasible |= search.bound > instance.horizon_slots
+
+
 def close(
-    instance: SjfBcoInstance, search: Search[SjfBcoSolution], rng: np.random.Generator
+    modes: Modes,
+    search: Search[SjfBcoSolution],
+    rng: np.random.Generator,
+    checked_nodes: int = CHECKED_NODES,
 ) -> dict[str, object]:
     """Raise the bound of a search and improve its incumbent until it is over; return notes.
 
@@ -71,21 +106,16 @@ def close(
     ModelRefused
         As `priced_search`.
     """
-    notes: dict[str, object] = {}
-    if search.over:
-        return notes
-    modes = Modes(instance)
-    prices = _prices(modes, search, rng)
-    if not prices:
-        return notes
-    tables = price_tables(modes, prices)
-    root = _root_bound(instance, tables)
-    notes |= {"prices": len(prices), "root_bound": root}
-    if root > search.bound:
-        search.prove(root, _certificate(root, prices))
+    instance = modes.instance
     if not search.over:
         _anneal(instance, search, rng)
-    claimed = nodes = 0
+    if search.over:
+        return {}
+    prices = _prices(modes, search, rng)
+    if not prices:
+        return {}
+    tables = price_tables(modes, prices)
+    claimed = nodes = last_nodes = 0
     while not search.over and search.bound <= instance.horizon_slots:
         attempt = Chronological(instance, int(search.bound), tables)
         try:
@@ -97,11 +127,12 @@ def close(
         if attempt.answer == FOUND:
             search.offer(search.bound, attempt.schedule())
         elif attempt.answer == EXHAUSTED:
-            claimed = int(search.bound) + 1
+            claimed, last_nodes = int(search.bound) + 1, attempt.nodes
             search.prove(claimed)
-    notes["nodes"] = nodes
+    notes: dict[str, object] = {"prices": len(prices), "nodes": nodes}
     if claimed:
-        notes["checked"] = checked = _is_proved(instance, claimed, tables)
+        checked = last_nodes <= checked_nodes and _is_proved(instance, claimed, tables)
+        notes["checked"] = checked
         if checked:
             search.certificate = _certificate(claimed, prices)
     search.infeasible |= search.bound > instance.horizon_slots
@@ -120,12 +151,23 @@ def _anneal(
 
 
 def prepare(instance: SjfBcoInstance) -> None:
-    """Compile the annealer and the search."""
-    order_annealing.prepare(instance)
-    modes = Modes(instance)
-    prices = ModeLp(modes).prices(instance.rates.iterations, [0] * len(instance.jobs), Limits())
+    """Compile the annealer and the search, by one move for one job on one GPU."""
+    smallest = SjfBcoInstance(
+        server_gpus=(1,),
+        horizon_slots=1,
+        inter_bw_mb_per_slot=1.0,
+        intra_bw_mb_per_slot=1.0,
+        gpu_reduce_mb_per_slot=1.0,
+        contention_coeff=1.0,
+        overhead_coeff=1.0,
+        overhead_unit_slots=0.1,
+        jobs=(Job(gpus=1, iterations=1),),
+    )
+    order_annealing.prepare(smallest)
+    modes = Modes(smallest)
+    prices = ModeLp(modes).prices([1], [0], Limits())
     assert prices is not None
-    Chronological(instance, 1, price_tables(modes, [prices])).step(1)
+    Chronological(smallest, 1, price_tables(modes, [prices])).step(1)
 
 
 def _prices(
@@ -148,13 +190,6 @@ def _prices(
     return list(found)
 
 
-def _root_bound(instance: SjfBcoInstance, tables: PriceTables) -> int:
-    """Return the least number of slots that can hold what all jobs are worth."""
-    jobs = range(len(instance.jobs))
-    worth = tables.worth[jobs, 0, instance.rates.iterations].sum(axis=0)
-    return int((-(-worth // np.maximum(tables.per_slot, 1))).max())
-
-
 def _certificate(slots: int, prices: Sequence[tuple[int, ...]]) -> SjfBcoCertificate:
     return SjfBcoCertificate(exhaustion=ExhaustionPrices(slots=slots, prices=tuple(prices)))
 
@@ -168,7 +203,7 @@ def _is_proved(instance: SjfBcoInstance, slots: int, tables: PriceTables) -> boo
         If it finds a shorter one, which the search has missed.
     """
     try:
-        proved = exhaustion.refutes(instance, slots - 1, tables, CHECKED_STATES)
+        proved = exhaustion.refutes(instance, slots - 1, tables)
     except ValueError:  # too many states
         return False
     assert proved, f"a schedule ends within {slots - 1} slots"
