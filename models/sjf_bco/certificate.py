@@ -18,8 +18,9 @@ these prices (`configurations.py`), `instants` is
 
 .. math:: \Big\lceil \sum_j p_j F_j / R(p) \Big\rceil.
 
-`gpu_bins` has prices of jobs (`gpu_bins.py`). All are computed in integers, so no solver is
-involved. All formulas are (reconstructed): the paper has none.
+`gpu_bins` has prices of jobs (`gpu_bins.py`). `exhaustion` has tables of prices of modes, with
+which the check goes through all schedules that could be shorter (`exhaustion.py`). All are computed
+in integers, so no solver is involved. All formulas are (reconstructed): the paper has none.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ from pydantic import Field, model_validator
 from gadgetopt.errors import ModelRefused
 from gadgetopt.system.data import Certificate, Data, PositiveInt
 
+from . import exhaustion, gpu_bins
 from .configurations import iterations_per_slot, most_per_slot
-from .gpu_bins import refutes
+from .exhaustion import LARGEST_PRICE, Modes, price_tables
 from .instance import SjfBcoInstance
 
 #: Prices of an iteration of every job.
@@ -142,18 +144,38 @@ class GpuBinPrices(Data):
     unit_slots: PositiveInt = 1
 
 
+class ExhaustionPrices(Data):
+    """Tables of prices with which no schedule is left that is shorter, see `exhaustion`.
+
+    Attributes
+    ----------
+    slots : int
+        The bound that is proved.
+    prices : tuple of tuple of int
+        Tables with a price for each mode: number of servers and level of a job, in ascending order,
+        one job after the other.
+    """
+
+    slots: PositiveInt
+    prices: Annotated[
+        tuple[tuple[Annotated[int, Field(ge=0, le=LARGEST_PRICE)], ...], ...],
+        Field(min_length=1, max_length=1000),
+    ]
+
+
 class SjfBcoCertificate(Certificate):
     """A combinatorial bound, given by name, or prices; the module docstring has the formulas."""
 
     formula: Literal["longest_job", "area", "energetic"] | None = None
     instants: InstantPrices | None = None
     gpu_bins: GpuBinPrices | None = None
+    exhaustion: ExhaustionPrices | None = None
 
     @model_validator(mode="after")
     def _one_proof(self) -> Self:
-        given = [p for p in (self.formula, self.instants, self.gpu_bins) if p is not None]
-        if len(given) != 1:
-            raise ValueError("formula: expected one of formula, instants and gpu_bins")
+        proofs = (self.formula, self.instants, self.gpu_bins, self.exhaustion)
+        if sum(p is not None for p in proofs) != 1:
+            raise ValueError("formula: expected one of formula, instants, gpu_bins and exhaustion")
         return self
 
 
@@ -170,19 +192,30 @@ def check_bound(instance: SjfBcoInstance, certificate: SjfBcoCertificate) -> int
     try:
         if certificate.instants is not None:
             return _instants_bound(instance, certificate.instants.prices)
+        if certificate.exhaustion is not None:
+            return _exhaustion_bound(instance, certificate.exhaustion)
     except ModelRefused as error:
         raise ValueError(str(error)) from None
     formulas = {"longest_job": longest_job, "area": area, "energetic": energetic_bound}
-    assert certificate.formula is not None  # one of the two is there
+    assert certificate.formula is not None  # one of them is there
     return formulas[certificate.formula](instance)
 
 
 def _gpu_bins_bound(instance: SjfBcoInstance, proof: GpuBinPrices) -> int | None:
     """Return the bound if its prices refute one slot less."""
     _check_prices(instance, proof.prices, "gpu_bins.prices")
-    if refutes(instance, proof.slots - 1, proof.prices, proof.unit_slots):
+    if gpu_bins.refutes(instance, proof.slots - 1, proof.prices, proof.unit_slots):
         return proof.slots
     return None
+
+
+def _exhaustion_bound(instance: SjfBcoInstance, proof: ExhaustionPrices) -> int | None:
+    """Return the bound if no schedule takes one slot less."""
+    try:
+        tables = price_tables(Modes(instance), proof.prices)
+    except ValueError as error:
+        raise ValueError(f"exhaustion.prices: {error}") from None
+    return proof.slots if exhaustion.refutes(instance, proof.slots - 1, tables) else None
 
 
 def _instants_bound(instance: SjfBcoInstance, prices: Sequence[int]) -> int:

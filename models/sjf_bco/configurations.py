@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations, groupby, pairwise, permutations, product
 
@@ -33,8 +33,10 @@ from gadgetopt.numbers.arrays import Ints
 from .instance import SjfBcoInstance
 from .size_limits import refuse_many
 
-#: Clusters that an enumeration may visit, a second or two of work.
-MOST_CLUSTERS = 40_000
+#: Servers of the clusters that an enumeration may visit, some three seconds of work.
+MOST_VISITED = 800_000
+#: Ways to place a gang.
+MOST_WAYS = 40_000
 #: Servers, and GPUs of a gang, beyond which there are too many clusters anyway.
 MOST_SERVERS = MOST_GANG = 64
 #: Configurations that it may list.
@@ -57,6 +59,33 @@ def iterations_per_slot(instance: SjfBcoInstance) -> Ints:
     ModelRefused
         If there are too many clusters or configurations to enumerate.
     """
+    return _rows(instance, instance.rates.rate, _more_servers_never_help(instance))
+
+
+def modes_per_slot(instance: SjfBcoInstance, code: Callable[[int, int, int], int]) -> Ints:
+    """Return a code of the servers and level of every job, shape (configurations, jobs).
+
+    Configurations in which no job has fewer servers or a lower level than in another one are left
+    out.
+
+    Parameters
+    ----------
+    instance : SjfBcoInstance
+    code : callable
+        A positive number of (j, r, p); 0 stands for a job that does not run.
+
+    Raises
+    ------
+    ModelRefused
+        As `iterations_per_slot`.
+    """
+    return _rows(instance, code, undominated=True)
+
+
+def _rows(
+    instance: SjfBcoInstance, value: Callable[[int, int, int], int], undominated: bool
+) -> Ints:
+    """Return `value` of (j, r, p) for the jobs of every configuration, 0 for the others."""
     rates = instance.rates
     refuse_many(rates.servers, MOST_SERVERS, "server_gpus: servers to be filled one by one")
     refuse_many(max(rates.gpus), MOST_GANG, "jobs: GPUs of a gang to be shared out")
@@ -64,7 +93,6 @@ def iterations_per_slot(instance: SjfBcoInstance) -> Ints:
     for j, gpus in enumerate(rates.gpus):
         jobs_of.setdefault(gpus, []).append(j)
     singles = jobs_of.get(1, [])
-    monotone = _more_servers_never_help(instance)
     rows: set[tuple[int, ...]] = set()
     for gangs, levels_of in _levels_by_gangs(instance):
         free = instance.total_gpus - sum(gangs)
@@ -74,7 +102,7 @@ def iterations_per_slot(instance: SjfBcoInstance) -> Ints:
             ways *= math.perm(len(jobs_of[size]), len(part))
         refuse_many(ways, MOST_CONFIGURATIONS, "jobs to run together: ways to choose them")
         running = list(combinations(singles, idle))
-        for levels in _undominated(levels_of) if monotone else levels_of:
+        for levels in _undominated(levels_of) if undominated else levels_of:
             sharings = [
                 {
                     tuple(zip(jobs, part, strict=True))
@@ -86,10 +114,10 @@ def iterations_per_slot(instance: SjfBcoInstance) -> Ints:
                 row = [0] * len(rates.gpus)
                 for placed in sharing:
                     for j, (r, p) in placed:
-                        row[j] = rates.rate(j, r, p)
+                        row[j] = value(j, r, p)
                 for ones in running:
                     for j in ones:
-                        row[j] = rates.rate(j, 1, 0)
+                        row[j] = value(j, 1, 0)
                     rows.add(tuple(row))
                     for j in ones:
                         row[j] = 0
@@ -142,7 +170,8 @@ def _levels_by_gangs(instance: SjfBcoInstance) -> Iterator[tuple[tuple[int, ...]
                 for grown in _joined(cluster, sizes[k], len(gangs)):
                     larger.add(grown)
                     visited += 1
-                    refuse_many(visited, MOST_CLUSTERS, "clusters to enumerate, so far")
+                    what = "servers of the clusters to enumerate, so far"
+                    refuse_many(visited * len(cluster), MOST_VISITED, what)
             if larger:
                 yield from with_more(k, (*gangs, sizes[k]), larger)
 
@@ -152,7 +181,7 @@ def _levels_by_gangs(instance: SjfBcoInstance) -> Iterator[tuple[tuple[int, ...]
 def _joined(cluster: Cluster, size: int, gang: int) -> Iterator[Cluster]:
     """Yield the clusters after a gang has joined, up to the order of equal servers."""
     groups = tuple((server[0], len(list(equal))) for server, equal in groupby(cluster))
-    for counts in _shares(groups, size, size):
+    for counts in shares(groups, size, size):
         spread = len(counts) - counts.count(0) > 1
         grown = [
             (server[0] - count, (*server[1], gang) if spread else server[1]) if count else server
@@ -163,7 +192,7 @@ def _joined(cluster: Cluster, size: int, gang: int) -> Iterator[Cluster]:
 
 
 @lru_cache(maxsize=100_000)
-def _shares(groups: tuple[tuple[int, int], ...], left: int, most: int) -> list[tuple[int, ...]]:
+def shares(groups: tuple[tuple[int, int], ...], left: int, most: int) -> list[tuple[int, ...]]:
     """Return the ways to take `left` GPUs from groups of equal servers, given by (free, number).
 
     Counts do not increase within a group, and those of the first one are at most `most`.
@@ -171,12 +200,12 @@ def _shares(groups: tuple[tuple[int, int], ...], left: int, most: int) -> list[t
     if not groups:
         return [()] if left == 0 else []
     (free, number), later = groups[0], groups[1:]
-    ways = [(0,) * number + tail for tail in _shares(later, left, left)]
+    ways = [(0,) * number + tail for tail in shares(later, left, left)]
     if number:
         for count in range(1, min(most, free, left) + 1):
             same = ((free, number - 1), *later)
-            ways += [(count, *tail) for tail in _shares(same, left - count, count)]
-            refuse_many(len(ways), MOST_CLUSTERS, "ways to place a gang")
+            ways += [(count, *tail) for tail in shares(same, left - count, count)]
+            refuse_many(len(ways), MOST_WAYS, "ways to place a gang")
     return ways
 
 

@@ -3,6 +3,7 @@
 first_fit: first fit (FF), list scheduling (LS) and random placement (RAND).
 local_search: LPT on single servers, iterated; not in the paper.
 nested_blocks: annealing of gangs on nested blocks of GPUs; not in the paper.
+order_annealing: annealing of start order, placement and delay; not in the paper.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -60,6 +61,16 @@ METHODS = (
         run=part("nested_blocks:nested_blocks"),
         prepare=part("nested_blocks:prepare"),
         parameters={"moves": 100_000_000},
+        stochastic=True,
+    ),
+    Method(
+        "order_annealing",
+        kind="heuristic",
+        summary="annealing of start order, placement and delay, for few jobs (not in the paper)",
+        reference="order annealing (reconstructed)",
+        run=part("order_annealing:order_annealing"),
+        prepare=part("order_annealing:prepare"),
+        parameters={"moves": 2_000_000},
         stochastic=True,
     ),
 )

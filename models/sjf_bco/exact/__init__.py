@@ -1,6 +1,7 @@
-"""The exact method.
+"""Exact methods.
 
-ladder: heuristics, lower bounds and CP-SAT models in turn, until the gap is closed.
+ladder: heuristics, lower bounds, search and CP-SAT models in turn, until the gap is closed.
+priced_search: search in order of time, pruned by prices, whose exhaustion is checked.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -14,9 +15,20 @@ METHODS = (
         summary="heuristics, bounds and CP-SAT models in turn until the gap is closed",
         reference="CP-L, CP-U, CP-L2, CP-E+L2 (reconstructed)",
         run=part("ladder:ladder"),
-        parameters={"rung_s": 20.0, "gpu_bins": True},
+        parameters={"rung_s": 20.0, "gpu_bins": True, "priced": True},
         prepare=part("ladder:prepare"),
         formulation="cp_e_l2",
         backend="cpsat",
+    ),
+    Method(
+        "priced_search",
+        kind="exact",
+        summary="search in order of time, pruned by prices of a configuration LP",
+        reference="priced search (reconstructed)",
+        run=part("priced_search:priced_search"),
+        prepare=part("priced_search:prepare"),
+        parameters={"checked_nodes": 400_000},
+        stochastic=True,
+        backend="highs",
     ),
 )

@@ -3,11 +3,12 @@
 An exact method of ours (reconstructed). It climbs until the lower bound meets the makespan. Rungs:
 
 1. heuristics: list schedules without sharing, LPT-ILS, and the paper's SJF-BCO;
-2. bounds with certificates: energetic, the class bound; on few jobs the bound by configurations of
-   a slot;
+2. bounds with certificates: energetic, the class bound; on few jobs the bounds by configurations
+   of a slot, with prices of iterations and of modes;
 3. above `FEW_JOBS` jobs, the GPU-bin configuration LP, and annealing on nested blocks towards it;
 4. CP-L and CP-U (see `formulations/cp_model.py`), whose schedules are simulated and dispatched: if
-   an optimum without contention exists, the two meet;
+   an optimum without contention exists, the two meet; on few jobs the priced search, with annealing
+   of orders, comes between the two;
 5. CP-L2;
 6. CP-E with the constraints of CP-L2, the last rung.
 
@@ -37,6 +38,7 @@ from ..bounds import gpu_bin_lp
 from ..bounds.class_bound import class_lp
 from ..bounds.combinatorial import energetic
 from ..bounds.instants import instants
+from ..exhaustion import Modes
 from ..formulations.cp import (
     Constraints,
     exact_with_shared_slots,
@@ -48,6 +50,7 @@ from ..formulations.cp import (
 )
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..subproblems.greedy import upper_bound_schedule
+from . import priced_search
 
 #: Formulation behind the bound, by the rung that raised it last.
 _FORMULATION_OF_RUNG = {"CP-L": "cp_l", "CP-L2": "cp_l2", "CP-E+L2": "cp_e_l2"}
@@ -60,7 +63,10 @@ MOVES = 100_000_000
 #: Share of the remaining time that a rung other than the last may take.
 _SHARE = 0.5
 
-#: Jobs up to which configurations of a slot are listed.
+#: Share of the remaining time that the priced search may take.
+_SHARE_OF_SEARCH = 0.8
+
+#: Jobs up to which configurations of a slot are listed, and the priced search is tried.
 MOST_JOBS_OF_CONFIGURATIONS = 20
 
 
@@ -74,6 +80,9 @@ class _Search(Search[SjfBcoSolution]):
         self.bound_from: str | None = None
         #: Reasons why methods were skipped on a large instance.
         self.refused: list[str] = []
+        #: What the priced search did.
+        self.notes: dict[str, Any] = {}
+        self._modes = Modes(instance)
 
     @property
     def upper(self) -> int | None:
@@ -137,6 +146,31 @@ class _Search(Search[SjfBcoSolution]):
         if found.limit_hit == "interrupted":
             self.limit_hit = found.limit_hit
 
+    def modes(self) -> None:
+        """Run rung 2, its fourth bound."""
+        with self._inner(self.clock.limits(_SHARE, 5.0)) as inner:
+            priced_search.root(self._modes, inner)
+
+    def priced_search(self) -> None:
+        """Run the priced search of rung 4."""
+        with self._inner(self.clock.limits(_SHARE_OF_SEARCH)) as inner:
+            self.notes = priced_search.close(self._modes, inner, self.rng)
+
+    @contextmanager
+    def _inner(self, limits: Limits) -> Iterator[Search[SjfBcoSolution]]:
+        """Start a search with what is known, and take what it finds."""
+        inner = Search[SjfBcoSolution]("min", limits, gap=0.0)
+        inner.prove(self.bound, self.certificate)
+        if self.best is not None:
+            inner.offer(self.value, self.best)
+        try:
+            yield inner
+        finally:
+            self.consider(inner.best)
+            self.raise_lower(int(inner.bound), inner.certificate)
+            if inner.limit_hit == "interrupted":
+                self.limit_hit = inner.limit_hit
+
     def take(self, bound: MethodOutcome) -> None:
         """Record a bound with its certificate."""
         if bound.limit_hit == "interrupted":
@@ -162,27 +196,33 @@ class _Search(Search[SjfBcoSolution]):
         elif outcome.bound is not None:
             self.raise_lower(round_up(outcome.bound))
 
-    def rungs(self, rung_s: float, gpu_bins: bool) -> Iterator[tuple[str, Any]]:
+    def rungs(self, rung_s: float, gpu_bins: bool, priced: bool) -> Iterator[tuple[str, Any]]:
         """Yield names and actions of the rungs, cheapest first."""
         yield "heuristics", self.heuristics
         yield "energetic", self.energetic
         yield "class_lp", self.classes
         if len(self.instance.jobs) <= MOST_JOBS_OF_CONFIGURATIONS:
             yield "instants", self.configurations
+            if priced:
+                yield "modes", self.modes
         if gpu_bins and len(self.instance.jobs) > FEW_JOBS:
             yield "gpu_bins", self.gpu_bins
             yield "nested_blocks", self.nested_blocks
         yield "CP-L", lambda: self.cp(without_contention, rung_s)
+        if priced and len(self.instance.jobs) <= MOST_JOBS_OF_CONFIGURATIONS:
+            yield "priced_search", self.priced_search
         yield "CP-U", lambda: self.cp(without_sharing, rung_s)
         yield "CP-L2", lambda: self.cp(with_shared_slots, rung_s)
         yield "CP-E+L2", lambda: self.cp(exact_with_shared_slots, None)
 
 
 def prepare(instance: SjfBcoInstance) -> None:
-    """Compile the loops of the rungs for many jobs."""
+    """Compile the loops of the rungs for few and for many jobs."""
     if len(instance.jobs) > FEW_JOBS:
         gpu_bin_lp.prepare(instance)
         nested_blocks.prepare(instance)
+    if len(instance.jobs) <= MOST_JOBS_OF_CONFIGURATIONS:
+        priced_search.prepare(instance)
 
 
 def ladder(
@@ -192,6 +232,7 @@ def ladder(
     *,
     rung_s: float = 20.0,
     gpu_bins: bool = True,
+    priced: bool = True,
 ) -> MethodOutcome:
     """Return an optimal schedule, or the best schedule and bound within the time limit.
 
@@ -208,17 +249,19 @@ def ladder(
         time. GPU bins and nested blocks may each take half of the remaining time.
     gpu_bins : bool, default True
         Include the GPU-bin bound and the annealing on nested blocks above `FEW_JOBS` jobs.
+    priced : bool, default True
+        Include the priced search up to `MOST_JOBS_OF_CONFIGURATIONS` jobs.
 
     Returns
     -------
     MethodOutcome
         Its notes give the bounds after each rung, the rung that closed the gap, and the methods
         skipped because the instance is too large for them. The bound is verified if a combinatorial
-        bound attains it.
+        bound or a checked priced search attains it.
     """
     search = _Search(instance, limits, rng)
     history: list[dict[str, Any]] = []
-    for name, climb in search.rungs(rung_s, gpu_bins):
+    for name, climb in search.rungs(rung_s, gpu_bins, priced):
         if search.closed or search.limit_hit:
             break
         if search.clock.expired:
@@ -234,6 +277,8 @@ def ladder(
         history.append({"rung": name, "lower": search.bound, "upper": search.upper})
     closed_by = history[-1]["rung"] if search.closed else None
     outcome = search.outcome(search.best, closed_by=closed_by, rungs=history)
+    if search.notes:
+        outcome.notes["priced_search"] = search.notes
     if search.refused:
         outcome.notes["refused"] = search.refused
     outcome.dual_bound = search.bound or None

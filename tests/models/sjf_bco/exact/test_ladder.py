@@ -15,8 +15,8 @@ from ..exact_instances import HAND_CHECKED, optimum_of, tiny_instance
 from ..hand_checked import instance, job
 
 
-def climb(inst: SjfBcoInstance, time_s: float = 60) -> MethodOutcome:
-    return ladder(inst, Limits(time_s=time_s), np.random.default_rng(0))
+def climb(inst: SjfBcoInstance, time_s: float = 60, **options: bool) -> MethodOutcome:
+    return ladder(inst, Limits(time_s=time_s), np.random.default_rng(0), **options)
 
 
 @pytest.mark.parametrize("name", HAND_CHECKED)
@@ -30,7 +30,7 @@ def test_ladder_finds_the_hand_checked_optimum(name):
 @pytest.mark.parametrize("seed", range(40))
 def test_ladder_agrees_with_brute_force(seed):
     inst = tiny_instance(seed)
-    outcome = climb(inst)
+    outcome = climb(inst, priced=seed % 2 == 0)
     assert outcome.dual_bound == outcome.claimed_objective
     assert outcome.claimed_objective == optimum_of(seed)
 
@@ -43,7 +43,9 @@ def test_bounds_only_improve_from_rung_to_rung():
 
 
 def test_contention_is_closed_by_the_rung_that_sees_it():
-    assert climb(HAND_CHECKED["E3"][0]).notes["closed_by"] == "CP-L2"
+    inst = HAND_CHECKED["E3"][0]
+    assert climb(inst).notes["closed_by"] == "priced_search"
+    assert climb(inst, priced=False).notes["closed_by"] == "CP-L2"
 
 
 def test_out_of_time_keeps_bound_and_schedule():
