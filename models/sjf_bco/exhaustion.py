@@ -134,6 +134,18 @@ class PriceTables:
     per_slot: Ints
 
 
+def refuse_many_values(instance: SjfBcoInstance, tables: int) -> None:
+    """Refuse tables of a value for each iteration that would fill the memory.
+
+    Raises
+    ------
+    ModelRefused
+    """
+    rates = instance.rates
+    values = len(rates.gpus) * (rates.servers + 1) * (max(rates.iterations) + 1) * tables
+    refuse_many(values, MOST_VALUES, "jobs.iterations: values of a price for each iteration")
+
+
 def price_tables(modes: Modes, prices: Sequence[Sequence[int]]) -> PriceTables:
     """Return the values that follow from tables of prices, one price for each mode.
 
@@ -153,9 +165,8 @@ def price_tables(modes: Modes, prices: Sequence[Sequence[int]]) -> PriceTables:
         raise ValueError(f"a price is not between 0 and {LARGEST_PRICE:,}")
     if any((table[:, more] > table[:, less]).any() for less, more in modes.no_better):
         raise ValueError("a price rises with the servers or the level of a job")
+    refuse_many_values(modes.instance, len(prices))
     jobs, most = len(rates.gpus), max(rates.iterations)
-    values = jobs * (rates.servers + 1) * (most + 1) * len(prices)
-    refuse_many(values, MOST_VALUES, "jobs.iterations: values of a price for each iteration")
     worth = np.zeros((jobs, rates.servers + 1, most + 1, len(prices)), dtype=np.int64)
     for j, of_job in enumerate(modes.of_job):
         first, work = modes.first[j], rates.iterations[j]

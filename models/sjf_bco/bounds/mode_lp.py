@@ -25,7 +25,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, Array, PersistentLp
 from gadgetopt.system.result import Limits, Status
 
-from ..exhaustion import Modes
+from ..exhaustion import Modes, refuse_many_values
 
 #: Prices are the duals times this number, over the largest of them.
 _SCALE = 10**6
@@ -45,10 +45,11 @@ class ModeLp:
     Raises
     ------
     ModelRefused
-        If there are too many configurations.
+        If there are too many configurations, or iterations to tabulate.
     """
 
     def __init__(self, modes: Modes):
+        refuse_many_values(modes.instance, 1)
         self._modes = modes
         self._lp = lp = PersistentLp("min")
         count, jobs = modes.first[-1], len(modes.of_job)
