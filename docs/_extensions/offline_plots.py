@@ -41,7 +41,8 @@ def _turn(app: Sphinx, pagename: str, templatename: str, context: Any, doctree: 
 
 
 def _copy(app: Sphinx, error: Exception | None) -> None:
-    shutil.copy(_library(), Path(app.outdir) / "_static" / "plotly.min.js")
+    if error is None:
+        shutil.copy(_library(), Path(app.outdir) / "_static" / "plotly.min.js")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -14,9 +14,14 @@ _one_at_a_time = threading.Lock()
 
 
 def new_highs() -> highspy.Highs:
-    """Return a HiGHS without a model that prints nothing."""
+    """Return a HiGHS without a model that prints nothing.
+
+    Its number of threads may be set: others who use HiGHS leave a scheduler in this thread, and a
+    HiGHS with another number would refuse to run.
+    """
     with _one_at_a_time:
         _hide_banner()
+    highspy.Highs.resetGlobalScheduler(True)
     highs = highspy.Highs()
     highs.setOptionValue("log_to_console", False)
     return highs

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 
+import highspy
 import numpy as np
 import pyomo.environ as pyo
 import pytest
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import compile_model
@@ -127,6 +129,16 @@ def test_stopped_linear_program_has_no_bound():
     if outcome.status is not Status.OPTIMAL:
         assert outcome.bound is None
         assert outcome.limit_hit == "time_s"
+
+
+def test_a_solve_by_others_in_this_thread_is_no_obstacle():
+    others = highspy.Highs()
+    others.setOptionValue("output_flag", False)
+    others.setOptionValue("threads", 2)
+    others.addVar(0.0, 1.0)
+    others.run()
+    form = compile_model(two_variables())
+    assert Relaxation(form, lambda: 60.0).solve().objective == pytest.approx(-7)
 
 
 def test_number_of_threads_may_change_between_solves():

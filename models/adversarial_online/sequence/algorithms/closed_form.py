@@ -10,8 +10,12 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits, MethodOutcome
 
+from ..certificate import AdversarialOnlineSequenceCertificate
 from ..instance import AdversarialOnlineSequenceInstance, AdversarialOnlineSequenceSolution
 from ..subproblems.welfare import Welfare, unbounded
+
+#: Steps of a dynamic program that the check of the value may take: about a second.
+MOST_STEPS = 10**6
 
 
 def closed_form(
@@ -34,7 +38,7 @@ def closed_form(
     below :math:`\varphi_i`, so at best the k largest of the sales and k such requests are served
     offline. To lower a sale to the cheapest lowers ALG by as much as OPT at least, which raises
     the ratio, since OPT is no less, and does not lower the regret. So the formula is also an
-    upper bound.
+    upper bound. On small instances the dynamic program checks it.
 
     Raises
     ------
@@ -53,10 +57,12 @@ def closed_form(
         return unbounded(instance)
     best = max(_worst_by_state(instance, k), key=lambda w: w.objective(instance.payoff))
     value = best.objective(instance.payoff)
+    checked = 2 * k * (k + 1) ** 2 * len(instance.types) <= MOST_STEPS
     return MethodOutcome(
         solution=AdversarialOnlineSequenceSolution(arrivals=best.arrivals),
         claimed_objective=value,
         dual_bound=value,
+        certificate=AdversarialOnlineSequenceCertificate(bound=value) if checked else None,
     )
 
 
