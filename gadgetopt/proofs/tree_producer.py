@@ -101,13 +101,25 @@ class TreeProof:
         self.need, self.whole_s = need_for(model, target), left_s()
         self._plain = _Search(model, Relaxation(form, left_s), self.need)
         self._cut: _Search | None = None
+        #: Whether Ctrl-C has ended the search; what was found is kept.
+        self.interrupted = False
 
     def grow_plain(self) -> bool:
         """Grow a tree without cuts for a part of the time; return True if it is whole."""
-        return self._plain.run(lambda: self.left_s() > (1 - PLAIN) * self.whole_s)
+        whole = self._plain.run(lambda: self.left_s() > (1 - PLAIN) * self.whole_s)
+        self.interrupted |= self._plain.interrupted
+        return whole
 
     def grow(self) -> None:
         """Grow a tree with cuts, if they help, or the one without until it is whole."""
+        try:
+            self._grow_with_cuts()
+        except KeyboardInterrupt:  # between two nodes, or while cuts are made
+            self.interrupted = True
+        trees = [self._plain] if self._cut is None else [self._plain, self._cut]
+        self.interrupted |= any(tree.interrupted for tree in trees)
+
+    def _grow_with_cuts(self) -> None:
         cuts_s = CUTS * self.whole_s
         end_s = self.left_s() - cuts_s
         rounds = Rounds(self.model, Relaxation(self.form, lambda: self.left_s() - end_s))
@@ -115,12 +127,16 @@ class TreeProof:
         if lemmas:
             self._cut = _Search(self.model, Relaxation(self.form, self.left_s), self.need, lemmas)
             self._cut.run()
-        if self._cut is None or self._cut.need < self.need:
+            if self._cut.interrupted or self._cut.need >= self.need:
+                return
+        if not self._plain.interrupted:
             self._plain.run()
 
     def text(self) -> TreeText | None:
         """Return the stronger proof there is, after what is open has become leaves."""
-        self._plain.end()
+        for tree in (self._plain, self._cut):
+            if tree is not None:
+                tree.end()
         trees = [tree for tree in (self._plain, self._cut) if tree is not None and tree.lines]
         return max(trees, key=lambda tree: tree.need).text() if trees else None
 
@@ -167,6 +183,8 @@ class _Search:
         #: Whether there are open nodes, and whether they are to become leaves as they are.
         self.open = True
         self.ended = False
+        #: Whether Ctrl-C was the reason.
+        self.interrupted = False
         #: Duals of the node where the search is, and of the root.
         self.duals: Floats | None = None
         self.root: Floats = np.zeros(len(model.rows))
@@ -211,7 +229,7 @@ class _Search:
             self.duals = None
             return self._weakest() if self.ended else self._searched()
         except KeyboardInterrupt:
-            self.ended = True
+            self.ended = self.interrupted = True
             return self._weakest()
 
     def _searched(self) -> str | None:

@@ -165,10 +165,12 @@ def proofs_of_form(
     """Yield proofs of a bound on a compiled formulation.
 
     A small tree comes first, then, where it may be tried, a pseudo-Boolean proof, then a large
-    tree. Ctrl-C ends the search.
+    tree.
 
     Raises
     ------
+    KeyboardInterrupt
+        At Ctrl-C, after what was found by then has been yielded.
     ValueError
         If nothing could be proved.
     """
@@ -181,7 +183,7 @@ def proofs_of_form(
     begin = time.perf_counter()
     tree = TreeProof(form, model, least, left_s)
     whole, boolean_s = tree.grow_plain(), 0.0
-    if not whole and left_s() > STARTS_S and _may_be_boolean(model):
+    if not whole and not tree.interrupted and left_s() > STARTS_S and _may_be_boolean(model):
         from gadgetopt.proofs.pb_producer import prove
 
         started = time.perf_counter()
@@ -189,18 +191,20 @@ def proofs_of_form(
         try:
             lines = prove(model, BOOLEAN_PART / 2 * left_s(), math.floor(least))
         except KeyboardInterrupt:
-            lines, whole = None, True
+            lines, tree.interrupted = None, True
         if lines is not None:
             certificate = certificate_of(name, model, packed(lines), "pseudo_boolean")
             yield _checked(problem, certificate, model, started, {"steps": len(lines) - 1})
         boolean_s = time.perf_counter() - started
-    if not whole:
+    if not whole and not tree.interrupted:
         tree.grow()
     text = tree.text()
     if text is None:
         raise ValueError(f"no bound of {name} could be proved")
     certificate = certificate_of(name, model, packed(text.lines))
     yield _checked(problem, certificate, model, begin + boolean_s, {"leaves": text.leaves})
+    if tree.interrupted:
+        raise KeyboardInterrupt
 
 
 def _may_be_boolean(model: Model) -> bool:

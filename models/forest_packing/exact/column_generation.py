@@ -197,11 +197,12 @@ def column_generation(
         raise ModelRefused(f"smoothing: {smoothing}, expected at least 0 and below 1")
     if warm_start not in WARM_STARTS:
         raise ModelRefused(f"warm_start: {warm_start!r} is not one of {', '.join(WARM_STARTS)}")
+    clock = Clock(limits)
     if hand_over and _is_peeled(instance):
         with suppress(ModelRefused):  # numbers of more than 61 bits
             outcome = arborescence_packing(instance, limits, rng)
             return replace(outcome, notes={**outcome.notes, "handed_over": "arborescence_packing"})
-    oracle, found = pack_trees(instance, limits, smoothing=smoothing, warm_start=warm_start)
+    oracle, found = pack_trees(instance, clock.limits(), smoothing=smoothing, warm_start=warm_start)
     clock = Clock()
     if found.bound == 0.0:
         return plan_outcome(

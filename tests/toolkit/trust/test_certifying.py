@@ -12,10 +12,12 @@ from gadgetopt.numbers.tolerance import simplest_rational
 from gadgetopt.proofs import files, tree_kernel, tree_producer
 from gadgetopt.proofs.exact_model import exact_model, with_rounded_costs
 from gadgetopt.proofs.model import Model
+from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.runs.certifying import certify_store
 from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits, Status, Voucher
+from gadgetopt.trust import certifying
 from gadgetopt.trust.certificate import certified_bound, compiled_formulation
 from gadgetopt.trust.certifying import certify
 from gadgetopt.trust.run import solve
@@ -129,6 +131,23 @@ def test_where_a_small_tree_does_not_close_a_pseudo_boolean_proof_is_tried(run, 
     assert result.notes["proof"]["steps"] > 1
     bound = certified_bound(KNAPSACK.problem, KNAPSACK.data, result.certificate)
     assert bound == run.objective
+
+
+def test_ctrl_c_ends_the_search_and_keeps_what_is_proved(run, monkeypatch):
+    solve_node, solved = Relaxation.solve, []
+
+    def interrupted(relaxation, *most):
+        solved.append(relaxation)
+        if len(solved) == 5:
+            raise KeyboardInterrupt
+        return solve_node(relaxation, *most)
+
+    monkeypatch.setattr(Relaxation, "solve", interrupted)
+    monkeypatch.setattr(certifying, "_formulations", lambda *_: ["direct", "direct"])
+    result = certify(KNAPSACK, dataclasses.replace(run, certificate=None), 60)
+    assert len(solved) == 5  # not the second formulation, nor a second tree
+    bound = certified_bound(KNAPSACK.problem, KNAPSACK.data, result.certificate)
+    assert bound >= run.objective
 
 
 def test_rounded_costs_weaken_a_bound_by_their_error():
