@@ -7,46 +7,27 @@ By weak duality any prices :math:`p_h^r[t] \ge 0` bound the optimum by
         a_i) - \sum_{t,h,r} p_h^r[t] (\alpha_i^r w^\pi_{ht} + \beta_i^r s^\pi_{ht})\Big),
 
 with full capacities in :math:`\Pi_i`: a solution of the dual (11). The check computes lower bounds
-on the costs of schedules itself (`least_costs.py`). It computes in exact numbers: for each job
-utilities and costs are counted in a small part of its largest utility, utilities rounded up and
-costs of a worker and of a server rounded down. With all prices zero the bound is what the jobs
-would earn if each had the cluster to itself.
+on the costs of schedules itself (`least_costs.py`, `payoff_bounds.py`). With all prices zero the
+bound is what the jobs would earn if each had the cluster to itself. A certificate of a search has a
+tree too, with prices at each of its leaves (`price_tree.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
-from gadgetopt.numbers.arrays import Floats, Ints
-from gadgetopt.numbers.exact import (
-    ROUNDING,
-    ceiling,
-    check_prices,
-    common_denominator,
-    double_above,
-    rationals,
-)
-from gadgetopt.pieces.utility import sigmoid_above
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.exact import check_prices, common_denominator, double_above
+from gadgetopt.proofs.files import unpacked
 from gadgetopt.system.data import Certificate, NonNegativeInt, Rational
 
-from .instance import PdOrsInstance, TableUtility
-from .least_costs import job_costs
-from .terms import JobTerms
-
-#: Integers of any size: dtype object.
-Integers = npt.NDArray[np.object_]
-
-#: Binary digits of the most that a job's workers and servers cost in one slot.
-COST_BITS = 60
-
-#: Utilities below this part of a job's largest one are not searched slot by slot.
-FAINT = Fraction(1, 2**50)
+from .instance import PdOrsInstance
+from .payoff_bounds import Integers
+from .price_tree import Pricing, tree_bound
 
 #: Significant digits of prices in a certificate; any prices prove a bound, if not the same.
 DIGITS = 12
@@ -61,26 +42,33 @@ class PdOrsCertificate(Certificate):
         For every machine the number of its row of prices: machines may share one.
     prices : tuple of tuple of tuple of Rational
         By slot, row and resource.
+    tree : str or None
+        The text of a tree for the same rows (`price_tree.py`), compressed (`gadgetopt.proofs`).
     """
 
     row: Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)]
     prices: Annotated[tuple[tuple[tuple[Rational, ...], ...], ...], Field(min_length=1)]
+    tree: str | None = None
 
 
 def check_bound(instance: PdOrsInstance, certificate: PdOrsCertificate) -> float:
-    """Return D(p), rounded up, without a solver.
+    """Return D(p), or what the tree proves if that is less, rounded up, without a solver.
 
     Raises
     ------
     ValueError
-        If there are not prices for all slots, machines and resources, one is negative, or the bound
-        is larger than any double.
+        If there are not prices for all slots, machines and resources, one is negative, the tree is
+        no proof, or the bound is larger than any double.
     """
     _check_shape(instance, certificate)
-    price, denominator = _whole_prices(instance, certificate)
-    total = Fraction(_worth(instance, certificate.row, price), denominator)
-    for job in instance.terms.jobs:
-        total += _gain(job, price, certificate.row, denominator)
+    pricing = Pricing(instance, certificate.row)
+    total = pricing.bound(*_whole_prices(instance, certificate))
+    assert total is not None  # as every job may be rejected
+    if certificate.tree is not None:
+        try:
+            total = min(total, tree_bound(pricing, unpacked(certificate.tree)))
+        except ValueError as error:
+            raise ValueError(f"tree: {str(error).removeprefix('proof: ')}") from None
     return double_above(total)
 
 
@@ -118,56 +106,6 @@ def _whole_prices(instance: PdOrsInstance, certificate: PdOrsCertificate) -> tup
         for of_slot in certificate.prices
     ]
     return np.array(table, dtype=object), denominator
-
-
-def _worth(instance: PdOrsInstance, row: Sequence[int], price: Integers) -> int:
-    """Return the cost of all machines in all slots."""
-    capacity = np.zeros(price.shape[1:], dtype=object)
-    np.add.at(capacity, list(row), instance.terms.capacity.astype(object))
-    return int((price * capacity).sum())
-
-
-def _gain(job: JobTerms, price: Integers, row: Sequence[int], denominator: int) -> Fraction:
-    """Return an upper bound on the payoff of a job; at least 0."""
-    horizon = len(price)
-    if job.earliest is None:
-        return Fraction(0)
-    worth = _utilities_above(job, horizon)
-    most = max(worth.values())
-    if most == 0:
-        return Fraction(0)
-    last = max(t for t, u in worth.items() if u > FAINT * most)
-    faint = max((u for t, u in worth.items() if t > last), default=Fraction(0))
-    # So many parts that what a whole batch costs stays in 64 bits. A worker that costs more than
-    # the largest utility never pays.
-    parts = 1 << (COST_BITS - (2 * job.batch).bit_length())
-    scale = parts / (most * denominator)
-
-    def each(demand: Integers) -> Ints:
-        cost = (price @ demand) * scale.numerator // scale.denominator
-        return np.asarray(np.minimum(cost, parts + 1), dtype=np.int64)[:, row]
-
-    cost = job_costs(job, each(job.alpha.astype(object)), each(job.beta.astype(object)), last)
-    gains = (ceiling(u * parts / most) - int(cost[t]) for t, u in worth.items() if t <= last)
-    return max(Fraction(max(0, *gains)) * most / parts, faint)
-
-
-def _utilities_above(job: JobTerms, horizon: int) -> dict[int, Fraction]:
-    """Return upper bounds on the utility of completing in each slot from the earliest on."""
-    assert job.earliest is not None
-    u = job.job.utility
-    late = range(job.earliest - job.arrival, horizon - job.arrival + 1)
-    if isinstance(u, TableUtility):
-        values = rationals(u.values)
-        above = [values[d] if d < len(values) else Fraction(0) for d in late]
-    else:
-        height, steepness, middle = rationals((u.theta1, u.theta2, u.theta3))
-        above = []
-        for d in late:
-            above.append(sigmoid_above(height, steepness, Fraction(d), middle))
-            if above[-1] <= FAINT * above[0]:
-                break  # those after it are no larger
-    return {job.arrival + d: x * (1 + ROUNDING) for d, x in zip(late, above, strict=False)}
 
 
 def certificate_of(instance: PdOrsInstance, price: Floats) -> PdOrsCertificate:

@@ -12,12 +12,15 @@ of the empty cluster. It has two tables, computed without any other part of the 
   to whole quanta, so that costs come out too low and never too high.
 
 A search calls :func:`least_costs` with doubles. The check of a certificate calls :func:`job_costs`
-with integers, of which no sum passes 64 bits. (Reconstructed.)
+with integers, of which no sum passes 64 bits, and with the rules that hold on a path of a tree and
+the charges of conflicts (`price_tree.py`): these concern the options of single slots.
+(Reconstructed.)
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -25,7 +28,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gadgetopt.numbers.arrays import Floats, Ints
+from gadgetopt.numbers.arrays import Bools, Floats, Ints
 
 from .instance import PdOrsInstance
 from .terms import JobTerms
@@ -43,6 +46,65 @@ CALL = 2_000
 
 #: Quanta of work where worker-slots are too many.
 QUANTA = 4_000
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """A job has at least some number of workers in a slot; one or more.
+
+    Attributes
+    ----------
+    slot, workers : int
+    inside : bool
+        True if they have to be inside one machine.
+    """
+
+    slot: int
+    workers: int
+    inside: bool
+
+    def met(self, inside: bool, options: int) -> Bools:
+        """Return a mask of the numbers of workers 0, 1, ... that meet it in a mode."""
+        return np.asarray((np.arange(options) >= self.workers) & (inside or not self.inside))
+
+
+@dataclass(frozen=True)
+class SlotRules:
+    """What the options of single slots are subject to.
+
+    Attributes
+    ----------
+    rules : sequence of (AtLeast, bool)
+        Each with True if it has to be met, and False if it must not be met.
+    charges : sequence of (AtLeast, int)
+        What meeting it costs in addition.
+    """
+
+    rules: Sequence[tuple[AtLeast, bool]] = ()
+    charges: Sequence[tuple[AtLeast, int]] = ()
+
+    @property
+    def forced(self) -> set[int]:
+        """The slots in which the job has to run."""
+        return {at.slot for at, holds in self.rules if holds}
+
+    def options(self, slot: int, costs: Costs, inside: bool) -> Costs:
+        """Return the costs of n workers in a slot and mode under the rules; that of 0 is kept."""
+        never, n = _never(costs), len(costs)
+        for at, holds in self.rules:
+            if at.slot == slot:
+                allowed = at.met(inside, n) == holds
+                allowed[0] = True
+                costs = np.where(allowed, costs, never)
+        for at, charge in self.charges:
+            if at.slot == slot:
+                # A sum that is cut off just below "impossible" is too low, which is safe.
+                dearer = np.minimum(costs + charge, never - 1)
+                costs = np.where(at.met(inside, n) & (costs < never), dearer, costs)
+        return costs
+
+
+NO_RULES = SlotRules()
 
 
 def least_costs(instance: PdOrsInstance, price: Floats) -> list[Floats]:
@@ -68,7 +130,9 @@ def least_costs(instance: PdOrsInstance, price: Floats) -> list[Floats]:
     return out
 
 
-def job_costs(job: JobTerms, worker: Costs, server: Costs, last: int) -> Costs:
+def job_costs(
+    job: JobTerms, worker: Costs, server: Costs, last: int, rules: SlotRules = NO_RULES
+) -> Costs:
     """Return lower bounds on the cost of the work of one job, done by slot t, as `least_costs`.
 
     Parameters
@@ -78,10 +142,14 @@ def job_costs(job: JobTerms, worker: Costs, server: Costs, last: int) -> Costs:
         batch on one machine have to stay below `NEVER` together.
     last : int
         The last slot that matters; those after it are taken to be impossible.
+    rules : SlotRules
+        Charges are of the type of the prices, none of them above `NEVER` / 4. Completing before a
+        slot in which the job has to run is impossible.
     """
     budget = MOST_ADDITIONS // len(job.instance.jobs)
     out = np.full(len(worker) + 1, _never(worker), dtype=worker.dtype)
-    if job.earliest is None:
+    forced = rules.forced
+    if job.earliest is None or min(forced, default=job.arrival) < job.arrival:
         return out
     slots = range(job.arrival, last + 1)
     spread = _Spread(job, budget // (2 * max(1, len(slots))))
@@ -92,8 +160,11 @@ def job_costs(job: JobTerms, worker: Costs, server: Costs, last: int) -> Costs:
         key = of_slot[0].tobytes() + of_slot[1].tobytes()
         if key not in tables:
             tables[key] = inside_costs(job, *of_slot), spread.costs(*of_slot)
-        table.add_slot(*tables[key])
-        if t >= job.earliest:
+        inside, spread_out = tables[key]
+        table.add_slot(
+            rules.options(t, inside, True), rules.options(t, spread_out, False), t in forced
+        )
+        if t >= job.earliest and t >= max(forced, default=t):
             out[t] = table.cost
     return out
 
@@ -229,12 +300,12 @@ class _WorkerSlots:
         self._least[:] = _never(self._least)
         self._least[0, 0] = 0
 
-    def add_slot(self, inside: Costs, spread: Costs) -> None:
-        """Let one more slot do n worker-slots at these costs, or nothing."""
-        new = self._least.copy()
-        for n in np.flatnonzero(inside < _never(inside))[1:].tolist():
+    def add_slot(self, inside: Costs, spread: Costs, must: bool = False) -> None:
+        """Let one more slot do n worker-slots at these costs, or nothing unless it must."""
+        new = np.full_like(self._least, _never(inside)) if must else self._least.copy()
+        for n in _possible(inside):
             np.minimum(new, _back(self._least, n) + inside[n], out=new)
-        for n in np.flatnonzero(spread < _never(spread))[1:].tolist():
+        for n in _possible(spread):
             np.minimum(new, _back(self._least.T, n).T + spread[n], out=new)
         self._least = new
 
@@ -243,6 +314,12 @@ class _WorkerSlots:
         """Least cost of the whole work."""
         least: float = self._least[np.arange(len(self._needed)), self._needed].min()
         return least
+
+
+def _possible(costs: Costs) -> list[int]:
+    """Return the numbers of workers from 1 on that are possible."""
+    numbers: list[int] = (np.flatnonzero(costs[1:] < _never(costs)) + 1).tolist()
+    return numbers
 
 
 def _back(least: Costs, n: int) -> Costs:
@@ -265,8 +342,8 @@ class _Quanta:
         self._least: Costs = np.zeros(QUANTA + 1, dtype=self.dtype)
         self._least[1:] = _never(self._least)
 
-    def add_slot(self, inside: Costs, spread: Costs) -> None:
-        """Let one more slot do n worker-slots at these costs, or nothing."""
+    def add_slot(self, inside: Costs, spread: Costs, must: bool = False) -> None:
+        """Let one more slot do n worker-slots at these costs, or nothing unless it must."""
         quanta = np.concatenate((self._inside, self._spread))
         cost = np.concatenate((inside, spread))
         # Most quanta first; an option is of use if it is cheaper than all that do as much.
@@ -274,11 +351,11 @@ class _Quanta:
         quanta, cost = quanta[order], cost[order]
         dearer = np.array([_never(cost)], dtype=cost.dtype)
         cheapest = np.minimum.accumulate(np.concatenate((dearer, cost[:-1])))
-        new = self._least.copy()
+        new = np.full_like(self._least, _never(cost)) if must else self._least.copy()
         for i in np.flatnonzero((cost < cheapest) & (quanta > 0)).tolist():
             j = int(quanta[i])
             np.minimum(new[j:], self._least[: QUANTA + 1 - j] + cost[i], out=new[j:])
-            np.minimum(new[:j], cost[i], out=new[:j])
+            np.minimum(new[:j], self._least[0] + cost[i], out=new[:j])
         self._least = new
 
     @property

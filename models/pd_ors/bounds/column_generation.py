@@ -72,12 +72,15 @@ class Generated:
         Least D(p) found.
     price : array, shape (slots, classes, resources)
         The prices of that bound.
+    charges : array, shape (cuts,)
+        Its charges of the master's first cuts.
     """
 
     status: Status
     value: float
     bound: float
     price: Floats
+    charges: Floats = field(default_factory=lambda: np.zeros(0))
     rounds: int = 0
     limit_hit: str | None = None
     trace: list[TracePoint] = field(default_factory=list)
@@ -141,7 +144,7 @@ def generate(
             return done
         bound, plans = priced
         if bound < done.bound:
-            done.bound, done.price = bound, price
+            done.bound, done.price, done.charges = bound, price, duals.charges
         done.rounds += 1
         done.trace.append(TracePoint(clock.elapsed_s, None, done.bound))
         if bound == -math.inf:
@@ -171,10 +174,11 @@ class _Duals:
     price: Floats
     surcharges: dict[int, list[tuple[BranchingConstraint, float]]] = field(default_factory=dict)
     cut_worth: float = 0.0
+    charges: Floats = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
     def of(cls, master: RestrictedMaster) -> _Duals:
-        return cls(master.price, master.surcharges, master.cut_worth)
+        return cls(master.price, master.surcharges, master.cut_worth, master.charges)
 
 
 def _reduced(master: RestrictedMaster, plan: Plan, completion: int) -> float:

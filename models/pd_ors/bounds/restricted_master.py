@@ -63,6 +63,9 @@ class RestrictedMaster:
         Duals of the capacities, per unit, after a solve; at least 0.
     payoff : array, shape (jobs,)
         Duals of the choice rows.
+    cuts : list of tuple of BranchingConstraint
+    charges : array, shape (cuts,)
+        Duals of the cuts, at least 0.
     """
 
     def __init__(self, instance: PdOrsInstance):
@@ -91,10 +94,10 @@ class RestrictedMaster:
         )
         self.columns: list[Column] = []
         self._known: set[tuple[object, ...]] = set()
-        self._cuts: list[tuple[BranchingConstraint, ...]] = []
+        self.cuts: list[tuple[BranchingConstraint, ...]] = []
         self.price: Floats = np.zeros(self.shape)
         self.payoff: Floats = np.zeros(self._jobs)
-        self._charges: Floats = np.zeros(0)
+        self.charges: Floats = np.zeros(0)
 
     def add_cuts(self, cuts: Sequence[tuple[BranchingConstraint, ...]]) -> None:
         """Add rows for sets of constraints that cannot all hold."""
@@ -107,13 +110,13 @@ class RestrictedMaster:
         upper = np.array([len(cut) - 1 for cut in cuts], dtype=np.float64)
         ones = np.ones(len(index))
         self.lp.add_rows(np.full(len(cuts), -np.inf), upper, starts, index, ones)
-        self._cuts += cuts
+        self.cuts += cuts
 
     @property
     def surcharges(self) -> dict[int, list[tuple[BranchingConstraint, float]]]:
         """Charges of each job for meeting constraints of cuts, after a solve."""
         out: dict[int, list[tuple[BranchingConstraint, float]]] = {}
-        for cut, charge in zip(self._cuts, self._charges.tolist(), strict=True):
+        for cut, charge in zip(self.cuts, self.charges.tolist(), strict=True):
             if charge > 0:
                 for constraint in cut:
                     out.setdefault(constraint.job, []).append((constraint, charge))
@@ -122,7 +125,7 @@ class RestrictedMaster:
     @property
     def cut_worth(self) -> float:
         """The right sides of the cuts times their charges."""
-        pairs = zip(self._cuts, self._charges.tolist(), strict=True)
+        pairs = zip(self.cuts, self.charges.tolist(), strict=True)
         return sum(charge * (len(cut) - 1) for cut, charge in pairs)
 
     def add(self, plans: Sequence[tuple[Plan, int]]) -> int:
@@ -151,7 +154,7 @@ class RestrictedMaster:
             column = Column(i, completion, utility, plan.uses)
             self.columns.append(column)
             first = self._rows + self._jobs
-            met = [first + k for k, cut in enumerate(self._cuts) if _meets(column, cut)]
+            met = [first + k for k, cut in enumerate(self.cuts) if _meets(column, cut)]
             index += met
             values += [1.0] * len(met)
         new = len(cost)
@@ -170,7 +173,7 @@ class RestrictedMaster:
             some = self._capacity > 0
             self.price = np.divide(per_unit, self._capacity, out=np.zeros(self.shape), where=some)
             self.payoff = duals[self._rows : self._rows + self._jobs]
-            self._charges = np.maximum(duals[self._rows + self._jobs :], 0.0)
+            self.charges = np.maximum(duals[self._rows + self._jobs :], 0.0)
         return status
 
     def choice(self, reserve: float, limits: Limits) -> list[Column]:

@@ -31,7 +31,7 @@ from ..bounds.class_pricing import JobPricing
 from ..bounds.column_generation import generate, pricings
 from ..bounds.prices import first_prices
 from ..bounds.restricted_master import Column, RestrictedMaster
-from ..certificate import certificate_of, check_bound
+from ..certificate import PdOrsCertificate, check_bound
 from ..instance import PdOrsInstance, PdOrsSolution, SlotPlan
 from ..subproblems.decoding import slot_plan
 from ..subproblems.job_placement import Placing
@@ -43,6 +43,7 @@ from .branching import (
     by_constraint,
     root,
 )
+from .price_proof import PriceProof
 
 Schedule = tuple[SlotPlan, ...]
 
@@ -61,8 +62,9 @@ def branch_and_price(
 ) -> MethodOutcome:
     """Return an optimal decision, or the best one found and a bound.
 
-    The bound is that of the linear relaxation, with its certificate, where that is tight; else it
-    rests on the tree of this search, its linear programs and the packing of slots.
+    The bound has a certificate: prices of the linear relaxation where that is tight, else the tree
+    of this search with prices at its leaves. Only where a conflict takes too long to prove again
+    does the bound rest on the packing of slots by CP-SAT.
 
     Parameters
     ----------
@@ -103,7 +105,9 @@ class _Search:
         self._packed: dict[tuple[Item, ...], Packing] = {}
         #: Bounds of the current node and of nodes that could not be decided.
         self._at_hand = self._undecided = -math.inf
+        self._relaxation = math.inf
         self._root_price: Floats = np.zeros(self._master.shape)
+        self._proof = PriceProof(self._master.cuts)
 
     def start(self, rng: np.random.Generator) -> None:
         """Take the best of a few online runs as the first incumbent."""
@@ -142,21 +146,20 @@ class _Search:
         return max(left, self._at_hand, self._undecided, float(self._now.value))
 
     def outcome(self) -> MethodOutcome:
-        """Return incumbent and bound, with the certificate if the bound is the root's."""
-        price = self._root_price[:, self._master.classes.of_machine]
-        certificate = certificate_of(self._instance, price)
-        rooted = check_bound(self._instance, certificate)
+        """Return incumbent and bound, with its proof where that reaches the bound."""
         tree = self.bound
-        proved = rooted <= tree + CLOSED_GAP * tree
+        certificate = self._proof.certificate(self._instance, self._root_price)
+        proved = check_bound(self._instance, certificate)
         self._now.prove(tree)
         outcome = self._now.outcome(
             PdOrsSolution(schedules=tuple(self._now.best or ())),
             nodes=self._nodes,
             columns=len(self._master.columns),
-            relaxation=rooted,
+            relaxation=self._relaxation,
+            leaves=self._proof.leaves,
         )
-        if proved:
-            outcome.certificate, outcome.dual_bound = certificate, None
+        if proved <= tree + CLOSED_GAP * tree:
+            outcome.certificate, outcome.dual_bound = certificate, proved
         return outcome
 
     def _branch(self, node: Node, start: Floats | None) -> list[Node]:
@@ -175,8 +178,10 @@ class _Search:
                 cutoff=self._enough,
             )
             if start is not None:
-                self._root_price, start = done.price, None
-            node = replace(node, bound=min(node.bound, done.bound))
+                self._root_price, self._relaxation, start = done.price, done.bound, None
+            if done.bound < node.bound:
+                node = replace(node, bound=done.bound)
+                self._proof.price(node, done.price, done.charges)
             if done.limit_hit:
                 self._now.limit_hit = done.limit_hit
                 return [node]
@@ -190,14 +195,14 @@ class _Search:
             self._place_one_by_one(columns, shares)
         if node.bound <= self._enough:
             return []
-        children = by_completion(node, columns, shares) or by_constraint(node, columns, shares)
-        if children is None:
+        split = by_completion(node, columns, shares) or by_constraint(node, columns, shares)
+        if split is None:
             # The schedule of every job is decided and fits: the incumbent is as good, but for
             # fractions of jobs that were rounded to none.
             if node.bound > self._enough:
                 self._undecided = max(self._undecided, node.bound)
             return []
-        return children
+        return list(self._proof.split(node, split))
 
     def _cut(self, shares: Floats) -> bool:
         """Add cuts that the shares violate, from the largest share of each job in each slot.

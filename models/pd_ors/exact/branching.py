@@ -48,6 +48,8 @@ class Node:
         Jobs that have to be accepted.
     constraints : tuple of (BranchingConstraint, bool)
         Each with True if it holds.
+    number : int
+        Of its place in the tree (`price_proof.py`).
     """
 
     bound: float
@@ -55,6 +57,7 @@ class Node:
     last: tuple[int, ...]
     accepted: frozenset[int] = frozenset()
     constraints: tuple[tuple[BranchingConstraint, bool], ...] = field(default=())
+    number: int = 0
 
     def completing(self, job: int, first: int, last: int, accepted: bool) -> Node:
         """Return the node in which a job completes between two slots, or is rejected."""
@@ -114,7 +117,23 @@ def root(jobs: int, horizon: int) -> Node:
     return Node(float("inf"), (1,) * jobs, (horizon,) * jobs)
 
 
-def by_completion(node: Node, columns: Sequence[Column], shares: Floats) -> list[Node] | None:
+@dataclass(frozen=True)
+class Split:
+    """A split of the decisions of a node.
+
+    Attributes
+    ----------
+    words : tuple
+        As a line of a proof (`price_tree.py`).
+    sides : tuple of Node
+        The side where it holds first.
+    """
+
+    words: tuple[str | int, ...]
+    sides: tuple[Node, Node]
+
+
+def by_completion(node: Node, columns: Sequence[Column], shares: Floats) -> Split | None:
     """Branch on a completion (a): the job and slot that weigh most; None if all are decided."""
     best, chosen = INTEGRAL, None
     for i, mine in _of_jobs(columns, shares).items():
@@ -130,14 +149,13 @@ def by_completion(node: Node, columns: Sequence[Column], shares: Floats) -> list
         return None
     i, t = chosen
     horizon = max(node.last)
-    return [
-        node.completing(i, 1, t, accepted=True),
-        # Not until t: later, or not at all.
-        node.completing(i, t + 1, horizon, accepted=False),
-    ]
+    early = node.completing(i, 1, t, accepted=True)
+    # Not until t: later, or not at all.
+    late = node.completing(i, t + 1, horizon, accepted=False)
+    return Split(("c", i, t), (early, late))
 
 
-def by_constraint(node: Node, columns: Sequence[Column], shares: Floats) -> list[Node] | None:
+def by_constraint(node: Node, columns: Sequence[Column], shares: Floats) -> Split | None:
     """Branch on a constraint (b): the share nearest to a half; None if all shares are integer."""
     best, chosen = INTEGRAL, None
     for i, mine in _of_jobs(columns, shares).items():
@@ -153,7 +171,8 @@ def by_constraint(node: Node, columns: Sequence[Column], shares: Floats) -> list
                 best, chosen = min(part, 1 - part), constraint
     if chosen is None:
         return None
-    return [node.constrained(chosen, True), node.constrained(chosen, False)]
+    words = ("w", chosen.job, chosen.slot, chosen.workers, int(chosen.internal))
+    return Split(words, (node.constrained(chosen, True), node.constrained(chosen, False)))
 
 
 def _of_jobs(columns: Sequence[Column], shares: Floats) -> dict[int, list[int]]:
