@@ -111,7 +111,15 @@ class Solution(Data):
 
 
 class Certificate(Data):
-    """A proof of a dual bound on one instance that can be checked without a solver."""
+    """A proof of a dual bound on one instance that can be checked without a solver.
+
+    Attributes
+    ----------
+    may_prove_less : bool
+        True if an outcome's bound may be better than what is proved; it then stays a solver's word.
+    """
+
+    may_prove_less: ClassVar[bool] = False
 
 
 class LpDuals(Certificate):

@@ -240,7 +240,8 @@ def _rely_on_certificate(
 ) -> str | None:
     """Replace the bound by the one its certificate proves; return a reason if none.
 
-    A proof about a model may prove less than the bound, which then stays a solver's word.
+    A proof about a model, or of a search, may prove less than the bound, which then stays a solver's
+    word.
     """
     problem, certificate = document.problem, outcome.certificate
     assert certificate is not None
@@ -261,7 +262,12 @@ def _rely_on_certificate(
             return None
         outcome.dual_bound, outcome.voucher = proved, Voucher.VERIFIED
         return None
-    if claimed is not None and _better(problem, proved, shortened(problem, claimed)):
+    if certificate.may_prove_less and not stands_for(problem, proved, claimed, objective):
+        outcome.certificate = None
+        outcome.notes = {**outcome.notes, "proof": {"bound": show(proved)}}
+        return None
+    exact = not certificate.may_prove_less
+    if exact and claimed is not None and _better(problem, proved, shortened(problem, claimed)):
         return f"claimed dual bound {show(claimed)}, but its certificate proves {show(proved)}"
     outcome.dual_bound, outcome.voucher = proved, Voucher.VERIFIED
     return None

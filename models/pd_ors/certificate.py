@@ -15,7 +15,7 @@ tree too, with prices at each of its leaves (`price_tree.py`).
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -45,6 +45,9 @@ class PdOrsCertificate(Certificate):
     tree : str or None
         The text of a tree for the same rows (`price_tree.py`), compressed (`gadgetopt.proofs`).
     """
+
+    #: A search's proof leaves out what takes too long to prove.
+    may_prove_less: ClassVar[bool] = True
 
     row: Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)]
     prices: Annotated[tuple[tuple[tuple[Rational, ...], ...], ...], Field(min_length=1)]

@@ -72,6 +72,6 @@ def _closed(value: float, bound: float, limits: Limits) -> bool:
 def _ends(instance: PdOrsInstance, outcome: MethodOutcome) -> tuple[float, float]:
     """Return the value and the bound of an outcome."""
     value = float(outcome.claimed_objective or 0.0)
-    if isinstance(outcome.certificate, PdOrsCertificate):
+    if outcome.dual_bound is None and isinstance(outcome.certificate, PdOrsCertificate):
         return value, check_bound(instance, outcome.certificate)
     return value, np.inf if outcome.dual_bound is None else float(outcome.dual_bound)

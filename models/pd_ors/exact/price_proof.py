@@ -2,29 +2,37 @@
 
 Every node keeps the prices, and the charges of conflicts, that gave its bound; a node that was not
 yet looked at has those of the node above it, so that a search that is stopped has a proof of its
-bound, too. The text is that of `price_tree.py`, which checks it without any of this.
+bound, too. The text is that of `price_tree.py`, which checks it without any of this. Charges of
+conflicts that take too long to prove are left out, and the proof may be of a weaker bound then.
 (Reconstructed.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.proofs.files import packed
+from gadgetopt.search.clock import Clock
 
 from ..bounds.branching_constraints import BranchingConstraint
 from ..certificate import PdOrsCertificate, certificate_of
 from ..instance import PdOrsInstance
 from ..slot_refutation import SlotItem, TooManySteps, is_refuted
+from ..subproblems.slot_packing import Item
 from ..terms import Terms
 from .branching import Node, Split
 
 #: Binary digits of the largest price of a leaf.
 DIGITS = 52
+#: Seconds, and the part of the time, that proofs of conflicts may take.
+FIRST_PROOFS_S, PROOFS_PART = 0.5, 0.2
+
+Conflict = tuple[SlotItem, ...]
 
 
 @dataclass(frozen=True)
@@ -41,14 +49,29 @@ class PriceProof:
 
     Attributes
     ----------
+    terms : Terms
     cuts : sequence of tuple of BranchingConstraint
         Those of the master, which grow.
     """
 
+    terms: Terms
     cuts: Sequence[tuple[BranchingConstraint, ...]]
+    _proved: set[Conflict] = field(default_factory=set)
+    _proving_s: float = 0.0
     _splits: dict[int, tuple[str, int, int]] = field(default_factory=dict)
     _prices: dict[int, LeafPrices] = field(default_factory=dict)
     _nodes: int = 1
+
+    def conflict(self, items: Iterable[Item], elapsed_s: float) -> None:
+        """Prove a conflict of a search that has run for some time, unless proofs took too long."""
+        if self._proving_s > FIRST_PROOFS_S + PROOFS_PART * elapsed_s:
+            return
+        clock = Clock()
+        conflict = tuple(SlotItem(item.job, item.workers, item.inside) for item in items)
+        with suppress(TooManySteps):
+            if is_refuted(self.terms, conflict):
+                self._proved.add(conflict)
+        self._proving_s += clock.elapsed_s
 
     def price(self, node: Node, price: Floats, charges: Floats) -> None:
         """Take the prices at which a node has its bound."""
@@ -87,11 +110,11 @@ class PriceProof:
         return PdOrsCertificate(
             row=rows,
             prices=tuple(map(tuple, by_class)),
-            tree=packed(self._lines(instance.terms)),
+            tree=packed(self._lines()),
         )
 
-    def _lines(self, terms: Terms) -> Iterator[str]:
-        conflicts, number = self._conflicts(terms)
+    def _lines(self) -> Iterator[str]:
+        conflicts, number = self._charged()
         yield from (_words("conflict", conflict) for conflict in conflicts)
         stack = [0]
         while stack:
@@ -103,23 +126,18 @@ class PriceProof:
             else:
                 yield self._leaf(self._prices.get(at), number)
 
-    def _conflicts(self, terms: Terms) -> tuple[list[tuple[SlotItem, ...]], dict[int, int]]:
-        """Return the proved conflicts that leaves charge, and that of each such cut."""
+    def _charged(self) -> tuple[list[Conflict], dict[int, int]]:
+        """Return the proved conflicts that leaves charge, and the number of that of each cut."""
         charged = {
             k for prices in self._prices.values() for k in np.flatnonzero(prices.charges).tolist()
         }
-        known: dict[tuple[SlotItem, ...], int | None] = {}
-        conflicts: list[tuple[SlotItem, ...]] = []
+        known: dict[Conflict, int] = {}
         number: dict[int, int] = {}
         for k in sorted(charged):
-            items = tuple(SlotItem(x.job, x.workers, x.internal) for x in self.cuts[k])
-            if items not in known:
-                known[items] = len(conflicts) if _proved(terms, items) else None
-                conflicts += [items] if known[items] is not None else []
-            found = known[items]
-            if found is not None:
-                number[k] = found
-        return conflicts, number
+            conflict = tuple(SlotItem(x.job, x.workers, x.internal) for x in self.cuts[k])
+            if conflict in self._proved:
+                number[k] = known.setdefault(conflict, len(known))
+        return list(known), number
 
     def _leaf(self, prices: LeafPrices | None, number: dict[int, int]) -> str:
         if prices is None:
@@ -142,12 +160,5 @@ class PriceProof:
         return " ".join(words)
 
 
-def _words(kind: str, items: Sequence[SlotItem]) -> str:
+def _words(kind: str, items: Conflict) -> str:
     return " ".join([kind, *(f"{x.job} {x.workers} {int(x.inside)}" for x in items)])
-
-
-def _proved(terms: Terms, items: Sequence[SlotItem]) -> bool:
-    try:
-        return is_refuted(terms, items)
-    except TooManySteps:
-        return False
