@@ -240,8 +240,8 @@ def _rely_on_certificate(
 ) -> str | None:
     """Replace the bound by the one its certificate proves; return a reason if none.
 
-    A proof about a model, or of a search, may prove less than the bound, which then stays a solver's
-    word.
+    A proof about a model, or of a search, may prove less than the bound, which then stays a
+    solver's word.
     """
     problem, certificate = document.problem, outcome.certificate
     assert certificate is not None

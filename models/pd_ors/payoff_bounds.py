@@ -1,4 +1,4 @@
-"""Upper bounds on what a job can gain at given prices, in exact numbers, for checks of certificates.
+"""Upper bounds on what a job can gain at given prices, exact, for the checks of certificates.
 
 For each job utilities and costs are counted in a small part of its largest utility, utilities
 rounded up and costs of a worker and of a server rounded down. Costs of schedules are those of
@@ -106,9 +106,7 @@ def payoff_above(
         return np.asarray(np.minimum(least, parts + 1), dtype=np.int64)
 
     charged = scaled(np.array([c.amount for c in charges], dtype=object)).tolist()
-    rules = SlotRules(
-        limits.rules, [(c.of, x) for c, x in zip(charges, charged, strict=True) if x]
-    )
+    rules = SlotRules(limits.rules, [(c.of, x) for c, x in zip(charges, charged, strict=True) if x])
     each = scaled(worker)[:, row], scaled(server)[:, row]
     cost = job_costs(job, *each, last, rules)
     slots = [t for t in by if t <= last]

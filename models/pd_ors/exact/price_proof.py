@@ -154,9 +154,7 @@ class PriceProof:
         charges = [c for c in np.flatnonzero(prices.charges).tolist() if c in number]
         if charges:
             words.append("|")
-        words += [
-            f"{number[c]} {self.cuts[c][0].slot} {whole(prices.charges[c])}" for c in charges
-        ]
+        words += [f"{number[c]} {self.cuts[c][0].slot} {whole(prices.charges[c])}" for c in charges]
         return " ".join(words)
 
 

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from gadgetopt.models.pd_ors import least_costs
 from gadgetopt.models.pd_ors.bounds.branching_constraints import BranchingConstraint
 from gadgetopt.models.pd_ors.bounds.class_pricing import JobPricing
 from gadgetopt.models.pd_ors.bounds.restricted_master import Column
@@ -15,6 +16,7 @@ from gadgetopt.models.pd_ors.exact.branch_and_price import branch_and_price
 from gadgetopt.models.pd_ors.exact.branching import by_completion, by_constraint, root
 from gadgetopt.models.pd_ors.formulations import columns, compact
 from gadgetopt.models.pd_ors.generate.presets import desk, paper, tiny
+from gadgetopt.models.pd_ors.least_costs import AtLeast, SlotRules, job_costs
 from gadgetopt.models.pd_ors.subproblems.kernel import Use
 
 from gadgetopt.errors import ModelRefused
@@ -35,9 +37,7 @@ def solved(instance, time_s=None):
     judged = evaluate(instance, outcome.solution)
     assert judged.feasible
     assert judged.objective == pytest.approx(outcome.claimed_objective)
-    if outcome.certificate is not None:
-        return judged.objective, check_bound(instance, outcome.certificate), outcome
-    return judged.objective, outcome.dual_bound, outcome
+    return judged.objective, check_bound(instance, outcome.certificate), outcome
 
 
 @pytest.mark.parametrize("name", ["A", "B", "C", "D", "E"])
@@ -118,6 +118,20 @@ def test_plans_under_rules_are_the_cheapest_by_enumeration(seed):
         truth = enumerated(job, slots, price, constraints, charged)
         found = min((plan.cost for plan in plans.values()), default=np.inf)
         assert found == pytest.approx(truth)
+        # The pricing of the certificates' check, written without the search's.
+        rules = SlotRules(
+            [(at_least(constraint), holds) for constraint, holds in constraints],
+            [(at_least(constraint), charge) for constraint, charge in charged],
+        )
+        each = price @ job.alpha, price @ job.beta
+        assert job_costs(job, *each, 3, rules).min() == pytest.approx(truth)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(least_costs, "MOST_ADDITIONS", 0)
+            assert job_costs(job, *each, 3, rules).min() <= truth * (1 + 1e-9)
+
+
+def at_least(constraint):
+    return AtLeast(constraint.slot, constraint.workers, constraint.internal)
 
 
 def enumerated(job, slots, price, constraints, charged):
@@ -148,7 +162,9 @@ def column(job, completion, *uses):
 
 def test_branching_on_a_completion_leaves_no_part_of_it():
     two = [column(0, 1, (1, True, 2)), column(0, 2, (2, True, 2))]
-    early, late = by_completion(root(1, 3), two, np.array([0.5, 0.5]))
+    split = by_completion(root(1, 3), two, np.array([0.5, 0.5]))
+    early, late = split.sides
+    assert split.words == ("c", 0, 1)
     assert [early.allows(c) for c in two] == [True, False]
     assert [late.allows(c) for c in two] == [False, True]
     assert early.accepted == {0}
@@ -160,8 +176,8 @@ def test_branching_on_a_rule_parts_worker_counts_and_modes():
     counts = [column(0, 1, (1, False, 2)), column(0, 1, (1, False, 3))]
     modes = [column(0, 1, (1, False, 2)), column(0, 1, (1, True, 2))]
     for two in (counts, modes):
-        children = by_constraint(root(1, 3), two, shares)
-        assert sorted([child.allows(c) for c in two] for child in children) == [
+        split = by_constraint(root(1, 3), two, shares)
+        assert sorted([side.allows(c) for c in two] for side in split.sides) == [
             [False, True],
             [True, False],
         ]
