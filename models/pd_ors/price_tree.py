@@ -199,7 +199,7 @@ class _Path:
         self._limits[i] = before
 
     def leaf(self, words: Sequence[str]) -> Fraction | None:
-        """Return minus the bound of a leaf, as a tree has the least of them; None if it is empty."""
+        """Return minus the bound of a leaf, of which the least is taken; None if it is empty."""
         end = words.index("|") if "|" in words else len(words)
         k, *pairs = map(int, words[:end])
         triples = list(map(int, words[end + 1 :]))

@@ -25,6 +25,7 @@ from typing import Literal
 import numpy as np
 
 from gadgetopt.numbers.compiled import COMPILED
+from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.system.result import Limits, MethodOutcome, Status
@@ -72,6 +73,8 @@ REPACKING_ROUNDS = 24_000
 CHOICE_PART = 0.6
 PLACING_PART = 0.15
 PLACING_ROUNDS = 30
+#: Seconds, beside those of the search, that the search for prices that prove its bound may take.
+FIRST_PROOF_S = 1.0
 #: Part of every slot that is left free in the first search for a decision, and its growth.
 FIRST_RESERVE = 0.03
 GROWTH = 3.0
@@ -103,6 +106,7 @@ def branch_and_check(
         return nothing
     search = _Search(instance, limits, rng, placing)
     search.run()
+    search.certify()
     return search.outcome()
 
 
@@ -172,6 +176,19 @@ class _Search:
             if self._certificate is None and not self._now.over:
                 self._place_at_prices()
             self._reserve()
+
+    def certify(self) -> None:
+        """Look for prices that prove the bound of a search that closed by its master alone."""
+        if not self._now.closed or self._now.certificate is not None or self._certificate:
+            return
+        begin_s = self._clock.elapsed_s
+        with self._clock.phase("prices"):
+            limits = self._clock.limits(at_most_s=FIRST_PROOF_S + begin_s)
+            prices = relaxation_prices(self._instance, limits)
+            certificate = certificate_of(self._instance, prices.price)
+            proved = check_bound(self._instance, certificate)
+        if proved <= float(self._now.value) * (1 + CLOSED_GAP):
+            self._now.certificate = certificate
 
     def _place_at_prices(self) -> None:
         """Take the bound of the column relaxation, and place jobs at its prices."""
