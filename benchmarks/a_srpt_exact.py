@@ -25,10 +25,10 @@ from gadgetopt.models.a_srpt.generate.presets import pool
 from gadgetopt.models.a_srpt.generate.random_jobs import random_instance
 from gadgetopt.models.a_srpt.instance import ASrptInstance
 from gadgetopt.models.a_srpt.relaxations import pool_of
-from gadgetopt.models.a_srpt.start_costs import better_starts
 from gadgetopt.models.a_srpt.subproblems.configurations import Configurations
 from gadgetopt.models.a_srpt.subproblems.pool_search import pool_schedule
 from gadgetopt.models.a_srpt.subproblems.server_assignment import servers_for
+from gadgetopt.models.a_srpt.subproblems.start_costs import better_starts
 
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.files import Document

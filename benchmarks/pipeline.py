@@ -31,7 +31,7 @@ from gadgetopt.models.spp.importers.profiles import pipedream_profile
 
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
-from gadgetopt.pieces.pipeline.exact_schedule import exact_schedule
+from gadgetopt.pieces.pipeline.exact_orders.exact_schedule import exact_schedule
 from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
 from gadgetopt.pieces.pipeline.orders import round_orders
 from gadgetopt.pieces.pipeline.shop import Shop, shop_of_times

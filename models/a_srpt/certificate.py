@@ -32,7 +32,6 @@ from gadgetopt.system.data import (
     PositiveInt,
 )
 
-from . import cluster_exhaustion, pool_exhaustion
 from .instance import ASrptInstance, NonNegativeRational
 from .price_checks import INT64_SAFE, as_steps, preemptive_price_bound, price_bound
 from .relaxations import (
@@ -46,7 +45,8 @@ from .relaxations import (
 )
 from .server_prices import PartPrices as PartTables
 from .server_prices import server_price_bound, servers_of
-from .start_costs import MOST_STARTS
+from .subproblems import cluster_exhaustion, pool_exhaustion
+from .subproblems.start_costs import MOST_STARTS
 
 FORMULAS = {"release": release_bound, "srpt": srpt_bound, "busy_time": busy_time_bound}
 

@@ -16,9 +16,8 @@ Schedules of one plan:
 - `bound`: the head-load-tail bound and the machine that attains it
 - `one_machine`: the stronger bound by Jackson's preemptive schedule
 - `improvement`: short schedules by rules and local search
-- `order_search`: optimal orders by branch and bound, and the proof that none are shorter
 - `cp_schedule`: optimal orders by CP-SAT
-- `exact_schedule`: all of these, for the shortest schedule of one plan
+- `exact_orders`: all of these, and branch and bound, for the shortest schedule of one plan
 
 Plans:
 

@@ -40,15 +40,15 @@ from ..baselines.policies import spwf
 from ..bounds.outcome import step_proof
 from ..bounds.price import price_bound
 from ..certificate import ASrptCertificate, ClusterStates, PoolStates, Prices, check_bound
-from ..cluster_exhaustion import none_cheaper
 from ..formulations.cp_model import ScheduleModel
 from ..instance import ASrptInstance
 from ..relaxations import Pool, pool_of
-from ..start_costs import better_starts
+from ..subproblems.cluster_exhaustion import none_cheaper
 from ..subproblems.configurations import Configurations
 from ..subproblems.pool_search import pool_schedule
 from ..subproblems.serial_schedule import Schedule, first_schedule, serial_schedule
 from ..subproblems.server_assignment import servers_for
+from ..subproblems.start_costs import better_starts
 from .pool_program import price_ticks, solve_program
 from .pool_states import improved_by_states
 

@@ -21,7 +21,7 @@ from gadgetopt.system.result import Limits
 from ..bounds.ascent import FloatPool, pool_prices
 from ..bounds.grid_program import best_grid_prices
 from ..relaxations import Pool
-from ..start_costs import classes
+from ..subproblems.start_costs import classes
 
 #: Entries that the program's matrix may have.
 MOST_ENTRIES = 2 * 10**7

@@ -11,9 +11,9 @@ import math
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.search.clock import Clock
 
-from ..pool_exhaustion import StateSearch
 from ..relaxations import Pool
-from ..start_costs import better_starts
+from ..subproblems.pool_exhaustion import StateSearch
+from ..subproblems.start_costs import better_starts
 
 #: Questions of cost between the bound and the best schedule known, at equal distances.
 QUESTIONS = 4

@@ -31,10 +31,10 @@ from gadgetopt.pieces.pipeline.all_plans.label_search import (
 )
 from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
+from gadgetopt.pieces.pipeline.exact_orders.order_search import shortest_orders
 from gadgetopt.pieces.pipeline.improvement import improved_schedule, short_schedule
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
-from gadgetopt.pieces.pipeline.order_search import shortest_orders
 from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.pieces.pipeline.shop import Shop, shop_of
 from gadgetopt.pieces.pipeline.simulator import Schedule, simulate

@@ -18,9 +18,9 @@ from fractions import Fraction
 
 from gadgetopt.numbers.exact import ceiling
 from gadgetopt.pieces.pipeline.all_plans.label_search import LADDER, PlanSpace
+from gadgetopt.pieces.pipeline.exact_orders.order_search import shortest_orders
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
-from gadgetopt.pieces.pipeline.order_search import shortest_orders
 from gadgetopt.pieces.pipeline.shop import Shop, shop_of
 from gadgetopt.search.clock import Clock
 

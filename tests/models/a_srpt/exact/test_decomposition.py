@@ -11,8 +11,8 @@ from gadgetopt.models.a_srpt.exact.decomposition import decomposition
 from gadgetopt.models.a_srpt.exact.pool_program import price_ticks, solve_program
 from gadgetopt.models.a_srpt.generate.presets import paper, pool, quickstart
 from gadgetopt.models.a_srpt.relaxations import pool_of
-from gadgetopt.models.a_srpt.start_costs import better_starts
 from gadgetopt.models.a_srpt.subproblems.pool_search import Decoder, pool_schedule
+from gadgetopt.models.a_srpt.subproblems.start_costs import better_starts
 
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.files import Document

@@ -6,8 +6,8 @@ from gadgetopt.models.a_srpt.exact.pool_program import price_ticks, solve_progra
 from gadgetopt.models.a_srpt.exact.pool_states import improved_by_states
 from gadgetopt.models.a_srpt.generate.presets import pool
 from gadgetopt.models.a_srpt.relaxations import pool_of
-from gadgetopt.models.a_srpt.start_costs import better_starts
 from gadgetopt.models.a_srpt.subproblems.pool_search import pool_schedule
+from gadgetopt.models.a_srpt.subproblems.start_costs import better_starts
 
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits

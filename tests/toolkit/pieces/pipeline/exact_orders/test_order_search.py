@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
-from gadgetopt.pieces.pipeline.order_search import shortest_orders, whole_corridor
+from gadgetopt.pieces.pipeline.exact_orders.order_search import shortest_orders, whole_corridor
 from gadgetopt.pieces.pipeline.orders import round_orders
 from gadgetopt.pieces.pipeline.shop import shop_of_times
 from gadgetopt.pieces.pipeline.simulator import order_violations, simulate
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
-from .examples import least_makespan, shops
+from ..examples import least_makespan, shops
 
 ENOUGH = 10**7
 

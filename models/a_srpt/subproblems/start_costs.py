@@ -23,7 +23,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
 
-from .relaxations import Pool
+from ..relaxations import Pool
 
 #: Jobs times ticks that a table of starts may have.
 MOST_STARTS = 5 * 10**6

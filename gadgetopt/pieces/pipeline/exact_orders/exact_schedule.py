@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.pieces.pipeline.cp_schedule import ScheduleOutcome, cp_schedule
+from gadgetopt.pieces.pipeline.exact_orders.order_search import shortest_orders
 from gadgetopt.pieces.pipeline.improvement import improved_schedule
 from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
-from gadgetopt.pieces.pipeline.order_search import shortest_orders
 from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.simulator import simulate
 from gadgetopt.search.clock import Clock

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.a_srpt.cluster_exhaustion import none_cheaper
-from gadgetopt.models.a_srpt.pool_exhaustion import none_cheaper as none_cheaper_in_the_pool
 from gadgetopt.models.a_srpt.relaxations import pool_of
+from gadgetopt.models.a_srpt.subproblems.cluster_exhaustion import none_cheaper
+from gadgetopt.models.a_srpt.subproblems.pool_exhaustion import (
+    none_cheaper as none_cheaper_in_the_pool,
+)
 
-from .brute_force import optimum, tiny
-from .rigid_jobs import cluster_optimum, fragmented, instance_of, random_jobs
+from ..brute_force import optimum, tiny
+from ..rigid_jobs import cluster_optimum, fragmented, instance_of, random_jobs
 
 
 def price_lists(rng):

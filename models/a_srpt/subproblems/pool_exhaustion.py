@@ -37,7 +37,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Ints
 from gadgetopt.search.clock import Clock
 
-from .relaxations import Pool
+from ..relaxations import Pool
 from .start_costs import Starts, classes, starts_below
 
 #: States of one tick that are compared with each other lie this close, by cost.
