@@ -23,15 +23,22 @@ the job-shop problem*, Management Science 35 (1989).
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from gadgetopt.numbers.compiled import COMPILED
+from gadgetopt.pieces.pipeline.exact_orders.order_loops import earliest
 from gadgetopt.pieces.pipeline.one_machine import preemptive_makespan
 from gadgetopt.pieces.pipeline.orders import OrderLists
 from gadgetopt.pieces.pipeline.shop import Shop
 from gadgetopt.pieces.pipeline.simulator import simulate
 from gadgetopt.search.clock import Clock
 
+#: Blocks that are looked at before loops are compiled, and the largest sums that they may hold.
+MOST_PLAIN, MOST_COMPILED = 5_000, 2**62
 #: One row of numbers for each machine q = 0..2S-2.
 Rows = list[list[int]]
 
@@ -101,6 +108,8 @@ def shortest_orders(
         The search gives up when it has expired.
     """
     blocks = 2 * shop.num_machines * shop.num_microbatches
+    # No head is larger than all blocks, one after the other.
+    longest = shop.num_microbatches * (sum(shop.fwd) + sum(shop.bwd)) + max(shop.allreduce)
     best: OrderLists | None = None
     waiting, work = [whole_corridor(shop)], 0
     while waiting:
@@ -108,7 +117,8 @@ def shortest_orders(
             return OrdersFound(best, False, work)
         corridor = waiting.pop()
         work += blocks
-        narrowed = _narrowed(shop, corridor, below)
+        compiled = COMPILED and work > MOST_PLAIN and longest < MOST_COMPILED
+        narrowed = _narrowed(shop, corridor, below, compiled)
         if narrowed is None:
             continue
         pair = _widest_pair(shop, corridor, *narrowed)
@@ -136,7 +146,7 @@ def _turned(rows: Rows) -> Rows:
     turned = []
     for row in rows:
         count = len(row)
-        turned.append([sum(1 for k in row if k > i) for i in reversed(range(count))])
+        turned.append([count - bisect_right(row, i) for i in reversed(range(count))])
     return turned
 
 
@@ -150,6 +160,7 @@ def _earliest(
     fwd: Sequence[int],
     bwd: Sequence[int],
     released: Sequence[int],
+    compiled: bool,
 ) -> _Starts | None:
     """Return earliest starts in the corridor, None if blocks wait for each other.
 
@@ -162,72 +173,34 @@ def _earliest(
         Times of the blocks of each machine, in this direction of time.
     released : sequence of int
         Moment before which a machine serves no block.
+    compiled : bool
+        Whether to compute with 64 bits.
     """
-    machines, count = range(shop.num_machines), shop.num_microbatches
-    last = shop.num_machines - 1
-    heads_f: Rows = [[] for _ in machines]
-    heads_b: Rows = [[] for _ in machines]
-    moved = list(machines)
-    while moved:
-        q = moved.pop()
-        f, b, few, most = fwd[q], bwd[q], corridor.few[q], corridor.most[q]
-        own_f, own_b, shared = heads_f[q], heads_b[q], _shared(shop, q)
-        ahead, behind = len(own_f), len(own_b)
-        while True:
-            i, j = len(own_f), len(own_b)
-            if i < count and (not q or i < len(heads_f[q - 1])):
-                before = _count_to(most, i) if shared else 0
-                if before <= j:
-                    free = _busy_until(released[q], own_f[:i], f, own_b[:before], b)
-                    own_f.append(max(free, heads_f[q - 1][i] + fwd[q - 1] if q else 0))
-                    continue
-            if j < count and j < (len(heads_b[q + 1]) if q < last else i):
-                before = few[j] if shared else 0
-                if before <= i:
-                    route = heads_b[q + 1][j] + bwd[q + 1] if q < last else own_f[j] + f
-                    free = _busy_until(released[q], own_f[:before], f, own_b[:j], b)
-                    own_b.append(max(free, route))
-                    continue
-            break
-        if len(own_f) > ahead and q < last:
-            moved.append(q + 1)
-        if len(own_b) > behind and q:
-            moved.append(q - 1)
-    if any(len(row) < count for row in (*heads_f, *heads_b)):
-        return None
-    return _Starts(heads_f, heads_b)
+    shared = [_shared(shop, q) for q in range(shop.num_machines)]
+    if compiled:
+        numbers = [np.array(x) for x in (fwd, bwd, released, shared, corridor.few, corridor.most)]
+        heads = np.zeros((2, *numbers[-1].shape), dtype=np.int64)
+        if not earliest(*numbers, *heads):
+            return None
+        return _Starts(*heads.tolist())
+    rows = [[[0] * shop.num_microbatches for _ in shared] for _ in range(2)]
+    plain = getattr(earliest, "py_func", earliest)
+    done = plain(fwd, bwd, released, shared, corridor.few, corridor.most, *rows)
+    return _Starts(*rows) if done else None
 
 
-def _count_to(row: Sequence[int], limit: int) -> int:
-    """Return how many numbers of a rising row are at most a limit."""
-    return sum(1 for k in row if k <= limit)
-
-
-def _busy_until(now: int, heads_f: list[int], f: int, heads_b: list[int], b: int) -> int:
-    """Return when a machine can have served some blocks, one at a time, none before its head."""
-    if not heads_b:
-        return heads_f[-1] + f if heads_f else now
-    x = y = 0
-    forwards, backwards = len(heads_f), len(heads_b)
-    while x < forwards or y < backwards:
-        if y == backwards or (x < forwards and heads_f[x] <= heads_b[y]):
-            now = max(now, heads_f[x]) + f
-            x += 1
-        else:
-            now = max(now, heads_b[y]) + b
-            y += 1
-    return now
-
-
-def _narrowed(shop: Shop, corridor: Corridor, below: int) -> tuple[_Starts, _Starts] | None:
+def _narrowed(
+    shop: Shop, corridor: Corridor, below: int, compiled: bool
+) -> tuple[_Starts, _Starts] | None:
     """Narrow a corridor; return heads and tails, None if it holds no schedule that is short enough.
 
     Tails are of reversed time: rows begin with the last microbatch, and `fwd` is of backwards.
     """
     none = [0] * shop.num_machines
     while True:
-        heads = _earliest(shop, corridor, shop.fwd, shop.bwd, none)
-        tails = _earliest(shop, corridor.turned(), shop.bwd, shop.fwd, shop.allreduce)
+        heads = _earliest(shop, corridor, shop.fwd, shop.bwd, none, compiled)
+        turned = corridor.turned()
+        tails = _earliest(shop, turned, shop.bwd, shop.fwd, shop.allreduce, compiled)
         if heads is None or tails is None:
             return None
         changed = False
