@@ -31,7 +31,7 @@ from gadgetopt.models.spp.importers.profiles import pipedream_profile
 
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
-from gadgetopt.pieces.pipeline.exact_schedule import exact_schedule
+from gadgetopt.pieces.pipeline.exact_orders.exact_schedule import exact_schedule
 from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
 from gadgetopt.pieces.pipeline.orders import round_orders
 from gadgetopt.pieces.pipeline.shop import Shop, shop_of_times
@@ -98,9 +98,9 @@ def dapple(data: Path, time_s: float, seeds: int) -> Iterator[str]:
 def _heads(cluster: str) -> Iterator[str]:
     yield (
         f"| profile | {cluster} | M | layers | iteration, ms | speedup | replicas of the stages "
-        "| gap, % | vouched | plans | left for CP-SAT | s |"
+        "| gap, % | vouched | plans | left | calls of CP-SAT | s |"
     )
-    yield "|---|---|---:|---:|---:|---:|---|---:|---|---:|---:|---:|"
+    yield "|---|---|---:|---:|---:|---:|---|---:|---|---:|---:|---:|---:|"
 
 
 def _solved(
@@ -115,7 +115,7 @@ def _solved(
     chain = instance.chain  # type: ignore[attr-defined]
     where = f"| {profile} | {cluster} | {count} | {len(chain.fwd_s)} "
     if result.solution is None or result.objective is None:
-        return f"{where}| {result.status} {result.reason or ''} | | | | | | | {took:.1f} |"
+        return f"{where}| {result.status} {result.reason or ''} | | | | | | | | {took:.1f} |"
     alone = count * (chain.fwd_sum_s[-1] + chain.bwd_sum_s[-1])
     replicas = ", ".join(str(x) for x in result.solution.plan.replicas)  # type: ignore[attr-defined]
     notes = result.notes
@@ -126,7 +126,8 @@ def _solved(
         f"{100 * (result.gap or 0):.4f}",
         result.bound_voucher,
         notes.get("plans enumerated", 0),
-        notes.get("plans for CP-SAT", 0),
+        notes.get("plans left", 0),
+        notes.get("calls of CP-SAT", 0),
         f"{took:.1f}",
     )
     return where + "".join(f"| {cell} " for cell in cells) + "|"

@@ -6,6 +6,10 @@ r"""Certificates of lower bounds on the weighted sum of completions, and their c
 * `PreemptivePrices`: the same prices for jobs that may be interrupted; proves B3.
 * `PartPrices`: prices of parts of servers, which see fragmentation and communication
   (`server_prices`).
+* `PoolStates`, `ClusterStates`: prices of GPU-time, and a cost below which there is no schedule of
+  the pool, or of (F). The check looks at all schedules that the prices leave
+  (`pool_exhaustion`, `cluster_exhaustion`), up to a number of states; it proves that cost, or what
+  the prices prove alone.
 
 All are checked in whole numbers; durations are the shortest that the exact search of `mapping`
 proves. An optimum is a multiple of the weights' greatest common divisor: with `attainable`, the
@@ -14,28 +18,40 @@ bound is raised to the next one (`relaxations.lattice_ceiling`).
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from gadgetopt.system.data import Certificate, Data, NonNegativeInt, PositiveInt
+from gadgetopt.system.data import (
+    Certificate,
+    Data,
+    NonNegativeInt,
+    PositiveInt,
+)
 
-from .instance import ASrptInstance
-from .price_checks import as_steps, preemptive_price_bound, price_bound
+from .instance import ASrptInstance, NonNegativeRational
+from .price_checks import INT64_SAFE, as_steps, preemptive_price_bound, price_bound
 from .relaxations import (
+    Pool,
     busy_time_bound,
     lattice_ceiling,
     pool_of,
     release_bound,
     srpt_bound,
+    whole_sum,
 )
 from .server_prices import PartPrices as PartTables
 from .server_prices import server_price_bound, servers_of
+from .subproblems import cluster_exhaustion, pool_exhaustion
+from .subproblems.start_costs import MOST_STARTS
 
 FORMULAS = {"release": release_bound, "srpt": srpt_bound, "busy_time": busy_time_bound}
 
+#: States of the pool that a check may look at, about 5 microseconds each.
+MOST_STATES = 5_000_000
 #: Prices and denominators stay below this, so that checks take a predictable time.
 MOST_PRICE = 10**40
 Price = Annotated[int, Field(ge=0, le=MOST_PRICE)]
@@ -100,6 +116,25 @@ class PreemptivePrices(Prices):
     kind: Literal["preemptive_prices"] = "preemptive_prices"  # type: ignore[assignment]
 
 
+class PoolStates(Prices):
+    """The same, and a cost below which there is no schedule of the pool.
+
+    Attributes
+    ----------
+    bound : Fraction
+        What is claimed, in weighted ticks.
+    """
+
+    kind: Literal["pool_states"] = "pool_states"  # type: ignore[assignment]
+    bound: NonNegativeRational
+
+
+class ClusterStates(PoolStates):
+    """The same of (F)."""
+
+    kind: Literal["cluster_states"] = "cluster_states"  # type: ignore[assignment]
+
+
 class PartPrices(_Timed):
     """Prices of parts of servers, times `denominator`.
 
@@ -121,7 +156,7 @@ class PartPrices(_Timed):
         return self
 
 
-Proof = Formula | Prices | PreemptivePrices | PartPrices
+Proof = Formula | Prices | PreemptivePrices | PoolStates | ClusterStates | PartPrices
 
 
 class ASrptCertificate(Certificate):
@@ -155,7 +190,32 @@ def proved(instance: ASrptInstance, proof: Proof) -> Fraction:
     steps = as_steps(proof.times, proof.prices, proof.denominator)
     if isinstance(proof, PreemptivePrices):
         return preemptive_price_bound(pool, steps)
-    return price_bound(pool, steps)
+    bound = price_bound(pool, steps)
+    if isinstance(proof, PoolStates) and proof.bound > bound and _exhausted(instance, pool, proof):
+        return proof.bound
+    return bound
+
+
+def _exhausted(instance: ASrptInstance, pool: Pool, proof: PoolStates) -> bool:
+    """Return True if all schedules below the cost that is claimed are looked at, and none is one.
+
+    Costs of jobs that run one after the other are not claimed rightly; numbers that are larger than
+    64 bits, and times beyond all tables, are not looked at.
+    """
+    below = math.ceil(proof.bound * pool.weight_scale)
+    longest = int(pool.release.max()) + int(instance.max_ticks.sum())
+    prices = [price * pool.weight_scale for price in proof.prices]
+    total = sum(p * (b - a) for p, a, b in zip(prices, proof.times, proof.times[1:], strict=False))
+    if below > whole_sum(pool.weight) * longest or total >= INT64_SAFE:
+        return False
+    ticks = np.minimum(np.array(proof.times, dtype=np.int64), min(longest, MOST_STARTS))
+    per_tick = np.repeat(np.array([0, *prices], dtype=np.int64), np.diff(ticks, prepend=0))
+    common = math.gcd(proof.denominator, *prices)
+    per_tick, denominator = per_tick // common, proof.denominator // common
+    if isinstance(proof, ClusterStates):
+        whole = per_tick.tolist()
+        return cluster_exhaustion.none_cheaper(instance, whole, denominator, below)
+    return pool_exhaustion.none_cheaper(pool, per_tick, denominator, below, MOST_STATES)
 
 
 def _proved_by_parts(instance: ASrptInstance, proof: PartPrices) -> Fraction:

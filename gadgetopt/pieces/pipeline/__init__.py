@@ -17,7 +17,7 @@ Schedules of one plan:
 - `one_machine`: the stronger bound by Jackson's preemptive schedule
 - `improvement`: short schedules by rules and local search
 - `cp_schedule`: optimal orders by CP-SAT
-- `exact_schedule`: all of these, for the shortest schedule of one plan
+- `exact_orders`: all of these, and branch and bound, for the shortest schedule of one plan
 
 Plans:
 

@@ -1,18 +1,23 @@
 r"""The exact method for (F): the pool first, its servers next, both together only if need be.
 
-0. Few jobs: the pool's optimum by CP-SAT, if it proves one within a second; then step 4.
+0. Few jobs: the pool's optimum by CP-SAT, if that takes it a second at most, and servers for it.
 1. Prices of the pool's linear program: a certificate, and later the starts that a better schedule
    may have (`pool_program`).
 2. A schedule of the pool by annealing; servers for its starts, or else serial schedules.
 3. Dynamic programming over the states of time that these starts leave (`pool_states`), or, if there
    are too many, the program (5) over the starts: the pool's optimum :math:`Z_P`, a bound on (F).
+   After step 0, the states only have to show that no schedule is better.
 4. Servers for its starts that keep all jobs at their shortest durations. If there are such, the
    schedule is optimal.
 5. Otherwise model B in CP-SAT, with the rows of (5): is there a schedule of cost :math:`Z_P`? Of
    one unit more, of three more, and so on, each time among the starts that the prices leave for
    that cost. If a question finds no answer in time, model B is minimised from the best schedule.
+   A "no" is proved by looking at all schedules on servers, if these are few
+   (`cluster_exhaustion`).
 
-Instances that are too large for this get a schedule of A-SRPT and the bound of the prices.
+Bounds of prices and of states have certificates, and so have those of step 5 where schedules are
+few; others are a solver's word. Instances that are too large for this get a schedule of A-SRPT and
+the bound of the prices.
 """
 
 from __future__ import annotations
@@ -34,15 +39,17 @@ from ..algorithms.a_srpt_workload import a_srpt_workload
 from ..baselines.policies import spwf
 from ..bounds.outcome import step_proof
 from ..bounds.price import price_bound
-from ..certificate import ASrptCertificate, Prices, check_bound
+from ..certificate import ASrptCertificate, ClusterStates, PoolStates, Prices, check_bound
 from ..formulations.cp_model import ScheduleModel
 from ..instance import ASrptInstance
 from ..relaxations import Pool, pool_of
+from ..subproblems.cluster_exhaustion import none_cheaper
 from ..subproblems.configurations import Configurations
 from ..subproblems.pool_search import pool_schedule
 from ..subproblems.serial_schedule import Schedule, first_schedule, serial_schedule
 from ..subproblems.server_assignment import servers_for
-from .pool_program import better_starts, price_ticks, solve_program
+from ..subproblems.start_costs import better_starts
+from .pool_program import price_ticks, solve_program
 from .pool_states import improved_by_states
 
 #: More jobs than this, or configurations of a job, and the search does not begin.
@@ -53,6 +60,8 @@ MOST_UNTIMED = 10_000
 FEW_JOBS, FEW_JOBS_S = 22, 1.0
 #: Starts of which the program is solved sooner than a better schedule is found.
 FEW_STARTS = 500
+#: States of schedules on servers that are looked at for a proof, about 30 microseconds each.
+MOST_STATES = 50_000
 #: Parts of the time left: for servers of a given schedule, and for a schedule of a given cost.
 ASSIGNMENT_PART, QUESTION_PART = 0.2, 0.6
 
@@ -94,6 +103,8 @@ class _Decomposition:
         self.pool: Pool = pool_of(self.instance)
         self.unit = int(np.gcd.reduce(self.pool.weight))
         self.step = ""
+        #: False once the schedules on servers were too many to look at.
+        self._few_schedules = True
 
     def solve(self, annealings: int) -> None:
         """Take the steps until the search is over."""
@@ -104,8 +115,6 @@ class _Decomposition:
         self.step = "few jobs"
         with clock.phase("few jobs"):
             optimal = self._few_jobs()
-        if self.search.over:
-            return
         value, starts = optimal or (0, np.zeros(0, dtype=np.int64))
         if optimal is None:
             with clock.phase("search"):
@@ -123,6 +132,12 @@ class _Decomposition:
             better = self._improve_pool(prices, value)
             if better is not None and not self.search.over:
                 self._place(better)
+        elif not self.search.over:
+            self.step = "states"
+            with clock.phase("states"):
+                bound, _ = improved_by_states(self.pool, prices, value, clock)
+                self._prove(bound, self._states(PoolStates, prices, bound))
+            self._prove(value)
         if self.search.over:
             return
         self.step = "model B"
@@ -145,7 +160,6 @@ class _Decomposition:
         value = int(self.pool.weight @ (starts + self.pool.duration))
         if round_up(solved.bound) < value:
             return None
-        self._prove(value)
         self._place(starts)
         return value, starts
 
@@ -167,10 +181,23 @@ class _Decomposition:
     def _offer(self, schedule: Schedule) -> None:
         self.search.offer(Fraction(schedule.value, self.pool.weight_scale), schedule)
 
-    def _prove(self, bound: int) -> None:
+    def _prove(self, bound: int, certificate: ASrptCertificate | None = None) -> None:
         """Take a bound times the weight scale; optima are multiples of `unit`."""
         whole = -(-bound // self.unit) * self.unit
-        self.search.prove(Fraction(whole, self.pool.weight_scale))
+        self.search.prove(Fraction(whole, self.pool.weight_scale), certificate)
+
+    def _states(self, kind: type[PoolStates], prices: Floats, bound: int) -> ASrptCertificate:
+        """Return the certificate that no schedule costs less than a bound times the scale."""
+        left = better_starts(self.pool, prices, bound)
+        scale = self.pool.weight_scale
+        change = np.flatnonzero(np.diff(left.prices, prepend=-1)).tolist()
+        proof = kind(
+            times=(*change, len(left.prices)),
+            prices=tuple(left.prices[change].tolist()),
+            denominator=left.denominator * scale,
+            bound=Fraction(bound, scale),
+        )
+        return ASrptCertificate(proof=proof, attainable=True)
 
     def _place(self, starts: Ints) -> None:
         """Offer a schedule of the pool on servers: as it is, or else its jobs in its order."""
@@ -198,7 +225,7 @@ class _Decomposition:
         self.step = "states"
         with clock.phase("states"):
             bound, best = improved_by_states(self.pool, prices, value, clock)
-            self._prove(bound)
+            self._prove(bound, self._states(PoolStates, prices, bound))
         if bound == value or best is not None:
             return best
         self.step = "program"
@@ -236,11 +263,19 @@ class _Decomposition:
             if solved.values is not None:
                 self._offer_values(model, solved.values)
             elif solved.status is Status.INFEASIBLE:
-                self._prove(most + self.unit)
+                self._prove(most + self.unit, self._exhausted(prices, most + self.unit))
                 step *= 2
             else:
                 self._minimise(prices)
                 return
+
+    def _exhausted(self, prices: Floats, bound: int) -> ASrptCertificate | None:
+        """Return a certificate that no schedule on servers is below a bound, None without one."""
+        certificate = self._states(ClusterStates, prices, bound)
+        left = better_starts(self.pool, prices, bound)
+        whole, few = left.prices.tolist(), MOST_STATES if self._few_schedules else 0
+        self._few_schedules = none_cheaper(self.instance, whole, left.denominator, bound, few)
+        return certificate if self._few_schedules else None
 
     def _minimise(self, prices: Floats) -> None:
         """Solve model B among schedules no worse than the incumbent."""

@@ -1,22 +1,11 @@
-r"""The pool relaxation solved: prices rule out most starts, HiGHS solves (5) over the others.
+"""The pool relaxation solved: prices rule out most starts, HiGHS solves (5) over the others.
 
-With prices :math:`\pi` of a GPU-tick and :math:`\Pi(t) = \sum_{t' < t} \pi_{t'}`, the Lagrangian
-bound (6) is
-
-.. math:: L(\pi) = \sum_j \min_{t \ge r_j} c_j(t) - G\, \Pi(H), \qquad
-          c_j(t) = w_j (t + d_j) + g_j (\Pi(t + d_j) - \Pi(t)).
-
-A schedule that starts job j at t costs at least :math:`L(\pi) + c_j(t) - \min_t c_j(t)`. Only
-schedules better than the incumbent are of interest, so a start that costs too much is left out; all
-of this is computed in whole numbers. In (F) a job may take longer, which makes no start cheaper:
-the starts that are left hold there, too.
+The starts that are left are those of `start_costs`.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -32,40 +21,10 @@ from gadgetopt.system.result import Limits
 from ..bounds.ascent import FloatPool, pool_prices
 from ..bounds.grid_program import best_grid_prices
 from ..relaxations import Pool
+from ..subproblems.start_costs import classes
 
-#: Jobs times ticks that a table of starts may have, and entries of the program's matrix.
-MOST_STARTS, MOST_ENTRIES = 5 * 10**6, 2 * 10**7
-#: Prices have this many binary digits after the point, as far as sums stay within 64 bits.
-MOST_BITS, SAFE_BITS = 16, 60
-
-
-@dataclass(frozen=True)
-class Starts:
-    """The starts that a schedule better than the incumbent may have.
-
-    Attributes
-    ----------
-    allowed : array of bool, shape (jobs, ticks)
-    bound : Fraction
-        Of the prices, times the weight scale.
-    above : array of int, shape (jobs, ticks)
-        Cost of a start above that of the job's cheapest, in parts of the objective's unit.
-    prices : array of int, shape (ticks,)
-        Of a GPU-tick, in the same parts.
-    spare : int
-        What such a schedule may cost above the bound, in these parts.
-    """
-
-    allowed: Bools
-    bound: Fraction
-    above: Ints
-    prices: Ints
-    spare: int
-
-    @property
-    def none_better(self) -> bool:
-        """True if some job has no start left: the incumbent is optimal."""
-        return not bool(self.allowed.any(axis=1).all())
+#: Entries that the program's matrix may have.
+MOST_ENTRIES = 2 * 10**7
 
 
 def price_ticks(pool: Pool, starts: Ints, clock: Clock) -> Floats:
@@ -91,57 +50,6 @@ def price_ticks(pool: Pool, starts: Ints, clock: Clock) -> Floats:
     prices = np.pad(prices, (int(steps.times[0]), horizon - int(steps.times[-1])))
     _, prices = best_grid_prices(floats, times, prices, starts.astype(np.float64), clock)
     return prices
-
-
-def better_starts(pool: Pool, prices: Floats, value: int) -> Starts:
-    """Return the starts that a schedule of value below `value` may have.
-
-    Parameters
-    ----------
-    pool : Pool
-    prices : array of float, shape (ticks,)
-        Of a GPU-tick, in the objective's unit.
-    value : int
-        Times the weight scale.
-
-    Raises
-    ------
-    ModelRefused
-        If jobs times ticks are too many, or costs have too many digits.
-    """
-    r, d, w = pool.release, pool.duration, pool.weight
-    spare = value - int((w * (r + d)).sum())
-    latest = r + spare // w
-    ticks = int((latest + d).max()) + 1
-    if ticks * len(r) > MOST_STARTS:
-        raise ModelRefused(
-            f"{len(r)} jobs in {ticks} ticks make more than {MOST_STARTS} starts (use longer ticks)"
-        )
-    scaled = prices[:ticks] * pool.weight_scale
-    size = float((w * (latest + d)).sum()) + float(scaled.sum()) * (
-        pool.total_gpus + pool.gpus.sum()
-    )
-    denominator = 2 ** min(MOST_BITS, math.floor(SAFE_BITS - math.log2(size)))
-    if denominator < 1:
-        raise ModelRefused(f"jobs: costs up to {size:.2g} have too many digits (use longer ticks)")
-    whole = np.zeros(ticks + 1, dtype=np.int64)
-    kept = np.round(scaled * denominator).astype(np.int64)
-    whole[1 : len(kept) + 1] = kept
-    paid = np.cumsum(whole)
-    at = np.arange(ticks)
-    end = np.minimum(at + d[:, None], ticks)
-    cost = denominator * w[:, None] * (at + d[:, None]) + pool.gpus[:, None] * (
-        paid[end] - paid[at]
-    )
-    possible = (at >= r[:, None]) & (at <= latest[:, None])
-    released = np.where(at >= r[:, None], cost, np.iinfo(np.int64).max)
-    least = released.min(axis=1)
-    bound = int(least.sum()) - pool.total_gpus * int(paid[-1])
-    step = int(np.gcd.reduce(w))
-    most = denominator * ((value - 1) // step * step) - bound
-    above = cost - least[:, None]
-    allowed = possible & (above <= most)
-    return Starts(allowed, Fraction(bound, denominator), above, whole[1:], most)
 
 
 def solve_program(
@@ -237,12 +145,3 @@ class _Program:
             mine = np.flatnonzero((self.of_class == c) & (values > 0))
             starts[jobs] = np.repeat(self.tick[mine], values[mine])
         return starts
-
-
-def classes(pool: Pool) -> list[list[int]]:
-    """Return the jobs by (g, d, w), each class by release."""
-    classes: dict[tuple[int, int, int], list[int]] = {}
-    for j in np.argsort(pool.release, kind="stable").tolist():
-        key = (int(pool.gpus[j]), int(pool.duration[j]), int(pool.weight[j]))
-        classes.setdefault(key, []).append(j)
-    return list(classes.values())

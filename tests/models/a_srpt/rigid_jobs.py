@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import permutations, product
 
+import numpy as np
 from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
 
 
@@ -47,6 +48,20 @@ def random_jobs(rng, count, largest, weights=(1, 1, 2, 3)):
         )
         for _ in range(count)
     ]
+
+
+def fragmented(seed):
+    """Draw four jobs for one to three servers; with seeds of 1 modulo 3 they fit the pool better.
+
+    Two servers of three GPUs then hold two jobs of two GPUs, the pool of six GPUs three of them; a
+    job in two parts is slow.
+    """
+    rng = np.random.default_rng(seed)
+    servers = ((2, 2), (3, 3), (4,))[seed % 3]
+    jobs = random_jobs(rng, 4, 3, (1, Fraction(1, 2), Fraction(2, 3)))
+    if servers == (3, 3):
+        jobs = [(0, 2, n, w) for _, _, n, w in jobs]
+    return instance_of(servers, jobs, gradient=4)
 
 
 def pool_optimum(instance):
@@ -103,3 +118,12 @@ def cluster_optimum(instance):
             else:
                 best = total
     return best
+
+
+def pool_cost(relaxed, starts):
+    """Return the cost of a schedule, after a check that it is one."""
+    ends = starts + relaxed.duration
+    assert (starts >= relaxed.release).all()
+    for tick in range(int(ends.max())):
+        assert relaxed.gpus[(starts <= tick) & (tick < ends)].sum() <= relaxed.total_gpus
+    return int(relaxed.weight @ ends)

@@ -5,15 +5,26 @@ from fractions import Fraction
 import pytest
 from gadgetopt.models.a_srpt.certificate import (
     ASrptCertificate,
+    ClusterStates,
     Formula,
     PartPrices,
+    PoolStates,
     PreemptivePrices,
     Prices,
     check_bound,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from .rigid_jobs import H3, instance_of
+from .rigid_jobs import H3, cluster_optimum, fragmented, instance_of, pool_optimum
+
+#: Some with a larger optimum on the servers than in the pool.
+SMALL = [fragmented(seed) for seed in range(12)]
+OPTIMA = {
+    PoolStates: [pool_optimum(instance) for instance in SMALL],
+    ClusterStates: [cluster_optimum(instance) for instance in SMALL],
+}
 
 
 def bound(instance, proof, **more):
@@ -70,3 +81,45 @@ def test_prices_of_parts_are_those_of_the_servers():
         bound(two_classes, PartPrices(times=(0, 1), denominator=1, prices=(row,)))
     with pytest.raises(ValueError, match=r"prices\[1\]: 1 rows, expected 2"):
         bound(two_classes, PartPrices(times=(0, 1), denominator=1, prices=(row, row)))
+
+
+@st.composite
+def claims(draw):
+    """A claim about states with any numbers that its file may hold."""
+    number = st.integers(0, 40) | st.sampled_from([10**6, 2**53, 10**19, 10**40])
+    times = draw(st.lists(number.filter(lambda t: t <= 2**53), min_size=2, max_size=6, unique=True))
+    prices = draw(st.lists(number, min_size=len(times) - 1, max_size=len(times) - 1))
+    claim = draw(st.fractions(0, 80) | number)
+    kind = draw(st.sampled_from([PoolStates, ClusterStates]))
+    denominator = draw(number.filter(bool))
+    return kind(
+        times=tuple(sorted(times)), prices=tuple(prices), denominator=denominator, bound=claim
+    )
+
+
+@settings(max_examples=120, deadline=None)
+@given(k=st.integers(0, 11), proof=claims(), attainable=st.booleans())
+def test_no_claim_about_states_proves_more_than_the_optimum(k, proof, attainable):
+    proved = bound(SMALL[k], proof, attainable=attainable)
+    assert proved <= OPTIMA[type(proof)][k]
+    if not attainable and proved > 0:
+        prices = {name: getattr(proof, name) for name in ("times", "prices", "denominator")}
+        assert proved <= max(proof.bound, bound(SMALL[k], Prices(**prices)))
+
+
+@pytest.mark.parametrize("kind", [PoolStates, ClusterStates])
+def test_the_optimum_is_proved_and_no_more(kind):
+    for instance, optimum in zip(SMALL, OPTIMA[kind], strict=True):
+        nothing = {"times": (0, 1), "prices": (0,), "denominator": 1}
+        assert bound(instance, kind(**nothing, bound=optimum)) == optimum
+        above = kind(**nothing, bound=optimum + Fraction(1, 10**9))
+        assert bound(instance, above) == bound(instance, Formula(formula="release"))
+
+
+def test_states_of_the_pool_are_not_taken_for_those_of_the_servers():
+    both = zip(SMALL, OPTIMA[PoolStates], OPTIMA[ClusterStates], strict=True)
+    apart = [(instance, on_servers) for instance, pool, on_servers in both if pool < on_servers]
+    assert apart
+    for instance, on_servers in apart:
+        proof = PoolStates(times=(0, 1), prices=(0,), denominator=1, bound=on_servers)
+        assert bound(instance, proof) < on_servers

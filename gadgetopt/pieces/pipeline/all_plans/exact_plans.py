@@ -4,11 +4,12 @@
 2. Its schedule by rules and local search is the first incumbent, if there is no better one.
 3. All plans whose head-load-tail bound is below a cutoff, for a cutoff that grows to the incumbent.
    Each gets its one-machine bound, and a schedule by rules if that is below the incumbent.
-4. What is still below the incumbent gets local search, then CP-SAT, smallest bound first.
+4. What is still below the incumbent gets local search, then branch and bound over its orders
+   (`order_search`), smallest bound first; CP-SAT gets what that leaves open.
 
-Whatever ends it early, the smallest bound of a plan that is not done is a lower bound. Up to step 3
-a bound is proved by whoever enumerates the plans again (`plan_certificate`); the bounds of step 4
-are CP-SAT's word.
+Whatever ends it early, the smallest bound of a plan that is not done is a lower bound. Whoever
+enumerates the plans again, and their orders, proves it (`plan_certificate`), unless it is above
+what CP-SAT decided: that is CP-SAT's word.
 """
 
 from __future__ import annotations
@@ -30,29 +31,37 @@ from gadgetopt.pieces.pipeline.all_plans.label_search import (
 )
 from gadgetopt.pieces.pipeline.all_plans.stage_tables import NEVER
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
+from gadgetopt.pieces.pipeline.exact_orders.order_search import shortest_orders
 from gadgetopt.pieces.pipeline.improvement import improved_schedule, short_schedule
 from gadgetopt.pieces.pipeline.instance import PipelineInstance
 from gadgetopt.pieces.pipeline.one_machine import one_machine_bound
 from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.pieces.pipeline.shop import Shop, shop_of
-from gadgetopt.pieces.pipeline.simulator import Schedule
+from gadgetopt.pieces.pipeline.simulator import Schedule, simulate
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.system.data import Certificate
 
 #: Seconds of CP-SAT for a plan, in turns over all plans that are left.
 TURNS_S = (2.0, 10.0, 60.0, 1e9)
+#: Blocks that branch and bound may look at for all plans, about 20 microseconds each; one plan may
+#: take half of what is left. A check may look at twice as many (`plan_certificate`).
+MOST_WORK = 200_000
 
 Planned = tuple[Plan, Schedule]
 
 
 @dataclass
 class Leaf:
-    """A plan that may be better than the incumbent, and what is known of its makespan."""
+    """A plan that may be better than the incumbent, and what is known of its makespan.
+
+    No schedule takes less than `bound_s`; `proved_s` is what a check finds without a solver.
+    """
 
     plan: Plan
     shop: Shop
     bound_s: Fraction
+    proved_s: Fraction
     schedule: Schedule | None = None
     searched: bool = False
     closed: bool = False
@@ -74,7 +83,7 @@ class ExactPlans:
     Attributes
     ----------
     notes : dict
-        Labels, plans enumerated, plans left for CP-SAT and its calls.
+        Labels, plans enumerated, plans left for a search for orders, calls of CP-SAT.
     """
 
     instance: PipelineInstance
@@ -84,6 +93,8 @@ class ExactPlans:
     notes: dict[str, Any] = field(default_factory=dict)
     #: All plans with a smaller head-load-tail bound are among the leaves.
     _frontier_s: Fraction = Fraction(0)
+    #: Blocks that branch and bound may still look at.
+    _work_left: int = MOST_WORK
 
     def run(self) -> None:
         """Find the least makespan, or what time allows."""
@@ -155,43 +166,74 @@ class ExactPlans:
             if shop in leaves:
                 continue
             bound = one_machine_bound(shop)
-            leaf = leaves[shop] = Leaf(found.plan, shop, bound * shop.unit)
+            leaf = leaves[shop] = Leaf(found.plan, shop, bound * shop.unit, bound * shop.unit)
             if leaf.bound_s < self.search.value and not self.search.clock.expired:
                 leaf.schedule = short_schedule(shop, bound)
                 self._offer(found.plan, leaf.schedule)
                 leaf.closed = leaf.schedule.makespan == bound
 
     def _scheduled(self, leaves: list[Leaf]) -> None:
-        """Schedule plans by CP-SAT, in turns of more and more time."""
-        self.notes["plans for CP-SAT"] = sum(self._open(leaf) for leaf in leaves)
+        """Search the orders of plans, in turns of more and more time."""
+        self.notes["plans left"] = sum(self._open(leaf) for leaf in leaves)
         self.notes["calls of CP-SAT"] = 0
         for seconds in TURNS_S:
             for leaf in leaves:
                 if self._open(leaf) and not self.search.over:
                     self._turn(leaf, seconds)
-                    self.search.prove(min(Fraction(self.search.value), self._bound(leaves)))
+                    self._prove(leaves)
+
+    def _prove(self, leaves: Sequence[Leaf]) -> None:
+        """Prove what follows from the leaves: what a check finds, then what CP-SAT says."""
+        value = Fraction(self.search.value)
+        proved = min([self._frontier_s, *(leaf.proved_s for leaf in leaves)])
+        self._proved(min(value, proved))
+        self.search.prove(min(value, self._bound(leaves)))
 
     def _open(self, leaf: Leaf) -> bool:
         return not leaf.closed and leaf.bound_s < self.search.value
 
     def _turn(self, leaf: Leaf, seconds: float) -> None:
-        """Let local search, then CP-SAT look for a schedule shorter than the incumbent."""
-        if not leaf.searched:
-            leaf.searched = True
-            clock = Clock(self.search.clock.limits(at_most_s=seconds))
-            bound = one_machine_bound(leaf.shop)
-            leaf.schedule = improved_schedule(leaf.shop, bound, clock, self.rng)
+        """Look for a schedule shorter than the incumbent, or show that there is none."""
+        if leaf.searched:
+            self._ask_cp_sat(leaf, seconds)
+            return
+        leaf.searched = True
+        clock = Clock(self.search.clock.limits(at_most_s=seconds))
+        bound = one_machine_bound(leaf.shop)
+        leaf.schedule = improved_schedule(leaf.shop, bound, clock, self.rng)
+        self._offer(leaf.plan, leaf.schedule)
+        leaf.closed = leaf.schedule.makespan == bound
+        if self._open(leaf) and not self.search.over:
+            self._branch(leaf, Clock(self.search.clock.limits(at_most_s=seconds)))
+        if self._open(leaf) and not self.search.over:
+            self._ask_cp_sat(leaf, seconds)
+
+    def _branch(self, leaf: Leaf, clock: Clock) -> None:
+        """Search the orders of a plan by branch and bound."""
+        cutoff = self._units_above(leaf)
+        found = shortest_orders(leaf.shop, cutoff, self._work_left // 2, clock)
+        self._work_left -= found.work
+        if found.orders is not None:
+            leaf.schedule = simulate(leaf.shop, found.orders)
+            cutoff = leaf.schedule.makespan
             self._offer(leaf.plan, leaf.schedule)
-            leaf.closed = leaf.schedule.makespan == bound
-            if leaf.closed or self.search.over:
-                return
+        if found.complete:
+            leaf.closed = True
+            leaf.bound_s = leaf.proved_s = cutoff * leaf.shop.unit
+
+    def _units_above(self, leaf: Leaf) -> int:
+        """Return the incumbent in units of a plan, rounded up."""
+        return ceiling(Fraction(self.search.value) / leaf.shop.unit)
+
+    def _ask_cp_sat(self, leaf: Leaf, seconds: float) -> None:
+        """Search the orders of a plan by CP-SAT."""
         self.notes["calls of CP-SAT"] += 1
         solved = cp_schedule(
             leaf.shop,
             self.search.clock.limits(at_most_s=seconds),
             int(self.rng.integers(2**31 - 1)),
             start=leaf.schedule,
-            cutoff=ceiling(Fraction(self.search.value) / leaf.shop.unit),
+            cutoff=self._units_above(leaf),
         )
         leaf.bound_s = max(leaf.bound_s, solved.bound * leaf.shop.unit)
         leaf.closed = solved.closed

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from gadgetopt.models.a_srpt import PROBLEM
 from gadgetopt.models.a_srpt.evaluate import evaluate
+from gadgetopt.models.a_srpt.exact import decomposition as module
 from gadgetopt.models.a_srpt.exact.decomposition import decomposition
-from gadgetopt.models.a_srpt.exact.pool_program import better_starts, price_ticks, solve_program
+from gadgetopt.models.a_srpt.exact.pool_program import price_ticks, solve_program
 from gadgetopt.models.a_srpt.generate.presets import paper, pool, quickstart
 from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.models.a_srpt.subproblems.pool_search import Decoder, pool_schedule
+from gadgetopt.models.a_srpt.subproblems.start_costs import better_starts
 
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.files import Document
@@ -19,6 +21,7 @@ from gadgetopt.trust.run import solve
 
 from ..brute_force import optimum, tiny
 from ..hand_checked import small
+from ..rigid_jobs import cluster_optimum, fragmented
 
 
 def run(instance, limits, **parameters):
@@ -31,6 +34,7 @@ def test_quickstarts_are_closed(seed):
     result = solve(Document(PROBLEM, "instance", "drawn", instance), "decomposition")
     assert result.status is Status.OPTIMAL
     assert result.objective == evaluate(instance, result.solution).objective == result.bound
+    assert result.bound_voucher == "verified"
 
 
 def test_a_pool_is_closed_as_a_cluster_of_one_server():
@@ -39,6 +43,26 @@ def test_a_pool_is_closed_as_a_cluster_of_one_server():
         solve(Document(PROBLEM, "instance", "drawn", instance), "decomposition").status
         is Status.OPTIMAL
     )
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_servers_cost_is_proved_too(seed):
+    """Optima above those of the pool among them."""
+    instance = fragmented(seed)
+    result = solve(Document(PROBLEM, "instance", "drawn", instance), "decomposition")
+    assert result.objective == cluster_optimum(instance) == result.bound
+    assert result.bound_voucher == "verified"
+
+
+def test_what_is_too_much_to_prove_is_a_solvers_word(monkeypatch):
+    monkeypatch.setattr(module, "MOST_STATES", 0)
+    vouchers = set()
+    for seed in range(6):
+        instance = fragmented(seed)
+        result = solve(Document(PROBLEM, "instance", "drawn", instance), "decomposition")
+        assert result.objective == result.bound
+        vouchers.add(str(result.bound_voucher))
+    assert vouchers == {"verified", "solver"}
 
 
 def test_a_search_without_time_claims_nothing_false():

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given, settings
 
-from gadgetopt.pieces.pipeline.exact_schedule import exact_schedule
+from gadgetopt.pieces.pipeline.exact_orders.exact_schedule import exact_schedule
 from gadgetopt.pieces.pipeline.improvement import (
     improved_schedule,
     short_schedule,

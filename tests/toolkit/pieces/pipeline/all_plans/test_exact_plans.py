@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gadgetopt.pieces.pipeline.all_plans import plan_certificate
 from gadgetopt.pieces.pipeline.all_plans.exact_plans import ExactPlans
 from gadgetopt.pieces.pipeline.all_plans.plan_certificate import proved_makespan_s
+from gadgetopt.pieces.pipeline.instance import PipelineOptions
 from gadgetopt.pieces.pipeline.plan import plan_violations
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.pieces.pipeline.simulator import schedule_violations, simulate
@@ -69,6 +71,25 @@ def test_what_the_check_proves_is_true_whatever_is_claimed(instance, factor):
     assert proved <= claim
     if least is not None:
         assert proved <= least
+
+
+@settings(max_examples=25)
+@given(instances(3, 2, 3))
+def test_the_least_makespan_is_proved(instance):
+    least = brute_force_s(instance)
+    if least is not None:
+        assert least * (1 - Fraction(1, 10**9)) <= proved_makespan_s(instance, least) <= least
+
+
+def test_a_check_that_gives_up_proves_the_one_machine_bound(monkeypatch):
+    instance = profiled(VGG16, 4, 2, 2, options=PipelineOptions(max_in_flight=2))
+    search, run = exact(instance)
+    assert run.notes["plans left"]
+    assert run.notes["calls of CP-SAT"] == 0
+    least = Fraction(search.value)
+    assert proved_makespan_s(instance, least) == least
+    monkeypatch.setattr(plan_certificate, "MOST_WORK", 0)
+    assert proved_makespan_s(instance, least) < least
 
 
 @pytest.mark.parametrize(
