@@ -112,7 +112,7 @@ class Preset:
         cells = [f"`{self.spec}`", str(len(self.results))]
         for method in (self.default, plain):
             cells += [f"`{method}`" if method else "-", *self._measured(method)]
-        return [*cells, *(str(lost[way]) if lost[way] else "" for way in WAYS)]
+        return [*cells, *(str(lost[way]) for way in WAYS)]
 
     def _measured(self, method: str | None) -> list[str]:
         """Return proofs, mean distance from the best value, and mean seconds of a method."""
@@ -347,7 +347,7 @@ def presets_of(entries: Iterable[Entry], wanted: Sequence[str], limit_s: float) 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table in Markdown."""
-    lines = [f"| {' | '.join(row)} |".replace("|  |", "| |") for row in rows]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *lines])
 
 
