@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
+import importlib
 import tomllib
 from pathlib import Path
 
@@ -12,22 +11,26 @@ import pytest
 from gadgetopt.system.registry import problem, problems
 from gadgetopt.system.result import Result, Status
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "defaults.py"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 @pytest.fixture(scope="module")
 def defaults():
-    spec = importlib.util.spec_from_file_location("defaults_benchmark", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(BENCHMARKS))
+        yield importlib.import_module("defaults")
+
+
+@pytest.fixture(scope="module")
+def losses(defaults):
+    return importlib.import_module("defaults_losses")
 
 
 def run(method, value, bound=None, time_s=1.0, instance="a", status=None, limit_hit=None):
     """Return a run of a minimisation problem; it is optimal if value and bound are equal."""
     if status is None:
-        status = Status.OPTIMAL if value == bound else Status.FEASIBLE
+        known = Status.OPTIMAL if value == bound else Status.FEASIBLE
+        status = Status.NO_SOLUTION if value is None else known
     return Result(
         problem="parallel_machines",
         instance=instance,
@@ -73,18 +76,18 @@ def preset_of(defaults, *runs):
         (run("x", 10, 9), run("d", 10, 10, 3.0), None),
     ],
 )
-def test_a_loss_is_a_better_value_then_a_proof_then_a_bound_then_time(defaults, theirs, mine, way):
-    assert defaults.better(theirs, mine, problem("parallel_machines")) == way
+def test_a_loss_is_a_better_value_then_a_proof_then_a_bound_then_time(losses, theirs, mine, way):
+    assert losses.better(theirs, mine, problem("parallel_machines")) == way
 
 
-def test_the_best_run_has_the_best_value_then_a_proof_then_the_least_time(defaults):
+def test_the_best_run_has_the_best_value_then_a_proof_then_the_least_time(losses):
     runs = [
         run("worse but proved", 11, 11, 0.1),
         run("slow", 10, 10, 2.0),
         run("quick", 10, 10, 1.0),
         run("without a proof", 10, 9, 0.5),
     ]
-    assert defaults.best(runs, problem("parallel_machines")).method == "quick"
+    assert losses.best(runs, problem("parallel_machines")).method == "quick"
 
 
 def test_contenders_are_the_best_plain_solvers_of_each_backend(defaults):
@@ -108,16 +111,72 @@ def test_a_preset_that_no_plain_solver_solves_has_no_contenders(defaults):
     error = run("assignment@highs", None, None, 8.0, "a", Status.ERROR, "time_s")
     preset = preset_of(defaults, run("bin_search", 10, 10), error)
     assert preset.contenders() == []
-    assert preset.ended() == {"assignment@highs"}
+    assert preset.solvers() == set()
     assert list(preset.losses()) == []
 
 
-def test_plain_solvers_are_exact_models_and_never_the_default(defaults):
+def test_a_default_can_lose_where_it_has_no_early_proof(defaults):
+    preset = preset_of(
+        defaults,
+        run("bin_search", 10, 10, 0.4, "early"),
+        run("bin_search", 10, 10, 0.6, "late"),
+        run("bin_search", 10, 9, 0.1, "open"),
+        run("bin_search", None, None, 0.1, "nothing"),
+    )
+    lost = [name for name in (*preset.results, "not run") if preset.can_lose(name)]
+    assert lost == ["late", "open", "nothing", "not run"]
+
+
+class Played:
+    """Runs that take as long, and give what, a table says."""
+
+    def __init__(self, defaults, values):
+        self.defaults, self.values, self.done = defaults, values, []
+
+    def __call__(self, paths, methods, **_):
+        entries = []
+        for path in paths:
+            for method in methods:
+                self.done.append((path.stem, method))
+                value, bound, time_s = self.values(path.stem, method)
+                result = run(method, value, bound, time_s, path.stem)
+                entries.append(type("Entry", (), {"result": result}))
+        return entries
+
+
+def test_who_runs_on_which_instances(defaults, monkeypatch, tmp_path):
+    def values(instance, method):
+        number = int(instance[-3:])
+        if method == "bin_search":
+            return 10, 10 if number < 4 else 9, 0.1
+        if method == "assignment@highs":
+            return 10, 10, 1.0
+        if method == "cp_cumulative" and number == 1:
+            return 10, 10, 0.5
+        return (11, 9, 3.0) if method == "cp_cumulative" else (None, None, 3.0)
+
+    played = Played(defaults, values)
+    monkeypatch.setattr(defaults.gadgetopt, "compare", played)
+    system = problem("parallel_machines")
+    runs = defaults.Runs(6, 3.0, 1, tmp_path / "runs.sqlite")
+    runs.system(system, ["uniform"])
+    by_instance = {}
+    for instance, method in played.done:
+        by_instance.setdefault(int(instance[-3:]), set()).add(method)
+    few = {"bin_search", "assignment@highs", "cp_cumulative"}
+    assert by_instance[0] == {"bin_search", *defaults.plain_methods(system)}
+    assert by_instance[1] == by_instance[2] == few
+    assert by_instance[3] == {"bin_search"}  # proved at once
+    assert by_instance[4] == by_instance[5] == few
+    assert len(played.done) == len(set(played.done))
+
+
+def test_plain_solvers_are_exact_models_and_never_the_default(losses):
     for system in problems():
-        plain = defaults.plain_methods(system)
+        plain = losses.plain_methods(system)
         assert system.default_method not in plain
         assert set(plain.values()) <= {"highs", "cpsat", "scip"}
-    plain = defaults.plain_methods(problem("parallel_machines"))
+    plain = losses.plain_methods(problem("parallel_machines"))
     assert plain["cp_cumulative"] == "cpsat"
     assert "assignment_lp@highs" not in plain
 

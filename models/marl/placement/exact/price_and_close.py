@@ -121,7 +121,7 @@ def _solved(
         root, certificate = certified(run.terms, relaxed)
     search.prove(root)
     if relaxed.price is None:
-        run.find_placement()
+        run.find_placement(part=1.0)  # nothing else is left to do
         search.limit_hit = relaxed.limit_hit
     else:
         search.prove(relaxed.bound / len(instance.jobs))
@@ -164,14 +164,14 @@ class _Run:
             self._guess(relaxed, folded=False)
         return not (self.search.closed or self.search.limit_hit or self.search.clock.expired)
 
-    def find_placement(self) -> None:
-        """Search a placement, once."""
+    def find_placement(self, part: float = PART) -> None:
+        """Search a placement, once, in a part of the time that is left."""
         if self._searched:
             return
         self._searched = True
         found = lns(
             self.instance,
-            self.search.clock.limits(PART, MOST_S),
+            self.search.clock.limits(part, MOST_S),
             self.rng,
             order="big",
             rounds=ROUNDS,
