@@ -73,10 +73,8 @@ def elimination(
     most_states : int, default 2^21
     """
     search = _Ladder(instance, limits, rng)
-    try:
+    with search.interruptible():
         search.climb(starts, most_states)
-    except KeyboardInterrupt:  # what is found so far is the outcome
-        search.limit_hit = "interrupted"
     return search.outcome(search.best, **search.notes)
 
 
