@@ -1,166 +1,57 @@
 """The default method of every system beside the best plain solver, preset by preset.
 
-A plain solver is an exact formulation of the system given to HiGHS, CP-SAT or SCIP as it is. Every
-method gets the same time limit on the same instances, one run at a time. The first table has a row
-for each preset; the second lists every instance on which a plain solver did better than the
-default: a better value, a proof where the default has none, or a proof at least 1.5 times and 0.5 s
-sooner.
+A plain solver is an exact formulation of the system given to HiGHS, CP-SAT or SCIP as it is, or an
+exact model written for CP-SAT. Every method gets the same time limit, on the same instances.
 
-The runs are kept in a store, so an interrupted table goes on where it was.
+All plain solvers take part on the first instance of a preset, those that find something there on
+the second and third. On the others the default meets those only that were best on one of these
+three: by value, then by a proof, then by time; at most one for each backend. Where the default has
+a proof within half a second it cannot lose, and no plain solver follows.
 
-Run `python benchmarks/defaults.py [SYSTEM[:PRESET] ...] [--count 20] [--time-limit 10]
-[--store defaults.sqlite]`. `--report` makes the tables from the store alone.
+The first table has a row for each preset. The second lists every instance on which a plain solver
+did better than the default: a better value; a proof where the default has none; a bound that is
+better by 0.1 % where the values are equal and neither has a proof; or a proof at least 1.5 times
+and 0.5 s sooner. The sentences that explain them are read from `defaults.toml`. Seconds are by the
+clock, as those of the time limit are: nothing else should run beside it. Imports and the
+compilation of loops do not count.
+
+The runs are kept in a store, so an interrupted table goes on where it was, and systems can be run
+one by one into the same store.
+
+Run `python benchmarks/defaults.py [SYSTEM[:PRESET] ...] [--count 20] [--time-limit 3] [--workers 2]
+[--store defaults.sqlite]`, where every worker needs a core of its own. `--report` makes the tables
+from the store alone, and `--page docs/defaults.md` writes them into the page.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+import re
+import time
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+from defaults_losses import WAYS, Preset, plain_methods
 
 import gadgetopt
 from gadgetopt.runs.comparison import Entry
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.generation import Series, write_series
 from gadgetopt.system.registry import problem, problems
-from gadgetopt.system.result import Result, Status
-
-PLAIN_BACKENDS = ("highs", "cpsat", "scip")
 
 #: Presets whose twenty instances take hours to make or to write as a plain model.
 TOO_LARGE = ("scale",)
 
-#: Values closer than this, relative, are equal.
-SAME = 1e-7
+#: Instances of a preset on which every plain solver takes part.
+FIRST = 3
 
-#: A proof counts as sooner if it took less than this share, and this many seconds less.
-SOONER, SOONER_S = 1 / 1.5, 0.5
-
-
-@dataclass
-class Preset:
-    """The results of one preset, by instance and method."""
-
-    system: Problem
-    name: str
-    results: dict[str, dict[str, Result]] = field(default_factory=lambda: defaultdict(dict))
-
-    @property
-    def default(self) -> str:
-        """The system's default method."""
-        return self.system.default_method
-
-    def best_plain(self) -> str | None:
-        """Return the plain method that is best on most instances of the preset."""
-        wins: dict[str, int] = defaultdict(int)
-        for results in self.results.values():
-            plain = [r for name, r in results.items() if name != self.default and solved(r)]
-            if plain:
-                wins[best(plain, self.system).method] += 1
-        return max(wins, key=lambda name: wins[name]) if wins else None
-
-    def row(self) -> list[str]:
-        """Return the cells of the preset's row."""
-        plain = self.best_plain()
-        losses = sum(1 for _ in self.losses())
-        cells = [f"`{self.system.name}:{self.name}`", str(len(self.results))]
-        for method in (self.default, plain):
-            mine = [r[method] for r in self.results.values() if method in r]
-            closed = sum(r.status is Status.OPTIMAL for r in mine)
-            behind = [self._behind(r) for r in mine]
-            known = [b for b in behind if b is not None]
-            found = f"{100 * sum(known) / len(known):.3f}" if known else "-"
-            seconds = f"{sum(r.time_s for r in mine) / len(mine):.2f}" if mine else "-"
-            cells += [f"`{method}`" if method else "-", f"{closed}/{len(mine)}", found, seconds]
-        return [*cells, str(losses)]
-
-    def _behind(self, result: Result) -> float | None:
-        """Return how far a value is behind the best one of its instance, relative to that."""
-        if result.objective is None:
-            return None
-        values = [r.objective for r in self.results[result.instance].values() if r.objective]
-        top = float(max(values) if self.system.sense == "max" else min(values)) if values else 0.0
-        return abs(float(result.objective) - top) / abs(top) if top else 0.0
-
-    def losses(self) -> Iterator[list[str]]:
-        """Yield a row for each instance on which a plain solver did better."""
-        for instance, results in self.results.items():
-            mine = results.get(self.default)
-            others = [r for name, r in results.items() if name != self.default and solved(r)]
-            if mine is None or not others:
-                continue
-            theirs = best(others, self.system)
-            why = better(theirs, mine, self.system)
-            if why:
-                yield [
-                    f"`{self.system.name}:{self.name}`",
-                    instance,
-                    *told(mine),
-                    f"`{theirs.method}`",
-                    *told(theirs),
-                    why,
-                ]
+REASONS = Path(__file__).with_suffix(".toml")
 
 
-def solved(result: Result) -> bool:
-    """Return True if a run gave a solution or a proof that there is none."""
-    return result.objective is not None or result.status in {Status.INFEASIBLE, Status.UNBOUNDED}
-
-
-def told(result: Result) -> list[str]:
-    """Return value, status and seconds of a run as cells."""
-    value = "-" if result.objective is None else f"{float(result.objective):.8g}"
-    return [value, result.state, f"{result.time_s:.2f}"]
-
-
-def proved(result: Result) -> bool:
-    """Return True if a run ended with a proof."""
-    return result.status in {Status.OPTIMAL, Status.INFEASIBLE, Status.UNBOUNDED}
-
-
-def beats(one: Result, other: Result, system: Problem) -> bool:
-    """Return True if the first value is better than the second by more than rounding."""
-    if one.objective is None or other.objective is None:
-        return one.objective is not None
-    first, second = float(one.objective), float(other.objective)
-    ahead = first - second if system.sense == "max" else second - first
-    return ahead > SAME * max(1.0, abs(second))
-
-
-def better(one: Result, other: Result, system: Problem) -> str | None:
-    """Return in what the first run is better than the second, None if in nothing."""
-    if beats(other, one, system):
-        return None
-    if beats(one, other, system):
-        return "value"
-    if proved(one) and not proved(other):
-        return "proof"
-    much_sooner = one.time_s < SOONER * other.time_s and one.time_s < other.time_s - SOONER_S
-    return "time" if proved(one) and much_sooner else None
-
-
-def best(results: Iterable[Result], system: Problem) -> Result:
-    """Return the run with the best value, then with a proof, then the quickest."""
-    first, *rest = results
-    for result in rest:
-        sooner = proved(result) == proved(first) and result.time_s < first.time_s
-        level = not beats(first, result, system) and not beats(result, first, system)
-        if beats(result, first, system) or (level and (proved(result) > proved(first) or sooner)):
-            first = result
-    return first
-
-
-def plain_methods(system: Problem) -> list[str]:
-    """Return the plain solvers of a system: its exact formulations on each backend it lists."""
-    return [
-        f"{formulation.name}@{backend}"
-        for formulation in system.formulations
-        if formulation.strength == "exact" and formulation.decode is not None
-        for backend in formulation.backends
-        if backend in PLAIN_BACKENDS
-    ]
+# -- what is run -----------------------------------------------------------------------------------
 
 
 def chosen(wanted: Sequence[str]) -> Iterator[tuple[Problem, str]]:
@@ -175,57 +66,158 @@ def chosen(wanted: Sequence[str]) -> Iterator[tuple[Problem, str]]:
             yield system, generator.name
 
 
-def run(wanted: Sequence[str], count: int, time_limit: float, store: Path) -> None:
-    """Do the runs that the store lacks."""
-    folder = store.with_suffix("")
-    for system, name in chosen(wanted):
-        series = Series(system=system.name, preset=name, count=count)
-        paths = write_series(series, folder / system.name / name)
-        methods = [system.default_method, *plain_methods(system)]
-        gadgetopt.compare(
-            paths, methods, time_limit=time_limit, store=store, workers=1, progress=False
-        )
-        print(f"{system.name}:{name} done", flush=True)
+@dataclass(frozen=True)
+class Runs:
+    """How runs are done: how many instances, how long, how many at a time, and where they go."""
+
+    count: int
+    time_limit: float
+    workers: int
+    store: Path
+
+    def compare(self, paths: Sequence[Path], methods: Sequence[str]) -> list[Entry]:
+        """Do the runs that the store lacks; return all of these."""
+        if not paths or not methods:
+            return []
+        limit_s, store, workers = self.time_limit, self.store, self.workers
+        return list(
+            gadgetopt.compare(
+                *(paths, methods), time_limit=limit_s, store=store, workers=workers,
+                progress=False, details=False,
+            )
+        )  # fmt: skip
+
+    def files(self, system: Problem, preset: str) -> list[Path]:
+        """Return the files of a preset's instances, written if they are missing."""
+        series = Series(system=system.name, preset=preset, count=self.count)
+        return write_series(series, self.store.with_suffix("") / system.name / preset)
+
+    def system(self, system: Problem, presets: Sequence[str]) -> None:
+        """Do the runs of a system."""
+        files = {name: self.files(system, name) for name in presets}
+        kept: dict[str, Preset] = {name: Preset(system, name) for name in presets}
+        owners = {path.stem: name for name, paths in files.items() for path in paths}
+
+        def run(paths: Sequence[Path], methods: Sequence[str]) -> None:
+            for entry in self.compare(paths, methods):
+                result = entry.result
+                kept[owners[result.instance]].results[result.instance][result.method] = result
+
+        default, plain = system.default_method, list(plain_methods(system))
+        run([paths[0] for paths in files.values()], [default, *plain])
+        for methods, names in alike(presets, lambda name: kept[name].solvers()):
+            paths = [path for name in names for path in files[name][1:FIRST]]
+            run(paths, [default, *(method for method in plain if method in methods)])
+        run([path for name in presets for path in files[name][FIRST:]], [default])
+        for methods, names in alike(presets, lambda name: kept[name].contenders()):
+            paths = [path for name in names for path in files[name][FIRST:]]
+            paths = [path for path in paths if kept[owners[path.stem]].can_lose(path.stem)]
+            run(paths, [method for method in plain if method in methods])
 
 
-def presets_of(entries: Iterable[Entry], wanted: Sequence[str]) -> list[Preset]:
-    """Return the runs of a store by preset."""
+def alike(
+    names: Sequence[str], methods_of: Callable[[str], Iterable[str]]
+) -> list[tuple[frozenset[str], list[str]]]:
+    """Return the presets that are to be run with the same methods, by these methods."""
+    groups: dict[frozenset[str], list[str]] = defaultdict(list)
+    for name in names:
+        groups[frozenset(methods_of(name))].append(name)
+    return list(groups.items())
+
+
+# -- the tables ------------------------------------------------------------------------------------
+
+
+def presets_of(entries: Iterable[Entry], wanted: Sequence[str], limit_s: float) -> list[Preset]:
+    """Return the runs of a store by preset; of several runs of a method the last."""
     asked = [(system.name, name) for system, name in chosen(wanted)]
     out: dict[tuple[str, str], Preset] = {}
     for entry in entries:
+        if entry.limits.time_s != limit_s:
+            continue
+        result = entry.result
         for origin in entry.stored.origins if entry.stored else ():
-            key = (entry.result.problem, str(origin.preset))
+            key = (result.problem, str(origin.preset))
             if key in asked:
                 preset = out.setdefault(key, Preset(problem(key[0]), key[1]))
-                preset.results[entry.result.instance][entry.result.method] = entry.result
+                preset.results[result.instance][result.method] = result
     return [out[key] for key in asked if key in out]
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table in Markdown."""
-    print(f"\n| {' | '.join(columns)} |\n{'|---' * len(columns)}|")
-    for row in rows:
-        print(f"| {' | '.join(row)} |")
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table in Markdown."""
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *lines])
 
 
-METHOD_COLUMNS = ("closed", "behind %", "s")
+def summary(presets: Sequence[Preset]) -> str:
+    """Return the sentence above the tables."""
+    count = sum(len(preset.results) for preset in presets)
+    lost = Counter(loss.way for preset in presets for loss in preset.losses())
+    ways = ", ".join(f"{lost[way]} in {way}" for way in WAYS)
+    return f"{count} instances of {len(presets)} presets; the default loses {ways}."
+
+
+def preset_table(presets: Sequence[Preset]) -> str:
+    """Return the table with a row for each preset."""
+    measured = ("closed", "behind %", "s")
+    columns = ("preset", "instances", "default", *measured, "best plain", *measured)
+    return table((*columns, *(f"lost: {way}" for way in WAYS)), (p.row() for p in presets))
+
+
+def loss_tables(presets: Sequence[Preset], reasons: Mapping[str, str]) -> str:
+    """Return the losses by preset, each with the sentence that explains it."""
+    columns = ("lost in", "instance", "default", "bound", "state", "s")
+    columns = (*columns, "plain", "value", "bound", "state", "s")
+    parts = []
+    for preset in presets:
+        losses = sorted(preset.losses(), key=lambda loss: WAYS.index(loss.way))
+        if losses:
+            why = reasons.get(preset.spec) or reasons.get(preset.system.name) or "Not explained."
+            rows = table(columns, (loss.row() for loss in losses))
+            parts.append(f"**`{preset.spec}`.** {why}\n\n{rows}")
+    return "\n\n".join(parts) or "None."
+
+
+def write_page(page: Path, parts: Mapping[str, str]) -> None:
+    """Put every part between the comments of a page that name it."""
+    text = page.read_text()
+    for name, part in parts.items():
+        marks = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)", re.DOTALL)
+        text, found = marks.subn(lambda m, part=part: f"{m[1]}\n{part}\n{m[2]}", text)
+        if not found:
+            raise SystemExit(f"{page}: has no comments <!-- {name} --> and <!-- /{name} -->")
+    page.write_text(text)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("wanted", nargs="*", metavar="SYSTEM[:PRESET]")
     parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--time-limit", type=float, default=10.0)
+    parser.add_argument("--time-limit", type=float, default=3.0)
+    parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--store", type=Path, default=Path("defaults.sqlite"))
     parser.add_argument("--report", action="store_true")
-    arguments = parser.parse_args()
-    if not arguments.report:
-        run(arguments.wanted, arguments.count, arguments.time_limit, arguments.store)
-    presets = presets_of(gadgetopt.ratios(arguments.store), arguments.wanted)
-    columns = ("preset", "instances", "default", *METHOD_COLUMNS, "plain", *METHOD_COLUMNS)
-    print_table((*columns, "losses"), (preset.row() for preset in presets))
-    columns = ("preset", "instance", "value", "state", "s", "plain", "value", "state", "s")
-    print_table((*columns, "better in"), (row for preset in presets for row in preset.losses()))
+    parser.add_argument("--page", type=Path)
+    given = parser.parse_args()
+    runs = Runs(given.count, given.time_limit, given.workers, given.store)
+    by_system: dict[str, list[str]] = defaultdict(list)
+    for system, name in chosen(given.wanted):
+        by_system[system.name].append(name)
+    for name, presets in by_system.items() if not given.report else ():
+        began = time.perf_counter()
+        runs.system(problem(name), presets)
+        print(f"{name}: {time.perf_counter() - began:.0f} s", flush=True)
+    found = presets_of(gadgetopt.ratios(given.store), given.wanted, given.time_limit)
+    reasons = tomllib.loads(REASONS.read_text())
+    parts = {
+        "summary": summary(found),
+        "presets": preset_table(found),
+        "losses": loss_tables(found, reasons),
+    }
+    print("\n", "\n\n".join(parts.values()), sep="")
+    if given.page:
+        write_page(given.page, parts)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 from gadgetopt.numbers.tolerance import CLOSED_GAP, Number, agrees
@@ -98,6 +100,18 @@ class Search(Generic[Found]):
     def over(self) -> bool:
         """True if the search is closed or stopped, or its time is up."""
         return self.closed or self.limit_hit is not None or self.clock.expired
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Take Ctrl-C within as the end of the search, which keeps incumbent and bound.
+
+        What is running is left where it is, so a bound belongs to the search only once it is proved
+        in full.
+        """
+        try:
+            yield
+        except KeyboardInterrupt:
+            self.limit_hit = "interrupted"
 
     def note(self) -> None:
         """Add a point to the trace."""

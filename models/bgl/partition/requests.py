@@ -13,7 +13,7 @@ Reconstructed. What several training nodes send over a pair adds up.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -49,10 +49,7 @@ class PairWeights:
     @cached_property
     def total(self) -> Fraction:
         """Sum of all weights."""
-        by_denominator: dict[int, int] = {}
-        for w in self.weight:
-            by_denominator[w.denominator] = by_denominator.get(w.denominator, 0) + w.numerator
-        return sum((Fraction(p, d) for d, p in by_denominator.items()), Fraction(0))
+        return _sum(self.weight)
 
     @cached_property
     def scale(self) -> int:
@@ -84,7 +81,15 @@ class PairWeights:
         apart = parts[self.first] != parts[self.second]
         if self.exact:
             return Fraction(int(self.scaled[apart].sum()), self.scale)
-        return sum((self.weight[e] for e in np.flatnonzero(apart)), Fraction(0))
+        return _sum(self.weight[e] for e in np.flatnonzero(apart).tolist())
+
+
+def _sum(values: Iterable[Fraction]) -> Fraction:
+    """Return a sum of many fractions of few denominators."""
+    numerators: dict[int, int] = {}
+    for w in values:
+        numerators[w.denominator] = numerators.get(w.denominator, 0) + w.numerator
+    return sum((Fraction(p, d) for d, p in numerators.items()), Fraction(0))
 
 
 def request_weights(

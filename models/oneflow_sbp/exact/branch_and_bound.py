@@ -21,6 +21,7 @@ longer.
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import math
 from collections.abc import Sequence
@@ -94,15 +95,13 @@ def branch_and_bound(
         our cases prove, `proved_bound`.
     """
     search = _Search(instance, limits, rng, most_sums)
-    try:
+    with contextlib.suppress(OutOfTime), search.interruptible():
         search.start()
         while not search.over:
             if search.clock.elapsed_s >= search.ask_at_s:
                 search.ask_solver()
             else:
                 search.divide()
-    except OutOfTime:
-        pass
     notes: dict[str, Any] = {"cases": len(search.cases), "first_gap": search.first_gap}
     if search.by_solver:
         notes["proved_bound"] = None if math.isinf(search.proved) else float(search.proved)
@@ -189,7 +188,7 @@ class _Search(Search[OneFlowSbpSolution]):
             if kept is not None:
                 self.graph = graph.restricted(kept)
                 self._add({}, multipliers)
-        except OutOfTime:
+        except (OutOfTime, KeyboardInterrupt):
             self.graph, (self.cases, self.open) = graph, before
             self.fixings.pop()
             raise

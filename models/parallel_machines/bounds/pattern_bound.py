@@ -47,7 +47,7 @@ def pattern_bound(
     return MethodOutcome(
         dual_bound=found.bound,
         certificate=found.certificate,
-        limit_hit=None if found.closed else "time_s",
+        limit_hit=found.limit_hit,
         notes={"patterns": len(found.pool)},
     )
 
@@ -60,15 +60,16 @@ class Raised:
     ----------
     bound, certificate
         A lower bound and its proof.
-    closed : bool
-        True if no larger capacity below the upper end is refuted; False if time ran out.
+    limit_hit : str or None
+        None if no larger capacity below the upper end is refuted; "time_s" or "interrupted" if
+        that is not known.
     pool : dict
         The patterns that were generated, with their loads.
     """
 
     bound: int
     certificate: ParallelMachinesCertificate
-    closed: bool
+    limit_hit: str | None
     pool: dict[Pattern, int]
 
 
@@ -89,9 +90,12 @@ def raise_bound(
     while low < high:
         # Most bounds need not be raised at all, so the lowest capacity comes first.
         capacity_s = low if low == bound and certificate is known[1] else (low + high) // 2
-        packing = pack_fractionally(demand, capacity_s, pool, clock)
+        try:
+            packing = pack_fractionally(demand, capacity_s, pool, clock)
+        except KeyboardInterrupt:
+            return Raised(bound, certificate, "interrupted", pool)
         if packing.fits is None:
-            return Raised(bound, certificate, False, pool)
+            return Raised(bound, certificate, "time_s", pool)
         proof = (
             None
             if packing.fits or packing.prices is None
@@ -102,7 +106,7 @@ def raise_bound(
             continue
         certificate = proof
         bound = low = check_bound(instance, proof) or capacity_s + 1
-    return Raised(bound, certificate, True, pool)
+    return Raised(bound, certificate, None, pool)
 
 
 def demand_of(instance: ParallelMachinesInstance) -> Demand:

@@ -94,6 +94,11 @@ def pack_fractionally(
         Its remaining time is the limit of the linear programs.
     to_optimum : bool, default False
         Go on after the jobs fit, until the duals are optimal.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At Ctrl-C, also where it stopped the solver.
     """
     master = _Master(demand)
     for pattern in _first_patterns(demand, capacity_s):
@@ -105,6 +110,8 @@ def pack_fractionally(
     )
     while not clock.expired:
         if master.lp.solve(clock.limits()) is not Status.OPTIMAL:
+            if master.lp.limit_hit == "interrupted":
+                raise KeyboardInterrupt
             break
         fits = master.lp.objective <= demand.machines + _TOLERANCE
         if fits and not to_optimum:

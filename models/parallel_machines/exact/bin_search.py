@@ -66,20 +66,21 @@ def bin_search(
         Random exchanges of the local search without improvement.
     """
     search = _Search(instance, limits, rng)
-    search.bound_by_counting()
-    search.improve_pairs(0)
-    if not search.closed:
-        search.bound_by_functions()
-    if not search.closed:
-        search.improve_pairs(kicks)
-    try:
+    with search.interruptible():
+        search.bound_by_counting()
+        search.improve_pairs(0)
         if not search.closed:
-            search.bound_by_patterns()
-        while not search.over:
-            if not search.dive():
-                search.decide(packer)
-    except ModelRefused as refusal:  # too large for patterns or arcs: incumbent and bound remain
-        search.notes["refused"] = str(refusal)
+            search.bound_by_functions()
+        if not search.closed:
+            search.improve_pairs(kicks)
+        try:
+            if not search.closed:
+                search.bound_by_patterns()
+            while not search.over:
+                if not search.dive():
+                    search.decide(packer)
+        except ModelRefused as refusal:  # too large for patterns or arcs: what is known remains
+            search.notes["refused"] = str(refusal)
     return search.outcome(search.best, **search.notes)
 
 
@@ -141,6 +142,8 @@ class _Search(Search[ParallelMachinesSolution]):
             found = raise_bound(self.instance, (self.bound_s, known), self.makespan_s, self.clock)
             self.prove(found.bound, found.certificate)
             self.pool = found.pool
+            if found.limit_hit == "interrupted":
+                raise KeyboardInterrupt
 
     def dive(self) -> bool:
         """Look for a schedule that meets the bound, else for better ones; True if one meets it."""

@@ -17,6 +17,18 @@ class Proof(Certificate):
     pass
 
 
+def test_an_interrupt_ends_a_search_that_keeps_what_it_has():
+    search = Search("min", Limits())
+    with search.interruptible():
+        search.offer(5, "first")
+        search.prove(3)
+        raise KeyboardInterrupt
+    assert (search.best, search.bound, search.limit_hit) == ("first", 3, "interrupted")
+    assert search.over
+    with pytest.raises(ValueError, match="other"), search.interruptible():
+        raise ValueError("other")
+
+
 @pytest.mark.parametrize(("sense", "worse", "better"), [("min", 5, 4), ("max", 4, 5)])
 def test_only_better_incumbents_and_tighter_bounds_are_taken_over(sense, worse, better):
     search = Search(sense, Limits())

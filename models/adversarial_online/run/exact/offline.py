@@ -51,6 +51,15 @@ def offline(
     All bounds but that of HiGHS, which is its word, have certificates.
     """
     search: Search[AdversarialOnlineRunSolution] = Search("max", limits, gap=0.0)
+    with search.interruptible():
+        _climb(search, instance)
+    return search.outcome(search.best)
+
+
+def _climb(
+    search: Search[AdversarialOnlineRunSolution], instance: AdversarialOnlineRunInstance
+) -> None:
+    """Take one step after the other until the gap is closed or the time is up."""
     with search.clock.phase("prices"):
         prices = best_prices(instance, search.clock)
         if prices is not None:
@@ -70,7 +79,6 @@ def offline(
         else:
             with search.clock.phase("integer program"):
                 _by_program(search, instance)
-    return search.outcome(search.best)
 
 
 def _offer(

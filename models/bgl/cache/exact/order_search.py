@@ -62,15 +62,16 @@ def order_search(
         Random moves of the local search.
     """
     search = _Search(instance, limits, rng)
-    search.prove_certified(CacheCertificate(proof=Compulsory()))
-    if instance.order == "given":
-        search.retain()
-    else:
-        search.start_from_paths(rounds)
-        if not search.over and is_plain(instance) and instance.num_batches <= MOST_BATCHES:
-            search.search_prefixes(width)
-        elif not search.over:
-            search.solve_jointly()
+    with search.interruptible():
+        search.prove_certified(CacheCertificate(proof=Compulsory()))
+        if instance.order == "given":
+            search.retain()
+        else:
+            search.start_from_paths(rounds)
+            if not search.over and is_plain(instance) and instance.num_batches <= MOST_BATCHES:
+                search.search_prefixes(width)
+            elif not search.over:
+                search.solve_jointly()
     return search.outcome(search.best, **search.notes)
 
 

@@ -41,7 +41,7 @@ def elimination_bound(
     """
     clock = Clock(limits)
     terms = terms_of(instance)
-    order = narrow_order(terms)
+    order = narrow_order(terms, lambda: clock.expired)
     most = int(instance.pair_weights.scaled.sum()) + 1
     run = Elimination(terms, order, most).run(most_states, stop=lambda: clock.expired)
     if not run.finished:

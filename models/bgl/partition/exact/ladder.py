@@ -73,15 +73,8 @@ def elimination(
     most_states : int, default 2^21
     """
     search = _Ladder(instance, limits, rng)
-    search.start(starts, memory=False)
-    if not search.over:
-        search.eliminate(most_states)
-    if not search.over and search.all_kept:
-        search.charge_node_cap()
-    if not search.over and not search.was_cut:
-        search.cut()
-    if not search.over:
-        search.hand_over()
+    with search.interruptible():
+        search.climb(starts, most_states)
     return search.outcome(search.best, **search.notes)
 
 
@@ -98,6 +91,18 @@ class _Ladder(Search[BglPartitionSolution]):
         #: True once cuts have had their turn.
         self.was_cut = False
         self.prove(0, BglPartitionCertificate(proof=Stars()))
+
+    def climb(self, starts: int, most_states: int) -> None:
+        """Take one rung after the other until the gap is closed or the time is up."""
+        self.start(starts, memory=False)
+        if not self.over:
+            self.eliminate(most_states)
+        if not self.over and self.all_kept:
+            self.charge_node_cap()
+        if not self.over and not self.was_cut:
+            self.cut()
+        if not self.over:
+            self.hand_over()
 
     def start(self, starts: int, *, memory: bool) -> None:
         """Take the best of several partitions."""
@@ -116,7 +121,7 @@ class _Ladder(Search[BglPartitionSolution]):
     def eliminate(self, most_states: int) -> None:
         """Raise the bound, and find better partitions, until nothing is forgotten."""
         terms = terms_of(self.instance)
-        order = narrow_order(terms)
+        order = narrow_order(terms, lambda: self.clock.expired)
         last_s = self.clock.elapsed_s + ELIMINATION_SHARE * self.clock.left_s
         states = min(FIRST_STATES, most_states)
         while not self.over:
@@ -166,7 +171,7 @@ class _Ladder(Search[BglPartitionSolution]):
     def charge_node_cap(self) -> None:
         """With two parts: compare all partitions of the training nodes that might be better."""
         terms = terms_of(self.instance)
-        order = narrow_order(terms)
+        order = narrow_order(terms, lambda: self.clock.expired)
         value = Fraction(self.value)
         with self.clock.phase("node cap"):
             try:

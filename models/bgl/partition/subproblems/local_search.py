@@ -28,7 +28,7 @@ class Weighted:
     Attributes
     ----------
     matrix : sparse array of int64, shape (nodes, nodes)
-        Symmetric.
+        Symmetric, its indices in ascending order.
     trained : ndarray of bool, shape (nodes,)
     parts, node_cap, train_cap : int
     """
@@ -48,6 +48,7 @@ class Weighted:
         matrix = csr_array(
             (np.concatenate([w, w]), (np.concatenate([a, b]), np.concatenate([b, a]))), shape=(n, n)
         )
+        matrix.sort_indices()
         trained = np.zeros(n, dtype=bool)
         trained[list(instance.train_nodes)] = True
         return cls(matrix, trained, instance.used_parts, instance.node_cap, instance.train_cap)
@@ -165,7 +166,14 @@ class _Search:
     def _between(self, a: Ints, b: Ints) -> Ints:
         if self.dense is not None:
             return self.dense[np.ix_(a, b)]
-        between: Ints = self.w.matrix[a][:, b].toarray()
+        matrix = self.w.matrix
+        between = np.zeros((len(a), len(b)), dtype=np.int64)
+        for row, v in enumerate(a.tolist()):
+            begin, end = matrix.indptr[v], matrix.indptr[v + 1]
+            near = matrix.indices[begin:end]
+            if len(near):
+                at = np.minimum(np.searchsorted(near, b), len(near) - 1)
+                between[row] = np.where(near[at] == b, matrix.data[begin + at], 0)
         return between
 
     def apply(self, change: Change, step: int, tenure: int) -> None:

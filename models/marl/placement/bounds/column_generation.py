@@ -138,11 +138,13 @@ class ColumnGeneration:
         return servers
 
     def run(self) -> Relaxation:
-        """Solve the relaxation to its optimum, or until time is up."""
+        """Solve the relaxation to its optimum, or until time is up; Ctrl-C keeps its prices."""
         done = Relaxation(columns=self.columns)
-        if self._add_all():
-            return self._priced(done, enumerated=True)
-        return self._priced(done, enumerated=False)
+        try:
+            return self._priced(done, enumerated=self._add_all())
+        except KeyboardInterrupt:
+            done.limit_hit = "interrupted"
+            return done
 
     def _priced(self, done: Relaxation, *, enumerated: bool) -> Relaxation:
         lots = len(self.terms.lots)

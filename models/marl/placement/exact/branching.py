@@ -168,6 +168,8 @@ class ContentPool:
                 at = np.arange(offset, offset + len(self._in))
                 self._lp.change_column_bounds(at, np.zeros(len(at)), upper)
             if self._lp.solve(clock.limits()) is not Status.OPTIMAL:
+                if self._lp.limit_hit == "interrupted":
+                    raise KeyboardInterrupt
                 return None
             reduced = self.cost - self.matrix.T @ self._lp.row_duals
             wanted = np.flatnonzero(allowed & ~self._is_in & (reduced < -TOLERANCE))

@@ -120,12 +120,14 @@ def _solved(
     with search.clock.phase("certificate"):
         root, certificate = certified(run.terms, relaxed)
     search.prove(root)
-    if relaxed.price is None:
-        run.find_placement()
-        search.limit_hit = relaxed.limit_hit
-    else:
-        search.prove(relaxed.bound / len(instance.jobs))
-        close(run, relaxed)
+    with search.interruptible():
+        if relaxed.price is None:
+            if relaxed.limit_hit != "interrupted":
+                run.find_placement(part=1.0)  # nothing else is left to do
+            search.limit_hit = relaxed.limit_hit
+        else:
+            search.prove(relaxed.bound / len(instance.jobs))
+            close(run, relaxed)
     outcome = search.outcome(
         search.best,
         contents=sum(len(c) for _, c in run.generation.columns),
@@ -164,14 +166,14 @@ class _Run:
             self._guess(relaxed, folded=False)
         return not (self.search.closed or self.search.limit_hit or self.search.clock.expired)
 
-    def find_placement(self) -> None:
-        """Search a placement, once."""
+    def find_placement(self, part: float = PART) -> None:
+        """Search a placement, once, in a part of the time that is left."""
         if self._searched:
             return
         self._searched = True
         found = lns(
             self.instance,
-            self.search.clock.limits(PART, MOST_S),
+            self.search.clock.limits(part, MOST_S),
             self.rng,
             order="big",
             rounds=ROUNDS,
@@ -266,11 +268,13 @@ class _Run:
         program = ClosingProgram(self.terms, columns, folded=folded)
         solved = program.solve(self.search.clock.limits(part), self.seed)
         if solved.values is None:
+            _stop_if_interrupted(solved)
             return solved, None
         servers = program.chosen(solved.values)
         self._offer(placed(self.terms, [(p.kind, p.rack, pairs) for p, pairs in servers]))
         if folded and self.terms.racks_matter:
             self._put_into_racks(servers)
+        _stop_if_interrupted(solved)
         return solved, float(solved.objective or 0.0)
 
     def _put_into_racks(self, servers: Sequence[tuple[Place, list[tuple[int, int]]]]) -> None:
@@ -281,11 +285,18 @@ class _Run:
         if solved.values is not None:
             chosen = program.chosen(solved.values)
             self._offer(placed(self.terms, [(p.kind, p.rack, pairs) for p, pairs in chosen]))
+        _stop_if_interrupted(solved)
 
     def _offer(self, solution: PlacementSolution) -> None:
         evaluation = evaluate(self.instance, solution)
         if evaluation.feasible and evaluation.objective is not None:
             self.search.offer(evaluation.objective, solution)
+
+
+def _stop_if_interrupted(solved: SolverOutcome) -> None:
+    """Go on with a Ctrl-C that stopped a solver."""
+    if solved.limit_hit == "interrupted":
+        raise KeyboardInterrupt
 
 
 def _number(columns: Columns) -> int:

@@ -42,17 +42,18 @@ def search_and_close(
         Changed orders that the search tries.
     """
     search: Search[QueueingSolution] = Search("min", limits)
-    with search.clock.phase("bounds"):
-        for certificate in _CERTIFICATES:
-            bound = check_bound(instance, certificate)
-            if bound is not None:
-                search.prove(bound, certificate)
-    with search.clock.phase("search"):
-        search_orders(instance, search, rng, rounds, _SEARCH_PART)
-    if search.over:
-        return search.outcome(search.best)
-    shorter = instance.model_copy(update={"num_slots": _slots_left(instance, search.best)})
-    return _close(instance, shorter, search, rng)
+    with search.interruptible():
+        with search.clock.phase("bounds"):
+            for certificate in _CERTIFICATES:
+                bound = check_bound(instance, certificate)
+                if bound is not None:
+                    search.prove(bound, certificate)
+        with search.clock.phase("search"):
+            search_orders(instance, search, rng, rounds, _SEARCH_PART)
+        if not search.over:
+            slots = _slots_left(instance, search.best)
+            return _close(instance, instance.model_copy(update={"num_slots": slots}), search, rng)
+    return search.outcome(search.best)
 
 
 def _slots_left(instance: QueueingInstance, best: QueueingSolution | None) -> int:

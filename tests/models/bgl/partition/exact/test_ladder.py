@@ -51,6 +51,15 @@ def test_a_time_limit_leaves_a_partition_and_a_bound():
     assert 0 <= found.bound < found.objective
 
 
+def test_an_interrupted_run_keeps_its_partition(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ladder, "narrow_order", interrupted)
+    found = run(planted(np.random.default_rng(0), nodes=40), "elimination")
+    assert (found.status, found.limit_hit) == ("feasible", "interrupted")
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_best_on_blocks_costs_no_less(seed):
     instance = planted(np.random.default_rng(seed), nodes=40)
