@@ -91,13 +91,13 @@ class TreeSearch:
         self.box = Box(model, [*model.rows, *(lemma.row for lemma in lemmas)])
         for lemma in lemmas:
             lp.add_row(lemma.row)
-        self.branching = Branching(model)
         self.path: list[_Node] = []
         #: By row that is split on: its splits on the path, the last one deciding.
         self.rows: dict[int, list[int]] = {}
         #: By column and side: the splits on the path that have set the bound, the last one now.
         self.bounds: dict[tuple[int, bool], list[_Node]] = {}
         self.lemmas = lemmas
+        self._branching: Branching | None = None  # most trees are one leaf
         self.lines: list[str | None] = []
         self.leaves = 0
         #: Whether there are open nodes, and whether they are to become leaves as they are.
@@ -120,6 +120,13 @@ class TreeSearch:
         # how many splits on the path propagation made.
         self._closing_next: tuple[str, bool] | None = None
         self._propagated = 0
+
+    @property
+    def branching(self) -> Branching:
+        """What chooses splits."""
+        if self._branching is None:
+            self._branching = Branching(self.model)
+        return self._branching
 
     def run(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
         """Grow the tree until it is whole, or while a condition holds; return True if it is whole.
