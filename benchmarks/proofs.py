@@ -4,8 +4,9 @@
 
 Each linear formulation of each instance is solved by HiGHS, then its bound is proved, by a tree and
 where the extra `prove` is installed by a pseudo-Boolean proof, in at most `--within` times as long
-(at least `--least` seconds, at most `--most`). With `--methods`, the exact ones among the system's default methods
-are run and proved instead. All times are processor seconds, those of started processes included.
+(at least `--least` seconds, at most `--most`). With `--methods`, the exact ones among the system's
+default methods are run and proved instead. All times are processor seconds, those of started
+processes included.
 
     python benchmarks/proofs.py --stream 100
 
@@ -21,17 +22,21 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import suppress
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
+
+from pyomo.environ import Binary, ConcreteModel, Constraint, Objective, Var, maximize
 
 import gadgetopt.proofs
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.tolerance import closes
+from gadgetopt.proofs.exact_model import exact_model
 from gadgetopt.proofs.files import packed
 from gadgetopt.proofs.model import Model, Row, lines
+from gadgetopt.proofs.tree_producer import tree_proof
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import StandardForm, compile_model
@@ -64,6 +69,7 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
     verdicts: list[Verdict] = []
+    warm_up()
     for path in find_instances(asked.paths):
         document = read_instance(path)
         if asked.methods:
@@ -139,6 +145,16 @@ def measured(
 def allowed_s(asked: argparse.Namespace, solver_s: float) -> float:
     """Return the seconds that a proof may take."""
     return float(min(asked.most, max(asked.least, asked.within * solver_s)))
+
+
+def warm_up() -> None:
+    """Prove a small model, so that no instance pays for what is imported where it is first used."""
+    model = ConcreteModel()
+    model.x = Var(range(4), domain=Binary)
+    model.row = Constraint(expr=sum((j + 2) * model.x[j] for j in model.x) <= 7)
+    model.profit = Objective(expr=sum((2 * j + 3) * model.x[j] for j in model.x), sense=maximize)
+    form = compile_model(model)
+    tree_proof(form, exact_model(form), Fraction(-99), lambda: 1.0)
 
 
 def default_exact(system: Problem) -> list[str]:

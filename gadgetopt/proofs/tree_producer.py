@@ -7,6 +7,7 @@ is still open when the time is up becomes a leaf with the duals of its parent.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from fractions import Fraction
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 BEYOND = Fraction(1, 10**6)
 
 
-#: Part of the time for a tree without cuts, and the most for making cuts.
+#: Part of the time for a tree without cuts before others are tried, and the most for making cuts.
 PLAIN, CUTS = 0.15, 0.15
 
 
@@ -63,7 +64,7 @@ def need_for(model: Model, target: Fraction) -> Fraction:
 
 
 class TreeProof:
-    """A tree that grows to a proof of a target, in two steps between which others may be tried.
+    """A tree that grows to a proof of a target, in steps between which others may be tried.
 
     Parameters
     ----------
@@ -91,10 +92,15 @@ class TreeProof:
         self._cut: TreeSearch | None = None
         #: Whether Ctrl-C has ended the search; what was found is kept.
         self.interrupted = False
+        #: Seconds of its part of the time that the tree without cuts has left.
+        self.plain_s = PLAIN * self.whole_s
 
-    def grow_plain(self) -> bool:
-        """Grow a tree without cuts for a part of the time; return True if it is whole."""
-        whole = self._plain.run(lambda: self.left_s() > (1 - PLAIN) * self.whole_s)
+    def grow_plain(self, most_s: float = math.inf) -> bool:
+        """Grow a tree without cuts for at most its part of the time; return True if it is whole."""
+        begin = self.left_s()
+        end = begin - min(most_s, self.plain_s)
+        whole = self._plain.run(lambda: self.left_s() > end)
+        self.plain_s -= begin - self.left_s()
         self.interrupted |= self._plain.interrupted
         return whole
 
