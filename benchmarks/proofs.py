@@ -4,7 +4,8 @@
 
 Each linear formulation of each instance is solved by HiGHS, then its bound is proved, by a tree and
 where the extra `prove` is installed by a pseudo-Boolean proof, in at most `--within` times as long
-(at least `--least` seconds, at most `--most`). With `--methods`, the exact ones among the system's
+(at least `--least` seconds, at most `--most`). A model that is not built in `--build` seconds is
+left out. With `--methods`, the exact ones among the system's
 default methods are run and proved instead. All times are processor seconds, those of started
 processes included.
 
@@ -19,11 +20,12 @@ from __future__ import annotations
 import argparse
 import math
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -57,6 +59,7 @@ def main() -> None:
     options.add_argument("--least", type=float, default=0.0)
     options.add_argument("--most", type=float, default=math.inf)
     options.add_argument("--time", type=float, default=60.0)
+    options.add_argument("--build", type=int, default=120)
     asked = options.parse_args()
     if asked.stream is not None:
         check_large(asked.stream)
@@ -80,8 +83,12 @@ def main() -> None:
             if formulation.model_class not in ("ILP", "MILP"):
                 continue
             try:
-                form = compile_model(formulation.build(document.data))
+                with at_most(asked.build):
+                    form = compile_model(formulation.build(document.data))
             except (ModelRefused, InputError, TriviallyInfeasibleError):
+                continue
+            except TimeoutError:
+                print(f"| {document.problem.name}/{document.name} | {formulation.name} | not built")
                 continue
             verdicts += measured(document, formulation.name, form, asked)
     if verdicts:
@@ -140,6 +147,21 @@ def measured(
         flush=True,
     )
     return [Verdict(solver_s, proof_s)]
+
+
+@contextmanager
+def at_most(seconds: int) -> Iterator[None]:
+    """Raise `TimeoutError` in what takes longer."""
+
+    def expired(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, expired)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
 
 
 def allowed_s(asked: argparse.Namespace, solver_s: float) -> float:
