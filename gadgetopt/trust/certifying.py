@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Seconds for a small tree before a pseudo-Boolean proof is first tried, and how many times as much
-#: both get each time that neither ended.
-FIRST_S, GROWTH = 0.05, 4
+#: Seconds for a small tree before a pseudo-Boolean proof is first tried, or the part of the time if
+#: that is more, as trees are shorter; how many times as much both get when neither ended.
+FIRST_S, FIRST_PART, GROWTH = 0.05, 0.05, 4
 #: Parts of what is left that a pseudo-Boolean proof may take at most, for its search and for making
 #: its log a proof; how many times as long as its search the latter may take.
 SEARCH_PART, ELABORATION_PART, ELABORATION = 0.25, 0.5, 3
@@ -188,7 +188,8 @@ def proofs_of_form(
     begin = time.perf_counter()
     tree = TreeProof(form, model, least, left_s)
     may_be_boolean = _may_be_boolean(model)
-    whole, boolean_s, step_s = False, 0.0, FIRST_S if may_be_boolean else math.inf
+    whole, boolean_s = False, 0.0
+    step_s = max(FIRST_S, FIRST_PART * left_s()) if may_be_boolean else math.inf
     while not whole:
         whole = tree.grow_plain(step_s)
         if whole or tree.interrupted or not may_be_boolean or left_s() <= STARTS_S:
