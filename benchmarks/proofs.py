@@ -1,11 +1,13 @@
 """Proofs of the bounds of formulations: seconds, leaves, size and verdict beside plain HiGHS.
 
-    python benchmarks/proofs.py [--methods] [--within 10] [--time 60] PATH...
+    python benchmarks/proofs.py [--methods] [--within 10] [--time 60] [--most S] PATH...
 
 Each linear formulation of each instance is solved by HiGHS, then its bound is proved, by a tree and
 where the extra `prove` is installed by a pseudo-Boolean proof, in at most `--within` times as long
-(at least `--least` seconds). With `--methods`, the exact ones among the system's default methods
-are run and proved instead. All times are processor seconds, those of started processes included.
+(at least `--least` seconds, at most `--most`). A model that is not built in `--build` seconds is
+left out. With `--methods`, the exact ones among the system's
+default methods are run and proved instead. All times are processor seconds, those of started
+processes included.
 
     python benchmarks/proofs.py --stream 100
 
@@ -17,21 +19,26 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
+
+from pyomo.environ import Binary, ConcreteModel, Constraint, Objective, Var, maximize
 
 import gadgetopt.proofs
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.tolerance import closes
+from gadgetopt.proofs.exact_model import exact_model
 from gadgetopt.proofs.files import packed
 from gadgetopt.proofs.model import Model, Row, lines
+from gadgetopt.proofs.tree_producer import tree_proof
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import StandardForm, compile_model
@@ -50,7 +57,9 @@ def main() -> None:
     options.add_argument("--methods", action="store_true")
     options.add_argument("--within", type=float, default=10.0)
     options.add_argument("--least", type=float, default=0.0)
+    options.add_argument("--most", type=float, default=math.inf)
     options.add_argument("--time", type=float, default=60.0)
+    options.add_argument("--build", type=int, default=120)
     asked = options.parse_args()
     if asked.stream is not None:
         check_large(asked.stream)
@@ -63,6 +72,7 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
     verdicts: list[Verdict] = []
+    warm_up()
     for path in find_instances(asked.paths):
         document = read_instance(path)
         if asked.methods:
@@ -73,8 +83,12 @@ def main() -> None:
             if formulation.model_class not in ("ILP", "MILP"):
                 continue
             try:
-                form = compile_model(formulation.build(document.data))
+                with at_most(asked.build):
+                    form = compile_model(formulation.build(document.data))
             except (ModelRefused, InputError, TriviallyInfeasibleError):
+                continue
+            except TimeoutError:
+                print(f"| {document.problem.name}/{document.name} | {formulation.name} | not built")
                 continue
             verdicts += measured(document, formulation.name, form, asked)
     if verdicts:
@@ -102,16 +116,16 @@ def measured(
     document: Document, name: str, form: StandardForm, asked: argparse.Namespace
 ) -> list[Verdict]:
     """Print a row and return its verdict; nothing if HiGHS does not close the model."""
-    begin = time.process_time()
+    begin = processor_s()
     try:
         outcome = solve_form(form, Limits(time_s=asked.time))
     except ModelRefused:
         return []
-    solver_s = time.process_time() - begin
+    solver_s = processor_s() - begin
     if outcome.status is not Status.OPTIMAL or outcome.objective is None:
         return []
     begin = processor_s()
-    end = begin + max(asked.least, asked.within * solver_s)
+    end = begin + allowed_s(asked, solver_s)
     problem, target = document.problem, outcome.objective
     best: Proved | None = None
     proof_s = math.inf
@@ -127,12 +141,42 @@ def measured(
     verdict = "v" if proof_s < math.inf else f"{float(best.bound):.6g}" if best else "none"
     print(
         f"| {problem.name}/{document.name} | {name} | {'x'.join(map(str, form.A.shape))} "
-        f"| {solver_s:.2f} | {processor_s() - begin:.2f} "
+        f"| {solver_s:.3f} | {processor_s() - begin:.3f} "
         f"| {told.get('leaves', '')} | {told.get('steps', '')} | {size_kb:.1f} "
         f"| {told.get('check_s', 0):.2f} | {verdict} |",
         flush=True,
     )
     return [Verdict(solver_s, proof_s)]
+
+
+@contextmanager
+def at_most(seconds: int) -> Iterator[None]:
+    """Raise `TimeoutError` in what takes longer."""
+
+    def expired(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, expired)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+
+
+def allowed_s(asked: argparse.Namespace, solver_s: float) -> float:
+    """Return the seconds that a proof may take."""
+    return float(min(asked.most, max(asked.least, asked.within * solver_s)))
+
+
+def warm_up() -> None:
+    """Prove a small model, so that no instance pays for what is imported where it is first used."""
+    model = ConcreteModel()
+    model.x = Var(range(4), domain=Binary)
+    model.row = Constraint(expr=sum((j + 2) * model.x[j] for j in model.x) <= 7)
+    model.profit = Objective(expr=sum((2 * j + 3) * model.x[j] for j in model.x), sense=maximize)
+    form = compile_model(model)
+    tree_proof(form, exact_model(form), Fraction(-99), lambda: 1.0)
 
 
 def default_exact(system: Problem) -> list[str]:
@@ -151,13 +195,13 @@ def run_and_proved(document: Document, method: str, asked: argparse.Namespace) -
         return []
     begin, proof_s = processor_s(), math.inf
     if result.bound_voucher is not Voucher.VERIFIED:
-        result = certify(document, result, max(asked.least, asked.within * solver_s))
+        result = certify(document, result, allowed_s(asked, solver_s))
     if result.bound_voucher is Voucher.VERIFIED:
         proof_s = processor_s() - begin
     told = result.notes.get("proof", {}) if isinstance(result.notes.get("proof"), dict) else {}
     print(
-        f"| {document.problem.name}/{document.name} | {method} | | {solver_s:.2f} "
-        f"| {processor_s() - begin:.2f} | {told.get('leaves', '')} | {told.get('steps', '')} "
+        f"| {document.problem.name}/{document.name} | {method} | | {solver_s:.3f} "
+        f"| {processor_s() - begin:.3f} | {told.get('leaves', '')} | {told.get('steps', '')} "
         f"| {told.get('bytes', 0) / 1000:.1f} | {told.get('check_s', 0):.2f} "
         f"| {'v' if proof_s < math.inf else told.get('bound', 'none')} |",
         flush=True,
@@ -167,7 +211,9 @@ def run_and_proved(document: Document, method: str, asked: argparse.Namespace) -
 
 def processor_s() -> float:
     """Return the processor seconds of this process and of those that it has waited for."""
-    return sum(os.times()[:4])
+    # The counts of `os.times` are hundredths of a second, longer than a small model takes.
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 #: Rows of the model of a large proof, and columns of each, of which one has to be 1.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.proofs.model import Form, Model, Row
@@ -105,9 +105,10 @@ def _row(reader: ExactReader, i: int) -> Row:
     sides = (_known(row.lower), _known(row.upper))
     known = [x for x in sides if x is not None]
     numbers, denominator = _over_one_denominator([*row.coefficients, *known])
-    ends = iter(numbers[len(row.columns) :])
-    low, high = (None if x is None else next(ends) for x in sides)
-    return Row(list(row.columns), numbers[: len(row.columns)], low, high, denominator)
+    count = len(row.columns)
+    high = None if sides[1] is None else numbers.pop()
+    low = None if sides[0] is None else numbers.pop()
+    return Row(list(row.columns), numbers[:count], low, high, denominator)
 
 
 def _known(side: Side) -> Exact | None:
@@ -117,7 +118,7 @@ def _known(side: Side) -> Exact | None:
 
 def _over_one_denominator(numbers: Sequence[Exact]) -> tuple[list[int], int]:
     """Return integers and the denominator over which they are the given numbers."""
-    if all(type(x) is int for x in numbers):
-        return [int(x) for x in numbers], 1
+    if set(map(type, numbers)) <= {int}:
+        return cast("list[int]", list(numbers)), 1
     denominator = math.lcm(*(x.denominator for x in numbers))
     return [x.numerator * (denominator // x.denominator) for x in numbers], denominator

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from math import lcm
 from typing import TYPE_CHECKING
 
 from gadgetopt.proofs.tree_kernel import Box, Rejected, Row, leaf_bound
@@ -54,6 +55,38 @@ def infeasible_leaf(box: Box, rows: Sequence[Dual], splits: Sequence[Dual]) -> s
             if made is not None:
                 return made[0]
     return None
+
+
+def row_leaf(
+    box: Box, form: Form | None, need: Fraction, rows: Sequence[Dual], splits: Sequence[Dual]
+) -> str | None:
+    """Return the leaf by which duals of -1 and 1 prove `need` on a form, or infeasibility of None.
+
+    It returns None if they prove neither.
+    """
+    made = _leaf(box, form or ([], []), 0, 0 if form is None else 1, rows, splits)
+    if made is None or (made[1] is not None and made[1] < need):
+        return None
+    return made[0]
+
+
+def used_bounds(box: Box, form: Form, leaf: str) -> Iterator[tuple[int, bool]]:
+    """Yield the columns whose bounds a leaf rests on, and whether it is the upper bound."""
+    rows, *rest = leaf.split(" |")
+    _, _, q, *pairs = rows.split()
+    parts = [(box.rows, pairs)] + [(box.splits, words.split()) for words in rest]
+    duals = [
+        (sides[int(i)], int(y))
+        for sides, words in parts
+        for i, y in zip(words[::2], words[1::2], strict=True)
+    ]
+    k, common = int(leaf.split(None, 2)[1]), lcm(*(row[4] for row, _ in duals))
+    reduced = {j: a * (common << k) for j, a in zip(*form, strict=True)} if q == "1" else {}
+    for (columns, coefficients, _, _, denominator), y in duals:
+        weight = y * (common // denominator)
+        for j, a in zip(columns, coefficients, strict=True):
+            reduced[j] = reduced.get(j, 0) - weight * a
+    return ((j, r < 0) for j, r in reduced.items() if r)
 
 
 def _leaf(

@@ -31,7 +31,9 @@ def is_installed() -> bool:
     return importlib.util.find_spec("exact") is not None
 
 
-def prove(model: Model, limit_s: float, cutoff: int | None = None) -> list[str] | None:
+def prove(
+    model: Model, limit_s: float, cutoff: int | None = None, elaborate_s: float | None = None
+) -> list[str] | None:
     """Return the lines of a proof of a model's optimum; None if the solver did not find one.
 
     Parameters
@@ -39,9 +41,11 @@ def prove(model: Model, limit_s: float, cutoff: int | None = None) -> list[str] 
     model : Model
         Pure integer.
     limit_s : float
-        Limit of the solver's search, in seconds, and again of making its log a proof.
+        Limit of the solver's search, in seconds.
     cutoff : int, optional
         Costs of a known solution, in the model's units; bounds columns that have no bound.
+    elaborate_s : float, optional
+        Limit of making the solver's log a proof; by default that of the search.
 
     Raises
     ------
@@ -68,7 +72,7 @@ def prove(model: Model, limit_s: float, cutoff: int | None = None) -> list[str] 
                 Path(f"{log}.formula").open(encoding="ascii") as logged_formula,
                 Path(f"{log}.proof").open(encoding="ascii") as log_lines,
             ):
-                end_s = time.process_time() + limit_s
+                end_s = time.process_time() + (limit_s if elaborate_s is None else elaborate_s)
                 steps = elaborate(
                     formula, logged_formula, log_lines, lambda: time.process_time() > end_s
                 )

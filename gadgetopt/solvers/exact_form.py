@@ -70,7 +70,12 @@ class ExactReader:
     def __init__(self, form: StandardForm):
         self.form = form
         self._parts = form.exact
-        self._starts = form.A.indptr.tolist()
+        # Lists of the standard library: a slice of an array costs as much as a short row.
+        self._starts: list[int] = form.A.indptr.tolist()
+        self._indices: list[int] = form.A.indices.tolist()
+        self._data: list[float] = form.A.data.tolist()
+        self._row_sides = form.row_lower.tolist(), form.row_upper.tolist()
+        self._column_sides = form.col_lower.tolist(), form.col_upper.tolist()
         self._read: dict[float, Exact] = {}
 
     def row(self, i: int) -> ExactRow:
@@ -81,13 +86,11 @@ class ExactReader:
             return self._parts.rows[i]
         form = self.form
         span = slice(self._starts[i], self._starts[i + 1])
-        columns: list[int] = form.A.indices[span].tolist()
-        numbers = form.A.data[span].tolist()
         return ExactRow(
-            columns,
-            self._numbers(numbers, form.rows[i]),
-            self._side(float(form.row_lower[i])),
-            self._side(float(form.row_upper[i])),
+            self._indices[span],
+            self._numbers(self._data[span], form.rows[i]),
+            self._side(self._row_sides[0][i]),
+            self._side(self._row_sides[1][i]),
         )
 
     def costs(self) -> dict[int, Exact]:
@@ -113,10 +116,9 @@ class ExactReader:
 
     def bounds(self, j: int) -> tuple[Exact | None, Exact | None]:
         """Return the bounds of a column, None for a missing one."""
-        form = self.form
         return (
-            self._bound(j, float(form.col_lower[j]), self._parts.col_lower),
-            self._bound(j, float(form.col_upper[j]), self._parts.col_upper),
+            self._bound(j, self._column_sides[0][j], self._parts.col_lower),
+            self._bound(j, self._column_sides[1][j], self._parts.col_upper),
         )
 
     def _bound(self, j: int, x: float, known: Mapping[int, Exact]) -> Exact | None:

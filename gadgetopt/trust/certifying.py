@@ -6,9 +6,10 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gadgetopt.errors import failure
+from gadgetopt.errors import ModelRefused, failure
 from gadgetopt.numbers.tolerance import Number, closes, simplest_rational
 from gadgetopt.system.data import ModelProof
 from gadgetopt.system.declaration import Problem
@@ -22,10 +23,14 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Part of the time for a pseudo-Boolean proof where a small tree was not enough.
-BOOLEAN_PART = 1 / 3
-#: Seconds in which the process for it may start; with less, it is not tried.
-STARTS_S = 0.3
+#: Seconds for a small tree before a pseudo-Boolean proof is first tried, or the part of the time if
+#: that is more, as trees are shorter; how many times as much both get when neither ended.
+FIRST_S, FIRST_PART, GROWTH = 0.05, 0.05, 4
+#: Parts of what is left that a pseudo-Boolean proof may take at most, for its search and for making
+#: its log a proof; how many times as long as its search the latter may take.
+SEARCH_PART, ELABORATION_PART, ELABORATION = 0.25, 0.5, 3
+#: Seconds in which its process starts; with less, it is not tried.
+STARTS_S = 0.06
 
 
 class Proved(NamedTuple):
@@ -164,8 +169,8 @@ def proofs_of_form(
 ) -> Iterator[Proved]:
     """Yield proofs of a bound on a compiled formulation.
 
-    A small tree comes first, then, where it may be tried, a pseudo-Boolean proof, then a large
-    tree.
+    A small tree comes first, then, where it may be tried, a pseudo-Boolean proof; both get more
+    time by turns. Then comes a large tree.
 
     Raises
     ------
@@ -182,20 +187,25 @@ def proofs_of_form(
     least = model.least(simplest_rational(target))
     begin = time.perf_counter()
     tree = TreeProof(form, model, least, left_s)
-    whole, boolean_s = tree.grow_plain(), 0.0
-    if not whole and not tree.interrupted and left_s() > STARTS_S and _may_be_boolean(model):
-        from gadgetopt.proofs.pb_producer import prove
-
+    may_be_boolean = _may_be_boolean(model)
+    whole, boolean_s = False, 0.0
+    step_s = max(FIRST_S, FIRST_PART * left_s()) if may_be_boolean else math.inf
+    while not whole:
+        whole = tree.grow_plain(step_s)
+        if whole or tree.interrupted or not may_be_boolean or left_s() <= STARTS_S:
+            break
         started = time.perf_counter()
-        # Each of its two parts, search and elaboration, may take half of the time.
         try:
-            lines = prove(model, BOOLEAN_PART / 2 * left_s(), math.floor(least))
+            lines = _boolean_lines(model, least, step_s, left_s())
         except KeyboardInterrupt:
             lines, tree.interrupted = None, True
         if lines is not None:
             certificate = certificate_of(name, model, packed(lines), "pseudo_boolean")
             yield _checked(problem, certificate, model, started, {"steps": len(lines) - 1})
-        boolean_s = time.perf_counter() - started
+        boolean_s += time.perf_counter() - started
+        if tree.interrupted or lines is not None or tree.plain_s <= 0:
+            break
+        step_s *= GROWTH
     if not whole and not tree.interrupted:
         tree.grow()
     text = tree.text()
@@ -205,6 +215,18 @@ def proofs_of_form(
     yield _checked(problem, certificate, model, begin + boolean_s, {"leaves": text.leaves})
     if tree.interrupted:
         raise KeyboardInterrupt
+
+
+def _boolean_lines(model: Model, least: Fraction, step_s: float, left_s: float) -> list[str] | None:
+    """Return the lines of a pseudo-Boolean proof of a model's optimum; None if there is none."""
+    from gadgetopt.proofs.pb_producer import prove
+
+    search_s = min(step_s, SEARCH_PART * left_s)
+    elaborate_s = min(ELABORATION * step_s, ELABORATION_PART * left_s)
+    try:
+        return prove(model, search_s, math.floor(least), elaborate_s)
+    except ModelRefused:  # a column without a bound
+        return None
 
 
 def _may_be_boolean(model: Model) -> bool:

@@ -121,6 +121,7 @@ def test_solve_and_compare_prove_bounds_if_asked():
     (entry,) = gadgetopt.compare(path, "direct@highs", certify="60", workers=0)
     row = entry.row()
     assert (row["proof_formulation"], row["proof_leaves"] > 1) == ("direct", True)
+    assert (row["proof_kind"], row["proof_steps"]) == ("tree", None)
     assert min(row["proof_bytes"], row["proof_s"], row["proof_check_s"]) > 0
     for r in (result, entry.result):
         assert r.bound_voucher == "verified"

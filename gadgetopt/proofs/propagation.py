@@ -1,0 +1,231 @@
+"""Bounds of integer columns that follow from single rows, and rounding, at a node of a tree proof.
+
+Each such bound is a split whose other side is a leaf of one row, which needs no relaxation. What is
+computed here is in doubles: the leaf, made exact, says whether a bound holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from gadgetopt.numbers.arrays import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    from gadgetopt.proofs.model import Form, Model
+    from gadgetopt.proofs.tree_kernel import Row
+
+#: Distance from an integer that is taken for noise, and by which a row must be passed.
+NOISE = 1e-6
+#: Rounds at most, and entries of rows that the bounds found at a node may cite together.
+ROUNDS, MOST_CITED = 12, 200_000
+#: The row of the objective among `Side.row`.
+OBJECTIVE = -1
+
+
+class Side(NamedTuple):
+    """A side of a row: the dual 1 or -1 that stands for it. The objective has none."""
+
+    row: int
+    dual: float
+
+
+class Tightening(NamedTuple):
+    """A bound of a column that follows from one side of a row."""
+
+    column: int
+    upper: bool
+    value: int
+    side: Side
+
+
+@dataclass
+class Found:
+    """Bounds in an order in which each follows from those before it, and maybe a conflict.
+
+    Attributes
+    ----------
+    bounds : list of Tightening
+    conflict : Side or None
+        A side of a row that no point within the bounds meets.
+    """
+
+    bounds: list[Tightening] = field(default_factory=list)
+    conflict: Side | None = None
+
+
+@dataclass
+class _Trail:
+    """All bounds found, in order, with what is needed to tell which of them others rest on."""
+
+    made: list[tuple[int, bool, int, int]] = field(default_factory=list)  # column ... `<=` row
+    rounds: list[int] = field(default_factory=list)
+    rounding: list[bool] = field(default_factory=list)
+    before: list[int] = field(default_factory=list)
+    last: dict[tuple[int, bool], int] = field(default_factory=dict)
+
+    def add(self, column: int, upper: bool, value: int, row: int, at: int, gained: bool) -> None:
+        key = column, upper
+        self.before.append(self.last.get(key, -1))
+        self.last[key] = len(self.made)
+        self.made.append((column, upper, value, row))
+        self.rounds.append(at)
+        self.rounding.append(gained)
+
+
+class Propagation:
+    """The rows of a model as `a.x <= b` in doubles, with the objective below its target.
+
+    Parameters
+    ----------
+    model : Model
+    rows : sequence of Row
+        Those of the model and of lemmas.
+    need : float
+        What leaves must prove of `sum(costs * x)`.
+    split_on : sequence of int
+        Rows that get a lower side in the tree.
+    """
+
+    def __init__(self, model: Model, rows: Sequence[Row], need: float, split_on: Sequence[int]):
+        self.integer: Bools = np.array(model.integer, dtype=bool)
+        self.sides: list[Side] = []
+        #: By side of a row, its place among the rows here.
+        self.place: dict[Side, int] = {}
+        self._columns: list[np.ndarray] = []
+        self._entries: list[Floats] = []
+        ends: list[float] = []
+        later = set(split_on)
+        for i, (columns, coefficients, low, high, unit) in enumerate(rows):
+            if high is not None:
+                self._add(Side(i, -1.0), columns, coefficients, 1 / unit)
+                ends.append(high / unit)
+            if low is not None or i in later:
+                self._add(Side(i, 1.0), columns, coefficients, -1 / unit)
+                ends.append(np.inf if low is None else -low / unit)
+        costs: Form = model.costs
+        self._add(Side(OBJECTIVE, 0.0), *costs, 1.0)
+        ends.append(need)
+        self.ends: Floats = np.array(ends)
+        sizes = [len(columns) for columns in self._columns]
+        self.starts: Ints = np.cumsum([0, *sizes])
+        self.columns: Ints = np.concatenate(self._columns)
+        self.entries: Floats = np.concatenate(self._entries)
+        self.row_of: Ints = np.repeat(np.arange(len(sizes)), sizes)
+        whole = self.integer[self.columns]
+        #: Places of entries that bound an integer column from below and from above.
+        self.places = [np.flatnonzero(whole & (self.entries < 0))]
+        self.places.append(np.flatnonzero(whole & (self.entries > 0)))
+
+    def _add(
+        self, side: Side, columns: Sequence[int], coefficients: Sequence[int], unit: float
+    ) -> None:
+        self.place[side] = len(self.sides)
+        self.sides.append(side)
+        self._columns.append(np.array(columns, dtype=np.int64))
+        self._entries.append(np.array([float(a * unit) for a in coefficients]))
+
+    def bound_row(self, i: int, low: float, high: float) -> None:
+        """Change the sides of a row that is split on."""
+        for side, end in ((Side(i, -1.0), high), (Side(i, 1.0), -low)):
+            if side in self.place:
+                self.ends[self.place[side]] = end
+
+    def run(self, low: Floats, high: Floats) -> Found:
+        """Return what follows from bounds of the columns.
+
+        Only bounds that rounding made, those on which these rest, or those on which a conflict
+        rests: what follows without rounding, the relaxation knows.
+        """
+        low, high = low.copy(), high.copy()
+        trail = _Trail()
+        for at in range(ROUNDS):
+            rest, usable, broken = self._rests(low, high)
+            if broken is not None:
+                return self._needed(trail, broken, at)
+            count = len(trail.made)
+            for upper in (False, True):
+                self._tighten(trail, (low, high), rest, usable, upper, at)
+            for column, upper, value, _ in trail.made[count:]:
+                (high if upper else low)[column] = value
+            if len(trail.made) == count:
+                break
+        return self._needed(trail, None, ROUNDS)
+
+    def _rests(self, low: Floats, high: Floats) -> tuple[Floats, Bools, int | None]:
+        """Return by entry what the others of its row are at least, where known; a broken row."""
+        at = np.where(self.entries > 0, low[self.columns], high[self.columns])
+        part = self.entries * at
+        endless = ~np.isfinite(part)
+        part[endless] = 0.0
+        rows = len(self.ends)
+        least = np.bincount(self.row_of, part, rows)
+        without = np.bincount(self.row_of, endless, rows)
+        over = least - self.ends - NOISE * np.maximum(1.0, np.abs(self.ends))
+        over[without > 0] = -np.inf
+        worst = int(np.argmax(over))
+        if over[worst] > 0:
+            return part, endless, worst
+        return least[self.row_of] - part, without[self.row_of] == endless, None
+
+    def _tighten(
+        self,
+        trail: _Trail,
+        bounds: tuple[Floats, Floats],
+        rest: Floats,
+        usable: Bools,
+        upper: bool,
+        at: int,
+    ) -> None:
+        """Put the best new bound of each column on one side into the trail."""
+        places = self.places[upper]
+        columns = self.columns[places]
+        with np.errstate(invalid="ignore"):
+            limit = (self.ends[self.row_of[places]] - rest[places]) / self.entries[places]
+            value = np.floor(limit + NOISE) if upper else np.ceil(limit - NOISE)
+            gain = bounds[1][columns] - value if upper else value - bounds[0][columns]
+        new = np.flatnonzero((gain > 0.5) & usable[places] & np.isfinite(value))
+        if not len(new):
+            return
+        new = new[np.lexsort((-gain[new], columns[new]))]
+        _, first = np.unique(columns[new], return_index=True)
+        for k in new[first].tolist():
+            gained = abs(limit[k] - value[k]) > 10 * NOISE
+            row = int(self.row_of[places[k]])
+            trail.add(int(columns[k]), upper, int(value[k]), row, at, bool(gained))
+
+    def _needed(self, trail: _Trail, broken: int | None, at: int) -> Found:
+        """Return the bounds that are worth a split."""
+        needed = [False] * len(trail.made)
+        done: set[tuple[int, int]] = set()
+        cited = 0
+
+        def cite(row: int, before: int) -> None:
+            nonlocal cited
+            cited += int(self.starts[row + 1] - self.starts[row])
+            if (row, before) in done:
+                return
+            done.add((row, before))
+            for e in range(self.starts[row], self.starts[row + 1]):
+                t = trail.last.get((int(self.columns[e]), bool(self.entries[e] < 0)), -1)
+                while t >= 0 and trail.rounds[t] >= before:
+                    t = trail.before[t]
+                if t >= 0:
+                    needed[t] = True
+
+        if broken is not None:
+            cite(broken, at)
+        else:
+            for t in trail.last.values():
+                needed[t] = trail.rounding[t]
+        for t in reversed(range(len(needed))):
+            if needed[t]:
+                cite(trail.made[t][3], trail.rounds[t])
+                if cited > MOST_CITED:
+                    return Found()
+        kept = [made for made, is_needed in zip(trail.made, needed, strict=True) if is_needed]
+        bounds = [Tightening(j, upper, v, self.sides[row]) for j, upper, v, row in kept]
+        return Found(bounds, None if broken is None else self.sides[broken])

@@ -1,0 +1,387 @@
+"""One tree of a proof: depth first; bounds that follow from single rows are splits of their own.
+
+A split that propagation makes has one side that a leaf of a single row closes. When the other side
+is done and no leaf there used the new bound, the split and that leaf are left out of the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gadgetopt.proofs.branching import Branching, ends
+from gadgetopt.proofs.gomory import Lemma, without_unused
+from gadgetopt.proofs.leaves import (
+    Dual,
+    best_leaf,
+    bounding_leaf,
+    infeasible_leaf,
+    row_leaf,
+    used_bounds,
+)
+from gadgetopt.proofs.propagation import OBJECTIVE, Propagation, Side, Tightening
+from gadgetopt.proofs.relaxation import Relaxation
+from gadgetopt.proofs.tree_kernel import Box
+
+if TYPE_CHECKING:
+    from gadgetopt.numbers.arrays import Floats
+    from gadgetopt.proofs.model import Form, Model
+
+#: Relative size of the doubles' noise.
+NOISE = 1e-12
+
+
+@dataclass(frozen=True)
+class TreeText:
+    """The lines of a proof, and its number of leaves."""
+
+    lines: list[str]
+    leaves: int
+
+
+@dataclass
+class _Node:
+    """A split on the path, and the duals of the node that was split, None if it has none.
+
+    Attributes
+    ----------
+    closing : str
+        The leaf of the side that propagation closes; empty for other splits.
+    closes_left : bool
+    at, closed_at : int
+        Places of the split and of the closing leaf among the lines.
+    is_used : bool
+        Whether a leaf rests on the bound of the other side.
+    """
+
+    words: list[str]
+    duals: Floats | None
+    left: bool = True
+    closing: str = ""
+    closes_left: bool = False
+    at: int = 0
+    closed_at: int = 0
+    is_used: bool = False
+
+    @property
+    def closes_here(self) -> bool:
+        return bool(self.closing) and self.left == self.closes_left
+
+
+class TreeSearch:
+    """A tree that grows until each of its leaves proves what is needed, or is ended before.
+
+    Parameters
+    ----------
+    model : Model
+    lp : Relaxation
+        Of the model; the tree's own.
+    need : Fraction
+        What each leaf must prove of `sum(costs * x)`.
+    lemmas : sequence of Lemma
+    """
+
+    def __init__(self, model: Model, lp: Relaxation, need: Fraction, lemmas: Sequence[Lemma] = ()):
+        self.model, self.lp, self.need = model, lp, need
+        self.form: Form = model.costs
+        self.box = Box(model, [*model.rows, *(lemma.row for lemma in lemmas)])
+        for lemma in lemmas:
+            lp.add_row(lemma.row)
+        self.path: list[_Node] = []
+        #: By row that is split on: its splits on the path, the last one deciding.
+        self.rows: dict[int, list[int]] = {}
+        #: By column and side: the splits on the path that have set the bound, the last one now.
+        self.bounds: dict[tuple[int, bool], list[_Node]] = {}
+        self.lemmas = lemmas
+        self._branching: Branching | None = None  # most trees are one leaf
+        self.lines: list[str | None] = []
+        self.leaves = 0
+        #: Whether there are open nodes, and whether they are to become leaves as they are.
+        self.open = True
+        self.ended = False
+        #: Whether Ctrl-C was the reason.
+        self.interrupted = False
+        #: Duals of the node where the search is, and of the root.
+        self.duals: Floats | None = None
+        self.root: Floats = np.zeros(len(model.rows))
+        # What propagation works on, made when the root is split; what it found and is not yet split
+        # on; whether it has yet to look at the node where the search is.
+        self._propagation: Propagation | None = None
+        self._low: Floats = np.zeros(0)
+        self._high: Floats = np.zeros(0)
+        self._found: list[Tightening] = []
+        self._conflict: Side | None = None
+        self._is_new = True
+        # The leaf of the split that propagation has just made, and whether it closes the left side;
+        # how many splits on the path propagation made.
+        self._closing_next: tuple[str, bool] | None = None
+        self._propagated = 0
+
+    @property
+    def branching(self) -> Branching:
+        """What chooses splits."""
+        if self._branching is None:
+            self._branching = Branching(self.model)
+        return self._branching
+
+    def run(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
+        """Grow the tree until it is whole, or while a condition holds; return True if it is whole.
+
+        It has no lines if not even its root has a leaf.
+        """
+        while self.open and (goes_on() or self.ended):
+            line = self._line()
+            if line is None:
+                self.lines = []
+                self.open = False
+                return True
+            self.lines.append(line)
+            if not line.startswith("l "):
+                self._enter(line)
+                continue
+            self.leaves += 1
+            self._close(line)
+            while self.path and not self.path[-1].left:
+                self._leave()
+            if self.path:
+                self._turn()
+            else:
+                self.open = False
+        return not self.open
+
+    def end(self) -> None:
+        """Make leaves of all open nodes."""
+        self.ended = self.ended or self.open
+        self.run()
+
+    def text(self) -> TreeText:
+        """Return the proof."""
+        lines = [line for line in self.lines if line is not None]
+        lemmas, tree = without_unused(self.lemmas, lines, len(self.model.rows))
+        return TreeText([*(x for lemma in lemmas for x in lemma.lines), "tree", *tree], self.leaves)
+
+    # -- the leaf or the split of the node where the search is -----------------------------------
+
+    def _line(self) -> str | None:
+        if self.path and self.path[-1].closes_here:
+            return self.path[-1].closing
+        try:
+            self.ended = self.ended or (bool(self.path) and self.lp.left_s() <= 0)
+            self.duals = None
+            return self._weakest() if self.ended else self._searched()
+        except KeyboardInterrupt:
+            self.ended = self.interrupted = True
+            return self._weakest()
+
+    def _searched(self) -> str | None:
+        if self.path and (line := self._propagated_line()) is not None:
+            return line
+        solved = self.lp.solve()
+        if solved.infeasible and solved.ray is not None:
+            line = infeasible_leaf(self.box, *self._exactly(sparse(solved.ray)))
+            if line is not None:
+                return line
+        target = float(self.need) / self.model.scale
+        duals = None if solved.duals is None else solved.duals * float(self.model.scale)
+        if duals is not None and solved.objective >= target - NOISE * abs(target):
+            made = bounding_leaf(self.box, self.form, *self._exactly(sparse(duals)), self.need)
+            if made is not None:
+                return made[0]
+        if not self.path:
+            self.root = duals if duals is not None else self.root
+            if solved.x is None and self.lp.left_s() <= 0:
+                return self._weakest()
+            if self._propagation is None and (line := self._propagated_line()) is not None:
+                self.duals = duals
+                return line
+        line = None
+        if solved.x is not None:
+            line = self.branching.split(self.box, self.lp, solved.x, solved.objective, target)
+        self.duals = duals
+        self._is_new = True
+        return line or self._any_split(solved.x) or self._weakest()
+
+    def _weakest(self) -> str | None:
+        """Return a leaf that need not reach the target; then no other leaf need pass it either."""
+        self._found, self._conflict, self._closing_next = [], None, None
+        parents = self.path[-1].duals if self.path else None
+        for duals in (self.duals, parents, self.root):
+            made = None
+            if duals is not None:
+                made = best_leaf(self.box, self.form, *self._exactly(sparse(duals)))
+            if made is not None:
+                self.need = min(self.need, made[1])
+                return made[0]
+        return None
+
+    def _any_split(self, x: Floats | None) -> str | None:
+        """Return a split on a column that is not fixed, where the relaxation suggests none."""
+        for j in self.branching.integers.tolist():
+            low, high = self.box.lower[j], self.box.upper[j]
+            if low is None or high is None or low >= high:
+                continue
+            middle = (int(low) + int(high)) // 2
+            at = middle if x is None else min(max(round(x[j]), int(low)), int(high) - 1)
+            return f"b {j} {at}"
+        return None
+
+    def _exactly(self, duals: Sequence[Dual]) -> tuple[list[Dual], list[Dual]]:
+        """Return the duals of rows, and those that belong to splits on rows."""
+        rows, splits = dict(duals), []
+        for i, along in self.rows.items():
+            y = rows.get(i, 0.0)
+            # A split's left side is an upper side, its right side a lower one.
+            for t in reversed(along):
+                if y and self.box.splits[t][2 if y > 0 else 3] is not None:
+                    splits.append((t, rows.pop(i)))
+                    break
+        return list(rows.items()), splits
+
+    # -- propagation -----------------------------------------------------------------------------
+
+    def _propagated_line(self) -> str | None:
+        """Return the next split that propagation makes here, or a leaf if it finds a conflict."""
+        if self._is_new:
+            self._is_new = False
+            if self._propagation is None:
+                need, rows = float(self.need), self.box.rows
+                self._propagation = Propagation(self.model, rows, need, self.branching.packing)
+                every = range(len(self.model.integer))
+                low_high = [ends(self.box, j) for j in every]
+                self._low = np.array([low for low, _ in low_high])
+                self._high = np.array([high for _, high in low_high])
+            found = self._propagation.run(self._low, self._high)
+            self._found, self._conflict = found.bounds[::-1], found.conflict
+        while self._found:
+            column, upper, value, side = self._found.pop()
+            now = self.box.upper[column] if upper else self.box.lower[column]
+            if now is not None and (now <= value if upper else now >= value):
+                continue
+            line = f"b {column} {value if upper else value - 1}"
+            closing = self._closing(line, side, closes_left=not upper)
+            if closing is not None:
+                self._closing_next = closing, not upper
+                return line
+        conflict, self._conflict = self._conflict, None
+        return None if conflict is None else self._leaf_of(conflict)
+
+    def _closing(self, line: str, side: Side, closes_left: bool) -> str | None:
+        """Return the leaf of the side of a split that a row closes."""
+        self.box.split(line.split())
+        if not closes_left:
+            self.box.turn()
+        leaf = self._leaf_of(side)
+        if closes_left:
+            self.box.turn()
+        self.box.leave()
+        return leaf
+
+    def _leaf_of(self, side: Side) -> str | None:
+        if side.row == OBJECTIVE:
+            return row_leaf(self.box, self.form, self.need, [], [])
+        return row_leaf(self.box, None, self.need, *self._exactly([(side.row, side.dual)]))
+
+    def _close(self, leaf: str) -> None:
+        """Note on which bounds of propagation a leaf rests."""
+        if self.path and self.path[-1].closes_here:
+            self.path[-1].closed_at = len(self.lines) - 1
+        elif self._propagated:
+            self._rests_on(leaf)
+
+    def _rests_on(self, leaf: str) -> None:
+        for key in used_bounds(self.box, self.form, leaf):
+            setting = self.bounds.get(key)
+            if setting:
+                setting[-1].is_used = True
+
+    # -- the path --------------------------------------------------------------------------------
+
+    def _enter(self, line: str) -> None:
+        words = line.split()
+        self.box.split(words)
+        node = _Node(words, self.duals, at=len(self.lines) - 1)
+        if self._closing_next is not None:
+            node.closing, node.closes_left = self._closing_next
+            node.duals = self.path[-1].duals if self.path and self.duals is None else self.duals
+            self._closing_next = None
+            self._propagated += 1
+        self.path.append(node)
+        if words[0] == "g":
+            self.rows.setdefault(int(words[1]), []).append(len(self.box.splits) - 1)
+        elif words[0] == "b":
+            self.bounds.setdefault((int(words[1]), True), []).append(node)
+        if not node.closes_here:
+            self._apply(node)
+
+    def _turn(self) -> None:
+        node = self.path[-1]
+        self.box.turn()
+        node.left = False
+        if node.words[0] == "b":
+            j = int(node.words[1])
+            self.bounds[j, True].pop()
+            self.bounds.setdefault((j, False), []).append(node)
+        if not node.closing:
+            self._is_new, self._found, self._conflict = True, [], None
+        if not node.closes_here:
+            self._apply(node)
+
+    def _leave(self) -> None:
+        node = self.path.pop()
+        self.box.leave()
+        if node.words[0] == "g":
+            self.rows[int(node.words[1])].pop()
+        elif node.words[0] == "b":
+            self.bounds[int(node.words[1]), False].pop()
+        if node.closing:
+            self._propagated -= 1
+            self._settle(node)
+        self._apply(node)
+
+    def _settle(self, node: _Node) -> None:
+        """Leave out a split of propagation that was of no use, or note on what its leaf rests."""
+        if not node.is_used:
+            self.lines[node.at] = self.lines[node.closed_at] = None
+            self.leaves -= 1
+            return
+        if not self._propagated:
+            return
+        self.box.split(node.words)
+        if not node.closes_left:
+            self.box.turn()
+        self._rests_on(node.closing)
+        if node.closes_left:
+            self.box.turn()
+        self.box.leave()
+
+    def _apply(self, node: _Node) -> None:
+        """Give the relaxation the bounds that now hold for the column or row of a split."""
+        at = int(node.words[1])
+        if node.words[0] == "b":
+            low, high = ends(self.box, at)
+            if self._propagation is not None:
+                self._low[at], self._high[at] = low, high
+            self.lp.bound_column(at, low, high)
+            return
+        _, _, low_side, high_side, unit = self.box.rows[at]
+        sides = [
+            -np.inf if low_side is None else low_side / unit,
+            np.inf if high_side is None else high_side / unit,
+        ]
+        for t in self.rows[at]:
+            below, above = self.box.splits[t][2:4]
+            sides[0] = sides[0] if below is None else max(sides[0], float(below))
+            sides[1] = sides[1] if above is None else min(sides[1], float(above))
+        self.lp.bound_row(at, *sides)
+        if self._propagation is not None:
+            self._propagation.bound_row(at, *sides)
+
+
+def sparse(duals: Floats) -> list[Dual]:
+    """Return the duals that are not zero, each with its row."""
+    used = np.flatnonzero(np.isfinite(duals) & (duals != 0))
+    return [(int(i), float(duals[i])) for i in used]
