@@ -8,11 +8,21 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.knapsack.enumeration import Levels, enumerate_levels
-from gadgetopt.pieces.knapsack.exhaustion import Core, Option, Prices, core
+from gadgetopt.pieces.knapsack.exhaustion import (
+    MOST_NODES as MOST_CHECKED,
+)
+from gadgetopt.pieces.knapsack.exhaustion import (
+    Core,
+    Option,
+    Prices,
+    core,
+)
 from gadgetopt.search.clock import Clock
 
 #: Nodes that a search for prices may visit. The check then visits about as many choices.
 MOST_NODES = 20_000_000
+#: Partial choices that the check visits in a second, on a slow machine.
+CHECKED_PER_S = 2e6
 #: Sums up to this leave doubles room for exact products with further prices.
 LARGEST_EXACT_SUM = 2**47
 
@@ -23,7 +33,6 @@ def prices_of_proof(
     prices: Prices,
     at_least: int,
     clock: Clock,
-    most_nodes: float = MOST_NODES,
 ) -> Prices | None:
     """Return prices with which all choices of at least some profit are soon ruled out.
 
@@ -34,7 +43,6 @@ def prices_of_proof(
     prices : Prices
         The main ones.
     clock : Clock
-    most_nodes : float
 
     Returns
     -------
@@ -53,7 +61,7 @@ def prices_of_proof(
     most = main @ levels.capacity + sum(float((p - w @ main).max()) for p, w in worths)
     # Groups that are decided bring the rest of the profit.
     need = float(most - found.gap)
-    searched = enumerate_levels(levels, main, need, float(prices.scale), clock, most_nodes)
+    searched = enumerate_levels(levels, main, need, float(prices.scale), clock, MOST_NODES)
     if not searched.finished or searched.options is not None:
         return None
     further = [
@@ -62,6 +70,11 @@ def prices_of_proof(
         for vector in vectors.tolist()
     ]
     return Prices(prices.scale, prices.main, tuple(further))
+
+
+def most_nodes(clock: Clock) -> int:
+    """Return how many partial choices the check may visit in the time left."""
+    return int(min(MOST_CHECKED, CHECKED_PER_S * clock.left_s))
 
 
 def _levels(found: Core, scale: int) -> Levels:

@@ -9,7 +9,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.knapsack.exhaustion import Prices
 from gadgetopt.pieces.knapsack.integral import integral
 from gadgetopt.pieces.knapsack.outcome import CoreResult
-from gadgetopt.pieces.knapsack.proof_prices import prices_of_proof
+from gadgetopt.pieces.knapsack.proof_prices import most_nodes, prices_of_proof
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import MethodOutcome
 
@@ -44,7 +44,9 @@ def add_exhaustion(
         return
     with clock.phase("proof"), contextlib.suppress(ModelRefused, ValueError):
         certificate = _certificate(instance, whole, found, clock)
-        if certificate is not None and exhaustion_bound(instance, certificate) == optimum:
+        if certificate is None:
+            return
+        if exhaustion_bound(instance, certificate, most_nodes(clock)) == optimum:
             outcome.certificate, outcome.dual_bound = certificate, None
 
 
