@@ -7,16 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.pieces.knapsack import exhaustion
 from gadgetopt.pieces.knapsack.enumeration import Levels, enumerate_levels
-from gadgetopt.pieces.knapsack.exhaustion import (
-    MOST_NODES as MOST_CHECKED,
-)
-from gadgetopt.pieces.knapsack.exhaustion import (
-    Core,
-    Option,
-    Prices,
-    core,
-)
+from gadgetopt.pieces.knapsack.exhaustion import Core, Option, Prices, core
 from gadgetopt.search.clock import Clock
 
 #: Nodes that a search for prices may visit. The check then visits about as many choices.
@@ -74,7 +67,7 @@ def prices_of_proof(
 
 def most_nodes(clock: Clock) -> int:
     """Return how many partial choices the check may visit in the time left."""
-    return int(min(MOST_CHECKED, CHECKED_PER_S * clock.left_s))
+    return int(min(exhaustion.MOST_NODES, CHECKED_PER_S * clock.left_s))
 
 
 def _levels(found: Core, scale: int) -> Levels:

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact import ceiling
+from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.pieces.knapsack.exhaustion import Option, Prices, largest_profit
 from gadgetopt.pieces.knapsack.proof_prices import most_nodes, prices_of_proof
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
@@ -44,7 +45,10 @@ def exhaustion_certificate(
         return None
     units = WholeUnits.of(instance)
     # A unit for every job, as utilities are rounded up.
-    at_most = ceiling(Fraction(value) * (1 + MARGIN) / units.utility) + len(instance.jobs)
+    at_most = ceiling(Fraction(value) * (1 + MARGIN) / units.utility)
+    at_most += len(instance.jobs) if value else 0
+    if not agrees(float(at_most * units.utility), value):
+        return None  # utilities are too small a part of the largest ones
     per_resource = zip(duals.tolist(), columns.row_scale, units.row_scales, strict=True)
     main = [round(Fraction(max(0.0, y)) * a / (b * units.utility)) for y, a, b in per_resource]
     resources = units.in_resources(main, 1)
