@@ -21,6 +21,7 @@ from __future__ import annotations
 import _thread
 import argparse
 import contextlib
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -187,4 +188,6 @@ def main() -> None:
 
 if __name__ == "__main__":
     arguments = parsed()
+    # Ctrl-C is ignored in the background of a shell, and with it what ends the plain solvers.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     main()
