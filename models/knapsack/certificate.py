@@ -35,7 +35,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from gadgetopt.numbers.exact import check_prices, common_denominator
-from gadgetopt.pieces.knapsack.exhaustion import MOST_NODES, Option, Prices, largest_profit
+from gadgetopt.pieces.knapsack import exhaustion
+from gadgetopt.pieces.knapsack.exhaustion import Option, Prices, largest_profit
 from gadgetopt.system.data import Certificate, Data, PositiveInt
 
 from .instance import Amount, KnapsackInstance
@@ -174,22 +175,24 @@ def surrogate_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction])
 
 
 def exhaustion_bound(
-    instance: KnapsackInstance, certificate: KnapsackCertificate, most_nodes: int = MOST_NODES
+    instance: KnapsackInstance,
+    certificate: KnapsackCertificate,
+    most_steps: int = exhaustion.MOST_STEPS,
 ) -> Fraction:
     """Return `at_most`, or the profit of the best choice that brings more.
 
     Raises
     ------
     ValueError
-        If the number of multipliers is not that of the rows, numbers have too many digits, or more
-        than `most_nodes` partial choices are left at the multipliers.
+        If the number of multipliers is not that of the rows, numbers have too many digits, or the
+        check would take more than `most_steps`.
     """
     assert certificate.at_most is not None  # its validator makes sure
     unit = instance.whole.unit
     at_most = math.floor(certificate.at_most / unit)
     capacities, prices = instance.whole.capacities, whole_prices(instance, certificate)
     try:
-        best = largest_profit(options(instance), capacities, prices, at_most + 1, most_nodes)
+        best = largest_profit(options(instance), capacities, prices, at_most + 1, most_steps)
     except ValueError as error:
         raise ValueError(f"exhaustion: {error}") from None
     return unit * (at_most if best is None else best)

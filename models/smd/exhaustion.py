@@ -23,6 +23,8 @@ from gadgetopt.pieces.knapsack.exhaustion import Option, Prices
 from .best_gain import gain_above, pairs_above
 from .instance import Job, SmdInstance
 
+#: Most pairs of all jobs that may be listed.
+MOST_PAIRS = 200_000
 #: Bits of the sum of all jobs' largest utilities.
 UTILITY_BITS = 44
 
@@ -105,10 +107,12 @@ def options_above(
         spare = dot(prices, rationals(instance.capacity)) + sum(gains) - at_most
         if spare < 0:
             return []
-        found = [
-            _used(job, units, pairs_above(job, prices, gain - spare))
-            for job, gain in zip(instance.jobs, gains, strict=True)
-        ]
+        found, listed = [], 0
+        for job, gain in zip(instance.jobs, gains, strict=True):
+            found.append(_used(job, units, pairs_above(job, prices, gain - spare)))
+            listed += len(found[-1])
+            if listed > MOST_PAIRS:
+                raise ValueError(f"more than {MOST_PAIRS:,} pairs of jobs gain enough")
     fitting = [[o for o in options if _fits(o, units)] for options in found]
     return [[*options, nothing] for options in fitting if options]
 

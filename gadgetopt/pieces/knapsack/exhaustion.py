@@ -32,8 +32,9 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 
-#: Partial choices that a check may visit, a quarter of a minute of work.
-MOST_NODES = 100_000_000
+#: Numbers that a check may compute, about a nanosecond each: for every row of a partial choice so
+#: many, and one for every vector of further prices.
+MOST_STEPS, STEPS_A_ROW = 20_000_000_000, 16
 #: Numbers in the partial choices that are handled together.
 BLOCK_NUMBERS = 1 << 17
 #: No sum of the parts of a number may be larger.
@@ -110,7 +111,7 @@ def largest_profit(
     capacity: Sequence[int],
     prices: Prices,
     at_least: int,
-    most_nodes: int = MOST_NODES,
+    most_steps: int = MOST_STEPS,
 ) -> int | None:
     """Return the largest profit of a choice of one option in each group, if it is large enough.
 
@@ -123,7 +124,7 @@ def largest_profit(
     prices : Prices
     at_least : int
         Least profit of interest, not negative.
-    most_nodes : int
+    most_steps : int
 
     Returns
     -------
@@ -139,7 +140,7 @@ def largest_profit(
     found = core(groups, capacity, prices, at_least)
     if found is None or found.gap < 0:
         return None
-    return _Exhaustion(found, prices, at_least, most_nodes).best()
+    return _Exhaustion(found, prices, at_least, most_steps).best()
 
 
 def core(
@@ -199,9 +200,9 @@ def _refuse_large(groups: Sequence[Sequence[Option]], room: Sequence[int], price
 class _Exhaustion:
     """All choices whose losses fit the gap, depth by depth in blocks."""
 
-    def __init__(self, found: Core, prices: Prices, at_least: int, most_nodes: int):
+    def __init__(self, found: Core, prices: Prices, at_least: int, most_steps: int):
         self.gap, self.levels, left = found
-        self.at_least, self.scale, self.nodes_left = at_least, prices.scale, most_nodes
+        self.at_least, self.scale, self.steps_left = at_least, prices.scale, most_steps
         self.main = np.array(prices.main, dtype=np.int64)
         self.root = np.array(left, dtype=np.int64)[:, None]
         rows = len(left)
@@ -241,9 +242,6 @@ class _Exhaustion:
                 continue
             for part in self._parts(block):
                 after = self._next(part)
-                self.nodes_left -= len(after.lost)
-                if self.nodes_left < 0:
-                    raise TooManyChoices("more choices are left than a check may visit")
                 if len(after.lost):
                     stack.append(after)
         return best
@@ -268,9 +266,12 @@ class _Exhaustion:
             lost.append((block.lost[some] + loss)[fits])
             left.append(remaining[:, fits])
         after = _Block(depth, np.concatenate(lost), np.concatenate(left, axis=1))
-        groups_left = len(self.levels) - depth
-        begun = [known for known in self.further if known >= groups_left]
-        for difference, more in self.further[min(begun)] if begun else ():
+        begun = [known for known in self.further if known >= len(self.levels) - depth]
+        further = self.further[min(begun)] if begun else []
+        self.steps_left -= after.left.size * (STEPS_A_ROW + len(further))
+        if self.steps_left < 0:
+            raise TooManyChoices("more choices are left than a check may visit")
+        for difference, more in further:
             kept = after.lost <= self.gap + more[depth] + difference @ after.left
             after = _Block(depth, after.lost[kept], after.left[:, kept])
         return after

@@ -14,8 +14,8 @@ from gadgetopt.search.clock import Clock
 
 #: Nodes that a search for prices may visit. The check then visits about as many choices.
 MOST_NODES = 20_000_000
-#: Partial choices that the check visits in a second, on a slow machine.
-CHECKED_PER_S = 2e6
+#: Steps of the check in a second, on a slow machine.
+STEPS_PER_S = 3e8
 #: Sums up to this leave doubles room for exact products with further prices.
 LARGEST_EXACT_SUM = 2**47
 
@@ -65,9 +65,9 @@ def prices_of_proof(
     return Prices(prices.scale, prices.main, tuple(further))
 
 
-def most_nodes(clock: Clock) -> int:
-    """Return how many partial choices the check may visit in the time left."""
-    return int(min(exhaustion.MOST_NODES, CHECKED_PER_S * clock.left_s))
+def most_steps(clock: Clock) -> int:
+    """Return how many steps the check may take in the time left."""
+    return int(min(exhaustion.MOST_STEPS, STEPS_PER_S * clock.left_s))
 
 
 def _levels(found: Core, scale: int) -> Levels:

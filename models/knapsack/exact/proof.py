@@ -9,7 +9,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.knapsack.exhaustion import Prices
 from gadgetopt.pieces.knapsack.integral import integral
 from gadgetopt.pieces.knapsack.outcome import CoreResult
-from gadgetopt.pieces.knapsack.proof_prices import most_nodes, prices_of_proof
+from gadgetopt.pieces.knapsack.proof_prices import most_steps, prices_of_proof
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import MethodOutcome
 
@@ -46,7 +46,7 @@ def add_exhaustion(
         certificate = _certificate(instance, whole, found, clock)
         if certificate is None:
             return
-        if exhaustion_bound(instance, certificate, most_nodes(clock)) == optimum:
+        if exhaustion_bound(instance, certificate, most_steps(clock)) == optimum:
             outcome.certificate, outcome.dual_bound = certificate, None
 
 

@@ -9,7 +9,7 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact import ceiling
 from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.pieces.knapsack.exhaustion import Option, Prices, largest_profit
-from gadgetopt.pieces.knapsack.proof_prices import most_nodes, prices_of_proof
+from gadgetopt.pieces.knapsack.proof_prices import most_steps, prices_of_proof
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.search.clock import Clock
 
@@ -72,5 +72,5 @@ def _proves(
     groups: list[list[Option]], units: WholeUnits, prices: Prices, at_most: int, clock: Clock
 ) -> bool:
     """Return True if the check shows that no choice has more, within the time left."""
-    nodes = most_nodes(clock)
-    return largest_profit(groups, units.capacities, prices, at_most + 1, nodes) is None
+    steps = most_steps(clock)
+    return largest_profit(groups, units.capacities, prices, at_most + 1, steps) is None

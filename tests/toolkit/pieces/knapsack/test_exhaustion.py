@@ -11,7 +11,7 @@ from gadgetopt.pieces.knapsack import exhaustion
 from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.exhaustion import Prices, TooManyChoices, largest_profit
 from gadgetopt.pieces.knapsack.problem import Knapsack
-from gadgetopt.pieces.knapsack.proof_prices import most_nodes, prices_of_proof
+from gadgetopt.pieces.knapsack.proof_prices import most_steps, prices_of_proof
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
@@ -82,20 +82,20 @@ def test_the_prices_of_a_search_leave_few_choices():
     optimum = int(found.value)
     main = Prices(1 << 20, [round(y * (1 << 20)) for y in found.duals.tolist()])
     prices = prices_of_proof(groups, capacity, main, optimum + 1, Clock())
-    assert largest_profit(groups, capacity, prices, optimum + 1, 200_000) is None
-    assert largest_profit(groups, capacity, prices, optimum - 5, 400_000) == optimum
+    assert largest_profit(groups, capacity, prices, optimum + 1, 20_000_000) is None
+    assert largest_profit(groups, capacity, prices, optimum - 5, 40_000_000) == optimum
     assert prices_of_proof(groups, capacity, main, optimum, Clock()) is None
 
 
 def test_a_check_that_would_take_too_long_is_refused():
     _, groups, capacity = drawn_knapsack(1)
     with pytest.raises(TooManyChoices):
-        largest_profit(groups, capacity, Prices(1, (0, 0, 0)), 0, 10_000)
+        largest_profit(groups, capacity, Prices(1, (0, 0, 0)), 0, 1_000_000)
 
 
 def test_less_time_means_fewer_choices():
-    assert most_nodes(Clock()) == exhaustion.MOST_NODES
-    assert most_nodes(Clock(Limits(time_s=0.0))) == 0
+    assert most_steps(Clock()) == exhaustion.MOST_STEPS
+    assert most_steps(Clock(Limits(time_s=0.0))) == 0
 
 
 @pytest.mark.parametrize(
