@@ -1,10 +1,11 @@
 """Knapsacks of many rows and of many groups: our default before and now, and plain solvers.
 
-    python benchmarks/reach_knapsack.py [--time 10] [--seeds 2] [--methods now ...] [FAMILY ...]
+    python benchmarks/reach_knapsack.py [--time 10] [--cpu] [--seeds 2] [--methods now ...] [FAMILY]
 
 A family is ROWSxITEMS, single items as Chu and Beasley draw them (preset `paper`, tightness 0.25,
 0.5 and 0.75 for the seeds 0, 1, 2, ...), or mmkp-GROUPS (preset `multiple_choice`: 10 items a
-group, 10 rows). Every method gets the same seconds of the wall clock on one thread, one by one:
+group, 10 rows). Every method gets the same seconds of the wall clock on one thread, one by one, or
+with `--cpu` the same seconds of the processor, whatever else the machine does:
 
 - before: `cg_core` with `sharpening=mip` and without the compiled enumeration, as it was;
 - now: `cg_core` as it is;
@@ -17,9 +18,15 @@ the clock where other work shares it. A star marks a value below the best one of
 
 from __future__ import annotations
 
+import _thread
 import argparse
+import contextlib
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -28,11 +35,13 @@ from gadgetopt.models.knapsack.generate.presets import multiple_choice, paper
 from gadgetopt.models.knapsack.instance import KnapsackInstance
 from gadgetopt.models.knapsack.scaling import scaled
 
-from gadgetopt.pieces.knapsack import enumeration
+from gadgetopt.pieces.knapsack import core, enumeration, sharpening
 from gadgetopt.pieces.knapsack.core import cg_core
-from gadgetopt.pieces.knapsack.direct import fits, solve_mip
+from gadgetopt.pieces.knapsack.direct import fits
+from gadgetopt.pieces.knapsack.direct import solve_mip as solve_mip_by_the_clock
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack
+from gadgetopt.search import clock
 from gadgetopt.system.result import Limits
 
 try:
@@ -52,6 +61,44 @@ def drawn(family: str, seed: int) -> KnapsackInstance:
     return paper(rng, items=items, rows=rows, tightness=TIGHTNESS[seed % len(TIGHTNESS)])
 
 
+def solve_mip(knapsack: Knapsack, backend: str, limits: Limits, *args, **options) -> CoreResult:
+    """Run a solver, with `--cpu` until it has had its seconds of the processor."""
+    if not arguments.cpu or limits.time_s is None:
+        return solve_mip_by_the_clock(knapsack, backend, limits, *args, **options)
+    end = time.process_time() + limits.time_s
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.05):
+            if time.process_time() >= end:
+                _thread.interrupt_main()  # as Ctrl-C does: the solver returns what it has
+                return
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        unlimited = replace(limits, time_s=None)
+        found = solve_mip_by_the_clock(knapsack, backend, unlimited, *args, **options)
+    finally:
+        done.set()
+        watcher.join()
+    return replace(found, limit_hit=found.limit_hit and "time_s")
+
+
+@contextlib.contextmanager
+def processor_seconds() -> Iterator[None]:
+    """Let the clocks of our own methods count seconds of the processor."""
+    if not arguments.cpu:
+        yield
+        return
+    with (
+        patch.object(clock, "time", SimpleNamespace(perf_counter=time.process_time)),
+        patch.object(core, "solve_mip", solve_mip),
+        patch.object(sharpening, "solve_mip", solve_mip),
+    ):
+        yield
+
+
 def before(knapsack: Knapsack, limits: Limits) -> CoreResult:
     with patch.object(enumeration, "COMPILED", False):
         return cg_core(knapsack, limits, np.random.default_rng(0), sharpening="mip")
@@ -64,6 +111,7 @@ def now(knapsack: Knapsack, limits: Limits) -> CoreResult:
 def scip(knapsack: Knapsack, limits: Limits) -> CoreResult:
     model = pyscipopt.Model()
     model.hideOutput()
+    model.setParam("timing/clocktype", 1 if arguments.cpu else 2)
     model.setParam("limits/time", limits.time_s)
     y = [model.addVar(vtype="B", obj=float(p)) for p in knapsack.profit]
     model.setMaximize()
@@ -99,7 +147,8 @@ def row(family: str, seed: int, limits: Limits, methods: list[str]) -> None:
     runs = []
     for name in methods:
         began, cpu = time.perf_counter(), time.process_time()
-        found = METHODS[name](knapsack, limits)
+        with processor_seconds():
+            found = METHODS[name](knapsack, limits)
         runs.append((name, found, time.perf_counter() - began, time.process_time() - cpu))
         if found.chosen is not None and not fits(knapsack, found.chosen):
             raise AssertionError(f"{name} on {family}, seed {seed}: does not fit")
@@ -116,13 +165,17 @@ def row(family: str, seed: int, limits: Limits, methods: list[str]) -> None:
         )
 
 
-def main() -> None:
+def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("families", nargs="*", default=FAMILIES, metavar="FAMILY")
     parser.add_argument("--time", type=float, default=10.0, help="seconds of each method")
+    parser.add_argument("--cpu", action="store_true", help="seconds of the processor")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=[*METHODS])
-    arguments = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
     methods = [name for name in arguments.methods if name != "scip" or pyscipopt is not None]
     if "scip" in arguments.methods and pyscipopt is None:
         print("SCIP: pyscipopt is not installed (extra `minlp`)\n")
@@ -134,4 +187,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    arguments = parsed()
+    # Ctrl-C is ignored in the background of a shell, and with it what ends the plain solvers.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     main()

@@ -1,4 +1,4 @@
-r"""Certificates of bounds on the profit: multipliers of the rows.
+r"""Certificates of bounds on the profit: multipliers of the rows, and what is left at them.
 
 For any :math:`\lambda \ge 0` the Lagrangian bound
 
@@ -16,6 +16,11 @@ rounded down to whole numbers, which every feasible choice survives, and solved 
 programming. Without the rounding, to which large multipliers come close, it is never worse than the
 Lagrangian bound. Every objective is a multiple of the profits' unit, so either bound is rounded
 down to one.
+
+Third, a bound B below both: a choice above B loses less than :math:`L(\lambda) - B` at the
+multipliers, and the check goes through all choices that do
+(`gadgetopt.pieces.knapsack.exhaustion`), with further multipliers deeper in the tree. It returns B
+if none of them fits, and the profit of the best of them otherwise.
 """
 
 from __future__ import annotations
@@ -24,13 +29,15 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from operator import le, mul
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from gadgetopt.numbers.exact import check_prices, common_denominator
-from gadgetopt.system.data import Certificate
+from gadgetopt.pieces.knapsack import exhaustion
+from gadgetopt.pieces.knapsack.exhaustion import Option, Prices, largest_profit
+from gadgetopt.system.data import Certificate, Data, PositiveInt
 
 from .instance import Amount, KnapsackInstance
 
@@ -42,6 +49,21 @@ class TableTooLarge(ValueError):
     """The dynamic program of a surrogate bound takes too long or has numbers of too many digits."""
 
 
+class FurtherMultipliers(Data):
+    """Multipliers that also bound the partial choices with few groups left to decide.
+
+    Attributes
+    ----------
+    groups_left : int
+        They count from so many undecided groups on, until those of a smaller number take over.
+    multipliers : tuple of Fraction
+        One for every row, not negative.
+    """
+
+    groups_left: PositiveInt
+    multipliers: tuple[Amount, ...]
+
+
 class KnapsackCertificate(Certificate):
     """Multipliers of the rows, and the bound to compute from them.
 
@@ -49,11 +71,27 @@ class KnapsackCertificate(Certificate):
     ----------
     multipliers : tuple of Fraction
         One for every row, not negative.
-    bound : "lagrangian" or "surrogate"
+    bound : "lagrangian", "surrogate" or "exhaustion"
+    at_most : Fraction or None
+        With "exhaustion", the profit above which no choice is left.
+    further : tuple of FurtherMultipliers
+        With "exhaustion" only.
     """
 
     multipliers: Annotated[tuple[Amount, ...], Field(min_length=1)]
-    bound: Literal["lagrangian", "surrogate"] = "lagrangian"
+    bound: Literal["lagrangian", "surrogate", "exhaustion"] = "lagrangian"
+    at_most: Amount | None = None
+    further: Annotated[tuple[FurtherMultipliers, ...], Field(max_length=1000)] = ()
+
+    @model_validator(mode="after")
+    def _one_proof(self) -> Self:
+        exhausts = self.bound == "exhaustion"
+        if (self.at_most is not None) != exhausts:
+            which = "missing" if exhausts else f"not for the bound {self.bound!r}"
+            raise ValueError(f"at_most: is {which}")
+        if self.further and not exhausts:
+            raise ValueError(f"further: is not for the bound {self.bound!r}")
+        return self
 
 
 def check_bound(instance: KnapsackInstance, certificate: KnapsackCertificate) -> Fraction | None:
@@ -67,8 +105,10 @@ def check_bound(instance: KnapsackInstance, certificate: KnapsackCertificate) ->
     Raises
     ------
     ValueError
-        If the number of multipliers is not that of the rows, or the table would be too large.
+        If the number of multipliers is not that of the rows, or the check would take too long.
     """
+    if certificate.bound == "exhaustion":
+        return exhaustion_bound(instance, certificate)
     bounds = {"lagrangian": lagrangian_bound, "surrogate": surrogate_bound}
     bound = bounds[certificate.bound](instance, certificate.multipliers)
     return None if bound is None else floor_to_unit(instance, bound)
@@ -132,6 +172,51 @@ def surrogate_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction])
     capacity = min(_weighed(whole.capacities, prices) // denominator, everything)
     best = _one_row(profits, weights, capacity, instance.exactly_one)
     return None if best is None else whole.unit * best
+
+
+def exhaustion_bound(
+    instance: KnapsackInstance,
+    certificate: KnapsackCertificate,
+    most_steps: int = exhaustion.MOST_STEPS,
+) -> Fraction:
+    """Return `at_most`, or the profit of the best choice that brings more.
+
+    Raises
+    ------
+    ValueError
+        If the number of multipliers is not that of the rows, numbers have too many digits, or the
+        check would take more than `most_steps`.
+    """
+    assert certificate.at_most is not None  # its validator makes sure
+    unit = instance.whole.unit
+    at_most = math.floor(certificate.at_most / unit)
+    capacities, prices = instance.whole.capacities, whole_prices(instance, certificate)
+    try:
+        best = largest_profit(options(instance), capacities, prices, at_most + 1, most_steps)
+    except ValueError as error:
+        raise ValueError(f"exhaustion: {error}") from None
+    return unit * (at_most if best is None else best)
+
+
+def whole_prices(instance: KnapsackInstance, certificate: KnapsackCertificate) -> Prices:
+    """Return all multipliers of a certificate in whole numbers, as the check takes them."""
+    whole, rows = instance.whole, len(instance.capacities)
+    check_prices(certificate.multipliers, "multipliers", rows, "capacities")
+    for k, more in enumerate(certificate.further):
+        check_prices(more.multipliers, f"further[{k}].multipliers", rows, "capacities")
+    vectors = [certificate.multipliers, *(more.multipliers for more in certificate.further)]
+    scales = [whole.unit * s for s in whole.row_scales]
+    exact = [[y / s for y, s in zip(vector, scales, strict=True)] for vector in vectors]
+    scale = common_denominator([price for vector in exact for price in vector])
+    main, *others = [[int(price * scale) for price in vector] for vector in exact]
+    left = [more.groups_left for more in certificate.further]
+    return Prices(scale, main, tuple(zip(left, others, strict=True)))
+
+
+def options(instance: KnapsackInstance) -> list[list[Option]]:
+    """Return the options of every group: the items that fit alone and, where allowed, nothing."""
+    nothing: list[Option] = [(0, (0,) * len(instance.capacities))]
+    return [[*items, *([] if instance.exactly_one else nothing)] for items in _fitting(instance)]
 
 
 def _fitting(instance: KnapsackInstance) -> list[list[tuple[int, tuple[int, ...]]]]:

@@ -2,7 +2,7 @@
 
 - `instance`, `evaluate`, `certificate`, `features`: data, evaluator, checks of bounds
 - `iteration_time`, `ps_worker`: time of an iteration, and of a job with w workers and p servers
-- `best_gain`: what the check of a certificate computes for one job
+- `best_gain`, `exhaustion`: what the check of a certificate computes for one job, and for all
 - `subproblems`: the problem of one job
 - `formulations`, `bounds`, `algorithms`, `guarantees`, `baselines`, `exact`, `generate`, `pictures`
 """

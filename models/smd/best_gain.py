@@ -71,6 +71,48 @@ def gain_above(job: Job, prices: Sequence[Fraction], *, used: bool) -> Fraction:
     return Fraction(0)
 
 
+def pairs_above(
+    job: Job, prices: Sequence[Fraction], least: Fraction
+) -> list[tuple[int, int, Fraction]]:
+    """Return all pairs that may gain so much where use is charged, and perhaps a few others.
+
+    Parameters
+    ----------
+    prices : sequence of Fraction
+        As for `gain_above`.
+    least : Fraction
+        Least utility less price of interest.
+
+    Returns
+    -------
+    list of (int, int, Fraction)
+        Workers, servers, and an upper bound on the utility.
+
+    Raises
+    ------
+    ValueError
+        If more boxes than `MOST_BOXES` would have to be examined.
+    """
+    room = _Room.of(job)
+    start = room.shrunk((1, room.most_workers(1), 1, room.most_servers(1)))
+    payoff = _Payoff(job, prices, used=True, compare_times=False)
+    boxes, found = [] if start is None else [start], []
+    examined = 0
+    while boxes:
+        box = boxes.pop()
+        examined += 1
+        if examined > MOST_BOXES:
+            raise ValueError(f"more than {MOST_BOXES:,} boxes of pairs of one job gain enough")
+        if payoff.gain(payoff.loss(box)) < least:
+            continue
+        if _is_pair(box):
+            found.append((box[0], box[2], payoff.utility(box)))
+            continue
+        parts = (room.shrunk(half) for half in _halves(box))
+        boxes += [part for part in parts if part is not None]
+    return found
+
+
 def _is_pair(box: Box) -> bool:
     return box[0] == box[1] and box[2] == box[3]
 
@@ -127,10 +169,13 @@ class _Room:
 class _Payoff:
     """Utility less price of the pairs of one job, in small parts of gamma_1.
 
-    Where all pairs cost the same, the fastest is the best, and only times are compared.
+    Where all pairs cost the same, the fastest is the best, and only times are compared, unless
+    `compare_times` is false.
     """
 
-    def __init__(self, job: Job, prices: Sequence[Fraction], used: bool):
+    def __init__(
+        self, job: Job, prices: Sequence[Fraction], used: bool, *, compare_times: bool = True
+    ):
         mu = job.utility
         height, steepness, middle = rationals((mu.gamma1, mu.gamma2, mu.gamma3))
         self._height, self._steepness, self._middle = height, steepness, middle
@@ -142,7 +187,7 @@ class _Payoff:
         bundles = (job.worker_demand, job.ps_demand, job.reservation_limit)
         worker, server, limit = (dot(prices, rationals(x)) // self._unit for x in bundles)
         self._each = (worker, server) if used else (0, 0)
-        self._same = self._each == (0, 0)
+        self._same = compare_times and self._each == (0, 0)
         self._rest = 0 if used else limit
 
     def loss(self, box: Box) -> int:
@@ -161,6 +206,10 @@ class _Payoff:
         """Return the utility less price that belongs to a loss; at least 0."""
         left = self._worth(loss) - self._rest if self._same else -loss
         return max(0, left) * self._unit
+
+    def utility(self, box: Box) -> Fraction:
+        """Return an upper bound on the utility of every pair of a box."""
+        return self._worth(self._time(box)) * self._unit
 
     def _time(self, box: Box) -> int:
         """Return a lower bound on the time of every pair of a box."""

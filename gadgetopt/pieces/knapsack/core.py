@@ -136,7 +136,9 @@ def cg_core(
         return replace(found, notes=notes | found.notes)
     # Profits that are no decimals have no unit, hence no least improvement.
     if not searched and not (found.optimal and decimal_unit(knapsack.profit) is None):
-        solver = core_solver if enumerable or core_solver == "mip" else "bounds"
+        solver = core_solver
+        if not enumerable and solver == "auto":
+            solver = "enumeration" if better.lowers else "mip"
         found = _in_turns(knapsack, relaxation, found, clock, rng, solver, by_count)
     return replace(found, notes=notes | found.notes)
 
@@ -197,7 +199,7 @@ def _in_turns(
     found: CoreResult,
     clock: Clock,
     rng: np.random.Generator | None,
-    core_solver: CoreSolver | Literal["bounds"],
+    core_solver: CoreSolver,
     by_count: bool,
 ) -> CoreResult:
     """Let enumeration and HiGHS take turns until the core is closed."""
@@ -226,17 +228,11 @@ def _in_turns(
     return replace(found, notes=notes)
 
 
-def _turns(
-    knapsack: Knapsack, core_solver: CoreSolver | Literal["bounds"]
-) -> tuple[tuple[float, float], ...]:
-    """Return the nodes to enumerate and the seconds of HiGHS for each turn.
-
-    "bounds" is for single items that are too many for a proof: falling thresholds of enumeration
-    bring the bound down faster than HiGHS does.
-    """
+def _turns(knapsack: Knapsack, core_solver: CoreSolver) -> tuple[tuple[float, float], ...]:
+    """Return the nodes to enumerate and the seconds of HiGHS for each turn."""
     if core_solver == "mip":
         return ((0.0, math.inf),)
-    if core_solver in ("enumeration", "bounds"):
+    if core_solver == "enumeration":
         return ((math.inf, 0.0),)
     if single_items(knapsack):
         return TURNS_SINGLE

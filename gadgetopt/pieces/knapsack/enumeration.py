@@ -19,8 +19,8 @@ sums are exact and pruning is proved.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -90,12 +90,15 @@ class Enumerated:
     nodes : int
     finished : bool
         True if all nodes were expanded or pruned.
+    further : mapping from int to ndarray of float, shape (prices, rows)
+        Further prices by the number of levels left from which on they bounded nodes.
     """
 
     profit: float | None
     options: list[int] | None
     nodes: int
     finished: bool
+    further: Mapping[int, Floats] = field(default_factory=dict)
 
 
 class _Trail(NamedTuple):
@@ -153,7 +156,8 @@ def enumerate_levels(
         options = [0] * len(order)
         for level, option in zip(order.tolist(), search.options, strict=True):
             options[level] = option
-    return Enumerated(search.best, options, search.nodes, finished)
+    further = {left: known.difference + prices for left, known in search.further.items()}
+    return Enumerated(search.best, options, search.nodes, finished, further)
 
 
 def _order(levels: Levels, prices: Floats) -> Ints:

@@ -7,8 +7,9 @@ numbers the enumeration refuses.
 Whether enumeration can finish is judged by the number of sets of options whose losses together are
 at most the gap, since no other set can be better than the incumbent. Beyond :math:`10^{13}` sets it
 does not finish (our own rule; the page has what was measured). The search of single items then
-takes half of the time. The kernels of groups take all of it; HiGHS gets half where groups are
-many and the limit is long, or where the first kernel is too large.
+takes half of the time, and the other half is for the bound: enumeration, or HiGHS if more than
+:math:`10^9` sets lose no more than a quarter of the gap. The kernels of groups take all of it;
+HiGHS gets half where groups are many and the limit is long, or where the first kernel is too large.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ Sharpening = Literal["auto", "search", "mip"]
 
 #: Enumeration is not begun if more sets of options than this could be better than the incumbent.
 MOST_SETS = 1e13
+#: If more sets than this lose no more than a part of the gap, enumeration hardly lowers the bound.
+SETS_OF_BOUNDS, PART_OF_BOUNDS = 1e9, 0.25
 #: Cells into which the gap is divided to count these sets.
 CELLS = 500
 #: With fewer sets enumeration is done before a search of single items would pay; with fewer than
@@ -82,6 +85,8 @@ class Sharpened:
     chosen : ndarray of int or None
     enumerable : bool
         False if enumeration cannot finish; what is left of the time is for bounds, or HiGHS.
+    lowers : bool
+        True if enumeration that cannot finish lowers the bound faster than HiGHS.
     halves : bool
         True if single items are few enough for a search in two halves.
     proved : float or None
@@ -92,6 +97,7 @@ class Sharpened:
 
     chosen: Ints | None
     enumerable: bool = True
+    lowers: bool = True
     halves: bool = True
     proved: float | None = None
     interrupted: bool = False
@@ -144,15 +150,17 @@ def sharpened(
     return Sharpened(chosen)
 
 
-def sets_within_gap(knapsack: Knapsack, relaxation: Relaxation, chosen: Ints | None) -> float:
-    """Return how many sets of options lose no more than the gap; rounded upward, without rows.
+def sets_within_gap(
+    knapsack: Knapsack, relaxation: Relaxation, chosen: Ints | None, part: float = 1.0
+) -> float:
+    """Return how many sets of options lose no more than a part of the gap; rounded upward.
 
-    Infinity without an incumbent.
+    Rows do not count. Infinity without an incumbent, or beyond `MOST_SETS`.
     """
     assert relaxation.duals is not None
     if chosen is None:
         return math.inf
-    gap = relaxation.bound - knapsack.value(chosen)
+    gap = part * (relaxation.bound - knapsack.value(chosen))
     usable = only_items(knapsack, np.flatnonzero(usable_items(knapsack)))
     losses = losses_of_items(usable, relaxation.duals)
     groups = usable.owner
@@ -182,7 +190,7 @@ def _by_memetic_search(
     rng: np.random.Generator | None,
 ) -> Sharpened:
     search = MemeticSearch(knapsack, relaxation, chosen, seed_of(rng))
-    interrupted, enumerable, sets = False, True, 0.0
+    interrupted, enumerable, lowers, sets = False, True, True, 0.0
     try:
         step = Clock(clock.limits(MEMETIC_PART, MEMETIC_S))
         search.run(step, SHORT_CHILDREN)
@@ -193,11 +201,15 @@ def _by_memetic_search(
         enumerable = sets <= MOST_SETS
         if not enumerable:
             search.run(Clock(clock.limits(SEARCH_PART, _most_s(clock))))
+            near = sets_within_gap(knapsack, relaxation, search.chosen, PART_OF_BOUNDS)
+            lowers = near <= SETS_OF_BOUNDS
     except KeyboardInterrupt:
         interrupted = True
     notes = {"children": search.children, "populations": search.populations, **slow_note()}
     halves = enumerable and sets <= SETS_OF_HALVES
-    return Sharpened(search.chosen, enumerable, halves, interrupted=interrupted, notes=notes)
+    return Sharpened(
+        search.chosen, enumerable, lowers, halves, interrupted=interrupted, notes=notes
+    )
 
 
 def _by_kernels(
@@ -216,7 +228,14 @@ def _by_kernels(
         return Sharpened(_by_mip(knapsack, relaxation, chosen, clock, rng))
     notes = {"kernel": ladder.lossy, "kernel_nodes": ladder.nodes, **slow_note()}
     proved = ladder.proved
-    return Sharpened(ladder.chosen, proved is not None, False, proved, ladder.interrupted, notes)
+    return Sharpened(
+        ladder.chosen,
+        enumerable=proved is not None,
+        halves=False,
+        proved=proved,
+        interrupted=ladder.interrupted,
+        notes=notes,
+    )
 
 
 def _most_s(clock: Clock) -> float:

@@ -1,6 +1,7 @@
 """Exact methods.
 
 - `methods`: column generation and core, enumeration by the number of items, dynamic programming.
+- `proof`: certificates of what a search proved.
 """
 
 from gadgetopt.system.declaration import Method, Parts

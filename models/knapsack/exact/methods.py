@@ -11,12 +11,14 @@ import numpy as np
 
 from gadgetopt.pieces.knapsack import cardinality, core, dynamic
 from gadgetopt.pieces.knapsack.sharpening import Sharpening
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..certificate import KnapsackCertificate, TableTooLarge, check_bound
 from ..instance import KnapsackInstance
 from ..outcome import outcome_of
 from ..scaling import scaled
+from .proof import add_exhaustion
 
 
 def prepare(_instance: KnapsackInstance) -> None:
@@ -51,11 +53,13 @@ def cg_core(
     ModelRefused
         If the numbers of the instance have too many digits.
     """
+    clock = Clock(limits)
     whole = scaled(instance)
     found = core.cg_core(
         whole.knapsack, limits, rng, core_solver=core_solver, sharpening=sharpening
     )
     outcome = outcome_of(instance, whole, found)
+    add_exhaustion(instance, whole, found, outcome, clock)
     if "HiGHS" in found.proof:  # HiGHS proved the bound, otherwise the enumeration
         outcome.formulation = "core"
     return outcome
@@ -82,9 +86,12 @@ def enumeration(
     ModelRefused
         If the numbers of the instance have too many digits.
     """
+    clock = Clock(limits)
     whole = scaled(instance)
     found = cardinality.solve_by_cardinality(whole.knapsack, limits, by_count=by_count)
-    return outcome_of(instance, whole, found)
+    outcome = outcome_of(instance, whole, found)
+    add_exhaustion(instance, whole, found, outcome, clock)
+    return outcome
 
 
 def dynamic_program(

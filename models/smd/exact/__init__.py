@@ -1,6 +1,7 @@
 """Exact methods.
 
 - `optimum`: dynamic programming, column generation with a core, and CP-SAT
+- `proof`: certificates of what a search proved
 """
 
 from gadgetopt.system.declaration import Method, Parts

@@ -29,6 +29,7 @@ from ..bounds.prices import columns_of, price_certificate
 from ..certificate import SmdCertificate, check_bound
 from ..formulations.columns import Columns
 from ..instance import SmdInstance
+from .proof import exhaustion_certificate
 
 
 def prepare(_instance: SmdInstance) -> None:
@@ -40,7 +41,7 @@ def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> Me
     """Return the decision of the largest utility, or the best found in time, and a bound.
 
     Where the Lagrangian bound of the linear relaxation already meets the utility, its prices are
-    the certificate.
+    the certificate; else prices at which a check soon finds no better decision, if there are such.
     """
     clock = Clock(limits)
     with clock.phase("columns"):
@@ -68,16 +69,24 @@ def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> Me
         outcome.formulation = "dynamic_program"
     elif "core" in found.notes:  # HiGHS proved the bound, otherwise the enumeration
         outcome.formulation = "core"
-    if found.duals is not None:
-        certificate = price_certificate(columns, found.duals)
-        if _proves(instance, certificate, value):
-            outcome.certificate, outcome.dual_bound = certificate, None
+    with clock.phase("proof"):
+        certificate = _certificate(instance, columns, found, value, clock)
+    if certificate is not None:
+        outcome.certificate, outcome.dual_bound = certificate, None
     return outcome
 
 
-def _proves(instance: SmdInstance, certificate: SmdCertificate, value: float) -> bool:
-    """Return True if a certificate shows that a value is optimal."""
-    return agrees(check_bound(instance, certificate), value)
+def _certificate(
+    instance: SmdInstance, columns: Columns, found: CoreResult, value: float, clock: Clock
+) -> SmdCertificate | None:
+    """Return a certificate that a value is optimal, if there is one: prices alone are the best."""
+    if found.duals is not None and agrees(found.lagrangian, value):
+        certificate = price_certificate(columns, found.duals)
+        if agrees(check_bound(instance, certificate), value):
+            return certificate
+    if not agrees(found.bound, value):
+        return None
+    return exhaustion_certificate(instance, columns, found.duals, value, clock)
 
 
 def cpsat(
