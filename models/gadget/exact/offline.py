@@ -1,12 +1,13 @@
-"""Offline optimum over all slots: epoch relaxation, construction, cuts and search.
+"""Offline optimum over all slots: relaxations, schedules of their totals, cuts and search.
 
 The epoch relaxation, which ignores bandwidth, gives a total of worker-slots for every job. If the
-greedy construction finds a schedule with these totals, it is optimal. Where bandwidth binds it may
-fail. Then rings are exchanged, unreachable totals are cut off, and CP-SAT tests if the totals can
-be reached at all: a schedule that reaches them is optimal; if there is none, they are forbidden and
-the relaxation is solved again. If a gap remains, and on graphs, which have no construction, a model
-of all slots is searched, from the best schedule and below the best bound. All steps are
-(reconstructed).
+greedy construction finds a schedule with these totals, it is optimal. Where servers or bandwidth
+bind it may fail. Then the relaxation by ring counts takes its place, and each epoch's worker-slots
+are packed into its slots: if all are, the schedule is optimal. If not, rings are exchanged,
+unreachable totals are cut off, and CP-SAT tests if the totals can be reached at all: a schedule
+that reaches them is optimal; if there is none, they are forbidden and the relaxation is solved
+again. If a gap remains, and on graphs, which have no construction, a model of all slots is
+searched, from the best schedule and below the best bound. All steps are (reconstructed).
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from ..subproblems.schedule import Schedule, as_solution
 from ..subproblems.slot_problem import Mapping, SlotProblem
 from ..terms import Terms
 from .construction import construct_repeatedly, worth
+from .count_relaxation import count_form
 from .epoch_bound import prices_of_epochs
 from .epoch_cuts import (
     EpochCut,
@@ -40,6 +42,7 @@ from .epoch_cuts import (
     SlotPatterns,
     with_cuts,
 )
+from .epoch_packing import EpochPacking
 from .ring_exchange import exchange
 
 #: Before the test, totals may be lowered as long as a job loses less than this share of its
@@ -71,6 +74,10 @@ class _Search(Search[GadgetSolution]):
         #: Postponed totals, which may or may not be reachable; the bound stays as it is from then
         #: on.
         self.undecided: list[Nogood] = []
+        #: Worker-slots of the last relaxation, shape (jobs, epochs).
+        self.by_epoch: Ints = np.zeros((len(terms.jobs), 0), dtype=np.int64)
+        #: The slots of every epoch, once the relaxation is that by ring counts.
+        self.packing: EpochPacking | None = None
 
     def found(self, made: Schedule) -> None:
         """Take a schedule as incumbent if it is better."""
@@ -112,7 +119,7 @@ def offline(
         _relax(search, rng)
         _slot_by_slot(search, rng)
     else:
-        _reach_totals(search, rng, restarts, rounds, exchange_s, reach_s)
+        _reach_totals(search, instance, rng, restarts, rounds, exchange_s, reach_s)
     if search_s > 0 and not search.over:
         _search_all_slots(search, instance, rng, search_s)
     with search.clock.phase("certificate"):
@@ -130,6 +137,7 @@ def offline(
 
 def _reach_totals(
     search: _Search,
+    instance: GadgetInstance,
     rng: np.random.Generator,
     restarts: int,
     rounds: int,
@@ -137,13 +145,22 @@ def _reach_totals(
     reach_s: float,
 ) -> None:
     """Alternate the relaxation with schedules of its totals, or cuts, until bounds meet."""
-    for _ in range(rounds):
+    for k in range(rounds):
         target = _relax(search, rng)
         if target is None:
             if reach_s > 0 and _reconsider(search, rng, PATIENCE * reach_s):
                 continue
             break
-        _construct(search, target, rng, restarts, exchange_s)
+        _construct(search, target, rng, restarts)
+        if search.over:
+            break
+        if k == 0 and rounds > 1 and _count_rings(search, instance):
+            continue
+        if search.packing is not None and _pack(search, search.packing, target, rng):
+            continue
+        if search.over:
+            break
+        _exchange(search, target, rng, exchange_s)
         if search.over:
             break
         if _separate(search, target, rng):
@@ -151,6 +168,28 @@ def _reach_totals(
         _decide(search, target, rng, reach_s)
         if search.over:
             break
+
+
+def _count_rings(search: _Search, instance: GadgetInstance) -> bool:
+    """Take the relaxation by ring counts from now on; return False if it is too large."""
+    terms = search.terms
+    with contextlib.suppress(ModelRefused), search.clock.phase("build"):
+        search.relaxation = count_form(instance)
+        search.packing = EpochPacking(terms, search.relaxation.epochs, search.largest, _exact_slot)
+        return True
+    return False
+
+
+def _pack(
+    search: _Search, packing: EpochPacking, target: Ints, rng: np.random.Generator
+) -> bool:
+    """Pack the worker-slots of the relaxation into slots; return True if there are new cuts."""
+    with search.clock.phase("pack"):
+        packed = packing.pack(search.by_epoch, target, search.clock.limits(), rng)
+    search.found(packed.schedule)
+    search.start = packed.schedule
+    search.cuts += packed.cuts
+    return bool(packed.cuts) and not search.over
 
 
 def _exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
@@ -175,23 +214,31 @@ def _relax(search: _Search, rng: np.random.Generator) -> Ints | None:
     # With totals postponed: can any other totals be better?
     if solved.values is None or bound <= search.value:
         return None
-    return search.relaxation.totals(solved.values, len(search.terms.jobs))
+    jobs = len(search.terms.jobs)
+    search.by_epoch = search.relaxation.by_epoch(solved.values, jobs)
+    return search.relaxation.totals(solved.values, jobs)
 
 
-def _construct(
-    search: _Search, target: Ints, rng: np.random.Generator, restarts: int, exchange_s: float
-) -> None:
+def _construct(search: _Search, target: Ints, rng: np.random.Generator, restarts: int) -> None:
     terms, clock = search.terms, search.clock
     with clock.phase("construct"):
         made = construct_repeatedly(terms, target, search.largest, rng, clock.limits(), restarts)
-        search.found(made)
-        if not search.closed and exchange_s > 0:
+    search.found(made)
+    search.start = made
+
+
+def _exchange(
+    search: _Search, target: Ints, rng: np.random.Generator, exchange_s: float
+) -> None:
+    """Exchange rings of the last schedule, and keep its slots as patterns."""
+    terms, clock, made = search.terms, search.clock, search.start
+    with clock.phase("exchange"):
+        if exchange_s > 0:
             moves = MOVES * terms.horizon * int((target > 0).sum())
             limits = clock.limits(at_most_s=exchange_s)
             made = exchange(terms, target, search.largest, made, rng, limits, moves)
             search.found(made)
-        if not search.closed:
-            search.patterns.add_schedule(made.mappings)
+        search.patterns.add_schedule(made.mappings)
     search.start = made
 
 
