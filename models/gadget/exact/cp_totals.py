@@ -25,7 +25,7 @@ from ..formulations.cp_joint import mappings_of
 from ..formulations.cp_tree import add_slot
 from ..formulations.joint import SlotScope
 from ..subproblems.schedule import Schedule, trimmed
-from ..subproblems.slot_problem import SlotProblem
+from ..subproblems.slot_problem import Mapping, SlotProblem
 from ..terms import Terms
 from .epoch_cuts import bounded_slot
 
@@ -100,6 +100,42 @@ def reach_totals(
     # Workers beyond the table's end gain nothing, and the evaluator would report a violation.
     most = np.array([job.max_total for job in terms.jobs])
     return Reached(trimmed(placed, most), impossible=False)
+
+
+def cover(
+    terms: Terms,
+    wanted: Ints,
+    slots: int,
+    largest: Sequence[int] | Ints,
+    limits: Limits,
+    seed: int,
+) -> list[tuple[Mapping, ...]] | None:
+    """Return rings of a number of like slots that give every job its worker-slots.
+
+    None if there are none, or none was found in time.
+
+    Parameters
+    ----------
+    terms : Terms
+        Must be those of a two-tier cluster.
+    wanted : array of int, shape (jobs,)
+        Worker-slots; jobs with 0 do not run.
+    slots : int
+    largest : sequence of int
+        The largest ring of each job.
+    limits : Limits
+    seed : int
+    """
+    jobs = np.flatnonzero(wanted).tolist()
+    model = cp_model.CpModel()
+    scope = SlotScope(terms, {i: min(int(largest[i]), int(wanted[i])) for i in jobs})
+    made = [add_slot(model, scope) for _ in range(slots)]
+    for i in jobs:
+        model.add(sum(slot.size[i] for slot in made) >= int(wanted[i]))
+    solved = solve_cp(model, limits, seed)
+    if solved.values is None:
+        return None
+    return [tuple(mappings_of(terms, slot, solved)) for slot in made]
 
 
 def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:

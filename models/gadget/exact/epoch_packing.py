@@ -33,6 +33,9 @@ from .epoch_cuts import EpochCut, SlotOracle, SlotPatterns
 
 #: Share of the time left that one epoch may take, and seconds of its integer program.
 PART, CHOICE_S = 0.5, 5.0
+#: Numbers of slots that CP-SAT refills, attempt by attempt, and seconds for one and for all.
+REFILLED = (3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 8, 8)
+REFILL_S, REPAIR_S = 3.0, 20.0
 
 
 @dataclass(frozen=True)
@@ -99,9 +102,37 @@ class EpochPacking:
                 cuts.append(self._everywhere(cut, e))
             begin = int(self.epochs.begin[e]) - 1
             chosen = _chosen(patterns, z, clock.limits(PART, CHOICE_S))
+            if cut is None:
+                chosen = self._completed(patterns, chosen, z, clock.limits(PART, REPAIR_S), rng)
             slots[begin : begin + len(chosen)] = chosen
             whole = whole and bool((trimmed(chosen, z).done == z).all())
         return Packed(trimmed(slots, most), whole, cuts)
+
+    def _completed(
+        self,
+        patterns: SlotPatterns,
+        chosen: list[tuple[Mapping, ...]],
+        wanted: Ints,
+        limits: Limits,
+        rng: np.random.Generator,
+    ) -> list[tuple[Mapping, ...]]:
+        """Return slots that cover all worker-slots if CP-SAT can refill some of the chosen ones."""
+        clock, slots = Clock(limits), int(patterns.epochs.length[0])
+        chosen = [*chosen, *[()] * (slots - len(chosen))]
+        for free in [*(n for n in REFILLED if n < slots), slots]:
+            if (trimmed(chosen, wanted).done == wanted).all() or clock.expired:
+                break
+            # CP-SAT is loaded only where the patterns are not enough.
+            from .cp_totals import cover
+
+            kept = rng.permutation(slots)[free:].tolist()
+            left = wanted - trimmed([chosen[t] for t in kept], wanted).done
+            at_most = clock.limits(at_most_s=REFILL_S)
+            seed = int(rng.integers(2**31))
+            made = cover(self.terms, left, free, patterns.largest, at_most, seed)
+            if made is not None:
+                chosen = [*(chosen[t] for t in kept), *made]
+        return chosen
 
     def _everywhere(self, cut: EpochCut, e: int) -> EpochCut:
         """Return the cut of one epoch as one of all: other slots hold no more of its jobs."""

@@ -19,13 +19,16 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
+from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
+from gadgetopt.system.data import ModelProof
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.slot_greedy import slot_greedy
 from ..algorithms.slot_solver import SlotResult
 from ..algorithms.temporal_greedy import temporal_greedy
+from ..certificate import GadgetCertificate
 from ..instance import GadgetInstance, GadgetSolution
 from ..subproblems.epochs import epoch_form
 from ..subproblems.hull import envelope
@@ -52,6 +55,12 @@ TAIL = 1e-3
 MOVES = 50
 #: Factor on the time of CP-SAT for postponed totals, when nothing else is left.
 PATIENCE = 20.0
+#: Part of the time for the search; in the rest its bound is proved as far as the time goes.
+SEARCH_PART = 0.97
+#: Seconds for the proof, or as many as the search took.
+PROVE_S = 1.0
+#: Jobs times servers times slots up to which the joint model is written down for a proof.
+SMALL = 3_000
 
 
 class _Search(Search[GadgetSolution]):
@@ -63,8 +72,10 @@ class _Search(Search[GadgetSolution]):
         with self.clock.phase("build"):
             largest = largest_rings(terms)
             self.largest: Ints = np.array(largest, dtype=np.int64)
-            self.relaxation = epoch_form(terms, largest)
+            self.plain = self.relaxation = epoch_form(terms, largest)
             self.patterns = SlotPatterns(terms, self.relaxation.epochs, largest, _exact_slot)
+        #: The formulation whose optimum is the bound, or is closest to it.
+        self.model = "epochs"
         #: The incumbent, and the schedule of the last totals.
         self.schedule = self.start = Schedule(
             ((),) * terms.horizon, np.zeros(len(terms.jobs), dtype=np.int64)
@@ -114,7 +125,8 @@ def offline(
     -----
     On a graph the warm start is the schedule of Algorithm 1.
     """
-    search = _Search(instance.terms, limits)
+    whole = Clock(limits)
+    search = _Search(instance.terms, whole.limits(SEARCH_PART))
     if instance.terms.tree is None:
         _relax(search, rng)
         _slot_by_slot(search, rng)
@@ -123,16 +135,29 @@ def offline(
     if search_s > 0 and not search.over:
         _search_all_slots(search, instance, rng, search_s)
     with search.clock.phase("certificate"):
-        certificate = prices_of_epochs(
-            instance, search.relaxation, float(search.bound), search.clock.limits()
-        )
+        certificate = _certificate(search, instance, whole)
     outcome = search.outcome(
         search.best,
         cuts=len(search.cuts),
         totals_ruled_out=len(search.nogoods),
         totals_undecided=len(search.undecided),
     )
-    return replace(outcome, certificate=certificate)
+    return replace(outcome, certificate=certificate, formulation=search.model)
+
+
+def _certificate(
+    search: _Search, instance: GadgetInstance, clock: Clock
+) -> GadgetCertificate | ModelProof | None:
+    """Return a proof of the bound, or of what can be proved in as much time as the search took."""
+    from .tree_bound import tree_of_bound
+
+    seconds = min(clock.left_s, max(PROVE_S, clock.elapsed_s))
+    own = Clock(clock.limits(at_most_s=seconds))
+    if search.plain is search.relaxation or not search.closed:
+        prices = prices_of_epochs(instance, search.plain, float(search.bound), own.limits())
+        if prices is not None:
+            return prices
+    return tree_of_bound(instance, search.model, search.bound, lambda: own.left_s)
 
 
 def _reach_totals(
@@ -176,6 +201,7 @@ def _count_rings(search: _Search, instance: GadgetInstance) -> bool:
     with contextlib.suppress(ModelRefused), search.clock.phase("build"):
         search.relaxation = count_form(instance)
         search.packing = EpochPacking(terms, search.relaxation.epochs, search.largest, _exact_slot)
+        search.model = "ring_counts"
         return True
     return False
 
@@ -338,8 +364,9 @@ def _search_all_slots(
     with contextlib.suppress(ModelRefused), search.clock.phase("search"):
         found = search_horizon(instance, limits, rng, search.schedule.mappings, float(search.bound))
     search.versions.update(found.versions)
-    if found.dual_bound is not None:
-        search.prove(float(found.dual_bound))
+    small = terms.horizon * len(terms.jobs) * len(terms.servers) <= SMALL
+    if found.dual_bound is not None and search.prove(float(found.dual_bound)) and small:
+        search.model = "circulation" if terms.tree is None else "tree"
     if not isinstance(found.solution, GadgetSolution):
         return
     done = np.zeros(len(terms.jobs), dtype=np.int64)
