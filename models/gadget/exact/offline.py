@@ -55,10 +55,12 @@ TAIL = 1e-3
 MOVES = 50
 #: Factor on the time of CP-SAT for postponed totals, when nothing else is left.
 PATIENCE = 20.0
+#: Part of the time left for one solve of the relaxation by ring counts; what it finds is packed.
+COUNT_PART = 0.5
 #: Part of the time for the search; in the rest its bound is proved as far as the time goes.
 SEARCH_PART = 0.97
-#: Seconds for the proof, or as many as the search took.
-PROVE_S = 1.0
+#: Seconds for the proof, or this part of those of the search.
+PROVE_S, PROVE_PART = 1.0, 0.25
 #: Jobs times servers times slots up to which the joint model is written down for a proof.
 SMALL = 3_000
 
@@ -106,6 +108,7 @@ def offline(
     exchange_s: float = 2.0,
     reach_s: float = 5.0,
     search_s: float = 60.0,
+    count_rings: bool = True,
 ) -> MethodOutcome:
     """Solve all slots: relax, construct a schedule of the totals, cut them off (reconstructed).
 
@@ -120,6 +123,9 @@ def offline(
         is skipped. Totals that are not decided in time are postponed.
     search_s : float
         Seconds for the final search of a model of all slots; with 0 it is skipped.
+    count_rings : bool
+        If True, the relaxation by ring counts takes the place of the epoch relaxation where the
+        first totals are not reached.
 
     Notes
     -----
@@ -131,7 +137,8 @@ def offline(
         _relax(search, rng)
         _slot_by_slot(search, rng)
     else:
-        _reach_totals(search, instance, rng, restarts, rounds, exchange_s, reach_s)
+        counted = instance if count_rings else None
+        _reach_totals(search, counted, rng, restarts, rounds, exchange_s, reach_s)
     if search_s > 0 and not search.over:
         _search_all_slots(search, instance, rng, search_s)
     with search.clock.phase("certificate"):
@@ -148,10 +155,10 @@ def offline(
 def _certificate(
     search: _Search, instance: GadgetInstance, clock: Clock
 ) -> GadgetCertificate | ModelProof | None:
-    """Return a proof of the bound, or of what can be proved in as much time as the search took."""
+    """Return a proof of the bound, or of what can be proved of it in a part of the search's time."""
     from .tree_bound import tree_of_bound
 
-    seconds = min(clock.left_s, max(PROVE_S, clock.elapsed_s))
+    seconds = min(clock.left_s, max(PROVE_S, PROVE_PART * clock.elapsed_s))
     own = Clock(clock.limits(at_most_s=seconds))
     if search.plain is search.relaxation or not search.closed:
         prices = prices_of_epochs(instance, search.plain, float(search.bound), own.limits())
@@ -162,14 +169,17 @@ def _certificate(
 
 def _reach_totals(
     search: _Search,
-    instance: GadgetInstance,
+    counted: GadgetInstance | None,
     rng: np.random.Generator,
     restarts: int,
     rounds: int,
     exchange_s: float,
     reach_s: float,
 ) -> None:
-    """Alternate the relaxation with schedules of its totals, or cuts, until bounds meet."""
+    """Alternate the relaxation with schedules of its totals, or cuts, until bounds meet.
+
+    If an instance is given, its rings are counted where the first totals are not reached.
+    """
     for k in range(rounds):
         target = _relax(search, rng)
         if target is None:
@@ -179,7 +189,7 @@ def _reach_totals(
         _construct(search, target, rng, restarts)
         if search.over:
             break
-        if k == 0 and rounds > 1 and _count_rings(search, instance):
+        if k == 0 and counted is not None and _count_rings(search, counted):
             continue
         if search.packing is not None and _pack(search, search.packing, target, rng):
             continue
@@ -231,9 +241,10 @@ def _relax(search: _Search, rng: np.random.Generator) -> Ints | None:
 
     with search.clock.phase("relaxation"):
         form = with_cuts(search.relaxation, search.cuts, [*search.nogoods, *search.undecided])
-        solved = solve_form(form, search.clock.limits(), seed_of(rng))
+        limits = search.clock.limits(1.0 if search.packing is None else COUNT_PART)
+        solved = solve_form(form, limits, seed_of(rng))
     search.versions.update(solved.versions)
-    search.limit_hit = solved.limit_hit
+    search.limit_hit = solved.limit_hit if search.clock.expired else None
     bound = np.inf if solved.bound is None else float(solved.bound)
     if not search.undecided:
         search.prove(bound)

@@ -3,9 +3,9 @@ r"""Ring counts: how often each job has a ring of each kind and size between arr
 A relaxation of all slots on two-tier clusters (reconstructed). It adds up the slots of an epoch, as
 the epoch relaxation (D8) does, but keeps servers and links. Sets: jobs i; epochs e of :math:`n_e`
 slots; kinds g of rings of a job: on one server, over several servers of one rack, over racks; sizes
-:math:`\kappa`. All counts are integers: :math:`r_{ieg\kappa}`, slots in which the job has such a
-ring; :math:`v_{iegsn}`, slots in which a ring over several servers has n workers on server s;
-:math:`w_{iek}`, slots in which a ring over racks uses rack k. Levels and increments of totals are
+:math:`\kappa`. Counts are :math:`r_{ieg\kappa}`, slots in which the job has such a ring, an
+integer; :math:`v_{iegsn}`, slots in which a ring over several servers has n workers on server s;
+and :math:`w_{iek}`, slots in which a ring over racks uses rack k. Levels and increments of totals are
 those of (D8), with :math:`z_{ie} = \sum_{g, \kappa} \kappa\, r_{ieg\kappa}`.
 
 .. math::
@@ -141,10 +141,14 @@ def _rings(m: Any, terms: Terms, epochs: Epochs, kinds: dict[int, list[RingKind]
     def at_most(m: Any, i: int, e: int, *rest: int) -> tuple[int, int]:
         return 0, m.n[e]
 
-    whole = pyo.NonNegativeIntegers
-    m.ring = pyo.Var(ring, domain=whole, bounds=at_most, doc="slots with a ring of kind g, size k")
-    m.part = pyo.Var(part, domain=whole, bounds=at_most, doc="slots with n of its workers on s")
-    m.rack = pyo.Var(rack, domain=whole, bounds=at_most, doc="slots with a ring through rack k")
+    m.ring = pyo.Var(
+        ring,
+        domain=pyo.NonNegativeIntegers,
+        bounds=at_most,
+        doc="slots with a ring of kind g, size k",
+    )
+    m.part = pyo.Var(part, bounds=at_most, doc="slots with n of its workers on s")
+    m.rack = pyo.Var(rack, bounds=at_most, doc="slots with a ring through rack k")
     m.counted = pyo.ConstraintList(doc="worker-slots of an epoch are those of its rings")
     m.one_ring = pyo.ConstraintList(doc="(D13): one ring in a slot, none without a level")
     m.parts = pyo.ConstraintList(doc="(D14): servers and racks of rings")
