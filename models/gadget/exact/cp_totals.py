@@ -158,4 +158,3 @@ def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -
     return SlotResult(
         mappings, float(solved.objective), bound, "CP-SAT", limit_hit=solved.limit_hit
     )
-

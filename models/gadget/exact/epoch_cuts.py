@@ -184,7 +184,9 @@ class SlotPatterns:
     count: int
     jobs: int
 
-    def __init__(self, terms: Terms, epochs: Epochs, largest: Sequence[int], oracle: SlotOracle):
+    def __init__(
+        self, terms: Terms, epochs: Epochs, largest: Sequence[int] | Ints, oracle: SlotOracle
+    ):
         self.terms = terms
         self.epochs = epochs
         self.largest: Ints = np.array(largest, dtype=np.int64)

@@ -1,7 +1,7 @@
 r"""Slots of each epoch that give every job its worker-slots: patterns and an integer program.
 
-A relaxation gives worker-slots :math:`z_{ie}` of every job in every epoch; the slots of an epoch are
-alike, so each epoch can be packed for itself. The patterns that `epoch_cuts` generates for the
+A relaxation gives worker-slots :math:`z_{ie}` of every job in every epoch; the slots of an epoch
+are alike, so each epoch can be packed for itself. The patterns that `epoch_cuts` generates for the
 linear program of one epoch are chosen :math:`x_p` times by
 
 .. math::
@@ -70,7 +70,9 @@ class EpochPacking:
         Solves slot problems, as in `SlotPatterns`.
     """
 
-    def __init__(self, terms: Terms, epochs: Epochs, largest: Sequence[int], oracle: SlotOracle):
+    def __init__(
+        self, terms: Terms, epochs: Epochs, largest: Sequence[int] | Ints, oracle: SlotOracle
+    ):
         self.terms, self.epochs = terms, epochs
         self.alone: list[SlotPatterns] = []
         for e in range(len(epochs.length)):
@@ -176,4 +178,3 @@ def _chosen(patterns: SlotPatterns, wanted: Ints, limits: Limits) -> list[tuple[
         return []
     times = np.round(solved.values[:count]).astype(int).tolist()
     return [placed for placed, n in zip(patterns.rings, times, strict=True) for _ in range(n)]
-

@@ -155,7 +155,7 @@ def offline(
 def _certificate(
     search: _Search, instance: GadgetInstance, clock: Clock
 ) -> GadgetCertificate | ModelProof | None:
-    """Return a proof of the bound, or of what can be proved of it in a part of the search's time."""
+    """Return a proof of the bound, or of what a part of the search's time suffices for."""
     from .tree_bound import tree_of_bound
 
     seconds = min(clock.left_s, max(PROVE_S, PROVE_PART * clock.elapsed_s))
@@ -216,9 +216,7 @@ def _count_rings(search: _Search, instance: GadgetInstance) -> bool:
     return False
 
 
-def _pack(
-    search: _Search, packing: EpochPacking, target: Ints, rng: np.random.Generator
-) -> bool:
+def _pack(search: _Search, packing: EpochPacking, target: Ints, rng: np.random.Generator) -> bool:
     """Pack the worker-slots of the relaxation into slots; return True if there are new cuts."""
     with search.clock.phase("pack"):
         packed = packing.pack(search.by_epoch, target, search.clock.limits(), rng)
@@ -264,9 +262,7 @@ def _construct(search: _Search, target: Ints, rng: np.random.Generator, restarts
     search.start = made
 
 
-def _exchange(
-    search: _Search, target: Ints, rng: np.random.Generator, exchange_s: float
-) -> None:
+def _exchange(search: _Search, target: Ints, rng: np.random.Generator, exchange_s: float) -> None:
     """Exchange rings of the last schedule, and keep its slots as patterns."""
     terms, clock, made = search.terms, search.clock, search.start
     with clock.phase("exchange"):

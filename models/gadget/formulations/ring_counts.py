@@ -5,8 +5,8 @@ the epoch relaxation (D8) does, but keeps servers and links. Sets: jobs i; epoch
 slots; kinds g of rings of a job: on one server, over several servers of one rack, over racks; sizes
 :math:`\kappa`. Counts are :math:`r_{ieg\kappa}`, slots in which the job has such a ring, an
 integer; :math:`v_{iegsn}`, slots in which a ring over several servers has n workers on server s;
-and :math:`w_{iek}`, slots in which a ring over racks uses rack k. Levels and increments of totals are
-those of (D8), with :math:`z_{ie} = \sum_{g, \kappa} \kappa\, r_{ieg\kappa}`.
+and :math:`w_{iek}`, slots in which a ring over racks uses rack k. Levels and increments of totals
+are those of (D8), with :math:`z_{ie} = \sum_{g, \kappa} \kappa\, r_{ieg\kappa}`.
 
 .. math::
     & \textstyle\sum_{g, \kappa} r_{ieg\kappa} \le n_e \sum_k \chi_{ik} \qquad \text{(D13)} \\
@@ -88,14 +88,20 @@ def _totals(m: Any, terms: Terms, epochs: Epochs) -> None:
     """Add worker-slots, levels and increments of totals, and the utility: (D8)."""
     ends = len(epochs.length)
     levels = {job.index: levels_of(job) for job in terms.jobs}
-    worth = {(i, int(k)): float(u) for i, x in levels.items() for k, u in zip(x.level, x.level_worth, strict=True)}
+    worth = {
+        (i, int(k)): float(u)
+        for i, x in levels.items()
+        for k, u in zip(x.level, x.level_worth, strict=True)
+    }
     pieces = {
         (i, p): (int(width), float(slope))
         for i, x in levels.items()
         for p, (width, slope) in enumerate(zip(x.width, x.slope, strict=True))
     }
     last = {i: int(x.level[-1]) for i, x in levels.items() if len(x.level)}
-    present = [(job.index, e) for job in terms.jobs for e in range(int(epochs.first[job.index]), ends)]
+    present = [
+        (job.index, e) for job in terms.jobs for e in range(int(epochs.first[job.index]), ends)
+    ]
     m.IE = pyo.Set(dimen=2, initialize=present, doc="epochs from the arrival of job i on")
     m.z = pyo.Var(m.IE, bounds=(0, None), doc="worker-slots of job i in epoch e")
     m.chi = pyo.Var(list(worth), domain=pyo.Binary, doc="job i reaches level k")
@@ -156,10 +162,13 @@ def _rings(m: Any, terms: Terms, epochs: Epochs, kinds: dict[int, list[RingKind]
     for i, k in m.chi:
         has_level[i].append(m.chi[i, k])
     for i, e in m.IE:
-        every = [(size, m.ring[i, e, g, size]) for g, kind in enumerate(kinds[i]) for size in kind.least]
+        every = [
+            (size, m.ring[i, e, g, size]) for g, kind in enumerate(kinds[i]) for size in kind.least
+        ]
         m.counted.add(m.z[i, e] == sum(size * r for size, r in every))
         if every:
-            m.one_ring.add(sum(r for _, r in every) <= m.n[e] * (sum(has_level[i]) if i in has_level else 1))
+            runs = sum(has_level[i]) if i in has_level else 1
+            m.one_ring.add(sum(r for _, r in every) <= m.n[e] * runs)
         for g, kind in enumerate(kinds[i]):
             if kind.servers:
                 _parts(m, terms, (i, e, g), kind)

@@ -56,7 +56,7 @@ def ring_kinds(terms: Terms, job: JobTerms, largest: int) -> list[RingKind]:
     """
     if terms.tree is None:
         raise ModelRefused("the network is a graph, expected a two-tier cluster")
-    alone = {size: 1 for size in range(1, min(largest, int(job.per_server.max(initial=0))) + 1)}
+    alone = dict.fromkeys(range(1, min(largest, int(job.per_server.max(initial=0))) + 1), 1)
     kinds = [RingKind((), (), alone)] if alone else []
     by_rack = _reachable(terms.tree, job)
     for servers in by_rack.values():
