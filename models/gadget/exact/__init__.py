@@ -3,7 +3,8 @@
 offline: the method, which combines the others with the epoch relaxation.
 construction: greedy construction of a schedule of given totals; ring_exchange: its local search.
 epoch_cuts: Benders cuts and no-goods of the relaxation; cp_totals: CP-SAT test of totals.
-epoch_bound: a certificate of the bound from prices.
+count_relaxation, epoch_packing: the relaxation by ring counts, and schedules of its worker-slots.
+epoch_bound, tree_bound: certificates of the bound from prices, or a tree over a model.
 horizon_search: search of a model of all slots, from an incumbent and below a bound.
 """
 
@@ -24,6 +25,7 @@ METHODS = (
             "exchange_s": 2.0,
             "reach_s": 5.0,
             "search_s": 60.0,
+            "count_rings": True,
         },
         stochastic=True,
         formulation="epochs",

@@ -24,7 +24,7 @@ from ..algorithms.slot_solver import SlotResult
 from ..formulations.cp_joint import mappings_of
 from ..formulations.cp_tree import add_slot
 from ..formulations.joint import SlotScope
-from ..subproblems.schedule import Schedule
+from ..subproblems.schedule import Schedule, trimmed
 from ..subproblems.slot_problem import Mapping, SlotProblem
 from ..terms import Terms
 from .epoch_cuts import bounded_slot
@@ -97,12 +97,45 @@ def reach_totals(
         tuple(mappings_of(terms, slots[t], solved)) if t in slots else ()
         for t in range(1, terms.horizon + 1)
     ]
-    done = np.zeros(len(terms.jobs), dtype=np.int64)
-    for mappings in placed:
-        for mapping in mappings:
-            done[mapping.job] += mapping.size
     # Workers beyond the table's end gain nothing, and the evaluator would report a violation.
-    return Reached(_trimmed(terms, placed, done), impossible=False)
+    most = np.array([job.max_total for job in terms.jobs])
+    return Reached(trimmed(placed, most), impossible=False)
+
+
+def cover(
+    terms: Terms,
+    wanted: Ints,
+    slots: int,
+    largest: Sequence[int] | Ints,
+    limits: Limits,
+    seed: int,
+) -> list[tuple[Mapping, ...]] | None:
+    """Return rings of a number of like slots that give every job its worker-slots.
+
+    None if there are none, or none was found in time.
+
+    Parameters
+    ----------
+    terms : Terms
+        Must be those of a two-tier cluster.
+    wanted : array of int, shape (jobs,)
+        Worker-slots; jobs with 0 do not run.
+    slots : int
+    largest : sequence of int
+        The largest ring of each job.
+    limits : Limits
+    seed : int
+    """
+    jobs = np.flatnonzero(wanted).tolist()
+    model = cp_model.CpModel()
+    scope = SlotScope(terms, {i: min(int(largest[i]), int(wanted[i])) for i in jobs})
+    made = [add_slot(model, scope) for _ in range(slots)]
+    for i in jobs:
+        model.add(sum(slot.size[i] for slot in made) >= int(wanted[i]))
+    solved = solve_cp(model, limits, seed)
+    if solved.values is None:
+        return None
+    return [tuple(mappings_of(terms, slot, solved)) for slot in made]
 
 
 def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -> SlotResult:
@@ -125,25 +158,3 @@ def exact_slot(problem: SlotProblem, limits: Limits, rng: np.random.Generator) -
     return SlotResult(
         mappings, float(solved.objective), bound, "CP-SAT", limit_hit=solved.limit_hit
     )
-
-
-def _trimmed(terms: Terms, placed: Sequence[Sequence[Mapping]], done: Ints) -> Schedule:
-    """Remove surplus workers from the last rings of jobs."""
-    surplus = np.maximum(0, done - [job.max_total for job in terms.jobs])
-    slots = []
-    for mappings in reversed(placed):
-        kept = []
-        for mapping in mappings:
-            over = min(int(surplus[mapping.job]), mapping.size)
-            surplus[mapping.job] -= over
-            done[mapping.job] -= over
-            workers = []
-            for s, n in mapping.workers:
-                out = min(over, n)
-                over -= out
-                if n > out:
-                    workers.append((s, n - out))
-            if workers:
-                kept.append(Mapping(mapping.job, tuple(workers)))
-        slots.append(tuple(kept))
-    return Schedule(tuple(reversed(slots)), done)

@@ -95,7 +95,8 @@ def with_cuts(
         for e, limit in enumerate(cut.limit.tolist()):
             touched = np.flatnonzero((relaxation.z_epoch == e) & (weight > 0))
             if len(touched):
-                grown.row(touched, weight[touched].astype(float), float(limit))
+                columns = relaxation.z[touched]
+                grown.row(columns, weight[touched].astype(float), float(limit))
     for nogood in nogoods:
         parts = [grown.has_total(i, k) for i, k in nogood.least.items()]
         columns = np.concatenate(parts)
@@ -120,19 +121,18 @@ class _Growing:
     def has_total(self, i: int, k: int) -> Ints:
         """Return columns whose values sum to 1 if job i has at least k worker-slots."""
         x = self.relaxation
-        begin = len(x.z_job)
         levels = np.flatnonzero(x.level_job == i)
         if len(levels) and k <= x.level[levels].max():
-            return np.asarray(begin + levels[x.level[levels] >= k])
+            return np.asarray(x.chi[levels[x.level[levels] >= k]])
         if (i, k) not in self.binary:
             column = len(self.integer) + len(self.binary)
             self.binary[i, k] = column
-            pieces = begin + len(x.level) + np.flatnonzero(x.piece_job == i)
+            pieces = x.delta[np.flatnonzero(x.piece_job == i)]
             self.integer[pieces] = True
             most = float(x.form.col_upper[pieces].sum() + x.level[levels].max(initial=0))
             # K_i <= k - 1 + (most - k + 1) y
             self.row(
-                np.r_[begin + levels, pieces, column],
+                np.r_[x.chi[levels], pieces, column],
                 np.r_[x.level[levels], np.ones(len(pieces)), -(most - k + 1)],
                 k - 1.0,
             )
@@ -184,13 +184,17 @@ class SlotPatterns:
     count: int
     jobs: int
 
-    def __init__(self, terms: Terms, epochs: Epochs, largest: Sequence[int], oracle: SlotOracle):
+    def __init__(
+        self, terms: Terms, epochs: Epochs, largest: Sequence[int] | Ints, oracle: SlotOracle
+    ):
         self.terms = terms
         self.epochs = epochs
         self.largest: Ints = np.array(largest, dtype=np.int64)
         self.oracle = oracle
         self.jobs, self.count = len(terms.jobs), len(epochs.length)
         self.known: set[tuple[int, tuple[tuple[int, int], ...]]] = set()
+        #: The rings of each pattern, in the order of the program's columns.
+        self.rings: list[tuple[RingMapping, ...]] = []
         rows = self.jobs + self.count
         upper = np.r_[np.zeros(self.jobs), epochs.length.astype(float)]
         self.lp: PersistentLp = PersistentLp("max")
@@ -211,6 +215,7 @@ class SlotPatterns:
         if not sizes or (e, sizes) in self.known:
             return False
         self.known.add((e, sizes))
+        self.rings.append(tuple(placed))
         rows = [*(i for i, _ in sizes), self.jobs + e]
         values = [*(-float(size) for _, size in sizes), 1.0]
         self.lp.add_columns([0.0], [0.0], [math.inf], [0], rows, values)

@@ -1,7 +1,7 @@
 """Formulations, one per file.
 
 Pyomo: joint (all slots, for any model of a slot's rings); embedding, circulation, tree, ddljs;
-epoch_relaxation (an upper bound).
+epoch_relaxation, ring_counts (upper bounds).
 CP-SAT: cp_joint (all slots, and the embedding program), cp_circuit, cp_tree.
 """
 
@@ -62,6 +62,17 @@ FORMULATIONS = (
         summary="worker-slots per job and epoch, without bandwidth and server boundaries",
         equations="(D8) (reconstructed)",
         build=part("epoch_relaxation:build"),
+        decode=None,
+        backends=("highs",),
+        objective_error=ROUNDING,
+    ),
+    Formulation(
+        "ring_counts",
+        model_class="MILP",
+        strength="relaxation",
+        summary="slots with a ring of each kind and size per job and epoch, on servers and links",
+        equations="(D13)-(D16) (reconstructed)",
+        build=part("ring_counts:build"),
         decode=None,
         backends=("highs",),
         objective_error=ROUNDING,

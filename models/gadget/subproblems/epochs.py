@@ -119,12 +119,14 @@ def levels_of(job: JobTerms) -> Levels:
 
 @dataclass(frozen=True)
 class EpochForm:
-    """The relaxation as arrays, with columns z, then levels, then increments.
+    """A relaxation with worker-slots z, levels and increments as arrays.
 
     Attributes
     ----------
     form : StandardForm
     epochs : Epochs
+    z, chi, delta : array of int
+        Columns of the worker-slots, the levels and the increments.
     z_job, z_epoch : array of int, shape (len(z),)
     level_job, level : array of int, shape (binaries,)
     piece_job : array of int, shape (increments,)
@@ -132,6 +134,9 @@ class EpochForm:
 
     form: StandardForm
     epochs: Epochs
+    z: Ints
+    chi: Ints
+    delta: Ints
     z_job: Ints
     z_epoch: Ints
     level_job: Ints
@@ -140,13 +145,16 @@ class EpochForm:
 
     def totals(self, values: Floats, jobs: int) -> Ints:
         """Return the total worker-slots of each job by the levels and increments of a solution."""
-        begin = len(self.z_job)
-        chi = values[begin : begin + len(self.level)]
         asked = np.zeros(jobs)
-        asked += np.bincount(self.level_job, weights=self.level * chi, minlength=jobs)
-        delta = values[begin + len(self.level) :][: len(self.piece_job)]
-        asked += np.bincount(self.piece_job, weights=delta, minlength=jobs)
+        asked += np.bincount(self.level_job, weights=self.level * values[self.chi], minlength=jobs)
+        asked += np.bincount(self.piece_job, weights=values[self.delta], minlength=jobs)
         return np.floor(asked + WHOLE).astype(np.int64)
+
+    def by_epoch(self, values: Floats, jobs: int) -> Ints:
+        """Return the worker-slots of a solution, shape (jobs, epochs)."""
+        out = np.zeros((jobs, len(self.epochs.length)), dtype=np.int64)
+        out[self.z_job, self.z_epoch] = np.floor(values[self.z] + WHOLE)
+        return out
 
 
 def epoch_form(terms: Terms, largest: Sequence[int]) -> EpochForm:
@@ -236,4 +244,4 @@ def epoch_form(terms: Terms, largest: Sequence[int]) -> EpochForm:
         rows=[Named(f"row {r} of the epochs") for r in range(rows)],
         unused=[],
     )
-    return EpochForm(form, epochs, z_job, z_epoch, level_job, level, piece_job)
+    return EpochForm(form, epochs, z, chi, delta, z_job, z_epoch, level_job, level, piece_job)

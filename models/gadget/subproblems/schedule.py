@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 
@@ -36,3 +39,37 @@ def as_solution(terms: Terms, schedule: Schedule) -> GadgetSolution:
             for mapping in placed
         )
     )
+
+
+def trimmed(placed: Sequence[Sequence[Mapping]], most: Ints) -> Schedule:
+    """Return the schedule of rings without surplus workers, which the last rings of jobs lose.
+
+    Parameters
+    ----------
+    placed : sequence of sequence of Mapping
+        The rings of every slot.
+    most : array of int, shape (jobs,)
+        The most worker-slots of each job.
+    """
+    done = np.zeros(len(most), dtype=np.int64)
+    for mappings in placed:
+        for mapping in mappings:
+            done[mapping.job] += mapping.size
+    surplus = np.maximum(0, done - most)
+    slots = []
+    for mappings in reversed(placed):
+        kept = []
+        for mapping in mappings:
+            over = min(int(surplus[mapping.job]), mapping.size)
+            surplus[mapping.job] -= over
+            done[mapping.job] -= over
+            workers: list[tuple[int, int]] = []
+            for s, n in mapping.workers:
+                out = min(over, n)
+                over -= out
+                if n > out:
+                    workers.append((s, n - out))
+            if workers:
+                kept.append(Mapping(mapping.job, tuple(workers)))
+        slots.append(tuple(kept))
+    return Schedule(tuple(reversed(slots)), done)
