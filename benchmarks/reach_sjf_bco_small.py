@@ -3,9 +3,9 @@
 For every instance of the preset `contended_small`, one after the other in the same run and within
 the same limit of processor time: the ladder without its priced search (before; not with `--now`)
 and the ladder (now). Cells are the optimum, or bound..makespan and the gap in percent of the bound,
-and seconds of processor time; compiling is not counted. Every schedule is evaluated. `voucher` says what proves the bound of
-`now`: `verified` is a certificate that was checked again, `solver` a claim of a search or CP-SAT.
-`states` are those that the search visited.
+and seconds of processor time; compiling is not counted. Every schedule is evaluated. `voucher` says
+what proves the bound of `now`: `verified` is a certificate that was checked again, `solver` a claim
+of a search or CP-SAT. `states` are those that the search visited.
 
 Run `python benchmarks/reach_sjf_bco_small.py [--sizes 5x3,6x3,8x4,10x5] [--count 10]
 [--first 0] [--time-limit 30] [--now]`. Sizes are jobs x servers; instances come from seed 0.
