@@ -1,14 +1,14 @@
 """Reach of SJF-BCO on small contended instances: the ladder without and with the priced search.
 
 For every instance of the preset `contended_small`, one after the other in the same run and within
-the same wall-clock limit: the ladder without its priced search (before) and the ladder (now). Cells
-are the optimum, or bound..makespan and the gap in percent of the bound, and seconds of processor
-time; compiling is not counted. Every schedule is evaluated. `voucher` says what proves the bound of
-`now`: `verified` is a certificate that was checked again, `solver` a claim of a search or CP-SAT.
-`states` are those that the search visited.
+the same limit of processor time: the ladder without its priced search (before; not with `--now`)
+and the ladder (now). Cells are the optimum, or bound..makespan and the gap in percent of the bound,
+and seconds of processor time; compiling is not counted. Every schedule is evaluated. `voucher` says
+what proves the bound of `now`: `verified` is a certificate that was checked again, `solver` a claim
+of a search or CP-SAT. `states` are those that the search visited.
 
 Run `python benchmarks/reach_sjf_bco_small.py [--sizes 5x3,6x3,8x4,10x5] [--count 10]
-[--time-limit 30]`. Sizes are jobs x servers; instances come from seed 0.
+[--first 0] [--time-limit 30] [--now]`. Sizes are jobs x servers; instances come from seed 0.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from gadgetopt.models.sjf_bco.certificate import check_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.exact.ladder import ladder, prepare
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance, SjfBcoSolution
+from processor_clock import processor_clock
 
 import gadgetopt
 from gadgetopt.system.result import Limits, MethodOutcome
@@ -57,7 +58,8 @@ class Run:
 def run(instance: SjfBcoInstance, limits: Limits, *, priced: bool) -> Run:
     """Run the ladder."""
     begun = time.process_time()
-    found = ladder(instance, limits, np.random.default_rng(0), priced=priced)
+    with processor_clock():
+        found = ladder(instance, limits, np.random.default_rng(0), priced=priced)
     seconds = time.process_time() - begun
     assert isinstance(found.solution, SjfBcoSolution)
     checked = evaluate(instance, found.solution)
@@ -75,6 +77,8 @@ def main() -> None:
     parser.add_argument("--sizes", default="5x3,6x3,8x4,10x5")
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--time-limit", type=float, default=30.0)
+    parser.add_argument("--first", type=int, default=0, help="instance to begin with")
+    parser.add_argument("--now", action="store_true")
     arguments = parser.parse_args()
     limits = Limits(time_s=arguments.time_limit)
     print(f"{HEADER}\n{'|---' * 8}|")
@@ -84,14 +88,16 @@ def main() -> None:
         drawn = partial(gadgetopt.generate, "sjf_bco", "contended_small", seed=0)
         before, now = [], []
         for k, document in enumerate(drawn(count=arguments.count, jobs=jobs, servers=servers)):
+            if k < arguments.first:
+                continue
             prepare(document.data)
-            before.append(run(document.data, limits, priced=False))
+            if not arguments.now:
+                before.append(run(document.data, limits, priced=False))
             now.append(new := run(document.data, limits, priced=True))
             search = new.found.notes.get("priced_search", {})
             cells = [
                 f"{jobs} x {servers}, {k}",
-                before[-1].interval,
-                f"{before[-1].seconds:.1f}",
+                *([before[-1].interval, f"{before[-1].seconds:.1f}"] if before else ["-", "-"]),
                 new.interval,
                 f"{new.seconds:.1f}",
                 "verified" if new.verified else "solver",
@@ -100,8 +106,9 @@ def main() -> None:
             ]
             print(f"| {' | '.join(cells)} |", flush=True)
         seconds = sorted(r.seconds for r in now)
+        closed_before = sum(r.closed for r in before) if before else "-"
         summary.append(
-            f"| {jobs} x {servers} | {sum(r.closed for r in before)} | {sum(r.closed for r in now)}"
+            f"| {jobs} x {servers} | {closed_before} | {sum(r.closed for r in now)}"
             f" | {sum(r.closed and r.verified for r in now)} | {seconds[len(seconds) // 2]:.1f},"
             f" {seconds[-1]:.1f} |"
         )

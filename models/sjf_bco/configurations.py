@@ -33,8 +33,8 @@ from gadgetopt.numbers.arrays import Ints
 from .instance import SjfBcoInstance
 from .size_limits import refuse_many
 
-#: Servers of the clusters that an enumeration may visit, some three seconds of work.
-MOST_VISITED = 800_000
+#: Servers of the clusters that an enumeration may visit, some ten seconds of work.
+MOST_VISITED = 4_000_000
 #: Ways to place a gang.
 MOST_WAYS = 40_000
 #: Servers, and GPUs of a gang, beyond which there are too many clusters anyway.

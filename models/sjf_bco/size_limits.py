@@ -17,6 +17,8 @@ from .instance import SjfBcoInstance
 MOST_LISTED_GPUS = 4_000_000
 #: Limit on the terms of a model with variables per slot, at which Pyomo takes about 2 GB.
 MOST_TERMS = 10_000_000
+#: Limit on jobs times servers of a model without slots, at which CP-SAT's takes about a gigabyte.
+MOST_PAIRS = 1_000_000
 
 
 def refuse_many(count: int, most: int, what: str) -> None:
@@ -47,3 +49,9 @@ def refuse_many_slots(instance: SjfBcoInstance, slots: int, most: int = MOST_TER
     terms = slots * jobs * (servers * (spreadable + 4) + 8)
     what = f"{jobs:,} jobs on {servers:,} servers in {slots:,} slots: terms if written slot by slot"
     refuse_many(terms, most, what)
+
+
+def refuse_many_pairs(instance: SjfBcoInstance) -> None:
+    """Refuse a model with variables per job and server if it is too large."""
+    pairs = len(instance.jobs) * len(instance.server_gpus)
+    refuse_many(pairs, MOST_PAIRS, "jobs times servers: variables of one kind in a model")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
@@ -16,23 +15,34 @@ from gadgetopt.system.result import Limits, MethodOutcome, TracePoint
 from ..certificate import energetic_bound
 from ..instance import SjfBcoInstance
 from ..subproblems.block_annealing import Annealing
-from ..subproblems.blocks import Blocks, best_fit, blocks_of, loads, schedule_of
+from ..subproblems.blocks import (
+    Assignment,
+    Blocks,
+    best_fit,
+    blocks_of,
+    loads,
+    schedule_of,
+    unmatched,
+)
 
 #: Exponent, first and last temperature of the runs, in turn.
 COOLING = (
-    (0.0, 10.0, 1.0),
-    (0.0, 5.0, 1.0),
     (0.5, 5.0, 0.3),
+    (0.25, 10.0, 1.0),
+    (0.0, 10.0, 1.0),
+    (0.25, 10.0, 0.3),
     (0.0, 10.0, 3.0),
     (0.5, 5.0, 1.0),
-    (0.0, 20.0, 2.0),
 )
-#: Targets of the best fits, over the lower bound.
-STARTS = (1.0, 1.0025, 1.005, 1.01, 1.02, 1.05, 1.1)
+#: The same from `MANY_JOBS` jobs on, where the best fit is too good to be melted.
+COOLING_OF_MANY = ((0.5, 1.0, 0.3),)
+MANY_JOBS = 2_000
+#: Targets of the best fits, over the lower bound; the first that is met is the last.
+STARTS = (1.0, 1.0025, 1.005, 1.0075, 1.01, 1.0125, 1.015, 1.02, 1.03, 1.05, 1.1)
 #: How far targets lie between the lower bound and the makespan to beat, in turn.
-TARGETS = (0.0, 0.5, 0.25)
+TARGETS = (0.5, 0.0, 0.25)
 #: Moves of a run for each job, and for few jobs.
-MOVES_PER_JOB, FEWEST_MOVES = 3_000, 3_000_000
+MOVES_PER_JOB, FEWEST_MOVES = 10_000, 10_000_000
 #: Moves between two looks at the clock; a multiple of the moves at one temperature, 1024.
 STEP = 1 << 19
 
@@ -83,14 +93,16 @@ def towards(
     makespan = int(loads(blocks, best).max())
     trace = [TracePoint(clock.elapsed_s, makespan, None)]
     of_run = max(FEWEST_MOVES, MOVES_PER_JOB * len(blocks.gangs))
+    many = len(blocks.gangs) >= MANY_JOBS
+    cooling = COOLING_OF_MANY if many else COOLING
     left, runs = moves, 0
     limit_hit = None
     while left > 0 and makespan - lower > limits.rel_gap * makespan:
         if clock.expired:
             limit_hit = "time_s"
             break
-        exponent, hot, cold = COOLING[runs % len(COOLING)]
-        share = TARGETS[(runs + runs // len(COOLING)) % len(TARGETS)]
+        exponent, hot, cold = cooling[runs % len(cooling)]
+        share = TARGETS[(runs + runs // len(cooling)) % len(TARGETS)]
         run = Annealing(
             blocks,
             start,
@@ -111,6 +123,7 @@ def towards(
         end = int(loads(blocks, run.best).max())
         if end < makespan:
             best, makespan = run.best, end
+            start = best if many else start
             trace.append(TracePoint(clock.elapsed_s, makespan, None))
         if limit_hit:
             break
@@ -131,13 +144,21 @@ def towards(
 def prepare(instance: SjfBcoInstance) -> None:
     """Compile the annealer, by one move."""
     blocks = blocks_of(instance)
-    start = np.zeros(len(blocks.gangs), dtype=np.int64)
+    start = unmatched(blocks, np.zeros(len(blocks.gangs), dtype=np.int64))
     one = Annealing(blocks, start, target=0, seed=0, moves=1, hot=1.0, cold=0.5, exponent=0.0)
     one.step(1)
     loads(blocks, start)
 
 
-def _first(blocks: Blocks, lower: int) -> Ints:
+def _first(blocks: Blocks, lower: int) -> Assignment:
     """Return the best of a few best fits."""
-    fits = [best_fit(blocks, int(lower * share)) for share in STARTS]
-    return min(fits, key=lambda fit: int(loads(blocks, fit).max()))
+    best, least = None, 0
+    for share in STARTS:
+        fit = best_fit(blocks, int(lower * share))
+        end = int(loads(blocks, fit).max())
+        if best is None or end < least:
+            best, least = fit, end
+        if end <= int(lower * share):
+            break
+    assert best is not None
+    return best

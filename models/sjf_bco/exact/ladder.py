@@ -17,7 +17,6 @@ The rung on which the bounds met shows what was hard about an instance.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, cast
@@ -49,6 +48,7 @@ from ..formulations.cp import (
     without_sharing,
 )
 from ..instance import SjfBcoInstance, SjfBcoSolution
+from ..size_limits import refuse_many_pairs
 from ..subproblems.greedy import upper_bound_schedule
 from . import priced_search
 
@@ -58,10 +58,13 @@ _FORMULATION_OF_RUNG = {"CP-L": "cp_l", "CP-L2": "cp_l2", "CP-E+L2": "cp_e_l2"}
 #: Up to this many jobs the CP models need no GPU bins and nested blocks.
 FEW_JOBS = 40
 #: Moves of the annealing: about a minute.
-MOVES = 100_000_000
+MOVES = 400_000_000
 
 #: Share of the remaining time that a rung other than the last may take.
 _SHARE = 0.5
+
+#: Shares of the remaining time that GPU bins and nested blocks may take.
+_SHARE_OF_BINS, _SHARE_OF_BLOCKS = 0.25, 0.7
 
 #: Share of the remaining time that the priced search may take.
 _SHARE_OF_SEARCH = 0.8
@@ -114,7 +117,9 @@ class _Search(Search[SjfBcoSolution]):
 
     def heuristics(self) -> None:
         """Run rung 1."""
-        self.consider(upper_bound_schedule(self.instance))
+        with self.unless_refused():
+            refuse_many_pairs(self.instance)
+            self.consider(upper_bound_schedule(self.instance))
         with self.unless_refused():
             limits = self.limits_of_rung(rung_s=5.0)
             self.consider(lpt_ils(self.instance, limits, self.rng).solution)
@@ -135,12 +140,13 @@ class _Search(Search[SjfBcoSolution]):
         self.take(instants(self.instance, self.limits_of_rung(rung_s=5.0), self.rng))
 
     def gpu_bins(self) -> None:
-        """Run rung 3, first part; half of the remaining time if it needs that."""
-        self.take(gpu_bin_lp.gpu_bin_lp(self.instance, self.limits_of_rung(math.inf), self.rng))
+        """Run rung 3, first part."""
+        limits = self.clock.limits(_SHARE_OF_BINS)
+        self.take(gpu_bin_lp.gpu_bin_lp(self.instance, limits, self.rng))
 
     def nested_blocks(self) -> None:
-        """Run rung 3, second part; half of the remaining time if it needs that."""
-        limits = self.limits_of_rung(math.inf)
+        """Run rung 3, second part."""
+        limits = self.clock.limits(_SHARE_OF_BLOCKS)
         found = nested_blocks.towards(int(self.bound), self.instance, limits, self.rng, MOVES)
         self.consider(found.solution)
         if found.limit_hit == "interrupted":
@@ -246,7 +252,7 @@ def ladder(
         Seeds the solvers.
     rung_s : float, default 20
         Largest number of seconds for a rung other than the last, and at most half of the remaining
-        time. GPU bins and nested blocks may each take half of the remaining time.
+        time. GPU bins may take a quarter, nested blocks 0.7 of the remaining time.
     gpu_bins : bool, default True
         Include the GPU-bin bound and the annealing on nested blocks above `FEW_JOBS` jobs.
     priced : bool, default True

@@ -21,6 +21,7 @@ from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..certificate import energetic_bound
 from ..instance import SjfBcoInstance, SjfBcoSolution
+from ..size_limits import refuse_many_pairs
 from ..subproblems.greedy import dispatch, makespan_of, upper_bound_schedule
 from .cp_model import ScheduleModel
 
@@ -29,6 +30,8 @@ Constraints = Callable[[ScheduleModel], None]
 #: CP-SAT's linear relaxation helps only in the time-indexed models: without it, CP-L2 is solved on
 #: contended instances of 8 to 10 jobs in seconds; with it, not within a minute.
 LINEARIZATION_LEVEL_WITHOUT_SLOTS = 0
+#: Most jobs whose schedule is dispatched, at which that takes about a second.
+MOST_DISPATCHED = 2_000
 
 
 def exact(model: ScheduleModel) -> None:
@@ -99,7 +102,13 @@ def solve(
     """Solve one of the models; return CP-SAT's outcome and its schedule, not yet simulated.
 
     The horizon is the incumbent's makespan; without an incumbent, that of the instance.
+
+    Raises
+    ------
+    ModelRefused
+        If there are too many pairs of jobs and servers, or slots, for the model.
     """
+    refuse_many_pairs(instance)
     makespan = None if incumbent is None else makespan_of(instance, incumbent)
     horizon = instance.horizon_slots if makespan is None else makespan
     if lower > horizon:
@@ -122,10 +131,14 @@ def solve(
 def simulated(
     instance: SjfBcoInstance, schedule: SjfBcoSolution | None
 ) -> tuple[int, SjfBcoSolution] | None:
-    """Return the better of a model's schedule as it is and dispatched, with true makespan."""
+    """Return the better of a model's schedule as it is and dispatched, with true makespan.
+
+    Dispatching takes time in the square of the jobs, so many jobs are taken as they are.
+    """
     if schedule is None:
         return None
-    candidates = [schedule, dispatch(instance, schedule)]
+    few = len(instance.jobs) <= MOST_DISPATCHED
+    candidates = [schedule, dispatch(instance, schedule) if few else None]
     found = [(mk, c) for c in candidates if c and (mk := makespan_of(instance, c)) is not None]
     return min(found, key=lambda entry: entry[0], default=None)
 
@@ -162,6 +175,7 @@ def cp_u(instance: SjfBcoInstance, limits: Limits, rng: np.random.Generator) -> 
 def _run(
     instance: SjfBcoInstance, durations: Constraints, limits: Limits, rng: np.random.Generator
 ) -> MethodOutcome:
+    refuse_many_pairs(instance)
     clock = Clock(limits)
     lower = energetic_bound(instance)
     incumbent = upper_bound_schedule(instance)

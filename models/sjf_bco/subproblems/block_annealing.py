@@ -1,9 +1,10 @@
 r"""Annealing of nested blocks towards a target makespan.
 
 The energy of a state (`blocks.py`) is the sum over GPUs of the load above the target M; a state of
-energy 0 is a schedule that ends by M. Moves: a job to any block of its size (0.35), two jobs of one
-size change places (0.35), a job against all or about half of what lies in another block of its size
-(0.2), and the whole contents of two blocks (0.1). A move that costs e is accepted with probability
+energy 0 is a schedule that ends by M. Moves: a job to any block of its size (0.3), two jobs of one
+size and mostly of similar durations change places (0.3), two GPUs of a server change places on the
+late line (0.2), a job against all or about half of what lies in another block of its size (0.13),
+and the whole contents of two blocks (0.07). A move that costs e is accepted with probability
 exp(-e / (T G^x)), with G the size of the blocks moved. (reconstructed)
 
 Jobs are kept in lists by block, so a move takes time in the size of its blocks, however many jobs
@@ -20,7 +21,7 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import compiled
 
-from .blocks import NEVER, Blocks
+from .blocks import NEVER, Assignment, Blocks, place_loads
 
 #: Modulus less one, multiplier and increment of the 48-bit generator of POSIX's drand48.
 _MASK, _FACTOR, _STEP = 2**48 - 1, 0x5DEECE66D, 0xB
@@ -33,8 +34,7 @@ class Annealing:
     Parameters
     ----------
     blocks : Blocks
-    first : Ints
-        The first GPU of each job's block, the start of the run.
+    start : Assignment
     target : int
         M in slots.
     seed : int
@@ -50,14 +50,14 @@ class Annealing:
     ----------
     made : int
         Moves made so far.
-    best : Ints
+    best : Assignment
         The state of least energy met so far.
     least : int or None
         Its energy; None before the first step.
     """
 
     blocks: Blocks
-    first: Ints
+    start: Assignment
     target: int
     seed: int
     moves: int
@@ -67,13 +67,17 @@ class Annealing:
 
     def __post_init__(self) -> None:
         levels = [int(g).bit_length() - 1 for g in self.blocks.gangs]
-        counts = [len(self.blocks.server) >> k for k in range(max(levels) + 1)]
+        counts = [len(self.blocks.server) >> k for k in range(max(levels) + 1)]  # of both lines
         self._levels = np.array(levels, dtype=np.int64)
         self._base = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        # Jobs by size and then duration: those of 2^k GPUs are order[runs[k]:runs[k + 1]].
+        self._order = np.lexsort((self.blocks.slots.min(axis=1), self.blocks.gangs))
+        self._rank = np.argsort(self._order)
+        self._runs = np.searchsorted(np.sort(self._levels), np.arange(len(counts) + 1))
         self._state = int(self.seed) & _MASK
-        self._current = self.first.copy()
+        self._current = self.start.copy()
         self.made = 0
-        self.best = self.first.copy()
+        self.best = self.start
         self.least: int | None = None
 
     @property
@@ -84,13 +88,18 @@ class Annealing:
     def step(self, moves: int) -> None:
         """Make the next moves of the run, at most as many as it has left."""
         begin, end = self.made, min(self.moves, self.made + moves)
-        best, least, self._state = _anneal(
+        first, mate, least, self._state = _anneal(
             self.blocks.gangs,
             self.blocks.slots,
             self.blocks.server,
+            self.blocks.gpus,
             self._levels,
             self._base,
-            self._current,
+            self._order,
+            self._rank,
+            self._runs,
+            self._current.first,
+            self._current.mate,
             int(self.target),
             self._state,
             begin,
@@ -101,7 +110,7 @@ class Annealing:
         )
         self.made = end
         if self.least is None or least < self.least:
-            self.best, self.least = best, int(least)
+            self.best, self.least = Assignment(first, mate), int(least)
 
 
 @compiled
@@ -109,9 +118,14 @@ def _anneal(
     gangs: Ints,
     slots: Ints,
     server: Ints,
+    gpus: int,
     levels: Ints,
     base: Ints,
+    order: Ints,
+    rank: Ints,
+    runs: Ints,
     first: Ints,
+    mate: Ints,
     target: int,
     state: int,
     begin: int,
@@ -119,33 +133,25 @@ def _anneal(
     hot: float,
     cooling: float,
     exponent: float,
-) -> tuple[Ints, int, int]:
-    """Make moves `begin` to `end`, change `first`; return the best state, its energy, the seed."""
-    jobs, gpus = len(gangs), len(server)
-    load = np.zeros(gpus, np.int64)
-    # Lists of the jobs of each block: head[base[k] + b] for block b of 2^k GPUs.
+) -> tuple[Ints, Ints, int, int]:
+    """Make moves `begin` to `end`; return the best state, its energy, the seed."""
+    jobs, length = len(gangs), len(server) // 2
+    load = place_loads(gangs, slots, server, first)
+    # Lists of the jobs of each block: head[base[k] + b] for block b of 2^k places.
     head = np.full(base[-1], -1, np.int64)
     after = np.full(jobs, -1, np.int64)
     before = np.full(jobs, -1, np.int64)
     for j in range(jobs):
-        a, g = first[j], gangs[j]
-        load[a : a + g] += slots[j, server[a + g - 1] - server[a]]
-        node = base[levels[j]] + (a >> levels[j])
-        after[j] = head[node]
-        if head[node] >= 0:
-            before[head[node]] = j
-        head[node] = j
+        _link(j, base[levels[j]] + (first[j] >> levels[j]), head, after, before)
     energy = 0
-    for x in load:
-        energy += max(0, int(x) - target)
-    least, best = energy, first.copy()
+    for p in range(gpus):
+        energy += max(0, load[p] + load[mate[p]] - target)
+    least, best, best_mate = energy, first.copy(), mate.copy()
     scale = np.empty(len(base))
     for k in range(len(base)):
         scale[k] = float(2**k) ** exponent
     mine = np.empty(jobs, np.int64)
     others = np.empty(jobs, np.int64)
-    largest = gangs.max()
-    saved = np.empty(2 * largest, np.int64)
     temperature = hot * np.exp(cooling * begin)
     for move in range(begin, end):
         if energy == 0:
@@ -157,62 +163,81 @@ def _anneal(
         state = (state * _FACTOR + _STEP) & _MASK
         j = ((state >> 17) * jobs) >> 31
         state = (state * _FACTOR + _STEP) & _MASK
-        if kind < 0.35:
+        if kind < 0.3:
             k, g = levels[j], gangs[j]
-            a, b = first[j], (((state >> 17) * (gpus >> k)) >> 31) << k
+            count = gpus >> k
+            a, b = first[j], ((state >> 17) * 2 * count) >> 31
+            b = (b << k) if b < count else length + ((b - count) << k)
             if a == b:
                 continue
             here = slots[j, server[a + g - 1] - server[a]]
             there = slots[j, server[b + g - 1] - server[b]]
             if there >= NEVER:
                 continue
-            cost = 0
-            for q in range(g):
-                x = load[a + q]
-                cost += max(0, x - here - target) - max(0, x - target)
-                x = load[b + q]
-                cost += max(0, x + there - target) - max(0, x - target)
+            cost = _add(load, mate, a, g, -here, target)
+            cost += _add(load, mate, b, g, there, target)
             if cost > 0:
                 state = (state * _FACTOR + _STEP) & _MASK
                 chance = np.exp(-cost / (temperature * scale[k]))
                 if state / 281474976710656.0 >= chance:
+                    load[a : a + g] += here
+                    load[b : b + g] -= there
                     continue
-            for q in range(g):
-                load[a + q] -= here
-                load[b + q] += there
             _unlink(j, base[k] + (a >> k), head, after, before)
             _link(j, base[k] + (b >> k), head, after, before)
             first[j] = b
             energy += cost
-        elif kind < 0.7:
-            i = ((state >> 17) * jobs) >> 31
+        elif kind < 0.6:
             k, g = levels[j], gangs[j]
+            low = runs[k]
+            # Any distance of rank, each power of two as likely as the next.
+            away = ((state >> 17) * (runs[k + 1] - low)) >> 31
+            state = (state * _FACTOR + _STEP) & _MASK
+            away = (away >> ((state >> 24) % 12)) + 1
+            at = rank[j] + (away if state & (1 << 20) else -away)
+            if at < low or at >= runs[k + 1]:
+                continue
+            i = order[at]
             a, b = first[j], first[i]
-            if gangs[i] != g or a == b:
+            if a == b:
                 continue
             ra, rb = server[a + g - 1] - server[a], server[b + g - 1] - server[b]
             if slots[i, ra] >= NEVER or slots[j, rb] >= NEVER:
                 continue
             at_a, at_b = slots[i, ra] - slots[j, ra], slots[j, rb] - slots[i, rb]
-            cost = 0
-            for q in range(g):
-                x = load[a + q]
-                cost += max(0, x + at_a - target) - max(0, x - target)
-                x = load[b + q]
-                cost += max(0, x + at_b - target) - max(0, x - target)
+            cost = _add(load, mate, a, g, at_a, target)
+            cost += _add(load, mate, b, g, at_b, target)
             if cost > 0:
                 state = (state * _FACTOR + _STEP) & _MASK
                 chance = np.exp(-cost / (temperature * scale[k]))
                 if state / 281474976710656.0 >= chance:
+                    load[a : a + g] -= at_a
+                    load[b : b + g] -= at_b
                     continue
-            for q in range(g):
-                load[a + q] += at_a
-                load[b + q] += at_b
             _unlink(j, base[k] + (a >> k), head, after, before)
             _unlink(i, base[k] + (b >> k), head, after, before)
             _link(j, base[k] + (b >> k), head, after, before)
             _link(i, base[k] + (a >> k), head, after, before)
             first[j], first[i] = b, a
+            energy += cost
+        elif kind < 0.8:
+            # Two GPUs of a server, of the same 32, change places on the late line.
+            p = ((state >> 17) * gpus) >> 31
+            s = server[p]
+            low = p - (p & 31)
+            state = (state * _FACTOR + _STEP) & _MASK
+            q = low + (((state >> 17) * 32) >> 31)
+            if q == p or q >= gpus or server[q] != s:
+                continue
+            p2, q2 = mate[p], mate[q]
+            x, y = load[p] + load[p2], load[q] + load[q2]
+            u, v = load[p] + load[q2], load[q] + load[p2]
+            cost = max(0, u - target) + max(0, v - target) - max(0, x - target) - max(0, y - target)
+            if cost > 0:
+                state = (state * _FACTOR + _STEP) & _MASK
+                if state / 281474976710656.0 >= np.exp(-cost / temperature):
+                    continue
+            mate[p], mate[q], mate[p2], mate[q2] = q2, p2, q, p
             energy += cost
         else:
             i = ((state >> 17) * jobs) >> 31
@@ -220,9 +245,9 @@ def _anneal(
                 i, j = j, i
             k, g = levels[j], gangs[j]
             a, b = first[j], (first[i] >> k) << k
-            if a == b or b + g > gpus:
+            if a == b or b % length + g > gpus:
                 continue
-            whole = kind >= 0.9
+            whole = kind >= 0.93
             n = 0
             if whole:
                 n = _contents(a, k, base, head, after, mine)
@@ -239,31 +264,31 @@ def _anneal(
                     others[kept] = others[q]
                     kept += 1
                 m = kept
-            cost = 0
-            for q in range(g):
-                saved[q], saved[g + q] = load[a + q], load[b + q]
-                cost -= max(0, load[a + q] - target) + max(0, load[b + q] - target)
-            feasible = _shift(mine, n, b - a, gangs, slots, server, first, load)
-            feasible &= _shift(others, m, a - b, gangs, slots, server, first, load)
-            for q in range(g):
-                cost += max(0, load[a + q] - target) + max(0, load[b + q] - target)
-            accepted = feasible
-            if feasible and cost > 0:
+            cost = _shift(mine, n, b - a, gangs, slots, server, first, load, mate, target)
+            cost += _shift(others, m, a - b, gangs, slots, server, first, load, mate, target)
+            accepted = cost < NEVER // 2
+            if accepted and cost > 0:
                 state = (state * _FACTOR + _STEP) & _MASK
                 chance = np.exp(-cost / (temperature * scale[k]))
                 accepted = state / 281474976710656.0 < chance
-            if not accepted:
-                for q in range(g):
-                    load[a + q], load[b + q] = saved[q], saved[g + q]
-                continue
             for q in range(n):
                 h = mine[q]
-                _unlink(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
+                if accepted:
+                    _unlink(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
                 first[h] += b - a
             for q in range(m):
                 h = others[q]
-                _unlink(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
+                if accepted:
+                    _unlink(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
                 first[h] += a - b
+            if not accepted:
+                _shift(mine, n, a - b, gangs, slots, server, first, load, mate, target)
+                _shift(others, m, b - a, gangs, slots, server, first, load, mate, target)
+                for q in range(n):
+                    first[mine[q]] += a - b
+                for q in range(m):
+                    first[others[q]] += b - a
+                continue
             for q in range(n):
                 h = mine[q]
                 _link(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
@@ -274,7 +299,19 @@ def _anneal(
         if energy < least:
             least = energy
             best[:] = first
-    return best, least, state
+            best_mate[:] = mate
+    return best, best_mate, least, state
+
+
+@compiled
+def _add(load: Ints, mate: Ints, a: int, g: int, more: int, target: int) -> int:
+    """Add slots to the places of a block; return what that adds to the energy."""
+    cost = 0
+    for p in range(a, a + g):
+        x = load[p] + load[mate[p]]
+        cost += max(0, x + more - target) - max(0, x - target)
+        load[p] += more
+    return cost
 
 
 @compiled
@@ -320,17 +357,15 @@ def _shift(
     server: Ints,
     first: Ints,
     load: Ints,
-) -> bool:
-    """Move the loads of jobs; return False if one of them never ends where it goes."""
-    feasible = True
+    mate: Ints,
+    target: int,
+) -> int:
+    """Move the loads of jobs; return what that adds to the energy, much if one never ends."""
+    cost = 0
     for q in range(n):
         h = moved[q]
         g, a = gangs[h], first[h]
         b = a + by
-        there = slots[h, server[b + g - 1] - server[b]]
-        feasible &= there < NEVER
-        here = slots[h, server[a + g - 1] - server[a]]
-        for p in range(g):
-            load[a + p] -= here
-            load[b + p] += there
-    return feasible
+        cost += _add(load, mate, a, g, -slots[h, server[a + g - 1] - server[a]], target)
+        cost += _add(load, mate, b, g, slots[h, server[b + g - 1] - server[b]], target)
+    return cost

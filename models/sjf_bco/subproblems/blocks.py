@@ -6,7 +6,15 @@ covers whole servers. A job of 2^k GPUs gets such a block. If the block covers s
 job is spread, but nothing else runs there meanwhile: its level is 1 and its duration known. Two
 blocks are disjoint or one contains the other, so jobs run from the largest down without idle time,
 the load of a GPU is the sum of the durations of the jobs that use it, and the makespan is the
-largest load. The state is one block a job; the order of jobs does not matter. (reconstructed)
+largest load. The order of jobs does not matter.
+
+There are two lines of the same servers. Jobs on the early line run from slot 0 on, those on the
+late line run backwards from the makespan, again from the largest down. In each server, the GPUs of
+the late line are matched to those of the early line in any way. A GPU has the load of its two
+places, and no job meets one of the other line as long as the makespan is the largest load. So gangs
+need not share aligned blocks all the time: after early gangs of different lengths, a late gang can
+take any GPUs of the server that are free by then. The state is a block for each job and the
+matching. (reconstructed)
 """
 
 from __future__ import annotations
@@ -29,7 +37,9 @@ NEVER = 2**40
 
 @dataclass(frozen=True)
 class Blocks:
-    """The line of GPUs, and how long each job runs on a block.
+    """The two lines of GPUs, and how long each job runs on a block.
+
+    Places on the early line are 0, 1, ..., those on the late line `length`, `length` + 1, ...
 
     Attributes
     ----------
@@ -39,7 +49,10 @@ class Blocks:
         d_j on r servers at level 1, or on one; `NEVER` if it never ends. Shape (jobs, most r), for
         r = 1, 2, ...
     server : Ints
-        The place in the row of the server of each GPU, shape (gpus,).
+        The position in the row of the server of each place, shape (2 `length`,). Only the first
+        `gpus` places of a line have a GPU.
+    gpus : int
+        N.
     row : Ints
         The index of the server at each place, shape (servers,).
     """
@@ -47,11 +60,37 @@ class Blocks:
     gangs: Ints
     slots: Ints
     server: Ints
+    gpus: int
     row: Ints
+
+    @property
+    def length(self) -> int:
+        """Places of a line: the GPUs, up to a multiple of the largest gang."""
+        return len(self.server) // 2
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A block for each job, and which places are the same GPU.
+
+    Attributes
+    ----------
+    first : Ints
+        The first place of the block of each job, shape (jobs,).
+    mate : Ints
+        The place on the other line of the GPU of each place, shape (2 length,).
+    """
+
+    first: Ints
+    mate: Ints
+
+    def copy(self) -> Assignment:
+        """Return an assignment of its own."""
+        return Assignment(self.first.copy(), self.mate.copy())
 
 
 def blocks_of(instance: SjfBcoInstance) -> Blocks:
-    """Return the line of GPUs of an instance.
+    """Return the lines of GPUs of an instance.
 
     Raises
     ------
@@ -79,36 +118,47 @@ def blocks_of(instance: SjfBcoInstance) -> Blocks:
             d = rates.duration(j, r, 0 if r == 1 else 1)
             if d is not None:
                 slots[j, r - 1] = d
-    return Blocks(gangs, slots, server, row)
+    line = np.pad(server, (0, -len(server) % int(gangs.max())), mode="edge")
+    return Blocks(gangs, slots, np.tile(line, 2), len(server), row)
 
 
-def schedule_of(blocks: Blocks, first: Ints) -> SjfBcoSolution:
-    """Return the schedule in which job j has the block from GPU `first[j]` on."""
-    free = np.zeros(len(blocks.server), dtype=np.int64)
-    start = [0] * len(first)
-    placement: list[dict[int, int]] = [{} for _ in first]
+def schedule_of(blocks: Blocks, state: Assignment) -> SjfBcoSolution:
+    """Return the schedule of an assignment, which ends at the largest load."""
+    used = np.zeros(len(blocks.server), dtype=np.int64)
+    makespan = int(loads(blocks, state).max())
+    start = [0] * len(state.first)
+    placement: list[dict[int, int]] = [{} for _ in start]
     for j in np.argsort(-blocks.gangs, kind="stable").tolist():
-        block = slice(int(first[j]), int(first[j] + blocks.gangs[j]))
+        a = int(state.first[j])
+        block = slice(a, a + int(blocks.gangs[j]))
         places, counts = np.unique(blocks.server[block], return_counts=True)
-        start[j] = int(free[block].max())
-        free[block] = start[j] + blocks.slots[j, len(places) - 1]
+        before = int(used[block].max())
+        after = before + int(blocks.slots[j, len(places) - 1])
+        used[block] = after
+        start[j] = before if a < blocks.length else makespan - after
         placement[j] = dict(zip(blocks.row[places].tolist(), counts.tolist(), strict=True))
     return SjfBcoSolution(start_slot=tuple(start), placement=tuple(placement))
 
 
-def loads(blocks: Blocks, first: Ints) -> Ints:
-    """Return the load of every GPU in slots, shape (gpus,)."""
-    return _loads(blocks.gangs, blocks.slots, blocks.server, first)
+def loads(blocks: Blocks, state: Assignment) -> Ints:
+    """Return the load of every GPU in slots, in the order of the early line, shape (gpus,)."""
+    at = place_loads(blocks.gangs, blocks.slots, blocks.server, state.first)
+    return (at + at[state.mate])[: blocks.gpus]
 
 
-def best_fit(blocks: Blocks, target: int) -> Ints:
-    """Return blocks by size and then duration, descending, by best fit within a target.
+def unmatched(blocks: Blocks, first: Ints) -> Assignment:
+    """Return the assignment in which the GPUs of both lines are in the same order."""
+    return Assignment(first, np.roll(np.arange(len(blocks.server)), blocks.length))
+
+
+def best_fit(blocks: Blocks, target: int) -> Assignment:
+    """Return early blocks by size and then duration, descending, by best fit within a target.
 
     A job gets the block of largest load on which it ends by the target, or else that on which it
     ends earliest. So large gangs fill few blocks and leave others to long small jobs.
     """
     first = np.zeros(len(blocks.gangs), dtype=np.int64)
-    load = np.zeros(len(blocks.server), dtype=np.int64)
+    load = np.zeros(blocks.gpus, dtype=np.int64)
     longest = np.argsort(-blocks.slots.min(axis=1), kind="stable")
     for g in np.unique(blocks.gangs)[::-1].tolist():
         # A gang at least as large covers the whole block, so all GPUs of a block have one load.
@@ -119,7 +169,7 @@ def best_fit(blocks: Blocks, target: int) -> Ints:
             bisect.insort(by_load, (begin + d, a))
             first[j] = a
             load[a : a + g] += d
-    return first
+    return unmatched(blocks, first)
 
 
 def _blocks_by_load(blocks: Blocks, load: Ints, g: int) -> dict[int, list[tuple[int, int]]]:
@@ -146,7 +196,8 @@ def _place(
 
 
 @compiled
-def _loads(gangs: Ints, slots: Ints, server: Ints, first: Ints) -> Ints:
+def place_loads(gangs: Ints, slots: Ints, server: Ints, first: Ints) -> Ints:
+    """Return the slots of the jobs on every place of both lines, shape (2 length,)."""
     load = np.zeros(len(server), np.int64)
     for j in range(len(gangs)):
         a, g = first[j], gangs[j]

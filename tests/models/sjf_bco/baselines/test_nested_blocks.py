@@ -9,11 +9,20 @@ from gadgetopt.models.sjf_bco.certificate import energetic_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.generate.presets import contended_small, mini_paper, paper
 from gadgetopt.models.sjf_bco.subproblems.block_annealing import Annealing
-from gadgetopt.models.sjf_bco.subproblems.blocks import best_fit, blocks_of, loads, schedule_of
+from gadgetopt.models.sjf_bco.subproblems.blocks import (
+    NEVER,
+    best_fit,
+    blocks_of,
+    loads,
+    schedule_of,
+    unmatched,
+)
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.system.result import Limits
+
+from ..hand_checked import instance, job
 
 #: Plain Python is about a hundred times slower.
 MOVES = 200_000 if COMPILED else 2_000
@@ -31,10 +40,51 @@ def test_schedules_are_feasible_and_end_at_the_largest_load(seed):
     inst = mini_paper(np.random.default_rng(seed), jobs=20, servers=5)
     run = annealing(inst, seed)
     run.step(MOVES)
-    for first in (run.first, run.best):
-        checked = evaluate(inst, schedule_of(run.blocks, first))
+    for state in (run.start, run.best):
+        checked = evaluate(inst, schedule_of(run.blocks, state))
         assert checked.violations == ()
-        assert checked.objective == loads(run.blocks, first).max()
+        assert checked.objective == loads(run.blocks, state).max()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_blocks_and_any_matching_are_a_schedule(seed):
+    draw = np.random.default_rng(seed)
+    inst = mini_paper(draw, jobs=12, servers=5)
+    blocks = blocks_of(inst)
+    first = []
+    for g, slots in zip(blocks.gangs, blocks.slots, strict=True):
+        # A gang has any aligned block of either line on which it ends.
+        on_line = np.arange(0, blocks.gpus - g + 1, g)
+        places = np.concatenate([on_line, blocks.length + on_line])
+        servers = blocks.server[places + g - 1] - blocks.server[places]
+        first.append(draw.choice(places[slots[servers] < NEVER]))
+    state = unmatched(blocks, np.array(first))
+    for s in range(len(inst.server_gpus)):
+        early = np.flatnonzero(blocks.server[: blocks.gpus] == s)
+        late = blocks.length + draw.permutation(early)
+        state.mate[early], state.mate[late] = late, early
+    checked = evaluate(inst, schedule_of(blocks, state))
+    assert checked.violations == ()
+    assert checked.objective == loads(blocks, state).max()
+
+
+def test_late_line_lets_a_gang_follow_two_that_do_not_share_a_block():
+    # One server of 4 GPUs, slots at rate 10: four single jobs of 1, 3, 1 and 3 slots in this order
+    # on the early line, two pairs of 3 and 1. Aligned pairs would end at 6; matched, at 4.
+    inst = instance(
+        [4],
+        [job(1, w, grad=0.0, bwd=0.09) for w in (10, 30, 10, 30)]
+        + [job(2, w, grad=0.0, bwd=0.09) for w in (30, 10)],
+    )
+    blocks = blocks_of(inst)
+    state = unmatched(blocks, np.array([0, 1, 2, 3, 4, 6]))
+    assert loads(blocks, state).max() == 6
+    state.mate[[0, 2, 1, 3]] = [4, 5, 6, 7]
+    state.mate[[4, 5, 6, 7]] = [0, 2, 1, 3]
+    assert loads(blocks, state).max() == 4
+    checked = evaluate(inst, schedule_of(blocks, state))
+    assert checked.violations == ()
+    assert checked.objective == 4
 
 
 def test_energy_is_the_load_above_the_target():
