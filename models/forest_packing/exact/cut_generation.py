@@ -44,7 +44,7 @@ from ..subproblems.rational_duals import (
 )
 from ..subproblems.separation import Separator
 from ..subproblems.tree_master import ExactPacking
-from .column_generation import pack_trees, packed_again
+from .tree_columns import pack_trees, packed_again, packing_certificate
 
 #: A rate below this part of its scale is a rounding error of 0.
 NO_RATE = 1e-11
@@ -98,6 +98,8 @@ def cut_generation(
     if trees:
         pairs, stopped = _plan(instance, lp, exact, bound, clock)
         limit_hit = limit_hit or stopped
+        if limit_hit is None and total_rate(pairs) != bound:
+            pairs, certificate, limit_hit = _by_columns(instance, pairs, certificate, clock)
     return plan_outcome(
         instance,
         pairs,
@@ -186,14 +188,28 @@ def _plan(
             found, rates, packing = packed_again(instance, found, rates, clock.limits())
     with clock.phase("exact plan"):
         pairs = exact_plan(instance, found, rates, bound, packing)
-    if exact is None or stopped or total_rate(pairs) == bound:
-        return pairs, stopped
-    # Loads far apart in size: columns on the network itself are solved exactly.
+    return pairs, stopped
+
+
+def _by_columns(
+    instance: ForestPackingInstance,
+    pairs: list[Pair],
+    certificate: ForestPackingCertificate,
+    clock: Clock,
+) -> tuple[list[Pair], ForestPackingCertificate, str | None]:
+    """Return the better plan and bound of those given and those of columns on the network itself.
+
+    Where capacities are far apart in size a basis of the cut LP may be optimal only within the
+    solver's tolerances; one of the tree-pair LP then rarely is.
+    """
     with clock.phase("trees"):
-        _, generated = pack_trees(instance, clock.limits())
+        oracle, found = pack_trees(instance, clock.limits())
+    other = packing_certificate(instance, oracle, found)
+    best = best_certificate(instance, [certificate, other]) or certificate
     with clock.phase("exact plan"):
-        again = exact_plan(instance, generated.trees, generated.rates, bound, generated.exact)
-    return max(pairs, again, key=total_rate), generated.limit_hit
+        bound = check_bound(instance, best)
+        again = exact_plan(instance, found.trees, found.rates, bound, found.exact)
+    return max(pairs, again, key=total_rate), best, found.limit_hit
 
 
 def _separators(lp: CutLp) -> dict[Stage, Separator]:
