@@ -2,12 +2,11 @@ r"""Column generation on the tree-pair LP: explicit optimal trees.
 
 Algorithm A3. Columns are undirected trees where the network lets each be used in both directions
 (F5; over the closure of switches F7.3), else in-trees and out-trees (F1), each over cheapest paths
-through switches.
+through switches. Instances on which trees peeled off in integers are found sooner are handed over.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -23,19 +22,58 @@ from ..algorithms.tree_plans import exact_plan
 from ..certificate import check_bound
 from ..instance import ForestPackingInstance
 from ..outcome import plan_outcome
+from ..subproblems.price_oracles import RootedOracle, make_oracle
 from .arborescence_packing import arborescence_packing
+from .cut_generation import cut_generation
 from .tree_columns import WARM_STARTS, pack_trees, packing_certificate
+
+#: Part of the time that cut generation has before columns take over again.
+CUTS_PART = 0.5
+#: Most numbers of a flow to every worker with which edge splitting is faster than columns.
+MOST_SPLIT = 100_000
 
 
 def prepare(instance: ForestPackingInstance) -> None:
-    """Compile the loops of `arborescence_packing` where it takes over."""
-    if _is_peeled(instance):
+    """Compile the loops of the methods that take over."""
+    if _successor(instance) is not None:
         compile_loops()
 
 
-def _is_peeled(instance: ForestPackingInstance) -> bool:
-    """Return True if `arborescence_packing` serves an instance, and fast."""
-    return COMPILED and out_of_scope(instance) is None
+def _successor(instance: ForestPackingInstance) -> str | None:
+    """Return the method that is faster on an instance, None if columns are.
+
+    Measured on all presets (`benchmarks/reach_forest_packing.py` has the large ones): integers
+    peeled off cables, or off the loads of the cut LP, win wherever there are no switches. Over
+    switches columns win where undirected trees suffice, and where there is much to split off.
+    """
+    if not COMPILED:
+        return None
+    if out_of_scope(instance) is None:
+        return "arborescence_packing"
+    network = instance.network
+    if not network.switches:
+        return "cut_generation" if network.rows else None
+    flows = network.num_workers * (network.num_nodes + 1) ** 2
+    if flows <= MOST_SPLIT and isinstance(make_oracle(instance), RootedOracle):
+        return "cut_generation"
+    return None
+
+
+def _handed_over(
+    instance: ForestPackingInstance, clock: Clock, rng: np.random.Generator
+) -> MethodOutcome | None:
+    """Return the outcome of the faster method, None if there is none or it refuses."""
+    successor = _successor(instance)
+    if successor is None:
+        return None
+    if successor == "cut_generation":
+        outcome = cut_generation(instance, clock.limits(part=CUTS_PART), rng)
+    else:
+        try:
+            outcome = arborescence_packing(instance, clock.limits(), rng)
+        except ModelRefused:  # numbers of more than 61 bits
+            return None
+    return replace(outcome, notes={**outcome.notes, "handed_over": successor})
 
 
 def column_generation(
@@ -61,14 +99,17 @@ def column_generation(
         Where the first trees come from: "balanced" (a greedy packing with balanced loads),
         "garg_koenemann" (A1) or "none".
     hand_over : bool
-        Whether an instance that `arborescence_packing` serves is left to it where loops are
-        compiled: it is faster, and needs fewer trees.
+        Whether instances on which another method is faster are left to it where loops are
+        compiled: cables to `arborescence_packing`, other networks without switches to
+        `cut_generation`, and with switches where trees are directed and there is little to split
+        off. If that takes half of the time, columns have the rest.
 
     Returns
     -------
     MethodOutcome
-        A plan that is within 1e-9 of the certified bound, relatively, unless a limit was hit. On a
-        network that does not connect its workers the empty plan.
+        Rate and bound are equal as fractions, unless a limit was hit or a vertex is not found in
+        rational numbers; then they agree to 1e-9. On a network that does not connect its workers
+        the empty plan.
 
     Raises
     ------
@@ -85,11 +126,17 @@ def column_generation(
     if warm_start not in WARM_STARTS:
         raise ModelRefused(f"warm_start: {warm_start!r} is not one of {', '.join(WARM_STARTS)}")
     clock = Clock(limits)
-    if hand_over and _is_peeled(instance):
-        with suppress(ModelRefused):  # numbers of more than 61 bits
-            outcome = arborescence_packing(instance, limits, rng)
-            return replace(outcome, notes={**outcome.notes, "handed_over": "arborescence_packing"})
-    oracle, found = pack_trees(instance, clock.limits(), smoothing=smoothing, warm_start=warm_start)
+    first = _handed_over(instance, clock, rng) if hand_over else None
+    if first is not None and (first.limit_hit != "time_s" or clock.expired):
+        return first
+    outcome = _by_columns(instance, clock.limits(), smoothing, warm_start)
+    return outcome if first is None else _better(first, outcome)
+
+
+def _by_columns(
+    instance: ForestPackingInstance, limits: Limits, smoothing: float, warm_start: str
+) -> MethodOutcome:
+    oracle, found = pack_trees(instance, limits, smoothing=smoothing, warm_start=warm_start)
     clock = Clock()
     if found.bound == 0.0:
         return plan_outcome(
@@ -112,3 +159,15 @@ def column_generation(
         phases_s={**found.phases_s, **clock.phases_s},
         notes={"trees_generated": len(found.trees), "rounds": found.rounds},
     )
+
+
+def _better(first: MethodOutcome, second: MethodOutcome) -> MethodOutcome:
+    """Return the second outcome with the first one's plan or bound where that is better."""
+    assert second.dual_bound is not None
+    if first.dual_bound is not None and first.dual_bound < second.dual_bound:
+        second = replace(second, dual_bound=first.dual_bound, certificate=first.certificate)
+    if (first.claimed_objective or 0) > (second.claimed_objective or 0):
+        second = replace(second, solution=first.solution, claimed_objective=first.claimed_objective)
+    if second.claimed_objective == second.dual_bound:
+        return replace(second, limit_hit=None)
+    return second

@@ -174,7 +174,10 @@ def _plan(
         return [], None
     if exact is not None:
         with clock.phase("trees"):
-            peeled = pack_exactly(instance, exact[0], clock, mirrored=lp.mirrored)
+            # Switches may prove too many to be split off.
+            part = 0.5 if instance.network.switches else 1.0
+            own = Clock(clock.limits(part))
+            peeled = pack_exactly(instance, exact[0], own, mirrored=lp.mirrored)
         if peeled is not None:
             with clock.phase("exact plan"):
                 pairs = fit(instance, peeled[0])

@@ -123,6 +123,7 @@ def packing_certificate(
             return exact
         candidates.append(exact)
     if found.prices is not None:
-        rounded = price_certificate(instance, oracle.row_prices(found.prices))
+        prices, optimal = oracle.row_prices(found.prices), found.limit_hit is None
+        rounded = price_certificate(instance, prices, optimal=optimal)
         candidates += [rounded] if rounded else []
     return best_certificate(instance, candidates) or singletons_certificate(instance)

@@ -332,7 +332,11 @@ class CutLp:
 
     def multipliers(self) -> Multipliers:
         """Duals of the last optimum, for both stages if the reduce mirrors the broadcast."""
-        cuts = [(stage, inside, -self._duals[i]) for stage, inside, i in self.cuts]
+        cuts = [
+            (stage, inside, -self._duals[i])
+            for stage, inside, i in self.cuts
+            if i < len(self._duals)  # cuts after the last optimum have none
+        ]
         potentials = [(stage, s, -self._duals[i]) for stage, s, i in self.balances]
         if self.mirrored:
             cuts += [("reduce", inside, z) for _, inside, z in cuts]

@@ -29,7 +29,9 @@ DENOMINATORS = (1, 2, 6, 12, 60, 360, 2_000, 100_000, 10_000_000)
 NEGLIGIBLE = 1e-9
 
 
-def roundings(duals: Floats) -> Iterator[list[Fraction]]:
+def roundings(
+    duals: Floats, denominators: Sequence[int] = DENOMINATORS
+) -> Iterator[list[Fraction]]:
     """Return distinct readings of duals as rationals, scaled to a largest absolute value of 1."""
     largest = float(np.abs(duals).max(initial=0.0))
     if largest == 0:
@@ -38,7 +40,7 @@ def roundings(duals: Floats) -> Iterator[list[Fraction]]:
     # There are few distinct values.
     distinct, position = np.unique(np.round(scaled, 12), return_inverse=True)
     last = None
-    for denominator in DENOMINATORS:
+    for denominator in denominators:
         read = [Fraction(x).limit_denominator(denominator) for x in distinct.tolist()]
         if read != last:
             yield [read[i] for i in position]
@@ -109,11 +111,12 @@ def cuts_written(
 
 
 def price_certificate(
-    instance: ForestPackingInstance, prices: Mapping[Stage, Floats]
+    instance: ForestPackingInstance, prices: Mapping[Stage, Floats], *, optimal: bool = True
 ) -> ForestPackingCertificate | None:
     """Return the certificate of the best rounding of prices of the rows, shape (rows,) a stage.
 
-    Stages that do not take turns have one price.
+    Stages that do not take turns have one price. Prices that are not `optimal` are not simple
+    fractions: only the finest rounding is tried.
     """
     together = next(iter(prices.values()))
     separate = [*prices.values()] if instance.sequential else [together]
@@ -124,7 +127,8 @@ def price_certificate(
         by_stage = dict(zip(prices, given if instance.sequential else given * 2, strict=False))
         return prices_written(instance, by_stage)
 
-    found = (written(read) for read in roundings(np.concatenate(separate)))
+    denominators = DENOMINATORS if optimal else DENOMINATORS[-1:]
+    found = (written(read) for read in roundings(np.concatenate(separate), denominators))
     return best_certificate(instance, found)
 
 
