@@ -28,7 +28,7 @@ from .cut_generation import cut_generation
 from .tree_columns import WARM_STARTS, pack_trees, packing_certificate
 
 #: Part of the time that cut generation has before columns take over again.
-CUTS_PART = 0.5
+CUTS_PART = 0.75
 #: Most numbers of a flow to every worker with which edge splitting is faster than columns.
 MOST_SPLIT = 100_000
 
@@ -42,9 +42,10 @@ def prepare(instance: ForestPackingInstance) -> None:
 def _successor(instance: ForestPackingInstance) -> str | None:
     """Return the method that is faster on an instance, None if columns are.
 
-    Measured on all presets (`benchmarks/reach_forest_packing.py` has the large ones): integers
-    peeled off cables, or off the loads of the cut LP, win wherever there are no switches. Over
-    switches columns win where undirected trees suffice, and where there is much to split off.
+    Integers peeled off cables, or off the loads of the cut LP, are faster on dense networks without
+    switches, and no more than fractions of a second slower on sparse half-duplex ones. Over
+    switches columns are where undirected trees suffice, and where there is much to split off
+    (`benchmarks/forest_packing.py trees`, `benchmarks/reach_forest_packing.py`).
     """
     if not COMPILED:
         return None
@@ -102,7 +103,7 @@ def column_generation(
         Whether instances on which another method is faster are left to it where loops are
         compiled: cables to `arborescence_packing`, other networks without switches to
         `cut_generation`, and with switches where trees are directed and there is little to split
-        off. If that takes half of the time, columns have the rest.
+        off. If that takes three quarters of the time, columns have the rest.
 
     Returns
     -------

@@ -106,7 +106,7 @@ def test_dense_digraphs_are_packed_exactly_with_few_trees(seed, workers, collect
     assert len(outcome.solution.trees) < 2 * len(instance.network.arcs)
 
 
-def test_when_cuts_take_half_of_the_time_columns_have_the_rest(monkeypatch):
+def test_when_cuts_take_their_part_of_the_time_columns_have_the_rest(monkeypatch):
     instance = digraph(np.random.default_rng(1), 5)
     late = replace(
         cut_generation(instance, Limits(), np.random.default_rng(0), trees=False),
