@@ -2,9 +2,11 @@
 
     python benchmarks/reach_forest_packing.py [--seconds 30] [CASE ...]
 
-A case is DISTRIBUTION-WORKERS, such as uniform-128. Seconds are of the processor. Columns are those
-of `column_generation` that hands nothing over; the compact model is `orientation` and gives loads,
-no trees. Both have `--seconds` at most.
+A case is DISTRIBUTION-WORKERS, such as uniform-128; directed-DISTRIBUTION-WORKERS draws both
+directions of every link on their own. Seconds are of the processor. Ours is the default method.
+Columns are those of `column_generation` that hands nothing over, up to 64 workers; the compact
+model is `orientation`, up to 32 workers, or `flow` of a digraph, up to 16, and gives loads, no
+trees. Both have `--seconds` of the clock at most.
 """
 
 from __future__ import annotations
@@ -15,9 +17,8 @@ from typing import Any
 
 import numpy as np
 from gadgetopt.models.forest_packing.evaluate import evaluate
-from gadgetopt.models.forest_packing.exact.arborescence_packing import arborescence_packing
 from gadgetopt.models.forest_packing.exact.column_generation import column_generation
-from gadgetopt.models.forest_packing.formulations import spanning_trees
+from gadgetopt.models.forest_packing.formulations import flow, spanning_trees
 from gadgetopt.models.forest_packing.generate import presets
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 
@@ -32,7 +33,18 @@ CASES = (
     "uniform-128",
     "lognormal-128",
     "two_level-128",
+    "directed-uniform-8",
+    "directed-uniform-16",
+    "directed-uniform-32",
+    "directed-uniform-64",
+    "directed-uniform-128",
+    "directed-lognormal-128",
+    "directed-two_level-128",
 )
+
+#: Most workers for which columns and the compact models of cables and digraphs are tried: writing
+#: the model alone takes minutes beyond.
+MOST_COLUMNS, MOST_CABLES, MOST_DIRECTED = 64, 32, 16
 
 
 def main() -> None:
@@ -40,7 +52,8 @@ def main() -> None:
     parser.add_argument("cases", nargs="*", default=CASES, metavar="CASE")
     parser.add_argument("--seconds", type=float, default=30.0)
     arguments = parser.parse_args()
-    solved("uniform-4")  # loads the compiled loops
+    for case in ("uniform-4", "directed-uniform-4"):  # loads the compiled loops
+        solved(case)
     print(
         "| overlay | links | trees s | trees | rate = bound | columns s | trees "
         "| compact HiGHS s | its rate / ours |"
@@ -65,22 +78,27 @@ def main() -> None:
 
 def drawn(case: str) -> ForestPackingInstance:
     """Return the overlay of a case, seed 0."""
-    kind, workers = case.rsplit("-", 1)
-    rng = np.random.default_rng(0)
-    return presets.paper(rng, workers=int(workers), distribution=kind, model="unit")
+    *directed, kind, workers = case.split("-")
+    return presets.paper(
+        np.random.default_rng(0),
+        workers=int(workers),
+        distribution=kind,
+        symmetric=not directed,
+        model="unit",
+    )
 
 
 def solved(case: str) -> tuple[ForestPackingInstance, float, Any]:
     """Return a case's overlay, the seconds to its trees, and the outcome."""
     instance = drawn(case)
     began = time.process_time()
-    outcome = arborescence_packing(instance, Limits(), np.random.default_rng(0))
+    outcome = column_generation(instance, Limits(), np.random.default_rng(0))
     return instance, time.process_time() - began, outcome
 
 
 def by_columns(instance: ForestPackingInstance, most: float) -> tuple[str, str]:
     """Return the seconds of column generation and its number of trees, if it ended in time."""
-    if most <= 0:
+    if most <= 0 or len(instance.workers) > MOST_COLUMNS:
         return "-", "-"
     began = time.process_time()
     outcome = column_generation(
@@ -94,10 +112,12 @@ def by_columns(instance: ForestPackingInstance, most: float) -> tuple[str, str]:
 
 def plain(instance: ForestPackingInstance, most: float) -> tuple[str, float | None]:
     """Return the seconds of HiGHS on the compact model, and its rate if it ended in time."""
-    if most <= 0:
+    symmetric = instance.network.symmetric
+    if most <= 0 or len(instance.workers) > (MOST_CABLES if symmetric else MOST_DIRECTED):
         return "-", None
     began = time.process_time()
-    result = solve_model(spanning_trees.build_orientation(instance), "highs", Limits(time_s=most))
+    build = spanning_trees.build_orientation if symmetric else flow.build
+    result = solve_model(build(instance), "highs", Limits(time_s=most))
     seconds = time.process_time() - began
     if result.objective is None or result.status is not Status.OPTIMAL:
         return f"> {seconds:.0f}", None

@@ -36,7 +36,7 @@ def rationals(amounts: Iterable[Number]) -> list[Fraction]:
     return [decimal_rational(x) for x in amounts]
 
 
-def common_denominator(numbers: Iterable[Fraction]) -> int:
+def common_denominator(numbers: Iterable[Fraction | int]) -> int:
     """Return the least common denominator.
 
     Raises

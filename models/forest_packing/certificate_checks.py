@@ -148,10 +148,15 @@ def prices_bound(instance: ForestPackingInstance, proof: Prices) -> Fraction | N
     if len(given) == 2 and not instance.sequential and given["reduce"] != given["broadcast"]:
         raise ValueError("reduce: differs from broadcast, expected equal prices of both stages")
     scale = common_denominator(y for prices in given.values() for y in prices)
-    capital = max(_value(network, prices) for prices in given.values())
+    # In integers from here on.
+    whole = {
+        stage: [y.numerator * (scale // y.denominator) for y in prices]
+        for stage, prices in given.items()
+    }
+    capital = max(_value(network, prices) for prices in whole.values())
     by_root: list[int | None] = [0] * network.num_workers
-    for stage, prices in given.items():
-        costs = [int(sum(prices[i] for i in rows) * scale) for rows in network.rows_of]
+    for stage, units in whole.items():
+        costs = [sum(units[i] for i in rows) for rows in network.rows_of]
         arcs = list(network.arcs)
         if stage == "reduce":
             arcs = [(v, u) for u, v in arcs]
@@ -171,7 +176,7 @@ def prices_bound(instance: ForestPackingInstance, proof: Prices) -> Fraction | N
         cheapest = Fraction(min(costs_of.values()))
     else:
         cheapest = sum((w * costs_of[r] for r, w in shares.items()), Fraction(0))
-    return capital * scale / cheapest if cheapest else None
+    return capital / cheapest if cheapest else None
 
 
 def _tree_costs(
@@ -257,9 +262,9 @@ def _cheapest_rows(network: Network, needs: Sequence[npt.NDArray[Any]]) -> Fract
 
 def _value(network: Network, prices: Sequence[Fraction | int]) -> Fraction:
     """Sum of capacity times price over the rows."""
-    scale = common_denominator(map(Fraction, prices))
+    scale = common_denominator(prices)
     units = sum(
-        capacity * int(y * scale)
+        capacity * y.numerator * (scale // y.denominator)
         for capacity, y in zip(network.int_row_capacity, prices, strict=True)
         if y
     )
@@ -276,7 +281,9 @@ def _row_prices(
             raise ValueError(f"{where}: the network has no row {name!r}")
         if price < 0:
             raise ValueError(f"{where}[{name!r}]: {price} is negative")
-    return [prices.get(row.name, Fraction(0)) * scale for row in network.rows]
+    zero = Fraction(0)
+    scaled = {name: y * scale for name, y in prices.items()}
+    return [scaled.get(row.name, zero) for row in network.rows]
 
 
 # -- valid nodes and stages of a certificate ---------------------------------------------------

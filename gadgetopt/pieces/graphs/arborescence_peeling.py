@@ -1,4 +1,4 @@
-r"""Packing of spanning arborescences from one root, tree by tree, in integers of 64 bits.
+r"""Packing of spanning arborescences, tree by tree, in integers of 64 bits.
 
 By Edmonds' theorem capacities c hold out-arborescences of total rate d from a root if and only if a
 flow of d reaches every node from there. Trees are taken off one after the other such that what is
@@ -11,6 +11,9 @@ left keeps this, with d lowered by their rates:
 
 Rates stay whole numbers, so the packing is exact; and every widest tree uses up an arc, so there
 are far fewer trees than arcs (with multiplicities: Gabow and Manu, Math. Programming 82, 1998).
+
+Several roots with a rate each are one root before them, from which every tree takes one arc: their
+rates are no more than the demand, so that a tree with two of these arcs would leave too little.
 """
 
 from __future__ import annotations
@@ -88,6 +91,63 @@ def peel_arborescences(
     ValueError
         If a flow of `demand` does not reach every node from the root.
     """
+    return _peel(num_nodes, tails, heads, capacity, root, demand, clock, once=False)
+
+
+def peel_rooted_arborescences(
+    num_nodes: int,
+    tails: Ints,
+    heads: Ints,
+    capacity: Ints,
+    root_rates: Ints,
+    clock: Clock | None = None,
+) -> tuple[list[int], Peeling]:
+    """Return the root of every tree, and spanning trees with these total rates at the roots.
+
+    Parameters
+    ----------
+    num_nodes : int
+        At least 2.
+    tails, heads, capacity : ndarray of int64, shape (arcs,)
+        As for `peel_arborescences`; all capacities and rates have a sum that passes `fits_words`.
+    root_rates : ndarray of int64, shape (num_nodes,)
+        At least 0, and not all of them 0.
+    clock : Clock, optional
+        Of the run.
+
+    Raises
+    ------
+    ValueError
+        If a node cannot be reached by as much as the roots send.
+    """
+    roots = np.flatnonzero(root_rates)
+    found = _peel(
+        num_nodes + 1,
+        np.concatenate((tails, np.full(len(roots), num_nodes))),
+        np.concatenate((heads, roots)),
+        np.concatenate((capacity, root_rates[roots])),
+        num_nodes,
+        int(root_rates.sum()),
+        clock,
+        once=True,
+    )
+    begins = [int(roots[tree[0] - len(tails)]) for tree in found.trees]
+    found.trees = [tree[1:] for tree in found.trees]
+    return begins, found
+
+
+def _peel(
+    num_nodes: int,
+    tails: Ints,
+    heads: Ints,
+    capacity: Ints,
+    root: int,
+    demand: int,
+    clock: Clock | None,
+    *,
+    once: bool,
+) -> Peeling:
+    """Peel trees from one root; if `once`, each with one of its arcs."""
     alive = np.flatnonzero((capacity > 0) & (heads != root) & (tails != heads))
     left = capacity[alive]
     arcs = _incidence(num_nodes, tails[alive], heads[alive])
@@ -98,12 +158,12 @@ def peel_arborescences(
     while demand:
         if clock is not None and clock.expired:
             # What widest trees still hold, without a look at what they leave.
-            trees, rates = _widest(arcs, left, root, demand, len(alive))
+            trees, rates = _widest(arcs, left, root, once, demand, len(alive))
             _take(out, alive, trees, rates)
             out.complete = int(rates.sum()) == demand
             return out
         trial = left.copy()
-        trees, rates = _widest(arcs, trial, root, demand, together)
+        trees, rates = _widest(arcs, trial, root, once, demand, together)
         rest = demand - int(rates.sum())
         if len(rates) and unreached(arcs, trial, root, rest) < 0:
             left, demand = trial, rest
@@ -116,7 +176,7 @@ def peel_arborescences(
             wanted = int(rates[0]) if len(rates) else demand
             tree = np.empty(num_nodes - 1, dtype=np.int64)
             sets = np.zeros((MOST_SETS, num_nodes), dtype=np.bool_)
-            rate = grow_exactly(arcs, left, root, demand, wanted, tree, sets)
+            rate = grow_exactly(arcs, left, root, once, demand, wanted, tree, sets)
             left[tree] -= rate
             demand -= rate
             _take(out, alive, tree[None], np.array([rate]))
@@ -133,17 +193,17 @@ def compile_loops() -> None:
     arcs = _incidence(2, np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
     one = np.ones(1, dtype=np.int64)
     unreached(arcs, one, 0, 1)
-    grow_exactly(arcs, one, 0, 1, 1, one.copy(), np.zeros((4, 2), dtype=np.bool_))
-    _widest(arcs, one.copy(), 0, 1, 1)
+    grow_exactly(arcs, one, 0, False, 1, 1, one.copy(), np.zeros((4, 2), dtype=np.bool_))
+    _widest(arcs, one.copy(), 0, False, 1, 1)
 
 
 def _widest(
-    arcs: Arcs, left: Ints, root: int, demand: int, most: int
+    arcs: Arcs, left: Ints, root: int, once: bool, demand: int, most: int
 ) -> tuple[npt.NDArray[np.int32], Ints]:
     """Take widest trees off `left`; return them and their rates."""
     trees = np.empty((most, len(arcs[2]) - 2), dtype=np.int32)
     rates = np.zeros(most, dtype=np.int64)
-    found = peel_widest(arcs, left, root, demand, trees, rates)
+    found = peel_widest(arcs, left, root, once, demand, trees, rates)
     return trees[:found], rates[:found]
 
 

@@ -126,7 +126,11 @@ def flow_into(
 
 @compiled
 def unreached(arcs: Arcs, capacity: Ints, root: int, demand: int) -> int:
-    """Return the first node that a flow of `demand` from the root does not reach, else -1."""
+    """Return the first node that a flow of `demand` from the root does not reach, else -1.
+
+    A node that is reached joins the source: every set of nodes with it is known to be entered by
+    `demand`. Most nodes then need no more than the arcs from there.
+    """
     n = len(arcs[2]) - 1
     source = np.zeros(n, dtype=np.bool_)
     source[root] = True
@@ -134,12 +138,16 @@ def unreached(arcs: Arcs, capacity: Ints, root: int, demand: int) -> int:
     for v in range(n):
         if v != root and flow_into(arcs, capacity, source, v, demand, reached) < demand:
             return v
+        source[v] = True
     return -1
 
 
 @compiled
-def widest_tree(arcs: Arcs, capacity: Ints, root: int, tree: Ints) -> int:
-    """Set `tree` to the arcs of a widest arborescence; return its width, 0 if none spans."""
+def widest_tree(arcs: Arcs, capacity: Ints, root: int, once: bool, tree: Ints) -> int:
+    """Set `tree` to the arcs of a widest arborescence; return its width, 0 if none spans.
+
+    If `once`, the widest arc out of the root is taken, and no other.
+    """
     tails, heads, first, incident = arcs
     n = len(first) - 1
     best = np.full(n, -1, dtype=np.int64)
@@ -150,6 +158,8 @@ def widest_tree(arcs: Arcs, capacity: Ints, root: int, tree: Ints) -> int:
         if size:
             tree[size - 1] = best[u]
             width = min(width, capacity[best[u]])
+            if size == 1 and once:
+                best[:] = -1
         for k in range(first[u], first[u + 1]):
             a = incident[k]
             v = heads[a]
@@ -170,7 +180,13 @@ def widest_tree(arcs: Arcs, capacity: Ints, root: int, tree: Ints) -> int:
 
 @compiled
 def peel_widest(
-    arcs: Arcs, capacity: Ints, root: int, demand: int, trees: npt.NDArray[np.int32], rates: Ints
+    arcs: Arcs,
+    capacity: Ints,
+    root: int,
+    once: bool,
+    demand: int,
+    trees: npt.NDArray[np.int32],
+    rates: Ints,
 ) -> int:
     """Take off widest arborescences one after the other, at their width; return how many.
 
@@ -185,7 +201,7 @@ def peel_widest(
     """
     tree = np.empty(trees.shape[1], dtype=np.int64)
     for i in range(len(trees)):
-        rate = min(demand, widest_tree(arcs, capacity, root, tree))
+        rate = min(demand, widest_tree(arcs, capacity, root, once, tree))
         if rate == 0:
             return i
         for k in range(len(tree)):
@@ -198,7 +214,14 @@ def peel_widest(
 
 @compiled
 def grow_exactly(
-    arcs: Arcs, capacity: Ints, root: int, demand: int, rate: int, tree: Ints, sets: Bools
+    arcs: Arcs,
+    capacity: Ints,
+    root: int,
+    once: bool,
+    demand: int,
+    rate: int,
+    tree: Ints,
+    sets: Bools,
 ) -> int:
     r"""Set `tree` to an arborescence that leaves a packing of the rest; return its rate.
 
@@ -235,7 +258,7 @@ def grow_exactly(
         best, wide, lower = -1, 0, 0
         for a in range(len(capacity)):
             u, v = tails[a], heads[a]
-            if not inside[u] or inside[v] or capacity[a] == 0:
+            if not inside[u] or inside[v] or capacity[a] == 0 or (u == root and once and size):
                 continue
             most = capacity[a]
             for i in range(known):

@@ -1,6 +1,7 @@
 """Methods that prove optimality.
 
-- column_generation: trees generated for the tree-pair LP; the default method.
+- column_generation: trees generated for the tree-pair LP; the default method, which hands over
+  what the next two are faster on (tree_columns: the columns themselves).
 - cut_generation: cuts generated for the cut LP, then trees for its loads.
 - arborescence_packing, cable_packing: trees of symmetric networks, peeled off in integers, without
   a linear program.
@@ -28,9 +29,10 @@ METHODS = (
     Method(
         "cut_generation",
         kind="exact",
-        summary="cuts separated by maximum flows, then trees for the loads",
+        summary="cuts separated by maximum flows, then trees peeled off the loads in integers",
         reference="F3, A3",
         run=part("cut_generation:cut_generation"),
+        prepare=part("cut_generation:prepare"),
         parameters={"trees": True},
         formulation="cuts",
         backend="highs",

@@ -1,17 +1,25 @@
 r"""Cut generation: solve the cut LP with violated cuts only, then decompose its loads into trees.
 
 Algorithm A3 on formulation F3. Begin with the cuts of single workers; solve; add the cuts that the
-solution violates; repeat. The duals of every solution prove an upper bound on the rate; those of
-the last one prove the optimum. The loads are then decomposed into trees (`load_decomposition.py`);
-where undirected trees suffice (F5), these are generated with the rate known beforehand.
+solution violates; repeat. The duals of every solution prove an upper bound on the rate.
+
+At the end loads, rates and duals are solved in rational numbers from the basis, and separated once
+more without a tolerance. The loads are then cut into integer trees (`exact_trees`), so that rate
+and bound are equal as fractions. Where numbers pass 64 bits the loads are decomposed by columns
+(`load_decomposition`); where undirected trees suffice (F5), these are generated with the rate known
+beforehand.
 """
 
 from __future__ import annotations
+
+from fractions import Fraction
 
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Floats
+from gadgetopt.numbers.compiled import COMPILED
+from gadgetopt.pieces.graphs.arborescence_peeling import compile_loops
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import (
     Limits,
@@ -21,20 +29,33 @@ from gadgetopt.system.result import (
 )
 
 from ..algorithms.tree_plans import exact_plan
-from ..certificate import check_bound
+from ..certificate import ForestPackingCertificate, check_bound
 from ..instance import ForestPackingInstance, Stage
 from ..outcome import plan_outcome
-from ..packing import Pair
+from ..packing import Pair, fit, total_rate
 from ..subproblems.cut_lp import CutLp
+from ..subproblems.exact_loads import ExactLoads, ExactMultipliers, exact_optimum
+from ..subproblems.exact_trees import pack_exactly
 from ..subproblems.load_decomposition import pack_found_loads
 from ..subproblems.price_oracles import FoundTree, UndirectedOracle, make_oracle
-from ..subproblems.rational_duals import cut_certificate, singletons_certificate
+from ..subproblems.rational_duals import (
+    best_certificate,
+    cut_certificate,
+    cuts_written,
+    singletons_certificate,
+)
 from ..subproblems.separation import Separator
 from ..subproblems.tree_master import ExactPacking
-from .column_generation import pack_trees, packed_again
+from .tree_columns import pack_trees, packed_again, packing_certificate
 
 #: A rate below this part of its scale is a rounding error of 0.
 NO_RATE = 1e-11
+
+
+def prepare(_instance: ForestPackingInstance) -> None:
+    """Compile the loops that peel trees."""
+    if COMPILED:
+        compile_loops()
 
 
 def cut_generation(
@@ -71,22 +92,22 @@ def cut_generation(
     with clock.phase("model"):
         lp = CutLp(instance)
     trace: list[TracePoint] = []
-    rounds, limit_hit = _generate(lp, clock, trace)
+    single = np.eye(instance.network.num_workers, instance.network.num_nodes, dtype=bool)
+    first = [(stage, row) for stage in lp.stages for row in single]
+    rounds, limit_hit = _generate(lp, clock, trace, first)
+    exact = None
+    if lp.solved and limit_hit is None and lp.rate > NO_RATE * lp.scale:
+        exact, more, limit_hit = _exact_optimum(lp, clock, trace)
+        rounds += more
     with clock.phase("certificate"):
-        certificate = cut_certificate(instance, lp.multipliers()) if lp.solved else None
-        certificate = certificate or singletons_certificate(instance)
+        certificate = _certificate(instance, lp, exact)
         bound = check_bound(instance, certificate)
     pairs: list[Pair] | None = None
     if trees:
-        pairs = []
-        if lp.solved and lp.rate > NO_RATE * lp.scale:
-            with clock.phase("trees"):
-                found, rates, stopped, exact = _trees(instance, lp, clock.limits())
-                if exact is None:
-                    found, rates, exact = packed_again(instance, found, rates, clock.limits())
-            limit_hit = limit_hit or stopped
-            with clock.phase("exact plan"):
-                pairs = exact_plan(instance, found, rates, bound, exact)
+        pairs, stopped = _plan(instance, lp, exact, bound, clock)
+        limit_hit = limit_hit or stopped
+        if limit_hit is None and total_rate(pairs) != bound:
+            pairs, certificate, limit_hit = _by_columns(instance, pairs, certificate, clock)
     return plan_outcome(
         instance,
         pairs,
@@ -98,15 +119,123 @@ def cut_generation(
     )
 
 
-def _generate(lp: CutLp, clock: Clock, trace: list[TracePoint]) -> tuple[int, str | None]:
-    """Solve and separate until no cut is violated; return the rounds and the limit that was hit."""
+def _exact_optimum(
+    lp: CutLp, clock: Clock, trace: list[TracePoint]
+) -> tuple[tuple[ExactLoads, ExactMultipliers] | None, int, str | None]:
+    """Return the optimum in rational numbers, more rounds that it took, and a limit that was hit.
+
+    None if it is not found, or cuts are violated that the solver holds to be satisfied.
+    """
+    separators = _separators(lp)
+    rounds = 0
+    while True:
+        with clock.phase("exact vertex"):
+            found = exact_optimum(lp)
+        if found is None:
+            return None, rounds, None
+        loads = found[0]
+        with clock.phase("separation"):
+            new = [
+                (stage, inside)
+                for stage, separator in separators.items()
+                for inside in separator.violated_exactly(
+                    loads.loads[stage], loads.roots, loads.rate
+                )
+            ]
+        if not new:
+            return found, rounds, None
+        if clock.expired:
+            return None, rounds, "time_s"
+        more, limit_hit = _generate(lp, clock, trace, new)
+        rounds += more
+        if more == 0 or limit_hit is not None:
+            return None, rounds, limit_hit
+
+
+def _certificate(
+    instance: ForestPackingInstance,
+    lp: CutLp,
+    exact: tuple[ExactLoads, ExactMultipliers] | None,
+) -> ForestPackingCertificate:
+    """Return the certificate of the exact duals if they prove the exact rate, else the best one."""
+    candidates = []
+    if exact is not None:
+        loads, duals = exact
+        certificate = cuts_written(instance, duals.cuts, duals.potentials, duals.prices)
+        if check_bound(instance, certificate) == loads.rate * loads.unit:
+            return certificate
+        candidates.append(certificate)
+    rounded = cut_certificate(instance, lp.multipliers()) if lp.solved else None
+    candidates += [rounded] if rounded else []
+    return best_certificate(instance, candidates) or singletons_certificate(instance)
+
+
+def _plan(
+    instance: ForestPackingInstance,
+    lp: CutLp,
+    exact: tuple[ExactLoads, ExactMultipliers] | None,
+    bound: Fraction | None,
+    clock: Clock,
+) -> tuple[list[Pair], str | None]:
+    """Return trees of the rate, and the limit that was hit."""
+    if not lp.solved or lp.rate <= NO_RATE * lp.scale:
+        return [], None
+    if exact is not None:
+        with clock.phase("trees"):
+            # Switches may prove too many to be split off.
+            part = 0.5 if instance.network.switches else 1.0
+            own = Clock(clock.limits(part))
+            peeled = pack_exactly(instance, exact[0], own, mirrored=lp.mirrored)
+        if peeled is not None:
+            with clock.phase("exact plan"):
+                pairs = fit(instance, peeled[0])
+            if not peeled[1]:
+                return pairs, "time_s"
+            if total_rate(pairs) == bound:
+                return pairs, None
+    with clock.phase("trees"):
+        found, rates, stopped, packing = _trees(instance, lp, clock.limits())
+        if packing is None:
+            found, rates, packing = packed_again(instance, found, rates, clock.limits())
+    with clock.phase("exact plan"):
+        pairs = exact_plan(instance, found, rates, bound, packing)
+    return pairs, stopped
+
+
+def _by_columns(
+    instance: ForestPackingInstance,
+    pairs: list[Pair],
+    certificate: ForestPackingCertificate,
+    clock: Clock,
+) -> tuple[list[Pair], ForestPackingCertificate, str | None]:
+    """Return the better plan and bound of those given and those of columns on the network itself.
+
+    Where capacities are far apart in size a basis of the cut LP may be optimal only within the
+    solver's tolerances; one of the tree-pair LP then rarely is.
+    """
+    with clock.phase("trees"):
+        oracle, found = pack_trees(instance, clock.limits())
+    other = packing_certificate(instance, oracle, found)
+    best = best_certificate(instance, [certificate, other]) or certificate
+    with clock.phase("exact plan"):
+        bound = check_bound(instance, best)
+        again = exact_plan(instance, found.trees, found.rates, bound, found.exact)
+    return max(pairs, again, key=total_rate), best, found.limit_hit
+
+
+def _separators(lp: CutLp) -> dict[Stage, Separator]:
     network = lp.network
-    separators = {
+    return {
         stage: Separator(network.num_nodes, network.num_workers, lp.tails[stage], lp.heads[stage])
         for stage in lp.stages
     }
-    single = np.eye(network.num_workers, network.num_nodes, dtype=bool)
-    new: list[tuple[Stage, Bools]] = [(stage, row) for stage in lp.stages for row in single]
+
+
+def _generate(
+    lp: CutLp, clock: Clock, trace: list[TracePoint], new: list[tuple[Stage, Bools]]
+) -> tuple[int, str | None]:
+    """Add cuts, solve and separate until none is violated; return the rounds and the limit hit."""
+    separators = _separators(lp)
     rounds = 0
     while lp.add_cuts(new):
         with clock.phase("solve"):

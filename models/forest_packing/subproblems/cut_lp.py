@@ -45,12 +45,15 @@ FEASIBILITY = 1e-9
 class Load:
     """Load of every arc in one stage: constant + factor * column, all of shape (arcs,).
 
-    `column` is -1 where the load is constant.
+    `column` is -1 where the load is constant. A constant is the arc's capacity where it is `held`,
+    else 0; factors are 0, 1 or -1, or the arcs' capacities if these are `filled` in turns.
     """
 
     constant: Floats
     factor: Floats
     column: Ints
+    held: Bools
+    filled: bool = False
 
     def value(self, x: Floats) -> Floats:
         """Loads at the columns' values."""
@@ -77,6 +80,21 @@ class CutLp:
     mirrored : bool
     tails, heads : dict
         Ends of every arc by stage, in the direction away from the root.
+    roots : ndarray of int, shape (workers,)
+        Column of each w_r, -1 where the shares are given. Column 0 is R; then row 0 is (1).
+    turns : dict
+        Column of each stage's part of the time, if they take turns; that these are 1 at most is
+        the first row after (1).
+    load_of : dict
+        Loads of each stage in terms of columns.
+    shared : ndarray of bool, shape (arcs,)
+        Whether what one stage leaves of an arc is all the other's. Loads are at most the capacity.
+    capacity_rows : list
+        Stage, or None for both together, row of the network, and row.
+    balances : list
+        Stage, switch and row.
+    cuts : list
+        Stage, set of nodes and row.
     """
 
     def __init__(self, instance: ForestPackingInstance):
@@ -99,12 +117,13 @@ class CutLp:
         self.tails: dict[str, Ints] = {"broadcast": network.tails, "reduce": network.heads}
         self.heads: dict[str, Ints] = {"broadcast": network.heads, "reduce": network.tails}
         self._x = np.zeros(0)
-        self._cuts: list[tuple[Stage, Bools, int]] = []
+        self.cuts: list[tuple[Stage, Bools, int]] = []
         self._seen: set[tuple[Stage, bytes]] = set()
-        self._balances: list[tuple[Stage, int, int]] = []
-        self._capacity_rows: list[tuple[Stage | None, int, int]] = []
+        self.balances: list[tuple[Stage, int, int]] = []
+        self.capacity_rows: list[tuple[Stage | None, int, int]] = []
         self._add_rates()
-        self._loads: dict[Stage, Load] = {}
+        self.load_of: dict[Stage, Load] = {}
+        self.shared: Bools = np.zeros(len(self.capacity), dtype=bool)
         self._add_loads()
 
     # -- the model -----------------------------------------------------------------------------
@@ -116,28 +135,30 @@ class CutLp:
         shares = required_shares(self.instance)
         # A node's w in R's stead where the shares are given.
         self._share = np.zeros(n)
-        self._root = np.full(n, -1)
+        self.roots: Ints = np.full(n, -1)
         if shares is not None:
             self._share[list(shares)] = [float(w) for w in shares.values()]
         else:
-            self._root[:] = self.lp.add_columns(np.zeros(n), np.zeros(n), np.full(n, INFINITY))
-            self.lp.add_rows([0], [0], [0], np.append(self._root, 0), np.append(np.ones(n), -1.0))
+            self.roots[:] = self.lp.add_columns(np.zeros(n), np.zeros(n), np.full(n, INFINITY))
+            self.lp.add_rows([0], [0], [0], np.append(self.roots, 0), np.append(np.ones(n), -1.0))
 
     def _add_loads(self) -> None:
         network = self.network
         apart = self.instance.sequential or (len(self.stages) == 1 and not self.mirrored)
+        self.turns: dict[Stage, int] = {}
         if self.instance.sequential:
             turns = self.lp.add_columns([0, 0], [0, 0], [1, 1])
             self.lp.add_rows([-INFINITY], [1], [0], list(turns), [1, 1])
-            self._turn = dict(zip(self.stages, turns, strict=True))
+            self.turns = dict(zip(self.stages, turns, strict=True))
         if apart and network.only_arc_rows and self._switches_balanced():
+            zeros = np.zeros_like(self.capacity)
             for stage in self.stages:
                 if self.instance.sequential:
-                    column = np.full(len(self.capacity), self._turn[stage])
-                    self._loads[stage] = Load(np.zeros_like(self.capacity), self.capacity, column)
+                    column, none = np.full(len(zeros), self.turns[stage]), zeros > 0
+                    self.load_of[stage] = Load(zeros, self.capacity, column, none, filled=True)
                 else:
-                    nowhere = np.full(len(self.capacity), -1)
-                    self._loads[stage] = Load(self.capacity, np.zeros_like(self.capacity), nowhere)
+                    nowhere, all_arcs = np.full(len(zeros), -1), zeros == 0
+                    self.load_of[stage] = Load(self.capacity, zeros, nowhere, all_arcs)
             return
         self._add_shared_loads(apart)
         self._add_capacities(apart)
@@ -161,31 +182,34 @@ class CutLp:
         n = network.num_workers
         full = network.only_arc_rows and not apart
         # True if the other stage (the other direction, if mirrored) takes the rest of the capacity.
-        self._rest = (network.tails < n) & (network.heads < n) & full
+        self.shared = (network.tails < n) & (network.heads < n) & full
         everything = np.arange(m)
         own = np.ones(m, dtype=bool)
         if self.mirrored:
-            own = ~self._rest | (network.tails < network.heads)
+            own = ~self.shared | (network.tails < network.heads)
         first = "broadcast" if self.mirrored else self.stages[0]
-        self._loads[first] = self._new_load(own)
+        self.load_of[first] = self._new_load(own)
         if self.mirrored:
             back = np.array([network.arc_index[v, u] for u, v in network.arcs], dtype=np.int64)
-            g = self._loads[first]
+            g = self.load_of[first]
             _take_rest(g, np.flatnonzero(~own), g.column[back[~own]], self.capacity)
-            self._loads["reduce"] = Load(g.constant[back], g.factor[back], g.column[back])
+            self.load_of["reduce"] = Load(
+                g.constant[back], g.factor[back], g.column[back], g.held[back]
+            )
         elif len(self.stages) == 2:
-            g = self._loads[first]
-            h = self._new_load(~self._rest)
-            rest = everything[self._rest]
+            g = self.load_of[first]
+            h = self._new_load(~self.shared)
+            rest = everything[self.shared]
             _take_rest(h, rest, g.column[rest], self.capacity)
-            self._loads[self.stages[1]] = h
+            self.load_of[self.stages[1]] = h
 
     def _new_load(self, own: Bools) -> Load:
         arcs = np.flatnonzero(own)
-        load = Load(np.zeros(len(own)), np.zeros(len(own)), np.full(len(own), -1))
+        zeros = np.zeros(len(own))
+        load = Load(zeros, zeros.copy(), np.full(len(own), -1), zeros > 0)
         if len(arcs):
             # A load that leaves the rest of its arc to the other is at most the arc's capacity.
-            upper = np.where(self._rest, self.capacity, INFINITY)[arcs]
+            upper = np.where(self.shared, self.capacity, INFINITY)[arcs]
             load.column[arcs] = self.lp.add_columns(np.zeros(len(arcs)), np.zeros(len(arcs)), upper)
             load.factor[arcs] = 1.0
         return load
@@ -197,37 +221,37 @@ class CutLp:
         values: list[float] = []
         upper: list[float] = []
         for i, row in enumerate(self.network.rows):
-            if all(self._rest[a] for a in row.arcs):
+            if all(self.shared[a] for a in row.arcs):
                 continue
             capacity = float(self._row_capacity[i])
             groups: list[tuple[Stage | None, tuple[Stage, ...]]] = [(None, self.instance.stages)]
             if apart:
                 groups = [(stage, (stage,)) for stage in self.stages]
             for group, stages in groups:
-                entries = [int(self._loads[s].column[a]) for s in stages for a in row.arcs]
+                entries = [int(self.load_of[s].column[a]) for s in stages for a in row.arcs]
                 starts.append(len(columns))
                 columns += entries
                 values += [1.0] * len(entries)
                 upper.append(capacity)
                 if self.instance.sequential and group is not None:
                     if capacity > 0:
-                        columns.append(self._turn[group])
+                        columns.append(self.turns[group])
                         values.append(-capacity)
                     upper[-1] = 0.0
-                self._capacity_rows.append((group, i, self.lp.num_rows + len(upper) - 1))
+                self.capacity_rows.append((group, i, self.lp.num_rows + len(upper) - 1))
         if upper:
             self.lp.add_rows(np.full(len(upper), -INFINITY), upper, starts, columns, values)
 
     def _add_balances(self) -> None:
         """Add (3), for each stage by itself."""
         for stage in self.stages:
-            load = self._loads[stage]
+            load = self.load_of[stage]
             for s in self.network.switches:
                 into, out = self.network.in_arcs[s], self.network.out_arcs[s]
                 columns = load.column[into + out]
                 values = np.append(np.ones(len(into)), -np.ones(len(out)))
                 (row,) = self.lp.add_rows([0], [0], [0], columns, values)
-                self._balances.append((stage, s, row))
+                self.balances.append((stage, s, row))
 
     # -- cuts ----------------------------------------------------------------------------------
 
@@ -243,18 +267,18 @@ class CutLp:
             if key in self._seen:
                 continue
             self._seen.add(key)
-            load = self._loads[stage]
+            load = self.load_of[stage]
             entering = np.flatnonzero(inside[self.heads[stage]] & ~inside[self.tails[stage]])
             moving = entering[load.column[entering] >= 0]
             roots = np.flatnonzero(inside[: self.network.num_workers])
-            free = self._root[roots[self._root[roots] >= 0]]
+            free = self.roots[roots[self.roots[roots] >= 0]]
             # Several arcs may move with one column.
             # (of no arcs at all numpy counts in integers)
             coefficient = np.bincount(load.column[moving], load.factor[moving], 1).astype(float)
             coefficient[0] += float(self._share[roots].sum()) - 1.0
             at = np.flatnonzero(coefficient)
             row = np.concatenate((at, free))
-            self._cuts.append((stage, inside, self.lp.num_rows + len(lower)))
+            self.cuts.append((stage, inside, self.lp.num_rows + len(lower)))
             lower.append(-float(load.constant[entering].sum()))
             starts.append(entries)
             columns.append(row)
@@ -284,7 +308,7 @@ class CutLp:
     @property
     def num_cuts(self) -> int:
         """Number of cut rows."""
-        return len(self._cuts)
+        return len(self.cuts)
 
     @property
     def solved(self) -> bool:
@@ -299,22 +323,26 @@ class CutLp:
     @property
     def root_rates(self) -> Floats:
         """W in GB/s, shape (workers,)."""
-        w = np.where(self._root >= 0, self._x[self._root], self._share * self._x[0])
+        w = np.where(self.roots >= 0, self._x[self.roots], self._share * self._x[0])
         return np.maximum(w, 0.0) * self.scale
 
     def loads(self, stage: Stage) -> Floats:
         """Load of every arc in a stage, GB/s; the most that the stage could carry."""
-        return self._loads[stage].value(self._x) * self.scale
+        return self.load_of[stage].value(self._x) * self.scale
 
     def multipliers(self) -> Multipliers:
         """Duals of the last optimum, for both stages if the reduce mirrors the broadcast."""
-        cuts = [(stage, inside, -self._duals[i]) for stage, inside, i in self._cuts]
-        potentials = [(stage, s, -self._duals[i]) for stage, s, i in self._balances]
+        cuts = [
+            (stage, inside, -self._duals[i])
+            for stage, inside, i in self.cuts
+            if i < len(self._duals)  # cuts after the last optimum have none
+        ]
+        potentials = [(stage, s, -self._duals[i]) for stage, s, i in self.balances]
         if self.mirrored:
             cuts += [("reduce", inside, z) for _, inside, z in cuts]
             potentials += [("reduce", s, -value) for _, s, value in potentials]
         prices = {stage: np.zeros(len(self.network.rows)) for stage in self.instance.stages}
-        for group, row, i in self._capacity_rows:
+        for group, row, i in self.capacity_rows:
             for stage in prices if group is None else (group,):
                 prices[stage][row] = self._duals[i]
         return Multipliers([c for c in cuts if c[2] > 0], potentials, prices)
@@ -323,5 +351,6 @@ class CutLp:
 def _take_rest(load: Load, arcs: Ints, columns: Ints, capacity: Floats) -> None:
     """Set the load of some arcs to the capacity that other columns leave."""
     load.constant[arcs] = capacity[arcs]
+    load.held[arcs] = True
     load.factor[arcs] = -1.0
     load.column[arcs] = columns

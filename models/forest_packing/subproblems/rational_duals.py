@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.arrays import Bools, Floats
 
 from ..certificate import (
     CutFamily,
@@ -29,7 +29,9 @@ DENOMINATORS = (1, 2, 6, 12, 60, 360, 2_000, 100_000, 10_000_000)
 NEGLIGIBLE = 1e-9
 
 
-def roundings(duals: Floats) -> Iterator[list[Fraction]]:
+def roundings(
+    duals: Floats, denominators: Sequence[int] = DENOMINATORS
+) -> Iterator[list[Fraction]]:
     """Return distinct readings of duals as rationals, scaled to a largest absolute value of 1."""
     largest = float(np.abs(duals).max(initial=0.0))
     if largest == 0:
@@ -38,7 +40,7 @@ def roundings(duals: Floats) -> Iterator[list[Fraction]]:
     # There are few distinct values.
     distinct, position = np.unique(np.round(scaled, 12), return_inverse=True)
     last = None
-    for denominator in DENOMINATORS:
+    for denominator in denominators:
         read = [Fraction(x).limit_denominator(denominator) for x in distinct.tolist()]
         if read != last:
             yield [read[i] for i in position]
@@ -49,9 +51,6 @@ def cut_certificate(
     instance: ForestPackingInstance, multipliers: Multipliers
 ) -> ForestPackingCertificate | None:
     """Return the certificate of the best rounding of the cut LP's duals, None if none proves."""
-    labels = instance.network.labels
-    rows = instance.network.rows
-    nodes = [tuple(labels[v] for v in np.flatnonzero(q)) for _, q, _ in multipliers.cuts]
     stages: tuple[Stage, ...] = tuple(multipliers.prices)
     prices = [] if instance.network.only_arc_rows else [multipliers.prices[s] for s in stages]
     if not instance.sequential:
@@ -66,36 +65,58 @@ def cut_certificate(
 
     def written(read: list[Fraction]) -> ForestPackingCertificate:
         value = iter(read)
-        cuts = tuple(
-            CutFamily.Cut(stage=stage, nodes=q, multiplier=max(next(value), Fraction(0)))
-            for (stage, _, _), q in zip(multipliers.cuts, nodes, strict=True)
-        )
-        potentials = tuple(
-            CutFamily.Potential(stage=stage, switch=labels[s], value=next(value))
-            for stage, s, _ in multipliers.potentials
-        )
-        given = [
-            {row.name: y for row in rows if (y := max(next(value), Fraction(0)))} for _ in prices
-        ]
-        by_stage = dict(zip(stages, given, strict=False))
-        return ForestPackingCertificate(
-            proof=CutFamily(
-                cuts=tuple(cut for cut in cuts if cut.multiplier),
-                potentials=tuple(potential for potential in potentials if potential.value),
-                prices=by_stage.get("broadcast", by_stage.get(stages[0])),
-                reduce_prices=by_stage["reduce"] if instance.sequential and given else None,
-            )
-        )
+        cuts = [(stage, q, max(next(value), Fraction(0))) for stage, q, _ in multipliers.cuts]
+        potentials = [(stage, s, next(value)) for stage, s, _ in multipliers.potentials]
+        given = [[max(next(value), Fraction(0)) for _ in prices_of] for prices_of in prices]
+        by_stage = dict(zip(stages, given if instance.sequential else given * 2, strict=False))
+        return cuts_written(instance, cuts, potentials, by_stage)
 
     return best_certificate(instance, (written(read) for read in roundings(duals)))
 
 
+def cuts_written(
+    instance: ForestPackingInstance,
+    cuts: Iterable[tuple[Stage, Bools, Fraction]],
+    potentials: Iterable[tuple[Stage, int, Fraction]],
+    prices: Mapping[Stage, Sequence[Fraction]],
+) -> ForestPackingCertificate:
+    """Return the certificate of rational multipliers of cuts, potentials of switches and prices.
+
+    Prices of the rows are left out if each of these is of a single arc, whose price follows.
+    """
+    labels, rows = instance.network.labels, instance.network.rows
+    named = {
+        stage: {row.name: y for row, y in zip(rows, given, strict=True) if y}
+        for stage, given in prices.items()
+        if not instance.network.only_arc_rows
+    }
+    return ForestPackingCertificate(
+        proof=CutFamily(
+            cuts=tuple(
+                CutFamily.Cut(
+                    stage=stage, nodes=tuple(labels[v] for v in np.flatnonzero(q)), multiplier=z
+                )
+                for stage, q, z in cuts
+                if z
+            ),
+            potentials=tuple(
+                CutFamily.Potential(stage=stage, switch=labels[s], value=value)
+                for stage, s, value in potentials
+                if value
+            ),
+            prices=named.get("broadcast", next(iter(named.values()), None)),
+            reduce_prices=named.get("reduce") if instance.sequential else None,
+        )
+    )
+
+
 def price_certificate(
-    instance: ForestPackingInstance, prices: Mapping[Stage, Floats]
+    instance: ForestPackingInstance, prices: Mapping[Stage, Floats], *, optimal: bool = True
 ) -> ForestPackingCertificate | None:
     """Return the certificate of the best rounding of prices of the rows, shape (rows,) a stage.
 
-    Stages that do not take turns have one price.
+    Stages that do not take turns have one price. Prices that are not `optimal` are not simple
+    fractions: only the finest rounding is tried.
     """
     together = next(iter(prices.values()))
     separate = [*prices.values()] if instance.sequential else [together]
@@ -106,7 +127,8 @@ def price_certificate(
         by_stage = dict(zip(prices, given if instance.sequential else given * 2, strict=False))
         return prices_written(instance, by_stage)
 
-    found = (written(read) for read in roundings(np.concatenate(separate)))
+    denominators = DENOMINATORS if optimal else DENOMINATORS[-1:]
+    found = (written(read) for read in roundings(np.concatenate(separate), denominators))
     return best_certificate(instance, found)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
-from gadgetopt.pieces.graphs.flows import FlowNetwork
+from gadgetopt.pieces.graphs.flows import WORD_BITS, BigInts, FlowNetwork
 
 #: Bits of the rate in the integers that maximum flows are computed with.
 PRECISION_BITS = 40
@@ -61,14 +61,25 @@ class Separator:
         """
         if rate <= 0:
             return []
-        n, workers = self._nodes, self._workers
-        unit = 2.0**PRECISION_BITS / rate
+        full = 2**PRECISION_BITS
+        unit = full / rate
         arcs = np.floor(np.minimum(load, rate) * unit).astype(np.int64)
         fed = np.floor(np.minimum(root_rates, rate) * unit).astype(np.int64)
-        enough = 2**PRECISION_BITS - int(TOLERANCE * 2**PRECISION_BITS) - len(arcs)
-        dense = np.zeros((n, n), dtype=np.int64)
+        return self._violated(arcs, fed, full, full - int(TOLERANCE * full) - len(arcs))
+
+    def violated_exactly(self, load: BigInts, root_rates: BigInts, rate: int) -> list[Bools]:
+        """Return such sets for loads and rates in whole numbers, without a tolerance."""
+        # No sum has more terms than there are nodes twice over.
+        word = (2 * self._nodes * rate).bit_length() <= WORD_BITS
+        kind = np.int64 if word else object
+        arcs, fed = (np.minimum(x, rate).astype(kind) for x in (load, root_rates))
+        return self._violated(arcs, fed, rate, rate) if rate > 0 else []
+
+    def _violated(self, arcs: BigInts, fed: BigInts, full: int, enough: int) -> list[Bools]:
+        n, workers = self._nodes, self._workers
+        dense = np.zeros((n, n), dtype=arcs.dtype)
         dense[self._tails, self._heads] = arcs
-        direct = np.concatenate((fed, np.zeros(n - workers, dtype=np.int64)))
+        direct = np.concatenate((fed, np.zeros(n - workers, dtype=arcs.dtype)))
         outside = np.ones(n, dtype=bool)
         waiting = np.ones(workers, dtype=bool)
         found: list[Bools] = []
@@ -81,18 +92,18 @@ class Separator:
                 joining = np.array([v])
             waiting[joining] = False
             outside[joining] = False
-            fed[joining] = 2**PRECISION_BITS
+            fed[joining] = full
             direct += dense[joining].sum(axis=0)
-            direct[joining] = 2**PRECISION_BITS
-            np.minimum(direct, 2**PRECISION_BITS, out=direct)
+            direct[joining] = full
+            direct = np.minimum(direct, full)
         return found
 
-    def _two_arcs(self, dense: Ints, direct: Ints, outside: Bools) -> Ints:
+    def _two_arcs(self, dense: BigInts, direct: BigInts, outside: Bools) -> BigInts:
         """Flow to each worker from the source directly and over one node outside of it."""
         over = np.minimum(dense[outside], direct[outside, None]).sum(axis=0)
         return (direct + over)[: self._workers]
 
-    def _worst_sets(self, arcs: Ints, fed: Ints, sink: int, enough: int) -> list[Bools]:
+    def _worst_sets(self, arcs: BigInts, fed: BigInts, sink: int, enough: int) -> list[Bools]:
         flow = self._flows.max_flow(np.concatenate((arcs, fed)), self._nodes, sink)
         if flow.value >= enough:
             return []

@@ -9,7 +9,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gadgetopt.pieces.graphs.arborescence_peeling import fits_words, peel_arborescences
+from gadgetopt.pieces.graphs.arborescence_peeling import (
+    fits_words,
+    peel_arborescences,
+    peel_rooted_arborescences,
+)
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
@@ -111,3 +115,53 @@ def test_sums_that_pass_64_bits_are_seen():
     assert fits_words(np.array([2**60, 2**59]))
     assert not fits_words(np.array([2**61, 2**61], dtype=object))
     assert not fits_words(np.array([2**62, 2**62, 2**62], dtype=np.int64))
+
+
+@st.composite
+def rooted_networks(draw):
+    """Nodes, arcs and root rates for which a union of drawn trees is the capacity."""
+    n = draw(st.integers(2, 6))
+    capacity, rates = {}, [0] * n
+    for _ in range(draw(st.integers(1, 6))):
+        order = draw(st.permutations(range(n)))
+        rate = draw(st.integers(1, 9))
+        rates[order[0]] += rate
+        for i in range(1, n):
+            arc = order[draw(st.integers(0, i - 1))], order[i]
+            capacity[arc] = capacity.get(arc, 0) + rate
+    return n, list(capacity), list(capacity.values()), rates
+
+
+@settings(deadline=None)
+@given(rooted_networks())
+def test_every_root_gets_trees_of_its_rate(network):
+    n, arcs, capacity, rates = network
+    tails, heads = np.array(arcs, dtype=np.int64).T.copy()
+    roots, found = peel_rooted_arborescences(
+        n, tails, heads, np.array(capacity), np.array(rates, dtype=np.int64)
+    )
+    load, given_rates = np.zeros(len(arcs), dtype=np.int64), [0] * n
+    for root, tree, rate in zip(roots, found.trees, found.rates, strict=True):
+        reached = {root}
+        for a in tree.tolist():
+            u, v = arcs[a]
+            assert u in reached
+            assert v not in reached
+            reached.add(v)
+        assert len(reached) == n
+        load[tree] += rate
+        given_rates[root] += rate
+    assert given_rates == rates
+    assert (load <= capacity).all()
+
+
+@settings(deadline=None)
+@given(rooted_networks())
+def test_roots_that_send_more_than_a_cut_allows_are_refused(network):
+    n, arcs, capacity, rates = network
+    tails, heads = np.array(arcs, dtype=np.int64).T.copy()
+    more = np.array(rates, dtype=np.int64)
+    # The other nodes' arcs and rates hold less than that.
+    more[0] += sum(capacity) + 1
+    with pytest.raises(ValueError, match="reaches node"):
+        peel_rooted_arborescences(n, tails, heads, np.array(capacity), more)
