@@ -19,8 +19,8 @@ down to one.
 
 Third, a bound B below both: a choice above B loses less than :math:`L(\lambda) - B` at the
 multipliers, and the check goes through all choices that do
-(`gadgetopt.pieces.knapsack.exhaustion`), with further multipliers deeper in the tree. It returns B
-if none of them fits, and the profit of the best of them otherwise.
+(`gadgetopt.pieces.knapsack.proofs.exhaustion`), with further multipliers deeper in the tree. It
+returns B if none of them fits, and the profit of the best of them otherwise.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from gadgetopt.numbers.exact import check_prices, common_denominator
-from gadgetopt.pieces.knapsack import exhaustion
-from gadgetopt.pieces.knapsack.exhaustion import Option, Prices, largest_profit
+from gadgetopt.pieces.knapsack.proofs import exhaustion
+from gadgetopt.pieces.knapsack.proofs.exhaustion import Option, Prices, largest_profit
 from gadgetopt.system.data import Certificate, Data, PositiveInt
 
 from .instance import Amount, KnapsackInstance

@@ -32,7 +32,7 @@ from gadgetopt.numbers.exact import (
     double_above,
     rationals,
 )
-from gadgetopt.pieces.knapsack.exhaustion import largest_profit
+from gadgetopt.pieces.knapsack.proofs.exhaustion import largest_profit
 from gadgetopt.system.data import Certificate, Data, PositiveInt, Rational
 
 from .best_gain import gain_above

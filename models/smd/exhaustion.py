@@ -5,7 +5,7 @@ above B takes of every job an option, a pair or nothing, that gains no less than
 less :math:`L(\lambda) - B`. Where reservations are charged only the best pair of a job counts.
 Utilities are counted in parts of a unit and rounded up, so that whoever shows that no choice of
 these options has more than :math:`\lfloor B \rfloor` units has shown it for the utilities.
-`gadgetopt.pieces.knapsack.exhaustion` goes through the choices.
+`gadgetopt.pieces.knapsack.proofs.exhaustion` goes through the choices.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fractions import Fraction
 from gadgetopt.numbers.exact import ceiling, common_denominator, dot, rationals
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.numbers.units import common_unit
-from gadgetopt.pieces.knapsack.exhaustion import Option, Prices
+from gadgetopt.pieces.knapsack.proofs.exhaustion import Option, Prices
 
 from .best_gain import gain_above, pairs_above
 from .instance import Job, SmdInstance

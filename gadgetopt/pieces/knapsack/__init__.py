@@ -6,5 +6,6 @@
 - `cardinality`, `slices`, `enumeration`, `tail_prices`: exact by enumeration
 - `dynamic`: dynamic programming where all weights are multiples of one vector
 - `direct`: the integer program, by HiGHS or CP-SAT
-- `frieze_clarke`, `greedy`, `local_search`: approximation and heuristics
+- `frieze_clarke`, `memetic`, `kernels`, `sharpening`, `local_search`: approximation and heuristics
+- `proofs`: checks that no choice brings more than a bound
 """

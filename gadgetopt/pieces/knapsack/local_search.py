@@ -1,4 +1,4 @@
-"""Construction and local search: the relaxation rounded down, filled up, improved by exchanges."""
+"""Construction and local search: greedy, the relaxation rounded down, improved by exchanges."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.pieces.knapsack.problem import Knapsack
+from gadgetopt.pieces.knapsack.relaxation import shares
 from gadgetopt.search.clock import Clock
 
 #: Number of exchanges tried in pairs, those of the smallest reduced loss.
@@ -121,3 +122,17 @@ def _repair(
         item_of[group[best]] = new[best]
         slack -= load[best]
     return True
+
+
+def by_density(knapsack: Knapsack) -> Ints:
+    """Return the items that fit, taken in the order of profit per part of their fullest row."""
+    share = shares(knapsack)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        density = np.where(share > 0, knapsack.profit / share, np.inf)
+    left = knapsack.capacity.copy()
+    chosen = []
+    for c in np.argsort(-density, kind="stable").tolist():
+        if np.all(knapsack.weight[c] <= left):
+            left -= knapsack.weight[c]
+            chosen.append(c)
+    return np.sort(np.array(chosen, dtype=np.int64))

@@ -6,10 +6,10 @@ import contextlib
 from fractions import Fraction
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.pieces.knapsack.exhaustion import Prices
 from gadgetopt.pieces.knapsack.integral import integral
 from gadgetopt.pieces.knapsack.outcome import CoreResult
-from gadgetopt.pieces.knapsack.proof_prices import most_steps, prices_of_proof
+from gadgetopt.pieces.knapsack.proofs.exhaustion import Prices
+from gadgetopt.pieces.knapsack.proofs.prices import most_steps, prices_of_proof
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import MethodOutcome
 

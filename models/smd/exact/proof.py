@@ -8,8 +8,8 @@ from fractions import Fraction
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact import ceiling
 from gadgetopt.numbers.tolerance import agrees
-from gadgetopt.pieces.knapsack.exhaustion import Option, Prices, largest_profit
-from gadgetopt.pieces.knapsack.proof_prices import most_steps, prices_of_proof
+from gadgetopt.pieces.knapsack.proofs.exhaustion import Option, Prices, largest_profit
+from gadgetopt.pieces.knapsack.proofs.prices import most_steps, prices_of_proof
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.search.clock import Clock
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.pieces.knapsack import exhaustion
 from gadgetopt.pieces.knapsack.enumeration import Levels, enumerate_levels
-from gadgetopt.pieces.knapsack.exhaustion import Core, Option, Prices, core
+from gadgetopt.pieces.knapsack.proofs import exhaustion
+from gadgetopt.pieces.knapsack.proofs.exhaustion import Core, Option, Prices, core
 from gadgetopt.search.clock import Clock
 
 #: Nodes that a search for prices may visit. The check then visits about as many choices.

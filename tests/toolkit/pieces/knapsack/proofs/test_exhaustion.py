@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
-from gadgetopt.pieces.knapsack import exhaustion
 from gadgetopt.pieces.knapsack.core import cg_core
-from gadgetopt.pieces.knapsack.exhaustion import Prices, TooManyChoices, largest_profit
 from gadgetopt.pieces.knapsack.problem import Knapsack
-from gadgetopt.pieces.knapsack.proof_prices import most_steps, prices_of_proof
+from gadgetopt.pieces.knapsack.proofs import exhaustion
+from gadgetopt.pieces.knapsack.proofs.exhaustion import Prices, TooManyChoices, largest_profit
+from gadgetopt.pieces.knapsack.proofs.prices import most_steps, prices_of_proof
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
