@@ -43,9 +43,6 @@ from ..subproblems.slot_problem import Mapping as RingMapping
 from ..subproblems.slot_problem import SlotJob, SlotProblem
 from ..terms import Terms
 
-#: A number for each job.
-Sizes = Sequence[int] | Ints
-
 SlotOracle = Callable[[SlotProblem, Limits, np.random.Generator], SlotResult]
 
 #: The largest weight of a cut.

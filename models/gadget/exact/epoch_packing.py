@@ -29,7 +29,7 @@ from ..subproblems.epochs import Epochs
 from ..subproblems.schedule import Schedule, trimmed
 from ..subproblems.slot_problem import Mapping
 from ..terms import Terms
-from .epoch_cuts import EpochCut, Sizes, SlotOracle, SlotPatterns
+from .epoch_cuts import EpochCut, SlotOracle, SlotPatterns
 
 #: Share of the time left that one epoch may take, and seconds of its integer program.
 PART, CHOICE_S = 0.5, 5.0
