@@ -22,13 +22,12 @@ from gadgetopt.numbers.arrays import Ints
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
-from gadgetopt.system.data import ModelProof
+from gadgetopt.system.data import Certificate
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..algorithms.slot_greedy import slot_greedy
 from ..algorithms.slot_solver import SlotResult
 from ..algorithms.temporal_greedy import temporal_greedy
-from ..certificate import GadgetCertificate
 from ..instance import GadgetInstance, GadgetSolution
 from ..subproblems.epochs import epoch_form
 from ..subproblems.hull import envelope
@@ -152,12 +151,12 @@ def offline(
     return replace(outcome, certificate=certificate, formulation=search.model)
 
 
-def _certificate(
-    search: _Search, instance: GadgetInstance, clock: Clock
-) -> GadgetCertificate | ModelProof | None:
+def _certificate(search: _Search, instance: GadgetInstance, clock: Clock) -> Certificate | None:
     """Return a proof of the bound, or of what a part of the search's time suffices for."""
     from .tree_bound import tree_of_bound
 
+    if np.isinf(search.bound):
+        return None
     seconds = min(clock.left_s, max(PROVE_S, PROVE_PART * clock.elapsed_s))
     own = Clock(clock.limits(at_most_s=seconds))
     if search.plain is search.relaxation or not search.closed:
