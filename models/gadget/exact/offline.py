@@ -13,6 +13,7 @@ searched, from the best schedule and below the best bound. All steps are (recons
 from __future__ import annotations
 
 import contextlib
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -155,7 +156,7 @@ def _certificate(search: _Search, instance: GadgetInstance, clock: Clock) -> Cer
     """Return a proof of the bound, or of what a part of the search's time suffices for."""
     from .tree_bound import tree_of_bound
 
-    if np.isinf(search.bound):
+    if math.isinf(search.bound):
         return None
     seconds = min(clock.left_s, max(PROVE_S, PROVE_PART * clock.elapsed_s))
     own = Clock(clock.limits(at_most_s=seconds))
