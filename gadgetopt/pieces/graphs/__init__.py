@@ -2,7 +2,7 @@
 
 - arborescence: minimum arborescences from every root of a dense digraph.
 - arborescence_packing: packing of spanning arborescences in integer capacities.
-- arborescence_peeling: the same from one root on large dense networks (loops: peeling_loops).
+- arborescence_peeling: the same on large dense networks, in 64 bits (loops: peeling_loops).
 - cheapest_trees: costs of cheapest arborescences and Steiner trees, in integers of any size.
 - flows: maximum flows and minimum cuts, in integers of any size.
 - spanning: minimum spanning trees of one graph under changing weights.
