@@ -2,8 +2,8 @@
 
 For every instance, one after the other in the same run and within the same limit of processor time:
 the ladder without GPU bins and nested blocks (before), the ladder (now), and CP-SAT and HiGHS
-alone. CP-SAT gets half of the limit for CP-L, which bounds, and half for CP-U, whose schedules are real;
-HiGHS solves the class bound, the only formulation of this size that it can take, and has no
+alone. CP-SAT gets half of the limit for CP-L, which bounds, and half for CP-U, whose schedules are
+real; HiGHS solves the class bound, the only formulation of this size that it can take, and has no
 schedule. Cells are bound..makespan, the gap in percent of the bound, and seconds of processor time.
 Every schedule is evaluated; `voucher` says whether a certificate proves the bound of `now`.
 

@@ -150,6 +150,10 @@ def _anneal(
     scale = np.empty(len(base))
     for k in range(len(base)):
         scale[k] = float(2**k) ** exponent
+    bits = np.ones(len(base), np.int64)  # of the number of jobs of a size
+    for k in range(len(base) - 1):
+        while (runs[k + 1] - runs[k]) >> bits[k]:
+            bits[k] += 1
     mine = np.empty(jobs, np.int64)
     others = np.empty(jobs, np.int64)
     temperature = hot * np.exp(cooling * begin)
@@ -193,7 +197,7 @@ def _anneal(
             # Any distance of rank, each power of two as likely as the next.
             away = ((state >> 17) * (runs[k + 1] - low)) >> 31
             state = (state * _FACTOR + _STEP) & _MASK
-            away = (away >> ((state >> 24) % 12)) + 1
+            away = (away >> ((state >> 24) % bits[k])) + 1
             at = rank[j] + (away if state & (1 << 20) else -away)
             if at < low or at >= runs[k + 1]:
                 continue
