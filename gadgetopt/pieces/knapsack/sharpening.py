@@ -58,6 +58,8 @@ MEMETIC_PART, MEMETIC_S = 0.15, 1.5
 SETS_OF_HALVES = 5e8
 #: Part of the time for the search of a core that cannot, and its seconds without a limit.
 SEARCH_PART, SEARCH_S = 0.5, 60.0
+#: Nodes of the kernels of groups that enumeration can finish, and their part of the time.
+NODES_OF_FEW_KERNELS, FEW_KERNELS_PART = 20_000_000, 0.4
 #: HiGHS gets the other part for groups only if they are so many and the limit is so long.
 MANY_GROUPS, LONG_S = 300, 59.0
 #: A level for every group costs time in every kernel, an item in every child.
@@ -147,6 +149,8 @@ def sharpened(
         return _by_memetic_search(knapsack, relaxation, chosen, clock, rng)
     if not single and sets > MOST_SETS:
         return _by_kernels(knapsack, relaxation, chosen, clock, rng)
+    if not single and sets > SETS_WITHOUT_SEARCH:
+        return _by_few_kernels(knapsack, relaxation, chosen, clock)
     return Sharpened(chosen)
 
 
@@ -236,6 +240,19 @@ def _by_kernels(
         interrupted=ladder.interrupted,
         notes=notes,
     )
+
+
+def _by_few_kernels(
+    knapsack: Knapsack, relaxation: Relaxation, chosen: Ints | None, clock: Clock
+) -> Sharpened:
+    """Search some kernels before the enumeration of everything, which can finish."""
+    try:
+        step = Clock(clock.limits(FEW_KERNELS_PART))
+        ladder = climb(knapsack, relaxation, chosen, step, NODES_OF_FEW_KERNELS)
+    except ModelRefused:
+        return Sharpened(chosen)
+    notes = {"kernel": ladder.lossy, "kernel_nodes": ladder.nodes}
+    return Sharpened(ladder.chosen, interrupted=ladder.interrupted, notes=notes)
 
 
 def _most_s(clock: Clock) -> float:
