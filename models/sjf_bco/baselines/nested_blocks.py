@@ -34,13 +34,14 @@ COOLING = (
     (0.0, 10.0, 3.0),
     (0.5, 5.0, 1.0),
 )
-#: The same from `MANY_JOBS` jobs on, where the best fit is too good to be melted.
+#: The same from `MANY_JOBS` jobs on, where the best fit is too good to be melted, and a run goes on
+#: from the one before.
 COOLING_OF_MANY = ((0.5, 1.0, 0.3),)
 MANY_JOBS = 2_000
 #: Targets of the best fits, over the lower bound; the first that is met is the last.
 STARTS = (1.0, 1.0025, 1.005, 1.0075, 1.01, 1.0125, 1.015, 1.02, 1.03, 1.05, 1.1)
 #: How far targets lie between the lower bound and the makespan to beat, in turn.
-TARGETS = (0.5, 0.0, 0.25)
+TARGETS, TARGETS_OF_MANY = (0.5, 0.0, 0.25), (0.75, 0.5)
 #: Moves of a run for each job, and for few jobs.
 MOVES_PER_JOB, FEWEST_MOVES = 10_000, 10_000_000
 #: Moves between two looks at the clock; a multiple of the moves at one temperature, 1024.
@@ -95,6 +96,7 @@ def towards(
     of_run = max(FEWEST_MOVES, MOVES_PER_JOB * len(blocks.gangs))
     many = len(blocks.gangs) >= MANY_JOBS
     cooling = COOLING_OF_MANY if many else COOLING
+    targets = TARGETS_OF_MANY if many else TARGETS
     left, runs = moves, 0
     limit_hit = None
     while left > 0 and makespan - lower > limits.rel_gap * makespan:
@@ -102,7 +104,7 @@ def towards(
             limit_hit = "time_s"
             break
         exponent, hot, cold = cooling[runs % len(cooling)]
-        share = TARGETS[(runs + runs // len(cooling)) % len(TARGETS)]
+        share = targets[(runs + runs // len(cooling)) % len(targets)]
         run = Annealing(
             blocks,
             start,
@@ -120,10 +122,10 @@ def towards(
             limit_hit = "interrupted"
         left -= run.made
         runs += 1
+        start = run.best if many else start
         end = int(loads(blocks, run.best).max())
         if end < makespan:
             best, makespan = run.best, end
-            start = best if many else start
             trace.append(TracePoint(clock.elapsed_s, makespan, None))
         if limit_hit:
             break
