@@ -79,6 +79,7 @@ HEURISTICS = (
     "metis",
     "pagraph",
     "multi_start",
+    "annealing",
 )
 RATIOS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("planted, 120 on 2", "planted", {}),

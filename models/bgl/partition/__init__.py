@@ -54,6 +54,7 @@ PROBLEM = Problem(
         "metis_like",
         "pagraph",
         "multi_start",
+        "annealing",
         "elimination",
     ),
     generators=generate.GENERATORS,

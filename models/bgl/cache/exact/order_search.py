@@ -31,6 +31,9 @@ from ..subproblems.prefix_search import PrefixSearch
 from ..subproblems.reload_tables import MOST_BATCHES, OutOfTimeError
 from ..subproblems.replay import replay
 
+#: Seconds to build and pass an entry of the joint model. Pyomo cannot be interrupted meanwhile.
+_BUILD_S_PER_ENTRY = 4e-5
+
 
 def order_search(
     instance: CacheInstance,
@@ -179,7 +182,13 @@ class _Search(Search[CacheSolution]):
     def solve_jointly(self) -> None:
         """Solve the joint model in HiGHS; too large, it leaves what is known."""
         try:
-            self._solve(joint)
+            joint.check_free(self.instance)
+            build_s = joint.num_entries(self.instance) * _BUILD_S_PER_ENTRY
+            if build_s > 0.5 * self.clock.left_s:
+                self.notes["refused"] = f"building the joint model takes about {build_s:.0f} s"
+                self.limit_hit = "time_s"
+            else:
+                self._solve(joint)
         except ModelRefused as refusal:
             self.notes["refused"] = str(refusal)
 

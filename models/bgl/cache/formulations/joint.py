@@ -47,9 +47,13 @@ def check_free(instance: CacheInstance) -> None:
         raise ModelRefused("order: given, so that only the retention is left to decide")
     if instance.host_capacity:
         raise ModelRefused("host_capacity: the joint model has one cache")
-    batches = instance.num_batches
+    check_size(instance, num_entries(instance))
+
+
+def num_entries(instance: CacheInstance) -> int:
+    """Return about how many entries the model has."""
     repeated = sum(times for times in instance.frequency.values() if times > 1)
-    check_size(instance, batches * (len(instance.requests) + repeated))
+    return instance.num_batches * (len(instance.requests) + repeated)
 
 
 def batch_sizes(instance: CacheInstance) -> list[int]:

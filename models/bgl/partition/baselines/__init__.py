@@ -5,6 +5,7 @@
 - `metis`: recursive spectral bisection with refinement, and METIS itself.
 - `pagraph`: PaGraph's greedy over training nodes.
 - `multi_start`: BGL's partition from several starts, refined.
+- `annealing`: simulated annealing from BGL's partition.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -78,6 +79,15 @@ METHODS = (
         reference="this project",
         run=part("multi_start:multi_start"),
         parameters={"starts": 10},
+        stochastic=True,
+    ),
+    Method(
+        name="annealing",
+        kind="heuristic",
+        summary="BGL's partition, annealed with overfull parts charged, and repaired",
+        reference="this project",
+        run=part("annealing:annealing"),
+        parameters={"sweeps": 16_000},
         stochastic=True,
     ),
 )

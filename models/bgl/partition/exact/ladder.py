@@ -15,6 +15,7 @@ from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.result import Limits, MethodOutcome
 
+from ..baselines.annealing import annealed
 from ..baselines.multi_start import best_start
 from ..bounds.elimination_bound import certificate_of
 from ..certificate import BglPartitionCertificate, Stars
@@ -36,8 +37,9 @@ MOST_PLACED = 2**19
 ELIMINATION_SHARE, CUT_SHARE = 0.4, 0.8
 #: Cuts come before an elimination that would take more than this part of the time left.
 NEXT_SHARE = 0.25
-#: Starts of the second multi-start, where the first elimination left a gap.
-LATER_STARTS = 20
+#: Proposals for each node in the first annealing, the factor from one to the next, and proposals
+#: for all nodes in the last; the part of the time left that the next one may be expected to take.
+FIRST_SWEEPS, MORE_SWEEPS, MOST_PROPOSALS, ANNEALING_SHARE = 1_000, 4, 2 * 10**8, 0.5
 
 
 def elimination(
@@ -50,11 +52,12 @@ def elimination(
 ) -> MethodOutcome:
     """Solve an instance exactly.
 
-    1. BGL's partition from some random starts, refined.
+    1. BGL's partition from some random starts, refined, and a short annealing.
     2. Elimination of the training nodes (`elimination.py`), leaving out what costs as much as the
        incumbent. Where there are more partial partitions than a number, frontier nodes are
        forgotten, and what comes out is a bound and one more start; the number grows from 16,384 to
-       `most_states`. The other nodes are placed at the least cost.
+       `most_states`. The other nodes are placed at the least cost. Longer annealings follow where
+       a gap is left.
     3. Cuts (`branch_and_cut.py`), as soon as the next elimination would take long.
     4. Where only the node cap is open and there are two parts, all partitions of the training nodes
        that might be better are compared.
@@ -90,28 +93,55 @@ class _Ladder(Search[BglPartitionSolution]):
         self.all_kept = False
         #: True once cuts have had their turn.
         self.was_cut = False
+        self.sweeps = FIRST_SWEEPS
         self.prove(0, BglPartitionCertificate(proof=Stars()))
 
     def climb(self, starts: int, most_states: int) -> None:
         """Take one rung after the other until the gap is closed or the time is up."""
-        self.start(starts, memory=False)
+        self.start(starts)
         if not self.over:
             self.eliminate(most_states)
+        self._anneal_once()
         if not self.over and self.all_kept:
             self.charge_node_cap()
         if not self.over and not self.was_cut:
             self.cut()
+        self.anneal()
         if not self.over:
             self.hand_over()
 
-    def start(self, starts: int, *, memory: bool) -> None:
-        """Take the best of several partitions."""
-        if starts:
-            with self.clock.phase("starts"):
-                found = best_start(
-                    self.instance, self.weighted, starts, self.clock, self.rng, memory=memory
-                )
-            self.consider(found)
+    def start(self, starts: int) -> None:
+        """Take the best of several partitions, annealed shortly."""
+        if not starts:
+            return
+        with self.clock.phase("starts"):
+            self.consider(
+                best_start(self.instance, self.weighted, starts, self.clock, self.rng, memory=False)
+            )
+        self._anneal_once()
+
+    def anneal(self) -> None:
+        """Anneal for longer and longer, as far as the time allows."""
+        took_s = 0.0
+        while (
+            not self.over
+            and self.best is not None
+            and MORE_SWEEPS * took_s <= ANNEALING_SHARE * self.clock.left_s
+            and self.sweeps * self.instance.num_nodes <= MOST_PROPOSALS
+        ):
+            begin_s = self.clock.elapsed_s
+            self._anneal_once()
+            took_s = self.clock.elapsed_s - begin_s
+
+    def _anneal_once(self) -> None:
+        """Anneal the incumbent; the next annealing is longer."""
+        if self.over or self.best is None:
+            return
+        with self.clock.phase("annealing"):
+            start = np.array(self.best.part, dtype=np.int64)
+            given = (self.instance, self.weighted, start, self.sweeps)
+            self.consider(annealed(*given, self.clock, self.rng))
+        self.sweeps *= MORE_SWEEPS
 
     def consider(self, part: Ints) -> None:
         """Take a partition if it is the best."""
@@ -145,7 +175,7 @@ class _Ladder(Search[BglPartitionSolution]):
             if self.all_kept or states == most_states:
                 return
             if states == MORE * FIRST_STATES:
-                self.start(LATER_STARTS, memory=True)
+                self._anneal_once()
             states = min(most_states, MORE * states)
             too_long = MORE * took_s > NEXT_SHARE * self.clock.left_s
             if not self.over and states > MORE * FIRST_STATES and too_long:

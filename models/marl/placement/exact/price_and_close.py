@@ -45,6 +45,8 @@ FIRST_GAP, GROWTH = 3e-5, 3.0
 #: Columns of an integer program before which a placement is searched; those of one that is tried
 #: to its end, those of one that is tried else; and columns of a tree.
 MANY_COLUMNS, MOST_COLUMNS, SOME_COLUMNS, TREE_COLUMNS = 3_000, 25_000, 3_000, 250_000
+#: Columns for each second left: HiGHS's presolve of more does not look at the time.
+COLUMNS_PER_S = 3_000
 #: Part of the time that the relaxation may take.
 RELAXATION = 0.6
 #: Rounds of the search for a placement, the part of the time and the seconds that it may take.
@@ -216,7 +218,8 @@ class _Run:
         gap = FIRST_GAP * relaxed.value
         while not (search.closed or search.clock.expired):
             gap = min(gap, float(search.value) * jobs - relaxed.bound + SLACK * relaxed.value)
-            columns = self._columns(relaxed, gap, MOST_COLUMNS)
+            most = min(MOST_COLUMNS, int(COLUMNS_PER_S * min(search.clock.left_s, MOST_COLUMNS)))
+            columns = self._columns(relaxed, gap, most)
             unknown = search.best is None and columns is not None
             if not self._searched and (
                 columns is None or (unknown and _number(columns) > MANY_COLUMNS)

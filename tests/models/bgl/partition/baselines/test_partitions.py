@@ -8,7 +8,8 @@ from gadgetopt.models.bgl.partition.generate.presets import caveman, planted
 
 from ..brute_force import instance_of, run
 
-ALL = ("random", "hash", "ldg", "fennel", "metis_like", "pagraph", "multi_start:starts=2", "bgl")
+SEARCHES = ("multi_start:starts=2", "annealing:sweeps=500")
+ALL = ("random", "hash", "ldg", "fennel", "metis_like", "pagraph", "bgl", *SEARCHES)
 
 
 @pytest.mark.parametrize("method", ALL)
@@ -22,7 +23,7 @@ def test_partitions_keep_the_caps(method, imbalance):
 def test_cliques_stay_together_in_ldg_and_spectral_bisection():
     instance = caveman(np.random.default_rng(0), cliques=8, clique_nodes=6, parts=2)
     dealt = run(instance, "random").objective
-    for method in ("ldg", "metis_like", "pagraph", "multi_start:starts=3"):
+    for method in ("ldg", "metis_like", "pagraph", "multi_start:starts=3", "annealing"):
         assert run(instance, method).objective < dealt / 2
 
 
@@ -44,3 +45,13 @@ def test_more_parts_than_nodes_leave_some_empty():
     instance = instance_of(3, ((0, 1),), (0, 1, 2), parts=9)
     for method in (*ALL, "elimination"):
         assert run(instance, method).status in ("feasible", "optimal")
+
+
+def test_annealing_finds_the_optimum_of_small_graphs():
+    for seed in range(3):
+        instance = planted(np.random.default_rng(seed), nodes=40)
+        optimum = run(instance, "elimination")
+        assert optimum.status == "optimal"
+        found = run(instance, "annealing", seed)
+        assert optimum.objective <= found.objective <= optimum.objective * 1.05
+        assert found.objective <= run(instance, "multi_start:starts=1", seed).objective
