@@ -36,8 +36,9 @@ MOST_DIGITS = 2**12
 #: Binary digits that a pass adds, and the fewest with which refinement goes on.
 MOST_SHIFT = 40
 LEAST_SHIFT = 6
-#: A number within 2**-NEAR of a multiple of 1/denominator is read as that multiple.
-NEAR = 20
+#: With n binary digits, denominators are less than 2**(n / 2 - SPARE), and a number within
+#: 2**-(n / 2 - 2 SPARE) of a multiple of 1/denominator is read as that multiple.
+SPARE = 4
 #: Most binary digits of a residual, which has to be read as a double.
 MOST_BITS = 1000
 #: Most equations that are eliminated in integers where refinement fails.
@@ -275,8 +276,8 @@ class _Refinement:
     def read(self) -> tuple[Integers, int] | None:
         """Return the solution as rational numbers if they satisfy the equations."""
         scale = 1 << self._digits
-        largest = 1 << (self._digits // 2 - 4)
-        near = scale >> NEAR
+        largest = 1 << (self._digits // 2 - SPARE)
+        near = scale >> (self._digits // 2 - 2 * SPARE)
         denominator = 1
         for x in self._x.tolist():
             over = x * denominator

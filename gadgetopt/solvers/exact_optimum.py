@@ -18,6 +18,7 @@ the solver's tolerance is of size 1, and the next basis is nearer to optimal.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -70,14 +71,16 @@ class ExactOptimum:
     rounds: int
 
 
-def exact_optimum(form: StandardForm, places: Places, clock: Clock) -> ExactOptimum | None:
+def exact_optimum(
+    form: StandardForm, basis: tuple[Sequence[int], Sequence[int]], clock: Clock
+) -> ExactOptimum | None:
     """Return the optimum of a model without integer columns; None if it is not reached.
 
     Parameters
     ----------
     form : StandardForm
-    places : Places
-        The basis in which the solver ended.
+    basis : tuple
+        Where the solver has columns and rows: -1 at the lower side, 0 basic, 1 at the upper.
     clock : Clock
         When the time is up, nothing is returned.
     """
@@ -85,6 +88,7 @@ def exact_optimum(form: StandardForm, places: Places, clock: Clock) -> ExactOpti
     if lp is None:
         return None
     refinement = None
+    places = Places(*map(np.array, basis))
     for rounds in range(1, MOST_ROUNDS + 1):
         point = None if clock.expired else lp.vertex(places)
         if point is None:
