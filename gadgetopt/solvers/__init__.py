@@ -110,8 +110,8 @@ def solve_model(
         or a row is beyond what doubles resolve, CP-SAT decides if it can; a wrong incumbent that
         cannot be mended gives the status `ERROR` (`NO_SOLUTION` if a limit was hit) with a reason,
         and nothing is loaded. A linear program solved by HiGHS has its `exact` optimum in rational
-        numbers where every number of the model is known exactly. `OPTIMAL` means that objective and bound meet; a run that ended
-        because of `limits.rel_gap` is `FEASIBLE` with the limit "gap".
+        numbers where every number of the model is known exactly. `OPTIMAL` means that objective and
+        bound meet; a run that ended because of `limits.rel_gap` is `FEASIBLE` with the limit "gap".
 
     Raises
     ------

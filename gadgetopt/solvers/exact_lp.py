@@ -238,9 +238,7 @@ def _beyond(x: Integers, low: Sides, high: Sides, denominator: int) -> Integers:
     return np.maximum(np.maximum(below, above), 0)
 
 
-def _wrong(
-    slopes: Integers, x: Integers, low: Sides, high: Sides, denominator: int
-) -> Integers:
+def _wrong(slopes: Integers, x: Integers, low: Sides, high: Sides, denominator: int) -> Integers:
     """Return the sizes of slopes that are not 0 and along which x could fall."""
     may_fall = ~low.known | (x > low.times(denominator))
     may_rise = ~high.known | (x < high.times(denominator))
@@ -267,7 +265,10 @@ def exact_lp(form: StandardForm) -> ExactLp | None:
     weights = integers([0] * len(form.columns))
     for j, a in costs.items():
         weights[j] = int(sign * a * cost_unit)
-    lower, upper = (np.isfinite(form.row_lower), rows.lower), (np.isfinite(form.row_upper), rows.upper)
+    lower, upper = (
+        (np.isfinite(form.row_lower), rows.lower),
+        (np.isfinite(form.row_upper), rows.upper),
+    )
     return ExactLp(
         form.A.indptr.astype(np.int64),
         form.A.indices.astype(np.int64),
@@ -356,4 +357,6 @@ def _at(places: Ints, low: Sides, high: Sides, *, strict: bool = False) -> Integ
 
 
 def _bits(numbers: Integers) -> int:
-    return max(int(numbers.max()).bit_length(), int(numbers.min()).bit_length()) if numbers.size else 0
+    return (
+        max(int(numbers.max()).bit_length(), int(numbers.min()).bit_length()) if numbers.size else 0
+    )

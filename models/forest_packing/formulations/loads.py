@@ -23,22 +23,22 @@ with a NIC limit. A collective of a single stage has only g (broadcast) or only 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.tolerance import Number, simplest_rational
+from gadgetopt.solvers.exact_values import exact_values
 from gadgetopt.system.result import Limits
 
 from ..instance import ForestPackingInstance, ForestPackingSolution, Stage
 from ..packing import (
-    Pair,
     Tree,
     best_plan,
-    couple,
     read_rates,
     required_shares,
     to_solution,
@@ -69,6 +69,22 @@ def refuse_variants(instance: ForestPackingInstance) -> None:
             "this LP assumes switches that only forward: use multicast for a bound if they copy "
             "and sum (in_network)"
         )
+
+
+def as_double(x: Fraction | int) -> float:
+    """Return a capacity or share as the double that a model reads as this number.
+
+    Raises
+    ------
+    ModelRefused
+        If there is none: a bound of the model would be one of other capacities.
+    """
+    if simplest_rational(float(x)) != x:
+        raise ModelRefused(
+            f"a capacity or share of {float(x)} has more digits than the doubles of a model: use "
+            "column_generation"
+        )
+    return float(x)
 
 
 def declare(
@@ -103,7 +119,9 @@ def declare(
 
     @m.Constraint(m.W, doc="(1): in the shares that are given")
     def given_share(m: Any, r: int) -> Any:
-        return pyo.Constraint.Skip if shares is None else m.w[r] == float(shares.get(r, 0)) * m.R
+        return (
+            pyo.Constraint.Skip if shares is None else m.w[r] == as_double(shares.get(r, 0)) * m.R
+        )
 
     m.rate = pyo.Objective(expr=m.R, sense=pyo.maximize)
     return m
@@ -124,7 +142,7 @@ def add_capacities(
         @m.Constraint(m.rows, doc="(2): capacity, all stages together")
         def capacity(m: Any, i: int) -> Any:
             together = pyo.quicksum(on_row(stage, i) for stage in loads)
-            return together <= float(network.rows[i].capacity)
+            return together <= as_double(network.rows[i].capacity)
 
         return
 
@@ -132,7 +150,7 @@ def add_capacities(
 
     @m.Constraint(list(loads), m.rows, doc="(2): capacity during a stage's part of the time")
     def stage_capacity(m: Any, stage: Stage, i: int) -> Any:
-        return on_row(stage, i) <= float(network.rows[i].capacity) * m.s[stage]
+        return on_row(stage, i) <= as_double(network.rows[i].capacity) * m.s[stage]
 
     @m.Constraint(doc="(2): the stages take turns")
     def turns(m: Any) -> Any:
@@ -169,47 +187,66 @@ def by_node(m: pyo.ConcreteModel) -> tuple[list[list[Any]], list[list[Any]]]:
 def decode(m: pyo.ConcreteModel, instance: ForestPackingInstance) -> ForestPackingSolution:
     """Decompose the loads g and h of the network's arcs into trees."""
     loads = {
-        stage: np.array([pyo.value(load[arc]) for arc in instance.network.arcs])
+        stage: values(m, [load[arc] for arc in instance.network.arcs])
         for stage, load in stage_loads(m, instance).items()
     }
     return decode_loads(instance, loads, root_rates(m))
 
 
-def root_rates(m: pyo.ConcreteModel) -> Floats:
+def values(m: pyo.ConcreteModel, variables: Iterable[Any]) -> list[Number]:
+    """Read variables: as rational numbers if the exact optimum was reached, else as doubles."""
+    exact = exact_values(m)
+    return [pyo.value(v) if exact is None else exact[v] for v in variables]
+
+
+def root_rates(m: pyo.ConcreteModel) -> list[Number]:
     """Read w."""
-    return np.array([pyo.value(m.w[r]) for r in m.W])
+    return values(m, [m.w[r] for r in m.W])
 
 
-def is_zero(instance: ForestPackingInstance, rate: float) -> bool:
-    """Return True if an optimal rate is 0 up to rounding."""
+def is_zero(instance: ForestPackingInstance, rate: Number) -> bool:
+    """Return True if an optimal rate is 0, up to rounding if it is a double."""
+    if isinstance(rate, Fraction):
+        return rate == 0
     return rate <= NO_RATE * max(instance.network.capacity_float, default=0.0)
 
 
 def decode_loads(
-    instance: ForestPackingInstance, loads: Mapping[Stage, Floats], roots: Floats
+    instance: ForestPackingInstance,
+    loads: Mapping[Stage, Sequence[Number]],
+    roots: Sequence[Number],
 ) -> ForestPackingSolution:
-    """Decompose loads of the network's arcs (GB/s, by stage) with given root rates into a plan."""
-    from ..subproblems.load_decomposition import (
-        pack_loads,  # loads a solver, which building a model does not need
-    )
+    """Decompose loads of the network's arcs (GB/s, by stage) with given root rates into a plan.
 
-    if is_zero(instance, roots.sum()):
+    If they are rational numbers, the plan has their rate, which doubles reach up to rounding.
+    """
+    # These load a solver, which building a model does not need.
+    from ..subproblems.exact_decomposition import exact_pairs_of
+    from ..subproblems.exact_trees import paired
+    from ..subproblems.load_decomposition import pack_loads
+
+    if is_zero(instance, sum(roots)):
         return ForestPackingSolution(trees=())
+    if all(isinstance(x, Fraction) for given in (*loads.values(), roots) for x in given):
+        pairs = exact_pairs_of(instance, loads, roots)
+        if pairs is not None:
+            return to_solution(instance, pairs)
+    rates = np.maximum(np.array(roots, dtype=float), 0.0)
     trees = {
-        stage: pack_loads(instance, stage, np.maximum(load, 0.0), np.maximum(roots, 0.0), Limits())
+        stage: pack_loads(
+            instance, stage, np.maximum(np.array(load, dtype=float), 0.0), rates, Limits()
+        )
         for stage, load in loads.items()
     }
-    readings = {stage: _readings(instance, packed) for stage, packed in trees.items()}
-    if len(readings) == 2:
-        pairs = [
-            couple(down, up)
-            for down, up in zip(readings["reduce"], readings["broadcast"], strict=True)
-        ]
-    elif "reduce" in readings:
-        pairs = [[Pair(t.root, t.routes, (), t.rate) for t in r] for r in readings["reduce"]]
-    else:
-        pairs = [[Pair(t.root, (), t.routes, t.rate) for t in r] for r in readings["broadcast"]]
-    return to_solution(instance, best_plan(instance, pairs))
+    readings = [_readings(instance, packed) for packed in trees.values()]
+    pairs_of = [paired(dict(zip(trees, read, strict=True))) for read in zip(*readings, strict=True)]
+    return to_solution(instance, best_plan(instance, pairs_of))
+
+
+def rate_readings(instance: ForestPackingInstance, rates: Sequence[Number]) -> list[list[Fraction]]:
+    """Return readings of rates as rational numbers, one of which is to be chosen."""
+    exact = [x for x in rates if isinstance(x, Fraction)]
+    return [exact] if len(exact) == len(rates) else read_rates(rates, instance.network.unit)
 
 
 def _readings(instance: ForestPackingInstance, trees: Sequence[Tree]) -> list[list[Tree]]:

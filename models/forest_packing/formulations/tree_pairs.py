@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise, product
 from typing import Any
 
@@ -43,7 +44,6 @@ from ..packing import (
     Pair,
     Route,
     best_plan,
-    read_rates,
     required_shares,
     to_solution,
 )
@@ -53,7 +53,7 @@ from ..subproblems.enumeration import (
     routings,
     switch_routes,
 )
-from .loads import refuse_variants
+from .loads import as_double, rate_readings, refuse_variants, values
 
 #: Most columns that `build` lists.
 MAX_PAIRS = 20_000
@@ -140,7 +140,7 @@ def build_restricted(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> 
 
         @m.Constraint(list(uses), m.rows, doc="(F1.2): capacity during a stage's part of the time")
         def stage_capacity(m: Any, stage: Stage, i: int) -> Any:
-            return on_row(stage, i) <= float(network.rows[i].capacity) * m.s[stage]
+            return on_row(stage, i) <= as_double(network.rows[i].capacity) * m.s[stage]
 
         @m.Constraint(doc="(F1.2): the stages take turns")
         def turns(m: Any) -> Any:
@@ -153,28 +153,25 @@ def build_restricted(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> 
             if not any(used[i] for used in uses.values()):
                 return pyo.Constraint.Skip
             together = pyo.quicksum(on_row(stage, i) for stage in uses)
-            return together <= float(network.rows[i].capacity)
+            return together <= as_double(network.rows[i].capacity)
 
     @m.Constraint(m.W, doc="(F1.3): the roots have the shares that are given")
     def given_share(m: Any, r: int) -> Any:
         if shares is None or not (by_root[r] or r in shares):
             return pyo.Constraint.Skip
-        return pyo.quicksum(m.x[p] for p in by_root[r]) == float(shares.get(r, 0)) * m.R
+        return pyo.quicksum(m.x[p] for p in by_root[r]) == as_double(shares.get(r, 0)) * m.R
 
     m.rate = pyo.Objective(expr=m.R, sense=pyo.maximize)
     return m
 
 
 def decode(m: pyo.ConcreteModel, instance: ForestPackingInstance) -> ForestPackingSolution:
-    """Read the rates, exactly where they are simple fractions."""
-    used = [p for p in m.P if pyo.value(m.x[p]) > 0]
-    readings = read_rates([pyo.value(m.x[p]) for p in used], instance.network.unit)
+    """Read the rates, exactly where the optimum is known exactly or they are simple fractions."""
+    rated = zip(m.pairs, values(m, m.x.values()), strict=True)
+    used = [(pair, x) for pair, x in rated if x > 0]
     pairs = [
-        [
-            Pair(m.pairs[p].root, m.pairs[p].reduce, m.pairs[p].broadcast, rate)
-            for p, rate in zip(used, rates, strict=True)
-        ]
-        for rates in readings
+        [replace(pair, rate=rate) for (pair, _), rate in zip(used, rates, strict=True)]
+        for rates in rate_readings(instance, [x for _, x in used])
     ]
     return to_solution(instance, best_plan(instance, pairs))
 
