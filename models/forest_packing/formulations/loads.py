@@ -71,20 +71,22 @@ def refuse_variants(instance: ForestPackingInstance) -> None:
         )
 
 
-def as_double(x: Fraction | int) -> float:
-    """Return a capacity or share as the double that a model reads as this number.
+def refuse_long_numbers(instance: ForestPackingInstance) -> None:
+    """Refuse instances with capacities or shares that doubles do not hold.
 
     Raises
     ------
     ModelRefused
-        If there is none: a bound of the model would be one of other capacities.
+        If there is one, such as the sum of parallel links of very different bandwidth: a bound of
+        the model would be one of other capacities.
     """
-    if simplest_rational(float(x)) != x:
-        raise ModelRefused(
-            f"a capacity or share of {float(x)} has more digits than the doubles of a model: use "
-            "column_generation"
-        )
-    return float(x)
+    shares = required_shares(instance) or {}
+    for x in {row.capacity for row in instance.network.rows} | set(shares.values()):
+        if simplest_rational(float(x)) != x:
+            raise ModelRefused(
+                f"{float(x)}: a capacity or share has more digits than the doubles of a model; use "
+                "column_generation"
+            )
 
 
 def declare(
@@ -100,6 +102,7 @@ def declare(
         Number of nodes: workers first.
     arcs : sequence of (tail, head)
     """
+    refuse_long_numbers(instance)
     shares = required_shares(instance)
 
     m = pyo.ConcreteModel(name)
@@ -119,9 +122,7 @@ def declare(
 
     @m.Constraint(m.W, doc="(1): in the shares that are given")
     def given_share(m: Any, r: int) -> Any:
-        return (
-            pyo.Constraint.Skip if shares is None else m.w[r] == as_double(shares.get(r, 0)) * m.R
-        )
+        return pyo.Constraint.Skip if shares is None else m.w[r] == float(shares.get(r, 0)) * m.R
 
     m.rate = pyo.Objective(expr=m.R, sense=pyo.maximize)
     return m
@@ -142,7 +143,7 @@ def add_capacities(
         @m.Constraint(m.rows, doc="(2): capacity, all stages together")
         def capacity(m: Any, i: int) -> Any:
             together = pyo.quicksum(on_row(stage, i) for stage in loads)
-            return together <= as_double(network.rows[i].capacity)
+            return together <= float(network.rows[i].capacity)
 
         return
 
@@ -150,7 +151,7 @@ def add_capacities(
 
     @m.Constraint(list(loads), m.rows, doc="(2): capacity during a stage's part of the time")
     def stage_capacity(m: Any, stage: Stage, i: int) -> Any:
-        return on_row(stage, i) <= as_double(network.rows[i].capacity) * m.s[stage]
+        return on_row(stage, i) <= float(network.rows[i].capacity) * m.s[stage]
 
     @m.Constraint(doc="(2): the stages take turns")
     def turns(m: Any) -> Any:
