@@ -2,10 +2,10 @@
 
 standard_form        Pyomo models compiled into arrays (compiler, linear_terms, domains)
 exact_form           the same model in exact numbers
-exact_optimum        optima of linear programs in rational numbers (exact_lp, bases, exact_values)
+exact_optimum        optima of linear programs in rational numbers
 linear               compile, solve, check and load a linear model
 recheck              an incumbent checked against rows and bounds, without the solver
-highs                HiGHS (scaling: units; recession: unbounded models)
+highs                HiGHS (scaling: units)
 persistent           a linear program that stays in HiGHS while it grows
 cpsat                CP-SAT (integer_form, integer_bounds, cpsat_translation)
 through_pyomo        SCIP, GUROBI, CPLEX, XPRESS, CBC, GLPK (scip, other_solvers, incumbent)
@@ -120,7 +120,7 @@ def solve_model(
     ModelRefused
         If the backend cannot represent the model exactly.
     """
-    from gadgetopt.solvers.exact_values import forget_exact_values
+    from gadgetopt.solvers.exact_optimum.values import forget_exact_values
 
     limits = limits or Limits()
     solver = import_backend(backend)

@@ -19,7 +19,7 @@ from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.exact_form import ExactParts
-from gadgetopt.solvers.exact_values import keep_exact_values
+from gadgetopt.solvers.exact_optimum.values import keep_exact_values
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recheck import (
     beyond_doubles,
@@ -101,7 +101,7 @@ def at_exact_optimum(form: StandardForm, outcome: SolverOutcome, limits: Limits)
     """
     if outcome.status is not Status.OPTIMAL or outcome.basis is None:
         return False
-    from gadgetopt.solvers.exact_optimum import exact_optimum
+    from gadgetopt.solvers.exact_optimum.refinement import exact_optimum
 
     most_s = max(LEAST_EXACT_S, outcome.phases_s.get("solve", 0.0))
     try:

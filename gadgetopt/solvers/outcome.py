@@ -13,7 +13,7 @@ from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.result import Status, TracePoint
 
 if TYPE_CHECKING:
-    from gadgetopt.solvers.exact_optimum import ExactOptimum
+    from gadgetopt.solvers.exact_optimum.refinement import ExactOptimum
     from gadgetopt.solvers.standard_form import StandardForm
 
 

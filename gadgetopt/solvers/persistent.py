@@ -18,7 +18,7 @@ from scipy.sparse import csc_array, csr_array
 
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.numbers.arrays import Floats
-from gadgetopt.solvers import bases
+from gadgetopt.solvers.exact_optimum import bases
 from gadgetopt.solvers.highs import SMALLEST_COEFFICIENT
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.silent_highs import new_highs

@@ -32,7 +32,7 @@ import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.tolerance import Number, simplest_rational
-from gadgetopt.solvers.exact_values import exact_values
+from gadgetopt.solvers.exact_optimum.values import exact_values
 from gadgetopt.system.result import Limits
 
 from ..instance import ForestPackingInstance, ForestPackingSolution, Stage
@@ -229,7 +229,8 @@ def decode_loads(
     if is_zero(instance, sum(roots)):
         return ForestPackingSolution(trees=())
     if all(isinstance(x, Fraction) for given in (*loads.values(), roots) for x in given):
-        pairs = exact_pairs_of(instance, loads, roots)
+        exact = {stage: [Fraction(x) for x in load] for stage, load in loads.items()}
+        pairs = exact_pairs_of(instance, exact, [Fraction(w) for w in roots])
         if pairs is not None:
             return to_solution(instance, pairs)
     rates = np.maximum(np.array(roots, dtype=float), 0.0)

@@ -31,7 +31,15 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.exact_vertex import Integers, integers
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.exact_form import ExactReader
-from gadgetopt.solvers.exact_lp import ExactLp, Faults, Places, Point, Sides, exact_lp, faults
+from gadgetopt.solvers.exact_optimum.program import (
+    ExactLp,
+    Faults,
+    Places,
+    Point,
+    Sides,
+    exact_lp,
+    faults,
+)
 from gadgetopt.solvers.persistent import PersistentLp
 from gadgetopt.solvers.scaling import scaling_of
 from gadgetopt.system.result import Status

@@ -265,23 +265,18 @@ def exact_lp(form: StandardForm) -> ExactLp | None:
     weights = integers([0] * len(form.columns))
     for j, a in costs.items():
         weights[j] = int(sign * a * cost_unit)
-    lower, upper = (
-        (np.isfinite(form.row_lower), rows.lower),
-        (np.isfinite(form.row_upper), rows.upper),
-    )
     return ExactLp(
-        form.A.indptr.astype(np.int64),
-        form.A.indices.astype(np.int64),
-        rows.data,
-        *(Sides(known, numbers * unit) for known, numbers in (lower, upper)),
-        *(
-            _column_sides(side, given, unit)
-            for side, given in ((form.col_lower, col_low), (form.col_upper, col_high))
-        ),
-        weights,
-        rows.units,
-        unit,
-        sign * cost_unit,
+        starts=form.A.indptr.astype(np.int64),
+        indices=form.A.indices.astype(np.int64),
+        data=rows.data,
+        low=Sides(np.isfinite(form.row_lower), rows.lower * unit),
+        high=Sides(np.isfinite(form.row_upper), rows.upper * unit),
+        col_low=_column_sides(form.col_lower, col_low, unit),
+        col_high=_column_sides(form.col_upper, col_high, unit),
+        costs=weights,
+        row_units=rows.units,
+        unit=unit,
+        cost_unit=sign * cost_unit,
     )
 
 
