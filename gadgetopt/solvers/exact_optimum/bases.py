@@ -25,11 +25,11 @@ def basis_of(highs: highspy.Highs) -> tuple[list[int], list[int]] | None:
     return columns, rows
 
 
-def start_from(highs: highspy.Highs, columns: Sequence[int], rows: Sequence[int]) -> bool:
-    """Give HiGHS a basis to start from; return False if it does not take it."""
+def start_from(highs: highspy.Highs, columns: Sequence[int], rows: Sequence[int]) -> None:
+    """Give HiGHS a basis to start from; it starts without if that is none."""
     named = {-1: _STATUS.kLower, 0: _STATUS.kBasic, 1: _STATUS.kUpper}
     basis = highspy.HighsBasis()
     basis.col_status = [named[place] for place in columns]
     basis.row_status = [named[place] for place in rows]
     basis.valid = True
-    return bool(highs.setBasis(basis) != highspy.HighsStatus.kError)
+    highs.setBasis(basis)
