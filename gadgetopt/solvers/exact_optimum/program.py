@@ -179,8 +179,10 @@ class ExactLp:
             inside.indptr[:-1].astype(np.int64), inside.indices, self.data[inside.data - 1]
         )
         solved = None if system is None else system.solve(right)
-        priced = None if system is None else system.solve(self.costs[basic], transposed=True)
-        if solved is None or priced is None:
+        if system is None or solved is None:
+            return None
+        priced = system.solve(self.costs[basic], transposed=True)
+        if priced is None:
             return None
         values = values * solved[1]
         values[basic] = solved[0]
@@ -309,10 +311,10 @@ def _rows(form: StandardForm, reader: ExactReader) -> _IntegerRows:
         if any(isinstance(x, float) and math.isfinite(x) for x in sides):
             raise ModelRefused("a side of a row is a double that may have been rounded")
         known = [Fraction(0) if isinstance(x, float) else Fraction(x) for x in sides]
-        unit = common_denominator(map(Fraction, (*row.coefficients, *known)))
+        unit = common_denominator((*row.coefficients, *known))
         place = {j: k for k, j in enumerate(form.A.indices[starts[i] : starts[i + 1]].tolist())}
         for j, a in zip(row.columns, row.coefficients, strict=True):
-            out.data[starts[i] + place[j]] = int(a * unit)
+            out.data[starts[i] + place[j]] = a.numerator * (unit // a.denominator)
         out.lower[i], out.upper[i] = (int(x * unit) for x in known)
         units[i] = unit
     return out
