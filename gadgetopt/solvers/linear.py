@@ -96,8 +96,8 @@ def at_exact_optimum(form: StandardForm, outcome: SolverOutcome, limits: Limits)
     Parameters
     ----------
     limits : Limits
-        `time_s` is the time left. Without a limit, this takes no longer than the solve, or a few
-        seconds.
+        `time_s` is the time left. No further basis is tried after that, nor after as long as the
+        solve took, or a few seconds if that was less.
     """
     if outcome.status is not Status.OPTIMAL or outcome.basis is None:
         return False
