@@ -7,6 +7,9 @@ refinement: one LU factorisation in floating point, residuals in integers, and e
 digits to the solution in base :math:`2^k`, until rational numbers of small denominator are
 recognised. These are then put into the equations, so nothing of the factorisation is trusted.
 (Wan, J. Symbolic Computation 2006; Gleixner, Steffy, Wolter, INFORMS J. Computing 2016.)
+
+Small systems that are too near to singular for doubles are eliminated in integers without
+fractions (Bareiss, Mathematics of Computation 1968).
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ import numpy.typing as npt
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
+from gadgetopt.numbers.arrays import Floats, Ints
+
 Integers = npt.NDArray[np.object_]
 #: A sparse vector.
 Entries = Mapping[int, Fraction | int]
@@ -31,10 +36,13 @@ MOST_DIGITS = 2**12
 #: Binary digits that a pass adds, and the fewest with which refinement goes on.
 MOST_SHIFT = 40
 LEAST_SHIFT = 6
-#: A number within 2**-NEAR of a multiple of 1/denominator is read as that multiple.
-NEAR = 20
+#: With n binary digits, denominators are less than 2**(n / 2 - SPARE), and a number within
+#: 2**-(n / 2 - 2 SPARE) of a multiple of 1/denominator is read as that multiple.
+SPARE = 4
 #: Most binary digits of a residual, which has to be read as a double.
 MOST_BITS = 1000
+#: Most equations that are eliminated in integers where refinement fails.
+MOST_ELIMINATED = 60
 
 
 @dataclass(frozen=True)
@@ -78,16 +86,16 @@ def exact_vertex(
     names, tight = list(columns), list(sides)
     position = {i: k for k, i in enumerate(tight)}
     matrix: list[dict[int, Fraction]] = [{} for _ in tight]
-    transposed: list[dict[int, Fraction]] = []
     for j, name in enumerate(names):
-        kept = {position[i]: Fraction(a) for i, a in columns[name].items() if i in position and a}
-        transposed.append(kept)
-        for i, a in kept.items():
-            matrix[i][j] = a
-    values = solve_exactly(matrix, [Fraction(sides[i]) for i in tight])
-    duals = solve_exactly(transposed, [Fraction(costs.get(name, 0)) for name in names])
-    if values is None or duals is None:
+        for i, a in columns[name].items():
+            if i in position and a:
+                matrix[position[i]][j] = Fraction(a)
+    right = [Fraction(sides[i]) for i in tight]
+    weights = [Fraction(costs.get(name, 0)) for name in names]
+    solved = _solved(matrix, right, weights)
+    if solved is None:
         return None
+    values, duals = solved
     return ExactVertex(dict(zip(names, values, strict=True)), dict(zip(tight, duals, strict=True)))
 
 
@@ -102,110 +110,230 @@ def solve_exactly(
         Rows: coefficients by column 0 to n - 1, none of them 0.
     right : sequence of Fraction, length n
     """
+    solved = _solved(matrix, right, [Fraction(0)] * len(right))
+    return None if solved is None else solved[0]
+
+
+def _solved(
+    matrix: Sequence[Mapping[int, Fraction]],
+    right: Sequence[Fraction],
+    costs: Sequence[Fraction],
+) -> tuple[list[Fraction], list[Fraction]] | None:
+    """Return the solutions of `matrix @ x = right` and `y @ matrix = costs`."""
     if not right:
-        return []
+        return [], []
     if not all(matrix):
         return None
-    try:
-        system = _System(matrix, right)
-    except RuntimeError:  # SuperLU: the matrix is singular
+    units = [
+        math.lcm(b.denominator, *(a.denominator for a in row.values()))
+        for row, b in zip(matrix, right, strict=True)
+    ]
+    starts = np.cumsum([0, *map(len, matrix)])[:-1]
+    columns = np.array([j for row in matrix for j in row])
+    data = [int(a * unit) for row, unit in zip(matrix, units, strict=True) for a in row.values()]
+    system = square_system(starts, columns, integers(data))
+    if system is None:
         return None
-    digits = FIRST_DIGITS
-    while digits <= MOST_DIGITS:
-        if not system.refine(digits):
-            return None
-        found = system.read()
-        if found is not None:
-            return found
-        digits *= 2
-    return None
+    scale = math.lcm(*(c.denominator for c in costs))
+    x = system.solve(integers([int(b * unit) for b, unit in zip(right, units, strict=True)]))
+    y = system.solve(integers([int(c * scale) for c in costs]), transposed=True)
+    if x is None or y is None:
+        return None
+    duals = zip(y[0].tolist(), units, strict=True)
+    return (
+        [Fraction(p, x[1]) for p in x[0].tolist()],
+        [Fraction(p * unit, y[1] * scale) for p, unit in duals],
+    )
 
 
-class _System:
-    """Equations with integer coefficients, and an approximate solution `x / 2**digits`.
+def square_system(starts: Ints, columns: Ints, data: Integers) -> SquareSystem | None:
+    """Return a system of equations in integers; None if its matrix is found to be singular.
+
+    Parameters
+    ----------
+    starts : ndarray of int, shape (n,)
+        Where each row begins; no row is empty.
+    columns : ndarray of int, shape (entries,)
+        The column of each entry.
+    data : ndarray of int, shape (entries,)
+        None of them 0.
+    """
+    n = len(starts)
+    if n == 0 or len(np.unique(columns)) < n:
+        return None
+    system = SquareSystem(starts, columns, data)
+    return None if system.factors is None and n > MOST_ELIMINATED else system
+
+
+class SquareSystem:
+    """A square matrix of integers, factorised in floating point.
 
     Attributes
     ----------
-    starts, columns, data : ndarray
-        The rows one after the other: where each begins, its columns, its coefficients.
-    right : ndarray of int, shape (n,)
-    weights : ndarray of float, shape (n,)
-        Powers of 2 by which the factorised rows were scaled.
-    factors : SuperLU
+    factors : SuperLU or None
+        Of the matrix, with rows and columns scaled by powers of 2; None if that is singular.
     """
 
-    def __init__(self, matrix: Sequence[Mapping[int, Fraction]], right: Sequence[Fraction]) -> None:
-        """Scale every row to integers and factorise; raise `RuntimeError` if that is singular."""
-        starts, columns, scaled, weights = [0], [], [], []
-        data: list[int] = []
-        for row, b in zip(matrix, right, strict=True):
-            unit = math.lcm(b.denominator, *(a.denominator for a in row.values()))
-            entries = [int(a * unit) for a in row.values()]
-            columns += list(row)
-            data += entries
-            scaled.append(int(b * unit))
-            weights.append(math.ldexp(1.0, -max(map(abs, entries)).bit_length()))
-            starts.append(len(columns))
-        n, lengths = len(right), np.diff(starts)
-        self.starts, self.columns = np.array(starts[:-1]), np.array(columns)
-        self.data, self.right = _integers(data), _integers(scaled)
-        self.row_sum = _largest(np.add.reduceat(abs(self.data), self.starts))
-        self.weights = np.array(weights)
-        floats = np.array(data, dtype=float) * np.repeat(self.weights, lengths)
-        rows = np.repeat(np.arange(n), lengths)
-        self.factors = splu(csc_array((floats, (rows, self.columns)), shape=(n, n)))
-        self.residual = self.right
-        self.x = _integers([0] * n)
-        self.digits, self.shift = 0, MOST_SHIFT
+    def __init__(self, starts: Ints, columns: Ints, data: Integers) -> None:
+        n = len(starts)
+        rows = np.repeat(np.arange(n), np.diff(np.append(starts, len(columns))))
+        self._forwards = _Rows(starts, columns, data)
+        order = np.argsort(columns, kind="stable")
+        begins = np.searchsorted(columns[order], np.arange(n))
+        self._backwards = _Rows(begins, rows[order], data[order])
+        sizes = np.array([x.bit_length() for x in data.tolist()])
+        row_weights = _powers(-np.maximum.reduceat(sizes, starts))
+        floats = _scaled(data, row_weights[rows])
+        _, sizes = np.frexp(np.maximum.reduceat(np.abs(floats[order]), begins))
+        column_weights = _powers(-sizes)
+        floats = floats * column_weights[columns]
+        self._weights = row_weights, column_weights
+        try:
+            self.factors = splu(csc_array((floats, (rows, columns)), shape=(n, n)))
+        except RuntimeError:  # SuperLU: the matrix is singular
+            self.factors = None
+
+    def solve(self, right: Integers, *, transposed: bool = False) -> tuple[Integers, int] | None:
+        """Return the solution as numerators and their denominator; None if it is not found.
+
+        Parameters
+        ----------
+        right : ndarray of int, shape (n,)
+        transposed : bool
+            Solve `y @ matrix = right` instead of `matrix @ x = right`.
+        """
+        matrix = self._backwards if transposed else self._forwards
+        if self.factors is not None:
+            refined = _Refinement(self, matrix, right, transposed)
+            digits = FIRST_DIGITS
+            while digits <= MOST_DIGITS and refined.refine(digits):
+                found = refined.read()
+                if found is not None:
+                    return found
+                digits *= 2
+        if len(right) > MOST_ELIMINATED:
+            return None
+        return _eliminated(matrix, right)
+
+    def approximate(self, right: Floats, *, transposed: bool) -> Floats:
+        """Return the solution in floating point."""
+        before, after = self._weights[::-1] if transposed else self._weights
+        assert self.factors is not None
+        solved = self.factors.solve(right * before, "T" if transposed else "N")
+        out: Floats = solved * after
+        return out
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows one after the other: where each begins, its columns, its coefficients."""
+
+    starts: Ints
+    columns: Ints
+    data: Integers
 
     def product(self, x: Integers) -> Integers:
         """Return the matrix times integers."""
         return np.add.reduceat(self.data * x[self.columns], self.starts)
 
+
+class _Refinement:
+    """An approximate solution `x / 2**digits` of equations, and what is left of the right side."""
+
+    def __init__(
+        self, system: SquareSystem, matrix: _Rows, right: Integers, transposed: bool
+    ) -> None:
+        self._system, self._matrix, self._transposed = system, matrix, transposed
+        self._right = self._residual = right
+        self._row_sum = _largest(np.add.reduceat(abs(matrix.data), matrix.starts))
+        self._x = integers([0] * len(right))
+        self._digits, self._shift = 0, MOST_SHIFT
+
     def refine(self, digits: int) -> bool:
         """Add binary digits to the solution; return False if residuals do not stay small."""
-        while self.digits < digits:
-            size = _largest(self.residual)
+        while self._digits < digits:
+            size = _largest(self._residual)
             if size.bit_length() > MOST_BITS:
                 return False
-            solved = self.factors.solve(self.residual.astype(float) * self.weights)
+            solved = self._system.approximate(
+                self._residual.astype(float), transposed=self._transposed
+            )
             if not np.isfinite(solved).all():
                 return False
-            step = _integers([round(math.ldexp(z, self.shift)) for z in solved.tolist()])
-            residual = self.residual * (1 << self.shift) - self.product(step)
+            step = integers([round(math.ldexp(z, self._shift)) for z in solved.tolist()])
+            residual = self._residual * (1 << self._shift) - self._matrix.product(step)
             # Rounding the step alone leaves residuals of up to half a row's sum.
-            if self.digits and _largest(residual) > max(size, 2 * self.row_sum):
-                self.shift //= 2  # these digits were not all right: take fewer at a time
-                if self.shift < LEAST_SHIFT:
+            if self._digits and _largest(residual) > max(size, 2 * self._row_sum):
+                self._shift //= 2  # these digits were not all right: take fewer at a time
+                if self._shift < LEAST_SHIFT:
                     return False
                 continue
-            self.x = self.x * (1 << self.shift) + step
-            self.residual = residual
-            self.digits += self.shift
+            self._x = self._x * (1 << self._shift) + step
+            self._residual = residual
+            self._digits += self._shift
         return True
 
-    def read(self) -> list[Fraction] | None:
+    def read(self) -> tuple[Integers, int] | None:
         """Return the solution as rational numbers if they satisfy the equations."""
-        scale = 1 << self.digits
-        largest = 1 << (self.digits // 2 - 4)
-        near = scale >> NEAR
+        scale = 1 << self._digits
+        largest = 1 << (self._digits // 2 - SPARE)
+        near = scale >> (self._digits // 2 - 2 * SPARE)
         denominator = 1
-        for x in self.x.tolist():
+        for x in self._x.tolist():
             over = x * denominator
             if (over + near) % scale > 2 * near:
                 denominator *= Fraction(over, scale).limit_denominator(largest).denominator
                 if denominator > largest:
                     return None
-        read = [(2 * x * denominator + scale) // (2 * scale) for x in self.x.tolist()]
-        if (self.product(_integers(read)) != self.right * denominator).any():
+        read = integers([(2 * x * denominator + scale) // (2 * scale) for x in self._x.tolist()])
+        if (self._matrix.product(read) != self._right * denominator).any():
             return None
-        return [Fraction(p, denominator) for p in read]
+        return read, denominator
 
 
-def _integers(numbers: list[int]) -> Integers:
+def _eliminated(matrix: _Rows, right: Integers) -> tuple[Integers, int] | None:
+    """Solve equations without fractions: every number stays a minor of the matrix (Bareiss)."""
+    n = len(right)
+    table = [[0] * n + [b] for b in right.tolist()]
+    ends = [*matrix.starts.tolist()[1:], len(matrix.columns)]
+    for row, begin, end in zip(table, matrix.starts.tolist(), ends, strict=True):
+        for j, a in zip(matrix.columns[begin:end].tolist(), matrix.data[begin:end], strict=True):
+            row[j] = a
+    previous = 1
+    for k in range(n):
+        pivot = next((i for i in range(k, n) if table[i][k]), None)
+        if pivot is None:
+            return None
+        table[k], table[pivot] = table[pivot], table[k]
+        leader, top = table[k][k], table[k]
+        for i in range(n):
+            if i != k:
+                row, factor = table[i], table[i][k]
+                table[i] = [
+                    (leader * x - factor * t) // previous for x, t in zip(row, top, strict=True)
+                ]
+        previous = leader
+    sign = -1 if previous < 0 else 1
+    return integers([sign * row[n] for row in table]), abs(previous)
+
+
+def integers(numbers: Sequence[int]) -> Integers:
+    """Return an array of Python's integers."""
     out = np.empty(len(numbers), dtype=object)
     out[:] = numbers
     return out
+
+
+def _powers(exponents: Ints) -> Floats:
+    return np.ldexp(1.0, np.clip(exponents, -MOST_BITS, MOST_BITS))
+
+
+def _scaled(data: Integers, weights: Floats) -> Floats:
+    """Return integers of any size times powers of 2, in doubles."""
+    if _largest(data).bit_length() <= MOST_BITS:
+        return data.astype(float) * weights
+    pairs = zip(data.tolist(), weights.tolist(), strict=True)
+    return np.array([float(x * Fraction(w)) for x, w in pairs])
 
 
 def _largest(numbers: Integers) -> int:

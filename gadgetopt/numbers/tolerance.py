@@ -46,7 +46,9 @@ def simplest_rational(x: Number) -> Fraction:
     This is how coefficients of models are read. A model's 0.1 or 1/3 has been through floating
     point, and 1/10 or 1/3 is the rational it stands for; integers and short dyadics are unchanged.
     A double near no simple fraction is read by its shortest decimal form, as in files, because a
-    bound proved for a model must hold for the instance that the model was built from.
+    bound proved for a model must hold for the instance that the model was built from. So is one
+    near a fraction p/q only by chance: with q^2 above the decimal's denominator there are more such
+    fractions than decimals as short.
 
     Raises
     ------
@@ -57,21 +59,24 @@ def simplest_rational(x: Number) -> Fraction:
     --------
     >>> simplest_rational(1 / 3), decimal_rational(1 / 3)
     (Fraction(1, 3), Fraction(3333333333333333, 10000000000000000))
+    >>> simplest_rational(9018.0000299), 8143344207 / 903010
+    (Fraction(90180000299, 10000000), 9018.0000299)
     """
     if not isinstance(x, float):
         return Fraction(x)
     if not math.isfinite(x):
         raise ValueError(f"{x} is not a finite number")
-    rest = Fraction(x)
+    rest, unit = x.as_integer_ratio()
     p_old, q_old, p, q = 0, 1, 1, 0
     while True:
-        a = math.floor(rest)
+        a = rest // unit
         p_old, q_old, p, q = p, q, a * p + p_old, a * q + q_old
         if q > SIMPLE:
             return decimal_rational(x)
         if p / q == x:
-            return Fraction(p, q)
-        rest = 1 / (rest - a)
+            decimal = decimal_rational(x)
+            return Fraction(p, q) if q * q <= decimal.denominator else decimal
+        rest, unit = unit, rest - a * unit
 
 
 def as_double(x: Number) -> float:

@@ -2,9 +2,10 @@
 
 standard_form        Pyomo models compiled into arrays (compiler, linear_terms, domains)
 exact_form           the same model in exact numbers
+exact_optimum        optima of linear programs in rational numbers
 linear               compile, solve, check and load a linear model
 recheck              an incumbent checked against rows and bounds, without the solver
-highs                HiGHS (scaling: units; recession: unbounded models)
+highs                HiGHS (scaling: units)
 persistent           a linear program that stays in HiGHS while it grows
 cpsat                CP-SAT (integer_form, integer_bounds, cpsat_translation)
 through_pyomo        SCIP, GUROBI, CPLEX, XPRESS, CBC, GLPK (scip, other_solvers, incumbent)
@@ -108,8 +109,9 @@ def solve_model(
         variables are integers, else within 1e-6 of a row's own size. Where HiGHS's incumbent fails,
         or a row is beyond what doubles resolve, CP-SAT decides if it can; a wrong incumbent that
         cannot be mended gives the status `ERROR` (`NO_SOLUTION` if a limit was hit) with a reason,
-        and nothing is loaded. `OPTIMAL` means that objective and bound meet; a run that ended
-        because of `limits.rel_gap` is `FEASIBLE` with the limit "gap".
+        and nothing is loaded. A linear program solved by HiGHS has its `exact` optimum in rational
+        numbers where every number of the model is known exactly. `OPTIMAL` means that objective and
+        bound meet; a run that ended because of `limits.rel_gap` is `FEASIBLE` with the limit "gap".
 
     Raises
     ------
@@ -118,8 +120,11 @@ def solve_model(
     ModelRefused
         If the backend cannot represent the model exactly.
     """
+    from gadgetopt.solvers.exact_optimum.values import forget_exact_values
+
     limits = limits or Limits()
     solver = import_backend(backend)
+    forget_exact_values(model)
     if backend in OTHER_BACKENDS:
         outcome: SolverOutcome = solver.solve_pyomo(
             model, backend, limits, seed, warm_start, options

@@ -26,8 +26,7 @@ from gadgetopt.solvers.integer_bounds import find_bounds
 from gadgetopt.solvers.integer_form import IntegerForm, integer_form, is_improving_ray, satisfies
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import SolverOutcome
-from gadgetopt.solvers.recession import recession_form
-from gadgetopt.solvers.standard_form import StandardForm
+from gadgetopt.solvers.standard_form import StandardForm, recession_form
 from gadgetopt.system.result import (
     Limits,
     Status,

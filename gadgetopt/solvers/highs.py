@@ -15,12 +15,12 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.exact_optimum.bases import basis_of
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.outcome import SolverOutcome
-from gadgetopt.solvers.recession import recession_form
 from gadgetopt.solvers.scaling import scaling_of
 from gadgetopt.solvers.silent_highs import new_highs
-from gadgetopt.solvers.standard_form import StandardForm
+from gadgetopt.solvers.standard_form import StandardForm, recession_form
 from gadgetopt.system.result import (
     Limits,
     Status,
@@ -283,6 +283,7 @@ def _read(highs: highspy.Highs, form: StandardForm, interrupted: bool) -> Solver
         bound=objective if optimal and not mip else bound,
         limit_hit=limit,
         row_duals=np.array(solution.row_dual) if optimal and not mip else None,
+        basis=basis_of(highs) if optimal and not mip else None,
     )
 
 

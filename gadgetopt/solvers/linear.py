@@ -6,7 +6,7 @@ import importlib
 import importlib.metadata
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -16,8 +16,10 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
+from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.exact_form import ExactParts
+from gadgetopt.solvers.exact_optimum.values import keep_exact_values
 from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.solvers.recheck import (
     beyond_doubles,
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 CLOSED = 1e-6
 #: Seconds that repairing an incumbent may take when the time is up.
 LEAST_TIME_S = 1.0
+#: Seconds that an exact optimum may take, however short the solve was.
+LEAST_EXACT_S = 5.0
 
 
 def solve_linear(
@@ -67,7 +71,8 @@ def solve_linear(
     by_cpsat = _too_large_for_highs(form, limits, seed) if backend == "highs" else None
     outcome = by_cpsat or _solve_form(form, backend, limits, seed, values, given)
     passed = outcome.phases_s.get("pass", 0.0)
-    if by_cpsat is None:
+    exact = backend == "highs" and at_exact_optimum(form, outcome, _rest(limits, compiled))
+    if by_cpsat is None and not exact:
         outcome = checked(form, outcome, backend, _rest(limits, compiled), seed)
     outcome.phases_s = {
         "compile": compiled - start,
@@ -76,11 +81,48 @@ def solve_linear(
     }
     if outcome.values is not None and outcome.status is not Status.ERROR:
         load_values(form, outcome.values)
+        if outcome.exact is not None:
+            keep_exact_values(model, form, outcome.exact.values)
     outcome.form = form
-    if outcome.row_duals is not None:
+    if outcome.row_duals is not None and outcome.exact is None:
         proved = rational_duals(form, outcome.row_duals)
         outcome.exact_duals = None if proved is None else proved[1]
     return outcome
+
+
+def at_exact_optimum(form: StandardForm, outcome: SolverOutcome, limits: Limits) -> bool:
+    """Replace HiGHS's optimum of a linear program by the exact one; return False if not reached.
+
+    Parameters
+    ----------
+    limits : Limits
+        `time_s` is the time left. No further basis is tried after that, nor after as long as the
+        solve took, or a few seconds if that was less.
+    """
+    if outcome.status is not Status.OPTIMAL or outcome.basis is None:
+        return False
+    from gadgetopt.solvers.exact_optimum.refinement import exact_optimum
+
+    most_s = max(LEAST_EXACT_S, outcome.phases_s.get("solve", 0.0))
+    try:
+        exact = exact_optimum(form, outcome.basis, Clock(Clock(limits).limits(at_most_s=most_s)))
+        if exact is None:
+            return False
+        values, duals, objective = map(as_doubles, (exact.values, exact.duals, [exact.objective]))
+    except OverflowError:  # beyond the range of doubles
+        return False
+    except KeyboardInterrupt:  # what HiGHS found is not lost
+        outcome.limit_hit = "interrupted"
+        return False
+    outcome.values, outcome.row_duals = values, duals
+    outcome.objective = outcome.bound = outcome.lp_bound = float(objective[0])
+    outcome.exact, outcome.exact_duals = exact, exact.duals
+    return True
+
+
+def as_doubles(numbers: Sequence[Fraction]) -> Floats:
+    """Return the nearest doubles of rational numbers."""
+    return np.array([float(x) if x else 0.0 for x in numbers])
 
 
 def checked(

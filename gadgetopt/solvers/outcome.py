@@ -13,6 +13,7 @@ from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.result import Status, TracePoint
 
 if TYPE_CHECKING:
+    from gadgetopt.solvers.exact_optimum.refinement import ExactOptimum
     from gadgetopt.solvers.standard_form import StandardForm
 
 
@@ -39,6 +40,12 @@ class SolverOutcome:
         `c - y @ A` in the model's own sense. Shape (rows,).
     exact_duals : list of Fraction or None
         Row duals near `row_duals` that prove a bound in exact arithmetic.
+    basis : tuple or None
+        Where HiGHS has the columns and the rows of a linear program at the optimum: -1 at the lower
+        side, 0 basic, 1 at the upper. Shapes (columns,) and (rows,).
+    exact : ExactOptimum or None
+        The optimum of a linear program in rational numbers. `values`, `objective`, `bound` and
+        `row_duals` are then its nearest doubles, and `exact_duals` its duals.
     reason : str or None
         Reason for the status, if there is more to say.
     form : StandardForm or None
@@ -60,6 +67,8 @@ class SolverOutcome:
     limit_hit: str | None = None
     row_duals: Floats | None = None
     exact_duals: list[Fraction] | None = None
+    basis: tuple[list[int], list[int]] | None = None
+    exact: ExactOptimum | None = None
     reason: str | None = None
     form: StandardForm | None = None
     lp_bound: Number | None = None

@@ -18,6 +18,7 @@ from scipy.sparse import csc_array, csr_array
 
 from gadgetopt.errors import ModelRefused, SolverError
 from gadgetopt.numbers.arrays import Floats
+from gadgetopt.solvers.exact_optimum import bases
 from gadgetopt.solvers.highs import SMALLEST_COEFFICIENT
 from gadgetopt.solvers.interrupt import run_interruptibly
 from gadgetopt.solvers.silent_highs import new_highs
@@ -278,13 +279,11 @@ class PersistentLp:
 
         Rows and columns that were added since the last solve are at a side that they have.
         """
-        basis = self._highs.getBasis()
-        upper, basic = highspy.HighsBasisStatus.kUpper, highspy.HighsBasisStatus.kBasic
-        columns, rows = (
-            [0 if s == basic else 1 if s == upper else -1 for s in statuses]
-            for statuses in (basis.col_status, basis.row_status)
-        )
-        return columns, rows
+        return bases.basis_of(self._highs) or ([], [])
+
+    def start_from(self, columns: Sequence[int], rows: Sequence[int]) -> None:
+        """Start the next solve from a basis, in the numbers of `basis`."""
+        bases.start_from(self._highs, columns, rows)
 
     @property
     def dual_bound(self) -> float:

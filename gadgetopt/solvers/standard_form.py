@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -254,3 +254,20 @@ def current_values(form: StandardForm) -> Floats:
     """Return the current values of the model's variables; NaN for a variable without a value."""
     values = (v.value for v in form.columns)
     return np.fromiter((math.nan if x is None else x for x in values), float, len(form.columns))
+
+
+def recession_form(form: StandardForm) -> StandardForm:
+    """Return the LP that looks for the best improving direction within the box [-1, 1].
+
+    Its columns form a direction d along which no column or row bound is ever violated. The model
+    has an improving ray if and only if the optimum is better than zero.
+    """
+    return replace(
+        form,
+        col_lower=np.where(np.isfinite(form.col_lower), 0.0, -1.0),
+        col_upper=np.where(np.isfinite(form.col_upper), 0.0, 1.0),
+        integer=np.zeros(len(form.columns), dtype=bool),
+        offset=0.0,
+        row_lower=np.where(np.isfinite(form.row_lower), 0.0, -np.inf),
+        row_upper=np.where(np.isfinite(form.row_upper), 0.0, np.inf),
+    )

@@ -156,15 +156,15 @@ def _peel(
     out = Peeling()
     together = MOST_AT_ONCE
     while demand:
-        if clock is not None and clock.expired:
-            # What widest trees still hold, without a look at what they leave.
-            trees, rates = _widest(arcs, left, root, once, demand, len(alive))
-            _take(out, alive, trees, rates)
-            out.complete = int(rates.sum()) == demand
-            return out
+        late = clock is not None and clock.expired
         trial = left.copy()
-        trees, rates = _widest(arcs, trial, root, once, demand, together)
+        most = len(alive) if late else together
+        trees, rates = _widest(arcs, trial, root, once, demand, most)
         rest = demand - int(rates.sum())
+        if late:  # what widest trees still hold, without a look at what they leave
+            _take(out, alive, trees, rates)
+            out.complete = rest == 0
+            return out
         if len(rates) and unreached(arcs, trial, root, rest) < 0:
             left, demand = trial, rest
             _take(out, alive, trees, rates)

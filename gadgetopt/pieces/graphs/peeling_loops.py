@@ -17,6 +17,14 @@ Arcs = tuple[Ints, Ints, Ints, Ints]
 
 
 @compiled
+def before(arcs: Arcs, capacity: Ints, flow: Ints, a: int, v: int) -> tuple[int, int]:
+    """Return the other end of an arc at v, and how much more can flow from there to v over it."""
+    if arcs[1][a] == v:
+        return arcs[0][a], capacity[a] - flow[a]
+    return arcs[1][a], flow[a]
+
+
+@compiled
 def flow_into(
     arcs: Arcs, capacity: Ints, source: Bools, sink: int, wanted: int, reached: Bools
 ) -> int:
@@ -72,30 +80,19 @@ def flow_into(
                 push = wanted - value
                 v = sink
                 for d in range(depth):
-                    a = path[d]
-                    if heads[a] == v:
-                        push = min(push, capacity[a] - flow[a])
-                        v = tails[a]
-                    else:
-                        push = min(push, flow[a])
-                        v = heads[a]
+                    v, left = before(arcs, capacity, flow, path[d], v)
+                    push = min(push, left)
                 value += push
                 v = sink
                 keep = depth
                 for d in range(depth):
                     a = path[d]
-                    if heads[a] == v:
-                        flow[a] += push
-                        full = flow[a] == capacity[a]
-                        before = tails[a]
-                    else:
-                        flow[a] -= push
-                        full = flow[a] == 0
-                        before = heads[a]
-                    if full and keep == depth:
+                    flow[a] += push if heads[a] == v else -push
+                    w, left = before(arcs, capacity, flow, a, v)
+                    if left == 0 and keep == depth:
                         keep = d
                         u = v
-                    v = before
+                    v = w
                 depth = keep
                 if value >= wanted:
                     return value
@@ -103,10 +100,7 @@ def flow_into(
             moved = False
             while place[u] < first[u + 1]:
                 a = incident[place[u]]
-                if heads[a] == u:
-                    v, left = tails[a], capacity[a] - flow[a]
-                else:
-                    v, left = heads[a], flow[a]
+                v, left = before(arcs, capacity, flow, a, u)
                 if left > 0 and level[v] == level[u] - 1:
                     path[depth] = a
                     depth += 1

@@ -23,22 +23,22 @@ with a NIC limit. A collective of a single stage has only g (broadcast) or only 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.tolerance import Number, simplest_rational
+from gadgetopt.solvers.exact_optimum.values import exact_values
 from gadgetopt.system.result import Limits
 
 from ..instance import ForestPackingInstance, ForestPackingSolution, Stage
 from ..packing import (
-    Pair,
     Tree,
     best_plan,
-    couple,
     read_rates,
     required_shares,
     to_solution,
@@ -71,6 +71,24 @@ def refuse_variants(instance: ForestPackingInstance) -> None:
         )
 
 
+def refuse_long_numbers(instance: ForestPackingInstance) -> None:
+    """Refuse instances with capacities or shares that doubles do not hold.
+
+    Raises
+    ------
+    ModelRefused
+        If there is one, such as the sum of parallel links of very different bandwidth: a bound of
+        the model would be one of other capacities.
+    """
+    shares = required_shares(instance) or {}
+    for x in {row.capacity for row in instance.network.rows} | set(shares.values()):
+        if simplest_rational(float(x)) != x:
+            raise ModelRefused(
+                f"{float(x)}: a capacity or share has more digits than the doubles of a model; use "
+                "column_generation"
+            )
+
+
 def declare(
     name: str, instance: ForestPackingInstance, nodes: int, arcs: Sequence[tuple[int, int]]
 ) -> pyo.ConcreteModel:
@@ -84,6 +102,7 @@ def declare(
         Number of nodes: workers first.
     arcs : sequence of (tail, head)
     """
+    refuse_long_numbers(instance)
     shares = required_shares(instance)
 
     m = pyo.ConcreteModel(name)
@@ -169,47 +188,67 @@ def by_node(m: pyo.ConcreteModel) -> tuple[list[list[Any]], list[list[Any]]]:
 def decode(m: pyo.ConcreteModel, instance: ForestPackingInstance) -> ForestPackingSolution:
     """Decompose the loads g and h of the network's arcs into trees."""
     loads = {
-        stage: np.array([pyo.value(load[arc]) for arc in instance.network.arcs])
+        stage: values(m, [load[arc] for arc in instance.network.arcs])
         for stage, load in stage_loads(m, instance).items()
     }
     return decode_loads(instance, loads, root_rates(m))
 
 
-def root_rates(m: pyo.ConcreteModel) -> Floats:
+def values(m: pyo.ConcreteModel, variables: Iterable[Any]) -> list[Number]:
+    """Read variables: as rational numbers if the exact optimum was reached, else as doubles."""
+    exact = exact_values(m)
+    return [pyo.value(v) if exact is None else exact[v] for v in variables]
+
+
+def root_rates(m: pyo.ConcreteModel) -> list[Number]:
     """Read w."""
-    return np.array([pyo.value(m.w[r]) for r in m.W])
+    return values(m, [m.w[r] for r in m.W])
 
 
-def is_zero(instance: ForestPackingInstance, rate: float) -> bool:
-    """Return True if an optimal rate is 0 up to rounding."""
+def is_zero(instance: ForestPackingInstance, rate: Number) -> bool:
+    """Return True if an optimal rate is 0, up to rounding if it is a double."""
+    if isinstance(rate, Fraction):
+        return rate == 0
     return rate <= NO_RATE * max(instance.network.capacity_float, default=0.0)
 
 
 def decode_loads(
-    instance: ForestPackingInstance, loads: Mapping[Stage, Floats], roots: Floats
+    instance: ForestPackingInstance,
+    loads: Mapping[Stage, Sequence[Number]],
+    roots: Sequence[Number],
 ) -> ForestPackingSolution:
-    """Decompose loads of the network's arcs (GB/s, by stage) with given root rates into a plan."""
-    from ..subproblems.load_decomposition import (
-        pack_loads,  # loads a solver, which building a model does not need
-    )
+    """Decompose loads of the network's arcs (GB/s, by stage) with given root rates into a plan.
 
-    if is_zero(instance, roots.sum()):
+    If they are rational numbers, the plan has their rate, which doubles reach up to rounding.
+    """
+    # These load a solver, which building a model does not need.
+    from ..subproblems.exact_decomposition import exact_pairs_of
+    from ..subproblems.exact_trees import paired
+    from ..subproblems.load_decomposition import pack_loads
+
+    if is_zero(instance, sum(roots)):
         return ForestPackingSolution(trees=())
+    if all(isinstance(x, Fraction) for given in (*loads.values(), roots) for x in given):
+        exact = {stage: [Fraction(x) for x in load] for stage, load in loads.items()}
+        pairs = exact_pairs_of(instance, exact, [Fraction(w) for w in roots])
+        if pairs is not None:
+            return to_solution(instance, pairs)
+    rates = np.maximum(np.array(roots, dtype=float), 0.0)
     trees = {
-        stage: pack_loads(instance, stage, np.maximum(load, 0.0), np.maximum(roots, 0.0), Limits())
+        stage: pack_loads(
+            instance, stage, np.maximum(np.array(load, dtype=float), 0.0), rates, Limits()
+        )
         for stage, load in loads.items()
     }
-    readings = {stage: _readings(instance, packed) for stage, packed in trees.items()}
-    if len(readings) == 2:
-        pairs = [
-            couple(down, up)
-            for down, up in zip(readings["reduce"], readings["broadcast"], strict=True)
-        ]
-    elif "reduce" in readings:
-        pairs = [[Pair(t.root, t.routes, (), t.rate) for t in r] for r in readings["reduce"]]
-    else:
-        pairs = [[Pair(t.root, (), t.routes, t.rate) for t in r] for r in readings["broadcast"]]
-    return to_solution(instance, best_plan(instance, pairs))
+    readings = [_readings(instance, packed) for packed in trees.values()]
+    pairs_of = [paired(dict(zip(trees, read, strict=True))) for read in zip(*readings, strict=True)]
+    return to_solution(instance, best_plan(instance, pairs_of))
+
+
+def rate_readings(instance: ForestPackingInstance, rates: Sequence[Number]) -> list[list[Fraction]]:
+    """Return readings of rates as rational numbers, one of which is to be chosen."""
+    exact = [x for x in rates if isinstance(x, Fraction)]
+    return [exact] if len(exact) == len(rates) else read_rates(rates, instance.network.unit)
 
 
 def _readings(instance: ForestPackingInstance, trees: Sequence[Tree]) -> list[list[Tree]]:

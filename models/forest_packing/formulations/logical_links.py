@@ -26,7 +26,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pyomo.environ as pyo
 
 from ..instance import ForestPackingInstance, ForestPackingSolution, Stage
@@ -38,6 +37,7 @@ from .loads import (
     refuse_variants,
     root_rates,
     stage_loads,
+    values,
 )
 
 #: Stages' routing variables.
@@ -100,7 +100,7 @@ def decode(m: pyo.ConcreteModel, instance: ForestPackingInstance) -> ForestPacki
     They keep (3) and the cuts of F3 because the logical loads keep the cuts between workers.
     """
     loads = {
-        stage: np.array([pyo.value(on_arc) for on_arc in _physical(m, routed).values()])
+        stage: [sum(values(m, [routed[u, arc] for u in m.W])) for arc in m.physical]
         for stage, name in ROUTED.items()
         if (routed := m.component(name)) is not None
     }

@@ -35,18 +35,18 @@ import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.result import Limits
 
 from ..instance import ForestPackingInstance, ForestPackingSolution
 from ..packing import (
     Pair,
     best_plan,
-    read_rates,
     required_shares,
     to_solution,
 )
 from ..subproblems.enumeration import arborescences, count_arborescences
-from .loads import by_node, is_zero, refuse_variants
+from .loads import by_node, is_zero, rate_readings, refuse_long_numbers, refuse_variants, values
 
 #: Most spanning trees that `build_trees` lists.
 MAX_TREES = 20_000
@@ -63,6 +63,7 @@ def uses_of_cable(instance: ForestPackingInstance) -> int:
         If undirected trees do not describe the instance.
     """
     refuse_variants(instance)
+    refuse_long_numbers(instance)
     network = instance.network
     if len(network.switches):
         raise ModelRefused("spanning trees pack networks without switches: use flow")
@@ -130,8 +131,8 @@ def build_trees(instance: ForestPackingInstance) -> pyo.ConcreteModel:
 
 def decode_trees(m: pyo.ConcreteModel, instance: ForestPackingInstance) -> ForestPackingSolution:
     """Read the rates of the trees and root them."""
-    used = [k for k in m.T if pyo.value(m.x[k]) > 0]
-    return plan_of_trees(instance, [m.trees[k] for k in used], [pyo.value(m.x[k]) for k in used])
+    used = [(tree, x) for tree, x in zip(m.trees, values(m, m.x.values()), strict=True) if x > 0]
+    return plan_of_trees(instance, [tree for tree, _ in used], [x for _, x in used])
 
 
 def build_orientation(instance: ForestPackingInstance) -> pyo.ConcreteModel:
@@ -179,30 +180,35 @@ def decode_orientation(
     m: pyo.ConcreteModel, instance: ForestPackingInstance
 ) -> ForestPackingSolution:
     """Decompose g into arborescences and use them as undirected trees."""
-    from ..subproblems.load_decomposition import (
-        pack_loads,  # loads a solver, which building a model does not need
-    )
+    # These load a solver, which building a model does not need.
+    from ..subproblems.exact_decomposition import exact_trees_of
+    from ..subproblems.load_decomposition import pack_loads
 
     network = instance.network
-    rate = pyo.value(m.R)
+    rate, *load = values(m, [m.R, *(m.g[arc] for arc in network.arcs)])
     if is_zero(instance, rate):
         return ForestPackingSolution(trees=())
-    load = np.array([max(0.0, pyo.value(m.g[arc])) for arc in network.arcs])
-    roots = np.zeros(network.num_workers)
-    roots[0] = rate
-    packed = pack_loads(instance, "broadcast", load, roots, Limits())
+    packed = None
+    if isinstance(rate, Fraction):
+        exact = [Fraction(x) for x in load]
+        roots = [rate, *[Fraction(0)] * (network.num_workers - 1)]
+        packed = exact_trees_of(instance, "broadcast", exact, roots)
+    if packed is None:
+        at_root = np.array([float(rate), *[0.0] * (network.num_workers - 1)])
+        loads = np.maximum(np.array(load, dtype=float), 0.0)
+        packed = pack_loads(instance, "broadcast", loads, at_root, Limits())
     trees = [tuple((min(r), max(r)) for r in tree.routes) for tree in packed]
-    return plan_of_trees(instance, trees, [float(tree.rate) for tree in packed])
+    return plan_of_trees(instance, trees, [tree.rate for tree in packed])
 
 
 def plan_of_trees(
-    instance: ForestPackingInstance, trees: Sequence[Edges], rates: Sequence[float]
+    instance: ForestPackingInstance, trees: Sequence[Edges], rates: Sequence[Number]
 ) -> ForestPackingSolution:
     """Root undirected trees in the shares that the instance asks for, and make their rates exact.
 
     Where shares are free, a tree is rooted at its centre: least height, then least index.
     """
-    readings = read_rates(rates, instance.network.unit)
+    readings = rate_readings(instance, rates)
     plans = [
         [
             rooted(instance, trees[k], r, rate)

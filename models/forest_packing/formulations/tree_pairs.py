@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise, product
 from typing import Any
 
@@ -43,7 +44,6 @@ from ..packing import (
     Pair,
     Route,
     best_plan,
-    read_rates,
     required_shares,
     to_solution,
 )
@@ -53,7 +53,7 @@ from ..subproblems.enumeration import (
     routings,
     switch_routes,
 )
-from .loads import refuse_variants
+from .loads import rate_readings, refuse_long_numbers, refuse_variants, values
 
 #: Most columns that `build` lists.
 MAX_PAIRS = 20_000
@@ -113,6 +113,7 @@ def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
 
 def build_restricted(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> pyo.ConcreteModel:
     """Build F1 with the given columns; their rates are ignored."""
+    refuse_long_numbers(instance)
     network = instance.network
     shares = required_shares(instance)
     by_root: dict[int, list[int]] = {r: [] for r in range(network.num_workers)}
@@ -166,15 +167,12 @@ def build_restricted(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> 
 
 
 def decode(m: pyo.ConcreteModel, instance: ForestPackingInstance) -> ForestPackingSolution:
-    """Read the rates, exactly where they are simple fractions."""
-    used = [p for p in m.P if pyo.value(m.x[p]) > 0]
-    readings = read_rates([pyo.value(m.x[p]) for p in used], instance.network.unit)
+    """Read the rates, exactly where the optimum is known exactly or they are simple fractions."""
+    rated = zip(m.pairs, values(m, m.x.values()), strict=True)
+    used = [(pair, x) for pair, x in rated if x > 0]
     pairs = [
-        [
-            Pair(m.pairs[p].root, m.pairs[p].reduce, m.pairs[p].broadcast, rate)
-            for p, rate in zip(used, rates, strict=True)
-        ]
-        for rates in readings
+        [replace(pair, rate=rate) for (pair, _), rate in zip(used, rates, strict=True)]
+        for rates in rate_readings(instance, [x for _, x in used])
     ]
     return to_solution(instance, best_plan(instance, pairs))
 

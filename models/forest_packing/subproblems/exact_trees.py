@@ -8,6 +8,8 @@ networks whose loads differ between the two directions of a worker this may lose
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
@@ -49,26 +51,26 @@ def pack_exactly(
     """
     network = instance.network
     stages: tuple[Stage, ...] = ("broadcast",) if mirrored else instance.stages
-    total = sum(loads.loads[stages[0]].tolist()) + loads.rate
-    if not COMPILED or not fits_words(np.array([total], dtype=object)):
-        return None
     trees: dict[Stage, list[Tree]] = {}
     complete = True
     for k, stage in enumerate(stages):
         rest = Clock(clock.limits(part=1 / (len(stages) - k)))
-        found = _pack_stage(network, stage, loads, rest)
+        found = pack_stage_exactly(network, stage, loads, rest)
         if found is None:
             return None
         trees[stage], whole = found
         complete &= whole
-    return _pairs(trees, mirrored=mirrored), complete
+    return paired(trees, mirrored=mirrored), complete
 
 
-def _pack_stage(
+def pack_stage_exactly(
     network: Network, stage: Stage, loads: ExactLoads, clock: Clock
 ) -> tuple[list[Tree], bool] | None:
+    """Return trees of one stage as `pack_exactly` does those of all."""
+    if not COMPILED or not fits_words(_units(network, stage, loads)):
+        return None
     ends = [(v, u) for u, v in network.arcs] if stage == "reduce" else list(network.arcs)
-    ways = _ways(network.num_workers, network.num_nodes, ends, loads, stage, clock)
+    ways = _ways(network, ends, loads, stage, clock)
     if ways is None:
         return None
     routes, units = ways
@@ -92,16 +94,27 @@ def _pack_stage(
     return trees, found.complete
 
 
+def _units(network: Network, stage: Stage, loads: ExactLoads) -> BigInts:
+    """Return the units of arcs and of roots that may be needed.
+
+    Without switches a tree uses an arc at most once.
+    """
+    units: BigInts = loads.loads[stage]
+    if not network.switches:
+        units = np.minimum(units, loads.rate)
+    return np.concatenate((units, loads.roots))
+
+
 def _ways(
-    workers: int,
-    nodes: int,
+    network: Network,
     ends: list[tuple[int, int]],
     loads: ExactLoads,
     stage: Stage,
     clock: Clock,
 ) -> tuple[list[Route], Ints] | None:
     """Return ways between workers with their units: arcs, or paths through switches."""
-    units: BigInts = np.minimum(loads.loads[stage], loads.rate).astype(np.int64)
+    workers, nodes = network.num_workers, network.num_nodes
+    units = _units(network, stage, loads)[: len(ends)].astype(np.int64)
     if nodes == workers:
         return list(ends), units
     if workers * (nodes + 1) ** 2 > MOST_FLOWS:
@@ -116,7 +129,8 @@ def _ways(
     return [route for route, _ in found], np.array([x for _, x in found], dtype=np.int64)
 
 
-def _pairs(trees: dict[Stage, list[Tree]], *, mirrored: bool) -> list[Pair]:
+def paired(trees: Mapping[Stage, list[Tree]], *, mirrored: bool = False) -> list[Pair]:
+    """Pair the trees of all stages root by root; if mirrored, every tree serves both ways."""
     if mirrored:
         return [
             Pair(t.root, tuple(route[::-1] for route in t.routes), None, t.rate)

@@ -161,13 +161,41 @@ def pack_found_loads(
         return Generated([], np.zeros(0), 0.0, 0.0, None)
     arcs = np.flatnonzero(loads > NEGLIGIBLE * total)
     roots = np.where(root_rates > NEGLIGIBLE * total, root_rates, 0.0)
-    network = _carrying(instance.network, arcs)
-    oracle = SupportOracle(network, stage, loads[arcs], roots)
-    master = TreeMaster(oracle, (stage,), network.num_workers, "any")
-    packed = generate_trees(oracle, master, limits, upper=total)
+    packed, _ = _generated(instance.network, stage, loads, roots, arcs, limits)
     # Elements are arcs of the whole network again.
     packed.trees = [replace(t, elements=arcs[t.elements].astype(np.int32)) for t in packed.trees]
     return packed
+
+
+def pack_rational_loads(
+    instance: ForestPackingInstance,
+    stage: Stage,
+    loads: Sequence[Fraction],
+    root_rates: Sequence[Fraction],
+    limits: Limits,
+) -> list[Tree] | None:
+    """Return trees of a stage within rational loads, of the whole rate; None if none are found."""
+    arcs = np.flatnonzero([bool(x) for x in loads])
+    doubles = np.array([float(x) for x in loads]), np.array([float(x) for x in root_rates])
+    packed, master = _generated(instance.network, stage, *doubles, arcs, limits)
+    if packed.limit_hit is not None or packed.bound == 0.0:
+        return None
+    capacity = [loads[a] for a in arcs.tolist()] + [w for w in root_rates if w]
+    exact = master.exact_optimum(capacity)
+    if exact is None or exact.rate != sum(root_rates):
+        return None
+    rated = zip(master.trees, exact.rates, strict=True)
+    return [Tree(t.root, t.route_tuples(), x) for t, x in rated if x]
+
+
+def _generated(
+    network: Network, stage: Stage, loads: Floats, roots: Floats, arcs: Ints, limits: Limits
+) -> tuple[Generated, TreeMaster]:
+    """Return the trees on some arcs of the network, and the master that rates them."""
+    carrying = _carrying(network, arcs)
+    oracle = SupportOracle(carrying, stage, loads[arcs], roots)
+    master = TreeMaster(oracle, (stage,), network.num_workers, "any")
+    return generate_trees(oracle, master, limits, upper=float(roots.sum())), master
 
 
 def _carrying(network: Network, arcs: Ints) -> Network:

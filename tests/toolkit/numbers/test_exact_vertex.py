@@ -54,6 +54,23 @@ def test_a_singular_matrix_has_no_solution(matrix):
     assert solve_exactly(matrix, [Fraction(1), Fraction(1)]) is None
 
 
+def test_a_system_too_near_to_singular_for_doubles_is_eliminated():
+    n = 20  # the inverse of the Hilbert matrix has entries of up to 28 digits
+    matrix = [{j: Fraction(1, i + j + 1) for j in range(n)} for i in range(n)]
+    right = [Fraction(i % 3 - 1) for i in range(n)]
+    found = solve_exactly(matrix, right)
+    assert found is not None
+    assert all(x.denominator == 1 for x in found)
+    for row, b in zip(matrix, right, strict=True):
+        assert sum(a * found[j] for j, a in row.items()) == b
+
+
+def test_solutions_much_smaller_than_one():
+    tiny = Fraction(598, 10**8)
+    matrix = [{0: Fraction(1), 1: Fraction(1)}, {0: Fraction(1), 1: Fraction(-1)}]
+    assert solve_exactly(matrix, [tiny, Fraction(0)]) == [tiny / 2, tiny / 2]
+
+
 def test_a_chain_of_five_hundred_thirds():
     n = 500
     matrix = [{i: Fraction(3), **({i - 1: Fraction(-1)} if i else {})} for i in range(n)]

@@ -66,6 +66,22 @@ def test_a_long_decimal_is_not_taken_for_a_fraction_near_it():
     assert simplest_rational(0.12345678901234567) == decimal_rational(0.12345678901234567)
 
 
+@given(st.integers(1, 10**9), st.integers(0, 9))
+def test_a_written_decimal_of_few_digits_is_read_as_it_was_written(n, places):
+    assert simplest_rational(float(f"{n}e-{places}")) == Fraction(n, 10**places)
+
+
+@given(st.integers(10**10, 10**12), st.integers(6, 8))
+def test_a_decimal_is_not_read_as_a_fraction_that_rounds_to_it_by_chance(n, places):
+    # Above about 1000 every double has a fraction of denominator up to 10^6 that rounds to it.
+    assert simplest_rational(float(f"{n}e-{places}")) == Fraction(n, 10**places)
+
+
+@given(st.integers(1, 10**6), st.integers(1, 1000))
+def test_a_quotient_of_small_integers_is_read_as_this_quotient(p, q):
+    assert simplest_rational(p / q) == Fraction(p, q)
+
+
 @given(st.floats(1e-300, 1e300), st.floats(1e-300, 1e300))
 def test_the_unit_of_the_numbers_does_not_matter(a, factor):
     b = a * factor

@@ -39,6 +39,16 @@ def dense_lp(size: int, seed: int = 0) -> PersistentLp:
     return lp
 
 
+def test_from_the_basis_of_the_optimum_no_iteration_is_needed():
+    first, second = dense_lp(20), dense_lp(20)
+    assert first.solve(Limits()) is Status.OPTIMAL
+    assert first.iterations > 0
+    second.start_from(*first.basis)
+    assert second.solve(Limits()) is Status.OPTIMAL
+    assert second.iterations == 0
+    assert second.objective == pytest.approx(first.objective)
+
+
 def test_duals_are_gains_per_unit_of_the_bounds():
     lp = small_lp()
     assert lp.solve(Limits()) is Status.OPTIMAL

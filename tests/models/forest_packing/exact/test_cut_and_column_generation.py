@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -108,13 +107,15 @@ def test_dense_digraphs_are_packed_exactly_with_few_trees(seed, workers, collect
 
 def test_when_cuts_take_their_part_of_the_time_columns_have_the_rest(monkeypatch):
     instance = digraph(np.random.default_rng(1), 5)
-    late = replace(
-        cut_generation(instance, Limits(), np.random.default_rng(0), trees=False),
-        limit_hit="time_s",
-    )
-    monkeypatch.setattr(columns_module, "cut_generation", lambda *_: late)
+    optimum = cut_generation(instance, Limits(), np.random.default_rng(0)).dual_bound
+    monkeypatch.setattr(columns_module, "CUTS_PART", 1e-9)  # of a minute: cuts run out of it
+    cut_short = cut_generation(instance, Limits(time_s=6e-8), np.random.default_rng(0))
+    assert cut_short.limit_hit == "time_s"
+    outcome = column_generation(instance, Limits(time_s=60.0), np.random.default_rng(0))
+    assert "handed_over" not in outcome.notes
+    assert outcome.limit_hit is None
     rate, bound = solved("column_generation", instance, Limits(time_s=60.0))
-    assert rate == bound == late.dual_bound
+    assert rate == bound == optimum
 
 
 @pytest.mark.parametrize("method", METHODS)

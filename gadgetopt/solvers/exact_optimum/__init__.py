@@ -1,0 +1,7 @@
+"""Optima of linear programs in rational numbers, from the basis in which HiGHS ends.
+
+refinement   the exact optimum, and repairs of a basis that is optimal within tolerances only
+program      a linear program in integers, its vertices, and what a point violates
+bases        bases of HiGHS in numbers
+values       the rational values of a solved model's variables
+"""
