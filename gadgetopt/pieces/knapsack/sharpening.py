@@ -7,8 +7,9 @@ numbers the enumeration refuses.
 Whether enumeration can finish is judged by the number of sets of options whose losses together are
 at most the gap, since no other set can be better than the incumbent. Beyond :math:`10^{13}` sets of
 single items it does not finish (our own rule; the page has what was measured). Their search then
-takes half of the time, and the other half is for the bound: enumeration, or HiGHS if more than
-:math:`10^9` sets lose no more than a quarter of the gap. For groups, whose levels left are bounded
+takes half of the time, and the other half is for the bound, by enumeration. If more than
+:math:`10^9` sets lose no more than a quarter of the gap, the search ends when eight populations have
+brought nothing, and HiGHS lowers the bound in all the time that is left. For groups, whose levels left are bounded
 anew at many depths, it is begun after small kernels with up to :math:`10^{14}` sets, and with up to
 :math:`10^{18}` after larger ones, which take half of the time. Beyond these, kernels take all of
 it; HiGHS gets half where groups are many and the limit is long, or where the first kernel is too
@@ -59,8 +60,9 @@ SHORT_CHILDREN, LONGER_CHILDREN = 100_000, 500_000
 MEMETIC_PART, MEMETIC_S = 0.15, 1.5
 #: With more sets than this the lists of two halves are too long.
 SETS_OF_HALVES = 5e8
-#: Part of the time for the search of a core that cannot, and its seconds without a limit.
-SEARCH_PART, SEARCH_S = 0.5, 60.0
+#: Part of the time for the search of a core that enumeration cannot finish, and its seconds without
+#: a limit. If HiGHS has to lower the bound, it starts when so many populations brought nothing.
+SEARCH_PART, SEARCH_S, SETTLED = 0.5, 60.0, 8
 #: Nodes of the small kernels of groups, and their part of the time.
 NODES_OF_FEW_KERNELS, FEW_KERNELS_PART = 300_000, 0.25
 #: With no more sets than the first number the enumeration of groups follows at once; with no more
@@ -208,9 +210,12 @@ def _by_memetic_search(
             sets = sets_within_gap(knapsack, relaxation, search.chosen)
         enumerable = sets <= MOST_SETS
         if not enumerable:
-            search.run(Clock(clock.limits(SEARCH_PART, _most_s(clock))))
+            step = Clock(clock.limits(SEARCH_PART, _most_s(clock)))
+            search.settle(step, SETTLED)
             near = sets_within_gap(knapsack, relaxation, search.chosen, PART_OF_BOUNDS)
             lowers = near <= SETS_OF_BOUNDS
+            if lowers:
+                search.run(step)
     except KeyboardInterrupt:
         interrupted = True
     notes = {"children": search.children, "populations": search.populations, **slow_note()}

@@ -123,7 +123,8 @@ def test_groups_after_small_kernels_agree_with_enumeration_alone():
     after_kernels = cg_core(knapsack, Limits(time_s=30.0), np.random.default_rng(0))
     alone = cg_core(knapsack, Limits(time_s=30.0), core_solver="enumeration")
     assert after_kernels.notes["kernel"] > 0
-    assert after_kernels.optimal and alone.optimal
+    assert after_kernels.optimal
+    assert alone.optimal
     assert after_kernels.value == alone.value
 
 
