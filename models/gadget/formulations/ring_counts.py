@@ -67,7 +67,7 @@ def build(instance: GadgetInstance) -> pyo.ConcreteModel:
         raise ModelRefused(f"more than {MOST_COUNTS:,} counts of rings")
     m = pyo.ConcreteModel("ring_counts")
     m.n = pyo.Param(range(len(epochs.length)), initialize=dict(enumerate(epochs.length.tolist())))
-    add_totals(m, terms, epochs)
+    add_totals(m, terms, epochs, largest)
     _rings(m, terms, epochs, kinds)
     _servers(m, terms, epochs, kinds)
     spanning = [job.bandwidth for job in terms.jobs if largest[job.index] > 1]

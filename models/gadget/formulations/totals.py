@@ -11,7 +11,7 @@ from ..subproblems.epochs import Epochs, levels_of
 from ..terms import Terms
 
 
-def add_totals(m: Any, terms: Terms, epochs: Epochs, largest: Sequence[int] | None = None) -> None:
+def add_totals(m: Any, terms: Terms, epochs: Epochs, largest: Sequence[int]) -> None:
     """Add worker-slots, levels and increments of totals, and the utility: (D8).
 
     Parameters
@@ -19,8 +19,9 @@ def add_totals(m: Any, terms: Terms, epochs: Epochs, largest: Sequence[int] | No
     m : pyo.ConcreteModel
     terms : Terms
     epochs : Epochs
-    largest : sequence of int, optional
-        Largest ring of each job, which limits its worker-slots; None if other rows do.
+    largest : sequence of int
+        Largest ring of each job. The bound on worker-slots that it gives keeps the bound of rounded
+        duals finite, also where other rows imply it.
     """
     n = epochs.length.tolist()
     levels = {job.index: levels_of(job) for job in terms.jobs}
@@ -42,10 +43,9 @@ def add_totals(m: Any, terms: Terms, epochs: Epochs, largest: Sequence[int] | No
     m.K = pyo.Set(dimen=2, initialize=list(worth), doc="levels of the jobs")
     m.P = pyo.Set(dimen=2, initialize=list(piece), doc="increments of the jobs")
 
-    def most(m: Any, i: int, e: int) -> tuple[int, int | None]:
-        return 0, None if largest is None else n[e] * largest[i]
-
-    m.z = pyo.Var(m.IE, bounds=most, doc="worker-slots of job i in epoch e")
+    m.z = pyo.Var(
+        m.IE, bounds=lambda m, i, e: (0, n[e] * largest[i]), doc="worker-slots of job i in epoch e"
+    )
     m.chi = pyo.Var(m.K, domain=pyo.Binary, doc="job i reaches level k")
     m.delta = pyo.Var(
         m.P, bounds=lambda m, i, p: (0, piece[i, p][0]), doc="worker-slots of increment p"
