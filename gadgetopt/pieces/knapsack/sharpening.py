@@ -8,12 +8,12 @@ Whether enumeration can finish is judged by the number of sets of options whose 
 at most the gap, since no other set can be better than the incumbent. Beyond :math:`10^{13}` sets of
 single items it does not finish (our own rule; the page has what was measured). Their search then
 takes half of the time, and the other half is for the bound, by enumeration. If more than
-:math:`10^9` sets lose no more than a quarter of the gap, the search ends when eight populations have
-brought nothing, and HiGHS lowers the bound in all the time that is left. For groups, whose levels left are bounded
-anew at many depths, it is begun after small kernels with up to :math:`10^{14}` sets, and with up to
-:math:`10^{18}` after larger ones, which take half of the time. Beyond these, kernels take all of
-it; HiGHS gets half where groups are many and the limit is long, or where the first kernel is too
-large.
+:math:`10^9` sets lose no more than a quarter of the gap, the search ends when four populations have
+brought nothing, and HiGHS lowers the bound in all the time that is left. For groups, whose levels
+left are bounded anew at many depths, it is begun after small kernels with up to :math:`10^{14}`
+sets, and with up to :math:`10^{18}` after larger ones, which take half of the time. Beyond these,
+kernels take all of it; HiGHS gets half where groups are many and the limit is long, or where the
+first kernel is too large.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ MEMETIC_PART, MEMETIC_S = 0.15, 1.5
 SETS_OF_HALVES = 5e8
 #: Part of the time for the search of a core that enumeration cannot finish, and its seconds without
 #: a limit. If HiGHS has to lower the bound, it starts when so many populations brought nothing.
-SEARCH_PART, SEARCH_S, SETTLED = 0.5, 60.0, 8
+SEARCH_PART, SEARCH_S, SETTLED = 0.5, 60.0, 4
 #: Nodes of the small kernels of groups, and their part of the time.
 NODES_OF_FEW_KERNELS, FEW_KERNELS_PART = 300_000, 0.25
 #: With no more sets than the first number the enumeration of groups follows at once; with no more
