@@ -1,10 +1,14 @@
 """Time limits in processor seconds of this process, for a fair limit on a busy machine.
 
-What a solver is given as its own limit, it still counts by the clock on the wall.
+What a solver is given as its own limit, it still counts by the clock on the wall; without one it
+can be interrupted after so many processor seconds.
 """
 
 from __future__ import annotations
 
+import _thread
+import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,3 +23,26 @@ def processor_clock() -> Iterator[None]:
     """Make every clock that a method asks count processor seconds."""
     with patch.object(clock, "time", SimpleNamespace(perf_counter=time.process_time)):
         yield
+
+
+@contextmanager
+def interrupt_after(seconds: float) -> Iterator[None]:
+    """Interrupt what runs after so many processor seconds, as Ctrl-C does: solvers return."""
+    # Ctrl-C is ignored in the background of a shell, and with it this.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    end = time.process_time() + seconds
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.05):
+            if time.process_time() >= end:
+                _thread.interrupt_main()
+                return
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()

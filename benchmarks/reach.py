@@ -8,8 +8,15 @@ bound, and the last column says how often both ways gave the same rings.
 `gadget`: Algorithm 2 over all slots. Before, HiGHS, the plain solver here, solved the augmented
 program of every slot; now it has a closed form. Bounds are those of `offline`.
 
-Run `python benchmarks/reach.py [gadget] [--seeds 3]`. To add a family, write a function that takes
-the number of seeds and returns rows, and list it in FAMILIES.
+`gadget_narrow`: all slots where links are narrower than many a hop (`tight` with
+`link_factor=0.2`, `urgency=0.8`). Before, `offline` with `count_rings=false`; now as it is; the
+plain solvers are the exact model `tree` by HiGHS and the CP-SAT model `cp_tree`. Every way has
+`--limit-s` seconds of the processor. The bound is the best of the row's ways, and the voucher says
+for how many seeds `offline` verified the bound that it closed with.
+
+Run `python benchmarks/reach.py [gadget gadget_narrow] [--seeds 3] [--limit-s 20]`. To add a family,
+write a function that takes the number of seeds and the limit and returns rows, and list it in
+FAMILIES.
 """
 
 from __future__ import annotations
@@ -25,8 +32,12 @@ from gadgetopt.models.gadget.evaluate import evaluate
 from gadgetopt.models.gadget.exact.offline import offline
 from gadgetopt.models.gadget.generate.presets import contended, graph, paper, tight
 from gadgetopt.models.gadget.instance import GadgetInstance, GadgetSolution
+from processor_clock import interrupt_after, processor_clock
 
-from gadgetopt.system.result import Limits
+from gadgetopt.system.files import Document
+from gadgetopt.system.registry import problem
+from gadgetopt.system.result import Limits, Result
+from gadgetopt.trust.run import solve
 
 #: Largest gap that counts as closed.
 CLOSED = 1e-6
@@ -60,22 +71,28 @@ class Way:
 
 @dataclass
 class Row:
-    """One line of the table; `plain` names the plain solver, `same` counts equal answers."""
+    """One line of the table; `plain` names the plain solver, `same` counts equal answers.
+
+    `plainly` has how plain solvers did, by their names.
+    """
 
     family: str
     voucher: str
-    plain: str
+    plain: str = ""
     before: Way = field(default_factory=Way)
     now: Way = field(default_factory=Way)
+    plainly: dict[str, Way] = field(default_factory=dict)
     same: int = 0
 
     def text(self) -> str:
         """Return the row in Markdown."""
         cells = [self.family, f"{len(self.now.gaps)}", *self.before.cells(), *self.now.cells()]
         same = f"{self.same}/{len(self.now.gaps)}"
-        return f"| {' | '.join([*cells, self.voucher, self.plain, same])} |"
+        plain = [f"{name}: {', '.join(way.cells())}" for name, way in self.plainly.items()]
+        return f"| {' | '.join([*cells, self.voucher, self.plain or '; '.join(plain), same])} |"
 
 
+#: Columns of the table; plain solvers have share closed, gap and seconds.
 HEADER = (
     "| family | seeds | closed before | gap % | s | closed now | gap % | s | voucher "
     "| plain solver | same rings |"
@@ -97,7 +114,7 @@ GADGET: dict[str, tuple[Make, str]] = {
 }
 
 
-def gadget(seeds: int) -> Iterator[Row]:
+def gadget(seeds: int, _limit_s: float) -> Iterator[Row]:
     """Algorithm 1 with Algorithm 2, whose augmented program HiGHS solves, or has a closed form."""
     for family, (make, rounding) in GADGET.items():
         row = Row(family, "`offline`", "is `before`")
@@ -127,20 +144,63 @@ def gadget(seeds: int) -> Iterator[Row]:
         yield row
 
 
-FAMILIES: dict[str, Callable[[int], Iterator[Row]]] = {"gadget": gadget}
+NARROW_PLAIN = ("tree@highs", "cp_tree")
+
+
+def gadget_narrow(seeds: int, limit_s: float) -> Iterator[Row]:
+    """All slots with narrow links, rings counted or not, and exact models by plain solvers."""
+    row = Row("gadget, tight, narrow links", "")
+    row.plainly = {f"`{name}`": Way() for name in NARROW_PLAIN}
+    verified = 0
+    for seed in range(seeds):
+        instance = tight(np.random.default_rng(seed), link_factor=0.2, urgency=0.8)
+        runs: list[tuple[Way, Result, float]] = []
+        for way, method in (
+            (row.before, "offline:count_rings=false"),
+            (row.now, "offline"),
+            *zip(row.plainly.values(), NARROW_PLAIN, strict=True),
+        ):
+            begun = time.process_time()
+            result = _solved(instance, method, limit_s, plain=method in NARROW_PLAIN)
+            runs.append((way, result, time.process_time() - begun))
+        bound = min(float(run.bound) for _, run, _ in runs if run.bound is not None)
+        for way, run, seconds in runs:
+            way.note(float(run.objective or 0.0), bound, seconds)
+        now = runs[1][1]
+        row.same += runs[0][1].solution == now.solution
+        verified += str(now.bound_voucher) == "verified" and now.status.value == "optimal"
+    row.voucher = f"verified {verified}/{seeds}"
+    yield row
+
+
+def _solved(instance: GadgetInstance, method: str, limit_s: float, *, plain: bool) -> Result:
+    """Return what a method finds in so many processor seconds."""
+    document = Document(problem("gadget"), "instance", "narrow", instance)
+    if plain:
+        with interrupt_after(limit_s):
+            return solve(document, method)
+    with processor_clock():
+        return solve(document, method, Limits(time_s=limit_s))
+
+
+FAMILIES: dict[str, Callable[[int, float], Iterator[Row]]] = {
+    "gadget": gadget,
+    "gadget_narrow": gadget_narrow,
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("families", nargs="*", metavar="FAMILY", help=", ".join(FAMILIES))
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--limit-s", type=float, default=20.0)
     arguments = parser.parse_args()
     for name in arguments.families:
         if name not in FAMILIES:
             parser.error(f"{name}: not one of {', '.join(FAMILIES)}")
     print(f"{HEADER}\n{'|---' * HEADER.count(' | ')}|---|")
     for name in arguments.families or FAMILIES:
-        for row in FAMILIES[name](arguments.seeds):
+        for row in FAMILIES[name](arguments.seeds, arguments.limit_s):
             print(row.text(), flush=True)
 
 

@@ -18,15 +18,11 @@ the clock where other work shares it. A star marks a value below the best one of
 
 from __future__ import annotations
 
-import _thread
 import argparse
 import contextlib
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from types import SimpleNamespace
 from unittest.mock import patch
 
 import numpy as np
@@ -34,6 +30,7 @@ from gadgetopt.models.knapsack.exact.methods import prepare
 from gadgetopt.models.knapsack.generate.presets import multiple_choice, paper
 from gadgetopt.models.knapsack.instance import KnapsackInstance
 from gadgetopt.models.knapsack.scaling import scaled
+from processor_clock import interrupt_after, processor_clock
 
 from gadgetopt.pieces.knapsack import core, enumeration, sharpening
 from gadgetopt.pieces.knapsack.core import cg_core
@@ -41,7 +38,6 @@ from gadgetopt.pieces.knapsack.direct import fits
 from gadgetopt.pieces.knapsack.direct import solve_mip as solve_mip_by_the_clock
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack
-from gadgetopt.search import clock
 from gadgetopt.system.result import Limits
 
 try:
@@ -65,23 +61,9 @@ def solve_mip(knapsack: Knapsack, backend: str, limits: Limits, *args, **options
     """Run a solver, with `--cpu` until it has had its seconds of the processor."""
     if not arguments.cpu or limits.time_s is None:
         return solve_mip_by_the_clock(knapsack, backend, limits, *args, **options)
-    end = time.process_time() + limits.time_s
-    done = threading.Event()
-
-    def watch() -> None:
-        while not done.wait(0.05):
-            if time.process_time() >= end:
-                _thread.interrupt_main()  # as Ctrl-C does: the solver returns what it has
-                return
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
+    with interrupt_after(limits.time_s):
         unlimited = replace(limits, time_s=None)
         found = solve_mip_by_the_clock(knapsack, backend, unlimited, *args, **options)
-    finally:
-        done.set()
-        watcher.join()
     return replace(found, limit_hit=found.limit_hit and "time_s")
 
 
@@ -92,7 +74,7 @@ def processor_seconds() -> Iterator[None]:
         yield
         return
     with (
-        patch.object(clock, "time", SimpleNamespace(perf_counter=time.process_time)),
+        processor_clock(),
         patch.object(core, "solve_mip", solve_mip),
         patch.object(sharpening, "solve_mip", solve_mip),
     ):
@@ -188,6 +170,4 @@ def main() -> None:
 
 if __name__ == "__main__":
     arguments = parsed()
-    # Ctrl-C is ignored in the background of a shell, and with it what ends the plain solvers.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     main()

@@ -139,7 +139,8 @@ def cg_core(
         solver = core_solver
         if not enumerable and solver == "auto":
             solver = "enumeration" if better.lowers else "mip"
-        found = _in_turns(knapsack, relaxation, found, clock, rng, solver, by_count)
+        heuristics = "children" not in better.notes  # else a search found no better choice
+        found = _in_turns(knapsack, relaxation, found, clock, rng, solver, by_count, heuristics)
     return replace(found, notes=notes | found.notes)
 
 
@@ -201,6 +202,7 @@ def _in_turns(
     rng: np.random.Generator | None,
     core_solver: CoreSolver,
     by_count: bool,
+    heuristics: bool,
 ) -> CoreResult:
     """Let enumeration and HiGHS take turns until the core is closed."""
     notes = dict(found.notes)
@@ -215,7 +217,7 @@ def _in_turns(
             notes |= found.notes
         if mip_s and not _done(found):
             step = clock.limits(at_most_s=mip_s)
-            found = _core_mip(knapsack, relaxation, found, step, rng)
+            found = _core_mip(knapsack, relaxation, found, step, rng, heuristics=heuristics)
             notes |= found.notes
             if found.limit_hit in (None, "gap"):
                 # HiGHS closed its own gap, or the one asked for: a little more than ours.
@@ -266,6 +268,7 @@ def _core_mip(
     rng: np.random.Generator | None,
     *,
     warm: bool = True,
+    heuristics: bool = True,
 ) -> CoreResult:
     """Solve the core by HiGHS: all items that a choice better than the one found can have."""
     assert relaxation.duals is not None
@@ -284,6 +287,7 @@ def _core_mip(
         limits,
         seed_of(rng),
         warm_start=known,
+        heuristics=heuristics,
     )
     chosen, value = found.chosen, found.value
     if solved.chosen is not None and solved.value > value:

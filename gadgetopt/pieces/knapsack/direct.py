@@ -72,6 +72,7 @@ def solve_mip(
     *,
     warm_start: Ints | None = None,
     profit_scale: int | None = None,
+    heuristics: bool = True,
 ) -> CoreResult:
     """Solve the integer program with a solver.
 
@@ -86,6 +87,8 @@ def solve_mip(
     profit_scale : int, optional
         For CP-SAT with profits that are no decimals: profits times this are rounded down to whole
         numbers, and the bound is that of the rounded profits plus one unit for every group.
+    heuristics : bool
+        False if HiGHS shall spend no time on better choices, only on the bound.
 
     Returns
     -------
@@ -117,8 +120,9 @@ def solve_mip(
     if warm_start is not None:
         values = np.zeros(knapsack.num_items)
         values[warm_start] = 1.0
+    options = {} if heuristics or backend != "highs" else {"given": {"mip_heuristic_effort": 0.0}}
     outcome: SolverOutcome = import_backend(backend).solve_form(
-        standard_form(model), limits, seed, values
+        standard_form(model), limits, seed, values, **options
     )
     if outcome.status is Status.ERROR:
         raise SolverError(f"{backend}: {outcome.reason}")

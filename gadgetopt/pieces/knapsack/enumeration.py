@@ -36,8 +36,9 @@ from gadgetopt.search.clock import Clock
 BLOCK_NUMBERS = 1 << 18
 #: Blocks with fewer nodes get no linear programs.
 LEAST_SAMPLED = 2048
-#: Numbers of levels left at which further prices are computed, once each.
-SAMPLED_LEVELS = (60, 48, 38, 30, 24, 19, 15, 12)
+#: Further prices are computed once each where the levels left have this many bits: the logarithm of
+#: the number of their choices. Below fewer bits there is too little to prune.
+SAMPLED_BITS = (60, 48, 38, 30, 24, 19, 15, 12)
 
 
 @dataclass(frozen=True)
@@ -181,6 +182,8 @@ class _Search:
         rows = len(levels.capacity)
         least = np.array([w.min(axis=0) for w in levels.weight]).reshape(-1, rows)
         self.least = _suffix_sums(least)
+        #: Numbers of levels left at which further prices are computed.
+        self.sampled = _sampled([len(w) for w in self.worths])
         #: Nodes handled together at each depth.
         self.most = [max(512, BLOCK_NUMBERS // (rows * len(w))) for w in self.worths]
         self.tail_lp: TailLp | None = None
@@ -218,7 +221,7 @@ class _Search:
         depth = block.depth + 1
         left = len(self.worths) - depth
         prices = self._prices_at(left)
-        if not COMPILED or (left in SAMPLED_LEVELS and left not in self.further):
+        if not COMPILED or (left in self.sampled and left not in self.further):
             return self._prune(self._expand(block))
         worth, residual, option, parent = children(
             (block.worth, np.ascontiguousarray(block.residual)),
@@ -259,7 +262,7 @@ class _Search:
     def _prune(self, block: _Block) -> _Block:
         """Bound the nodes at the further prices that suit this depth."""
         left = len(self.worths) - block.depth
-        if left in SAMPLED_LEVELS and left not in self.further and len(block.worth) > LEAST_SAMPLED:
+        if left in self.sampled and left not in self.further and len(block.worth) > LEAST_SAMPLED:
             self.further[left] = self._sample(block)
         prices = self._prices_at(left)
         for difference, rest in zip(prices.difference, prices.rest[:, block.depth], strict=True):
@@ -326,6 +329,12 @@ class _Search:
             node = int(trail.parent[node])
             trail = trail.before
         self.options = options[::-1]
+
+
+def _sampled(options: Sequence[int]) -> set[int]:
+    """Return, for each of the bits, the largest number of last levels that have no more."""
+    bits = np.cumsum(np.log2(np.maximum(1, options[::-1])))
+    return {int(np.searchsorted(bits, most, side="right")) for most in SAMPLED_BITS}
 
 
 def _split(block: _Block) -> tuple[_Block, _Block]:

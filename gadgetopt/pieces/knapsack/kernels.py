@@ -65,6 +65,7 @@ def climb(
     chosen: Ints | None,
     clock: Clock,
     most_nodes: float = math.inf,
+    first: float = 0.0,
 ) -> Ladder:
     """Enumerate larger and larger kernels until the time or the nodes are used up.
 
@@ -78,6 +79,8 @@ def climb(
     clock : Clock
     most_nodes : float
         Nodes of all kernels together.
+    first : float
+        Least number of items with a loss in the first kernel.
 
     Raises
     ------
@@ -95,7 +98,7 @@ def climb(
     improvement = least_improvement(knapsack, unit)
     value = -math.inf if chosen is None else knapsack.value(chosen)
     found = Ladder(chosen, 0, 0)
-    size = float(FIRST_ITEMS)
+    size = max(float(FIRST_ITEMS), first)
     while not clock.expired and found.nodes < most_nodes:
         items = kept[np.union1d(np.flatnonzero(none), lossy[: int(size)])]
         if found.chosen is not None:

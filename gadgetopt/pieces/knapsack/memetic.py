@@ -32,6 +32,8 @@ POPULATION = 100
 CORE = 60
 #: Children without a better packing after which a population starts again.
 PATIENCE = 150_000
+#: Children bred between two looks at whether the search has settled.
+STEP = 10_000
 #: Items of all children bred between two looks at the clock; fewer where loops are not compiled.
 BATCH_ITEMS = 500_000 if COMPILED else 2_000
 #: An item is packed at the start with a chance between this and one less this.
@@ -92,6 +94,7 @@ class MemeticSearch:
             np.zeros(POPULATION, dtype=np.int64),
         )
         self._since: int = PATIENCE
+        self._improved_in: int = 0
 
     @property
     def finished(self) -> bool:
@@ -120,6 +123,13 @@ class MemeticSearch:
             self.children += born
             self._keep_best()
 
+    def settle(self, clock: Clock, populations: int) -> None:
+        """Breed until so many populations in a row have ended without a better choice."""
+        while not (self.finished or clock.expired):
+            if self._since >= PATIENCE and self.populations - self._improved_in >= populations:
+                return
+            self.run(clock, STEP)
+
     def _keep_best(self) -> None:
         packings, _, profits, _ = self._population
         for k in _better(profits, self.value):
@@ -129,6 +139,7 @@ class MemeticSearch:
                 value = self.knapsack.value(chosen)
                 if value > self.value:
                     self.chosen, self.value = chosen, value
+                    self._improved_in = self.populations
                 return
 
 

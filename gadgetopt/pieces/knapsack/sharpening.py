@@ -5,11 +5,15 @@ least certain items instead; so it does where loops are not compiled, and for th
 numbers the enumeration refuses.
 
 Whether enumeration can finish is judged by the number of sets of options whose losses together are
-at most the gap, since no other set can be better than the incumbent. Beyond :math:`10^{13}` sets it
-does not finish (our own rule; the page has what was measured). The search of single items then
-takes half of the time, and the other half is for the bound: enumeration, or HiGHS if more than
-:math:`10^9` sets lose no more than a quarter of the gap. The kernels of groups take all of it;
-HiGHS gets half where groups are many and the limit is long, or where the first kernel is too large.
+at most the gap, since no other set can be better than the incumbent. Beyond :math:`10^{13}` sets of
+single items it does not finish (our own rule; the page has what was measured). Their search then
+takes half of the time, and the other half is for the bound, by enumeration. If more than
+:math:`10^9` sets lose no more than a quarter of the gap, the search ends when four populations have
+brought nothing, and HiGHS lowers the bound in all the time that is left. For groups, whose levels
+left are bounded anew at many depths, it is begun after small kernels with up to :math:`10^{14}`
+sets, and with up to :math:`10^{18}` after larger ones, which take half of the time. Beyond these,
+kernels take all of it; HiGHS gets half where groups are many and the limit is long, or where the
+first kernel is too large.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import COMPILED, slow_note
 from gadgetopt.pieces.knapsack.cardinality import losses_of_items
 from gadgetopt.pieces.knapsack.direct import solve_mip
-from gadgetopt.pieces.knapsack.kernels import climb
+from gadgetopt.pieces.knapsack.kernels import Ladder, climb
 from gadgetopt.pieces.knapsack.memetic import MemeticSearch
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import (
@@ -42,7 +46,7 @@ from gadgetopt.system.result import Limits
 
 Sharpening = Literal["auto", "search", "mip"]
 
-#: Enumeration is not begun if more sets of options than this could be better than the incumbent.
+#: The core of single items is not enumerated to the end if more sets than this could be better.
 MOST_SETS = 1e13
 #: If more sets than this lose no more than a part of the gap, enumeration hardly lowers the bound.
 SETS_OF_BOUNDS, PART_OF_BOUNDS = 1e9, 0.25
@@ -56,10 +60,14 @@ SHORT_CHILDREN, LONGER_CHILDREN = 100_000, 500_000
 MEMETIC_PART, MEMETIC_S = 0.15, 1.5
 #: With more sets than this the lists of two halves are too long.
 SETS_OF_HALVES = 5e8
-#: Part of the time for the search of a core that cannot, and its seconds without a limit.
-SEARCH_PART, SEARCH_S = 0.5, 60.0
-#: Nodes of the kernels of groups that enumeration can finish, and their part of the time.
-NODES_OF_FEW_KERNELS, FEW_KERNELS_PART = 20_000_000, 0.4
+#: Part of the time for the search of a core that enumeration cannot finish, and its seconds without
+#: a limit. If HiGHS has to lower the bound, it starts when so many populations brought nothing.
+SEARCH_PART, SEARCH_S, SETTLED = 0.5, 60.0, 4
+#: Nodes of the small kernels of groups, and their part of the time.
+NODES_OF_FEW_KERNELS, FEW_KERNELS_PART = 300_000, 0.25
+#: With no more sets than the first number the enumeration of groups follows at once; with no more
+#: than the second it gets what larger kernels leave of the time.
+SETS_OF_GROUPS, MOST_SETS_OF_GROUPS = 1e14, 1e18
 #: HiGHS gets the other part for groups only if they are so many and the limit is so long.
 MANY_GROUPS, LONG_S = 300, 59.0
 #: A level for every group costs time in every kernel, an item in every child.
@@ -147,10 +155,8 @@ def sharpened(
     sets = sets_within_gap(knapsack, relaxation, chosen)
     if single and sets > SETS_WITHOUT_SEARCH:
         return _by_memetic_search(knapsack, relaxation, chosen, clock, rng)
-    if not single and sets > MOST_SETS:
-        return _by_kernels(knapsack, relaxation, chosen, clock, rng)
     if not single and sets > SETS_WITHOUT_SEARCH:
-        return _by_few_kernels(knapsack, relaxation, chosen, clock)
+        return _by_kernels(knapsack, relaxation, chosen, clock, rng)
     return Sharpened(chosen)
 
 
@@ -159,7 +165,7 @@ def sets_within_gap(
 ) -> float:
     """Return how many sets of options lose no more than a part of the gap; rounded upward.
 
-    Rows do not count. Infinity without an incumbent, or beyond `MOST_SETS`.
+    Rows do not count. Infinity without an incumbent, or beyond `MOST_SETS_OF_GROUPS`.
     """
     assert relaxation.duals is not None
     if chosen is None:
@@ -181,7 +187,7 @@ def sets_within_gap(
         if len(options) > 1:
             shifted = [sets[: CELLS + 1 - c] for c in np.minimum(options, CELLS).tolist()]
             sets = sum((np.pad(s, (CELLS + 1 - len(s), 0)) for s in shifted), np.zeros(CELLS + 1))
-            if sets.sum() > MOST_SETS:
+            if sets.sum() > MOST_SETS_OF_GROUPS:
                 return math.inf
     return float(sets.sum())
 
@@ -204,9 +210,12 @@ def _by_memetic_search(
             sets = sets_within_gap(knapsack, relaxation, search.chosen)
         enumerable = sets <= MOST_SETS
         if not enumerable:
-            search.run(Clock(clock.limits(SEARCH_PART, _most_s(clock))))
+            step = Clock(clock.limits(SEARCH_PART, _most_s(clock)))
+            search.settle(step, SETTLED)
             near = sets_within_gap(knapsack, relaxation, search.chosen, PART_OF_BOUNDS)
             lowers = near <= SETS_OF_BOUNDS
+            if lowers:
+                search.run(step)
     except KeyboardInterrupt:
         interrupted = True
     notes = {"children": search.children, "populations": search.populations, **slow_note()}
@@ -223,36 +232,39 @@ def _by_kernels(
     clock: Clock,
     rng: np.random.Generator | None,
 ) -> Sharpened:
-    part = 1.0
-    if knapsack.num_groups >= MANY_GROUPS and clock.left_s + clock.elapsed_s >= LONG_S:
-        part = SEARCH_PART
-    try:
-        ladder = climb(knapsack, relaxation, chosen, Clock(clock.limits(part, _most_s(clock))))
-    except ModelRefused:
-        return Sharpened(_by_mip(knapsack, relaxation, chosen, clock, rng))
-    notes = {"kernel": ladder.lossy, "kernel_nodes": ladder.nodes, **slow_note()}
-    proved = ladder.proved
-    return Sharpened(
-        ladder.chosen,
-        enumerable=proved is not None,
-        halves=False,
-        proved=proved,
-        interrupted=ladder.interrupted,
-        notes=notes,
-    )
-
-
-def _by_few_kernels(
-    knapsack: Knapsack, relaxation: Relaxation, chosen: Ints | None, clock: Clock
-) -> Sharpened:
-    """Search some kernels before the enumeration of everything, which can finish."""
+    """Climb small kernels, and larger ones too unless enumeration of everything can then finish."""
     try:
         step = Clock(clock.limits(FEW_KERNELS_PART))
         ladder = climb(knapsack, relaxation, chosen, step, NODES_OF_FEW_KERNELS)
+        sets = sets_within_gap(knapsack, relaxation, ladder.chosen)
+        ended = ladder.interrupted or ladder.proved is not None or sets <= SETS_OF_GROUPS
+        if not ended:
+            ladder = _by_large_kernels(knapsack, relaxation, ladder, clock, sets)
     except ModelRefused:
-        return Sharpened(chosen)
-    notes = {"kernel": ladder.lossy, "kernel_nodes": ladder.nodes}
-    return Sharpened(ladder.chosen, interrupted=ladder.interrupted, notes=notes)
+        if sets_within_gap(knapsack, relaxation, chosen) <= SETS_OF_GROUPS:
+            return Sharpened(chosen)
+        return Sharpened(_by_mip(knapsack, relaxation, chosen, clock, rng))
+    return Sharpened(
+        ladder.chosen,
+        enumerable=sets <= MOST_SETS_OF_GROUPS or ladder.proved is not None,
+        halves=False,
+        proved=ladder.proved,
+        interrupted=ladder.interrupted,
+        notes={"kernel": ladder.lossy, "kernel_nodes": ladder.nodes, **slow_note()},
+    )
+
+
+def _by_large_kernels(
+    knapsack: Knapsack, relaxation: Relaxation, small: Ladder, clock: Clock, sets: float
+) -> Ladder:
+    """Climb on from small kernels, for as long as nobody else needs the time."""
+    long = clock.left_s + clock.elapsed_s >= LONG_S
+    shared = sets <= MOST_SETS_OF_GROUPS or (knapsack.num_groups >= MANY_GROUPS and long)
+    limits = clock.limits(SEARCH_PART if shared else 1.0, _most_s(clock))
+    # The larger of the small kernels may have run out of nodes, not of time.
+    large = climb(knapsack, relaxation, small.chosen, Clock(limits), first=small.lossy)
+    lossy, nodes = max(small.lossy, large.lossy), small.nodes + large.nodes
+    return replace(large, lossy=lossy, nodes=nodes)
 
 
 def _most_s(clock: Clock) -> float:

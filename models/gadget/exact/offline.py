@@ -60,7 +60,7 @@ COUNT_PART = 0.5
 #: Part of the time for the search; in the rest its bound is proved as far as the time goes.
 SEARCH_PART = 0.97
 #: Seconds for the proof, or this part of those of the search.
-PROVE_S, PROVE_PART = 1.0, 0.25
+PROVE_S, PROVE_PART = 5.0, 0.25
 #: Jobs times servers times slots up to which the joint model is written down for a proof.
 SMALL = 3_000
 

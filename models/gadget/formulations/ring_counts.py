@@ -40,10 +40,11 @@ from gadgetopt.errors import ModelRefused
 
 from ..instance import GadgetInstance
 from ..subproblems.bandwidth_tightening import tightened
-from ..subproblems.epochs import Epochs, epochs_of, levels_of
+from ..subproblems.epochs import Epochs, epochs_of
 from ..subproblems.max_ring import largest_rings
 from ..subproblems.ring_kinds import RingKind, ring_kinds
 from ..terms import Terms
+from .totals import add_totals
 
 #: Limit on the counts of rings and of their servers; more take too long to write down.
 MOST_COUNTS = 100_000
@@ -66,7 +67,7 @@ def build(instance: GadgetInstance) -> pyo.ConcreteModel:
         raise ModelRefused(f"more than {MOST_COUNTS:,} counts of rings")
     m = pyo.ConcreteModel("ring_counts")
     m.n = pyo.Param(range(len(epochs.length)), initialize=dict(enumerate(epochs.length.tolist())))
-    _totals(m, terms, epochs)
+    add_totals(m, terms, epochs, largest)
     _rings(m, terms, epochs, kinds)
     _servers(m, terms, epochs, kinds)
     spanning = [job.bandwidth for job in terms.jobs if largest[job.index] > 1]
@@ -81,53 +82,6 @@ def num_counts(terms: Terms, epochs: Epochs, kinds: dict[int, list[RingKind]]) -
         (ends - int(epochs.first[job.index]))
         * sum(len(g.least) + sum(g.most_on(job, s) for s in g.servers) for g in kinds[job.index])
         for job in terms.jobs
-    )
-
-
-def _totals(m: Any, terms: Terms, epochs: Epochs) -> None:
-    """Add worker-slots, levels and increments of totals, and the utility: (D8)."""
-    ends = len(epochs.length)
-    levels = {job.index: levels_of(job) for job in terms.jobs}
-    worth = {
-        (i, int(k)): float(u)
-        for i, x in levels.items()
-        for k, u in zip(x.level, x.level_worth, strict=True)
-    }
-    pieces = {
-        (i, p): (int(width), float(slope))
-        for i, x in levels.items()
-        for p, (width, slope) in enumerate(zip(x.width, x.slope, strict=True))
-    }
-    last = {i: int(x.level[-1]) for i, x in levels.items() if len(x.level)}
-    present = [
-        (job.index, e) for job in terms.jobs for e in range(int(epochs.first[job.index]), ends)
-    ]
-    m.IE = pyo.Set(dimen=2, initialize=present, doc="epochs from the arrival of job i on")
-    m.z = pyo.Var(m.IE, bounds=(0, None), doc="worker-slots of job i in epoch e")
-    m.chi = pyo.Var(list(worth), domain=pyo.Binary, doc="job i reaches level k")
-    m.delta = pyo.Var(
-        list(pieces), bounds=lambda m, i, p: (0, pieces[i, p][0]), doc="worker-slots of increment p"
-    )
-    m.reached = pyo.ConstraintList(doc="(D8): a job trains its level and increments")
-    m.one_level = pyo.ConstraintList(doc="(D8): one level, if any")
-    m.increments_on_top = pyo.ConstraintList(doc="increments come on top of the last level")
-    for i, x in levels.items():
-        chosen = [m.chi[i, int(k)] for k in x.level]
-        increments = [m.delta[i, p] for p in range(len(x.width))]
-        if chosen or increments:
-            trained = sum(m.z[i, e] for e in range(int(epochs.first[i]), ends))
-            asked = sum(int(k) * m.chi[i, int(k)] for k in x.level) + sum(increments)
-            m.reached.add(trained - asked >= 0)
-        if chosen:
-            m.one_level.add(sum(chosen) <= 1)
-            for p, delta in enumerate(increments):
-                m.increments_on_top.add(delta <= pieces[i, p][0] * m.chi[i, last[i]])
-    m.utility = pyo.Objective(
-        expr=float(sum(job.utility[0] for job in terms.jobs))
-        + sum(u * m.chi[key] for key, u in worth.items())
-        + sum(slope * m.delta[key] for key, (_, slope) in pieces.items()),
-        sense=pyo.maximize,
-        doc="(D8)",
     )
 
 

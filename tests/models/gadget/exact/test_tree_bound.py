@@ -34,6 +34,11 @@ def test_ring_counts_lie_between_the_optimum_and_the_epoch_relaxation(seed):
     assert optimum - CLOSE <= counted <= float(solve_form(relaxed, Limits()).bound) + CLOSE
 
 
+def test_every_column_is_bounded_so_that_rounded_duals_prove_something():
+    instance = tight(np.random.default_rng(0), jobs=12, link_factor=0.2, urgency=0.8)
+    assert np.isfinite(count_form(instance).form.col_upper).all()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_packed_slots_fit_and_never_exceed_what_is_wanted(seed):
     rng = np.random.default_rng(seed)

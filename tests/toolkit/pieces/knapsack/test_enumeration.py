@@ -89,13 +89,20 @@ def test_small_blocks_and_further_prices_change_no_result(monkeypatch):
     levels = random_levels(1)
     prices = np.full(3, levels.scale)
     best = enumerate_levels(levels, prices, 0.0, levels.scale, Clock())
-    monkeypatch.setattr(enumeration, "SAMPLED_LEVELS", ())
+    monkeypatch.setattr(enumeration, "SAMPLED_BITS", ())
     without = enumerate_levels(levels, prices, 0.0, levels.scale, Clock())
     monkeypatch.setattr(enumeration, "BLOCK_NUMBERS", 1)
-    monkeypatch.setattr(enumeration, "SAMPLED_LEVELS", (20, 15, 10))
+    monkeypatch.setattr(enumeration, "SAMPLED_BITS", (20, 15, 10))
     monkeypatch.setattr(enumeration, "LEAST_SAMPLED", 64)
     small = enumerate_levels(levels, prices, 0.0, levels.scale, Clock())
     assert best.profit == without.profit == small.profit
+
+
+def test_further_prices_come_deeper_where_levels_have_more_options():
+    assert max(enumeration._sampled([2] * 15)) == 15
+    assert min(enumeration._sampled([2] * 100)) == 12
+    assert min(enumeration._sampled([10] * 100)) == 3
+    assert enumeration._sampled([]) == {0}
 
 
 def test_further_prices_prune():

@@ -118,6 +118,16 @@ def test_kernels_without_time_keep_the_incumbent_and_prove_nothing():
     assert np.array_equal(ladder.chosen, first)
 
 
+def test_groups_after_small_kernels_agree_with_enumeration_alone():
+    knapsack = scaled(multiple_choice(np.random.default_rng(1), groups=9)).knapsack
+    after_kernels = cg_core(knapsack, Limits(time_s=30.0), np.random.default_rng(0))
+    alone = cg_core(knapsack, Limits(time_s=30.0), core_solver="enumeration")
+    assert after_kernels.notes["kernel"] > 0
+    assert after_kernels.optimal
+    assert alone.optimal
+    assert after_kernels.value == alone.value
+
+
 def test_sets_within_the_gap_are_counted():
     # Losses at the duals: no set but the relaxation's own loses nothing where the gap is 0.
     relaxation = linear_relaxation(PETERSEN_1)
