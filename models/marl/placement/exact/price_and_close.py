@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from gadgetopt.system.result import Limits, MethodOutcome, Status
 from ..baselines.lns import lns
 from ..bounds.column_generation import ColumnGeneration, Relaxation, near_optimal
 from ..bounds.configuration import certified
+from ..certificate import PlacementCertificate, Prices
 from ..evaluate import evaluate
 from ..instance import PlacementInstance, PlacementSolution
 from ..subproblems.content_search import Contents
@@ -39,6 +41,7 @@ from ..subproblems.layout import placed
 from ..subproblems.terms import Terms
 from .branching import ContentPool, search_tree
 from .closing_program import ClosingProgram, Place
+from .closing_proof import proof_of_optimum
 
 #: First guess of the gap, of the relaxation's value; and how much larger the next one is.
 FIRST_GAP, GROWTH = 3e-5, 3.0
@@ -49,6 +52,8 @@ MANY_COLUMNS, MOST_COLUMNS, SOME_COLUMNS, TREE_COLUMNS = 3_000, 25_000, 3_000, 2
 RELAXATION = 0.6
 #: Rounds of the search for a placement, the part of the time and the seconds that it may take.
 ROUNDS, PART, MOST_S = 100, 0.2, 15.0
+#: Seconds that a proof may take, or the part of the search's time if that is more.
+PROVE_S, PROVE_PART = 1.0, 0.5
 #: Part of a guess that is allowed for rounding.
 SLACK = 1e-7
 
@@ -137,7 +142,28 @@ def _solved(
     )
     if search.closes(root) or root >= search.bound:
         outcome.certificate, outcome.dual_bound = certificate, None
+    elif search.closed:
+        with search.clock.phase("certificate"):
+            closed = _proof(run, certificate)
+        if closed is not None:
+            outcome.certificate, outcome.dual_bound = closed, None
     return outcome
+
+
+def _proof(run: _Run, certificate: PlacementCertificate) -> PlacementCertificate | None:
+    """Return a proof of the optimum over what the relaxation's prices leave, if it is short."""
+    if not isinstance(certificate.proof, Prices) or not run.instance.additive:
+        return None
+    clock = run.search.clock
+    own = Clock(clock.limits(at_most_s=max(PROVE_S, PROVE_PART * clock.elapsed_s)))
+    target_s = Fraction(run.search.value) * len(run.instance.jobs)
+    return proof_of_optimum(
+        run.instance,
+        certificate.proof.prices,
+        target_s,
+        lambda: own.left_s,
+        folded=not run.in_racks,
+    )
 
 
 class _Run:
@@ -152,6 +178,8 @@ class _Run:
         self.terms = Terms(instance)
         self.generation = ColumnGeneration(self.terms, Clock(search.clock.limits(RELAXATION)))
         self.guesses = self.most_columns = self.nodes = 0
+        #: True once the bound needs a program with racks.
+        self.in_racks = False
         self._searched = False
 
     def close(self, relaxed: Relaxation) -> bool:
@@ -163,6 +191,7 @@ class _Run:
         if servers is not None and not self.terms.racks_matter:
             self._offer(placed(self.terms, [(kind, None, pairs) for kind, pairs in servers]))
         if self._guess(relaxed, folded=True) and self.terms.racks_matter:
+            self.in_racks = True
             self._guess(relaxed, folded=False)
         return not (self.search.closed or self.search.limit_hit or self.search.clock.expired)
 
