@@ -140,11 +140,16 @@ def closing_bound(instance: PlacementInstance, proof: Closing) -> Fraction:
 
 
 def certificate_of(price: Sequence[float]) -> PlacementCertificate:
-    """Return the certificate that prices of every job's tasks make, as simple fractions."""
+    """Return the certificate that prices of every job's tasks make."""
+    return PlacementCertificate(proof=Prices(prices=prices_of(price)))
+
+
+def prices_of(price: Sequence[float]) -> tuple[Fraction, ...]:
+    """Return prices of every job's tasks as simple fractions."""
     known: dict[float, Fraction] = {}
     for x in price:
         if x not in known:
             simple = Fraction(x).limit_denominator(SIMPLE)
             near = abs(simple - Fraction(x)) <= Fraction(abs(x)) * NEAR
             known[x] = simple if near else Fraction(f"{x:.{DIGITS}g}")
-    return PlacementCertificate(proof=Prices(prices=tuple(known[x] for x in price)))
+    return tuple(known[x] for x in price)

@@ -14,6 +14,7 @@ further jobs only slow down what is there, which is what ends the enumeration ea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -26,8 +27,8 @@ from ..subproblems.contents import Content, Lot, Slowdowns, lots_of
 from .instance import PlacementInstance
 from .price_checks import priced
 
-#: Contents that the enumeration may look at and that a program may have, and entries of a table.
-MOST_VISITED, MOST_CONTENTS, MOST_CELLS = 1_000_000, 20_000, 10**6
+#: Steps of the enumeration, a few microseconds each, and contents that a program may have.
+MOST_STEPS, MOST_CONTENTS = 3_000_000, 20_000
 
 
 class Place(NamedTuple):
@@ -93,6 +94,32 @@ def places_of(instance: PlacementInstance, *, folded: bool) -> list[Place]:
     return [Place(*key, n) for key, n in sorted(number.items(), key=str)]
 
 
+class _Node(NamedTuple):
+    """A content, with what is free beside it.
+
+    Attributes
+    ----------
+    content : Content
+    first : int
+        The lot that may be added next.
+    gpus, cpus : int
+        Free.
+    worth : int
+    counts : tuple of int, shape (types,)
+        Neighbours that a newcomer has.
+    shares : tuple of int, shape (types,)
+        What a unit of slowdown takes off the jobs of each type.
+    """
+
+    content: Content
+    first: int
+    gpus: int
+    cpus: int
+    worth: int
+    counts: tuple[int, ...]
+    shares: tuple[int, ...]
+
+
 class _Contents:
     """Contents and what they are worth, in whole numbers of a unit."""
 
@@ -115,7 +142,7 @@ class _Contents:
         self._share = [int(x * self._unit) // scale for x in shares]
         self._alpha = [[int(a * scale) for a in row] for row in instance.interference]
         self._found: dict[tuple[int, int, Fraction], list[Content]] = {}
-        self._left = MOST_VISITED
+        self._left = MOST_STEPS
 
     def worth_more(self, gpus: int, cpus: int, above: Fraction) -> list[Content]:
         """Return all contents of a server of this size that are worth more, in order.
@@ -127,31 +154,56 @@ class _Contents:
         """
         key = (gpus, cpus, above)
         if key not in self._found:
-            self._found[key] = sorted(self._all(gpus, cpus, above * self._unit))
+            least = math.floor(above * self._unit) + 1
+            self._found[key] = sorted(self._all(gpus, cpus, least))
             if len(self._found[key]) > MOST_CONTENTS:
-                raise ValueError(f"target: more than {MOST_CONTENTS} contents of a server")
+                raise ValueError(f"target_s: more than {MOST_CONTENTS} contents of a server")
         return self._found[key]
 
-    def _all(self, gpus: int, cpus: int, above: Fraction) -> Iterator[Content]:
-        rest = self._rest(gpus, cpus)
-        open_: list[tuple[Content, int, int, int]] = [((), 0, gpus, cpus)]
+    def _all(self, gpus: int, cpus: int, least: int) -> Iterator[Content]:
+        """Yield the contents that are worth at least this, in any order."""
+        none = (0,) * self._types
+        known: dict[tuple[int, ...], list[list[int]]] = {}
+        open_ = [_Node((), 0, gpus, cpus, 0, none, none)]
         while open_:
-            content, first, g, u = open_.pop()
-            worth = self._worth(content)
-            if content and worth > above:
-                yield content
-            for i in range(first, len(self._lots)):
-                if worth + rest[i][g] <= above:
-                    break  # the rest of later lots is no more
+            node = open_.pop()
+            if node.counts not in known:
+                known[node.counts] = self._rest(gpus, cpus, node.counts)
+            rest = known[node.counts]
+            for i in range(node.first, len(self._lots)):
+                if node.worth + rest[i][node.gpus] < least:
+                    break  # later lots add no more
                 lot = self._lots[i]
                 for n in range(1, lot.tasks + 1):
-                    after_g, after_u = g - n * lot.gpus, u - n * lot.cpus
-                    if after_g < 0 or after_u < 0:
+                    g, u = node.gpus - n * lot.gpus, node.cpus - n * lot.cpus
+                    if g < 0 or u < 0:
                         break
-                    self._left -= 1
-                    if self._left < 0:
-                        raise ValueError("target: the check would take too long")
-                    open_.append(((*content, (i, n)), i + 1, after_g, after_u))
+                    self._spend(1)
+                    larger = self._with(node, i, n, g, u)
+                    if larger.worth >= least:
+                        yield larger.content
+                    open_.append(larger)
+
+    def _with(self, node: _Node, i: int, n: int, gpus: int, cpus: int) -> _Node:
+        """Return a content with some tasks of one more lot."""
+        lot = self._lots[i]
+        weight = lot.weight(n, per_task=self._per_task)
+        beside = weight - lot.own_weight(n, per_task=self._per_task)
+        row, share = self._alpha[lot.type], n * self._share[i]
+        among = beside * row[lot.type] + self._among(lot.type, node.counts)
+        harm = sum(x * a[lot.type] for x, a in zip(node.shares, self._alpha, strict=True) if x)
+        counts, shares = list(node.counts), list(node.shares)
+        counts[lot.type] += weight
+        shares[lot.type] += share
+        return _Node(
+            content=(*node.content, (i, n)),
+            first=i + 1,
+            gpus=gpus,
+            cpus=cpus,
+            worth=node.worth + self._value(i, n) - share * among - weight * harm,
+            counts=tuple(counts),
+            shares=tuple(shares),
+        )
 
     def _value(self, i: int, n: int) -> int:
         """Return what n tasks of a lot are worth if nobody slows them down."""
@@ -159,38 +211,35 @@ class _Contents:
         apart = lot.gang and n < lot.tasks
         return n * (self._price[i] - (self._part[i] if apart else 0))
 
-    def _worth(self, content: Content) -> int:
-        counts = [0] * self._types
-        for i, n in content:
-            counts[self._lots[i].type] += self._lots[i].weight(n, per_task=self._per_task)
-        worth = 0
-        for i, n in content:
-            lot = self._lots[i]
-            row = self._alpha[lot.type]
-            among = sum(a * k for a, k in zip(row, counts, strict=True) if k)
-            among -= row[lot.type] * lot.own_weight(n, per_task=self._per_task)
-            worth += self._value(i, n) - n * self._share[i] * among
-        return worth
+    def _among(self, victim: int, counts: tuple[int, ...]) -> int:
+        return sum(a * k for a, k in zip(self._alpha[victim], counts, strict=True) if k)
 
-    def _rest(self, gpus: int, cpus: int) -> list[list[int]]:
-        """Return the most that lots from each on add, by GPUs that are free, alone and no CPUs."""
-        if (len(self._lots) + 1) * (gpus + 1) > MOST_CELLS:
-            raise ValueError("target: a server has too many GPUs")
+    def _rest(self, gpus: int, cpus: int, counts: tuple[int, ...]) -> list[list[int]]:
+        """Return the most that lots from each on add, by GPUs that are free.
+
+        They are slowed down by these neighbours, but slow nobody down, and need no CPUs.
+        """
+        self._spend((len(self._lots) + 1) * (gpus + 1))
         rest = [[0] * (gpus + 1)]
         for i in reversed(range(len(self._lots))):
             lot, after = self._lots[i], rest[-1]
             rooms = [h // need for h, need in ((gpus, lot.gpus), (cpus, lot.cpus)) if need]
-            values = [(n, self._value(i, n)) for n in range(1, min([lot.tasks, *rooms]) + 1)]
-            self._left -= len(values)
-            if self._left < 0:
-                raise ValueError("target: the check would take too long")
+            most = min([lot.tasks, *rooms])
+            self._spend(most * (1 + gpus // 2))
+            slowed = self._share[i] * self._among(lot.type, counts)
             row = list(after)
-            for n, value in values:
+            for n in range(1, most + 1):
+                value = self._value(i, n) - n * slowed
                 if value > 0:
                     for g in range(n * lot.gpus, gpus + 1):
                         row[g] = max(row[g], after[g - n * lot.gpus] + value)
             rest.append(row)
         return rest[::-1]
+
+    def _spend(self, steps: int) -> None:
+        self._left -= steps
+        if self._left < 0:
+            raise ValueError("target_s: the check would take too long")
 
 
 class _Program:

@@ -1,4 +1,4 @@
-"""A tree that proves a placement optimal, over the contents that prices leave."""
+"""Trees that prove a placement optimal: over the contents that prices leave, or over F2."""
 
 from __future__ import annotations
 
@@ -9,15 +9,23 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.proofs.exact_model import exact_model
 from gadgetopt.proofs.files import packed
 from gadgetopt.proofs.model import Model
 from gadgetopt.proofs.tree_kernel import proved
-from gadgetopt.proofs.tree_producer import need_for, tree_proof
-from gadgetopt.solvers.standard_form import StandardForm
+from gadgetopt.proofs.tree_producer import TreeProof, need_for
+from gadgetopt.solvers.dual_bounds import rounded_number
+from gadgetopt.solvers.standard_form import StandardForm, compile_model
+from gadgetopt.system.data import ModelProof
+from gadgetopt.trust.proving import certificate_of
 
 from ..certificate import Closing, PlacementCertificate
 from ..closing_checks import closing
+from ..formulations import patterns
 from ..instance import PlacementInstance
+
+#: Seconds for the first tree, and how many times as much the next one has.
+FIRST_S, GROWTH = 0.5, 4.0
 
 
 def proof_of_optimum(
@@ -41,17 +49,59 @@ def proof_of_optimum(
     """
     try:
         model = closing(instance, prices, target_s, folded=folded).model
-        least = model.least(target_s)
-        text = tree_proof(standard_form(model), model, least, left_s)
-        if text is None:
-            return None
-        reached = proved(model, text.lines)
+        lines = _tree(standard_form(model), model, model.least(target_s), left_s)
     except (ModelRefused, ValueError):  # too large, or numbers that doubles do not hold
         return None
-    if reached is not None and reached < need_for(model, least):
+    if lines is None:
         return None
-    proof = Closing(prices=prices, target_s=target_s, folded=folded, proof=packed(text.lines))
+    proof = Closing(prices=prices, target_s=target_s, folded=folded, proof=packed(lines))
     return PlacementCertificate(proof=proof)
+
+
+def proof_over_patterns(
+    instance: PlacementInstance, target: Fraction, left_s: Callable[[], float]
+) -> ModelProof | None:
+    """Return a proof of the optimum over F2, which holds for measured slowdowns too.
+
+    Parameters
+    ----------
+    target : Fraction
+        Mean completion time of the best placement.
+    left_s : callable
+    """
+    if rounded_number(instance) is not None:
+        return None
+    try:
+        form = compile_model(patterns.build(instance))
+        model = exact_model(form)
+        lines = _tree(form, model, model.least(target), left_s)
+    except ModelRefused:
+        return None
+    return None if lines is None else certificate_of("patterns", model, packed(lines))
+
+
+def _tree(
+    form: StandardForm, model: Model, least: Fraction, left_s: Callable[[], float]
+) -> list[str] | None:
+    """Return the lines of a tree that proves a target, None if there is none in time.
+
+    Cuts close most of the gap here, and a tree has the earlier cuts the less time it is given.
+    """
+    seconds = FIRST_S
+    while left_s() > 0:
+        end = max(0.0, left_s() - seconds)
+        tree = TreeProof(form, model, least, lambda end=end: left_s() - end)  # type: ignore[misc]
+        if not tree.grow_plain():
+            tree.grow()
+        text = tree.text()
+        if text is not None:
+            reached = proved(model, text.lines)
+            if reached is None or reached >= need_for(model, least):
+                return text.lines
+        if tree.interrupted:
+            return None
+        seconds *= GROWTH
+    return None
 
 
 def standard_form(model: Model) -> StandardForm:

@@ -28,12 +28,13 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.system.data import Certificate
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..baselines.lns import lns
 from ..bounds.column_generation import ColumnGeneration, Relaxation, near_optimal
-from ..bounds.configuration import certified
-from ..certificate import PlacementCertificate, Prices
+from ..bounds.configuration import certified, price_of_jobs
+from ..certificate import prices_of
 from ..evaluate import evaluate
 from ..instance import PlacementInstance, PlacementSolution
 from ..subproblems.content_search import Contents
@@ -41,7 +42,7 @@ from ..subproblems.layout import placed
 from ..subproblems.terms import Terms
 from .branching import ContentPool, search_tree
 from .closing_program import ClosingProgram, Place
-from .closing_proof import proof_of_optimum
+from .closing_proof import proof_of_optimum, proof_over_patterns
 
 #: First guess of the gap, of the relaxation's value; and how much larger the next one is.
 FIRST_GAP, GROWTH = 3e-5, 3.0
@@ -53,7 +54,7 @@ RELAXATION = 0.6
 #: Rounds of the search for a placement, the part of the time and the seconds that it may take.
 ROUNDS, PART, MOST_S = 100, 0.2, 15.0
 #: Seconds that a proof may take, or the part of the search's time if that is more.
-PROVE_S, PROVE_PART = 1.0, 0.5
+PROVE_S, PROVE_PART = 2.0, 0.5
 #: Part of a guess that is allowed for rounding.
 SLACK = 1e-7
 
@@ -142,25 +143,28 @@ def _solved(
     )
     if search.closes(root) or root >= search.bound:
         outcome.certificate, outcome.dual_bound = certificate, None
-    elif search.closed:
-        with search.clock.phase("certificate"):
-            closed = _proof(run, certificate)
-        if closed is not None:
-            outcome.certificate, outcome.dual_bound = closed, None
+    elif search.closed and search.best is not None:
+        with search.interruptible(), search.clock.phase("certificate"):
+            proof = _proof(run, relaxed)
+            if proof is not None:
+                # What the tree proves, to tolerance, is the bound.
+                outcome.certificate, outcome.dual_bound = proof, None
     return outcome
 
 
-def _proof(run: _Run, certificate: PlacementCertificate) -> PlacementCertificate | None:
-    """Return a proof of the optimum over what the relaxation's prices leave, if it is short."""
-    if not isinstance(certificate.proof, Prices) or not run.instance.additive:
-        return None
-    clock = run.search.clock
+def _proof(run: _Run, relaxed: Relaxation) -> Certificate | None:
+    """Return a proof of the optimum, if it is short."""
+    clock, instance = run.search.clock, run.instance
     own = Clock(clock.limits(at_most_s=max(PROVE_S, PROVE_PART * clock.elapsed_s)))
-    target_s = Fraction(run.search.value) * len(run.instance.jobs)
+    best = Fraction(run.search.value)
+    if not instance.additive:
+        return proof_over_patterns(instance, best, lambda: own.left_s)
+    if relaxed.price is None:
+        return None
     return proof_of_optimum(
-        run.instance,
-        certificate.proof.prices,
-        target_s,
+        instance,
+        prices_of(price_of_jobs(run.terms, relaxed.price)),
+        best * len(instance.jobs),
         lambda: own.left_s,
         folded=not run.in_racks,
     )
