@@ -90,7 +90,11 @@ def _tree(
     seconds = FIRST_S
     while left_s() > 0:
         end = max(0.0, left_s() - seconds)
-        tree = TreeProof(form, model, least, lambda end=end: left_s() - end)  # type: ignore[misc]
+
+        def step_s(end: float = end) -> float:
+            return left_s() - end
+
+        tree = TreeProof(form, model, least, step_s)
         if not tree.grow_plain():
             tree.grow()
         text = tree.text()
