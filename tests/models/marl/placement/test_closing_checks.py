@@ -150,9 +150,7 @@ def test_the_model_of_the_solver_is_that_of_the_check():
     prices = any_prices(instance, rng)
     model = closing(instance, prices, best * len(instance.jobs) + 5, folded=False).model
     read = exact_model(standard_form(model))
-    assert read.rows == [
-        row._replace(columns=c, coefficients=a) for row, (c, a) in by_column(model)
-    ]
+    assert read.rows == list(by_column(model))
     assert (read.costs, read.scale, read.upper) == (model.costs, model.scale, model.upper)
     assert need_for(read, Fraction(1)) == need_for(model, Fraction(1))
 
