@@ -31,9 +31,9 @@ from ...subproblems.cluster import forced_comm_s
 from ..instance import QueueingInstance, QueueingSolution, Running
 from .slot_ways import Placement, SlotWays, TooManyStatesError, alike
 
-#: States that a search may visit, and placements that it may look at, a tenth of a millisecond and
-#: a fiftieth each; jobs and slots in a row that it may have.
-MOST_STATES, MOST_PLACEMENTS, MOST_JOBS, MOST_DEPTH = 100_000, 400_000, 60, 200
+#: States that a search may visit, and steps of filling slots, a fifth of a millisecond and some
+#: microseconds each; jobs and slots in a row that it may have.
+MOST_STATES, MOST_STEPS, MOST_JOBS, MOST_DEPTH = 100_000, 2_000_000, 60, 200
 
 
 class PlanSearch:
@@ -65,7 +65,7 @@ class PlanSearch:
         if not instance.additive or len(instance.jobs) > MOST_JOBS:
             raise TooManyStatesError
         self._instance, self._stopped = instance, stopped
-        self._ways = SlotWays(instance, MOST_PLACEMENTS, stopped)
+        self._ways = SlotWays(instance, MOST_STEPS, stopped)
         self._first: Ints = np.array(instance.first_slots, dtype=np.int64)
         self._fastest: Ints = _rates_alone(instance)
         self._demand = [
@@ -129,7 +129,7 @@ class PlanSearch:
             then, cost = after[k], int(paid_then[k])
             moving = self._instance.migration
             stay = () if moving else tuple(x for x in ways.placements[k] if then[x[0]])
-            key = (now + 1, then.tobytes(), alike(self._instance, stay))
+            key = (now + 1, then.tobytes(), alike(self._instance, stay) if stay else ())
             if self._met.get(key, cost + 1) <= cost:
                 continue
             self._met[key] = cost

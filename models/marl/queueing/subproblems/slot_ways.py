@@ -22,8 +22,8 @@ Tasks = tuple[tuple[int, int], ...]
 #: Pairs of a job that runs and its tasks, by job.
 Placement = tuple[tuple[int, Tasks], ...]
 
-#: Placements after which the time is looked at.
-CHECKED = 1000
+#: Steps after which the time is looked at, and rows that are compared in one.
+CHECKED, COMPARED = 10_000, 100
 
 
 class TooManyStatesError(Exception):
@@ -53,13 +53,14 @@ class SlotWays:
     instance : QueueingInstance
         With slowdowns that are sums.
     most : int
-        Placements that may be looked at, those of all sets of jobs together.
+        Steps that may be taken, each of which places a job or looks at its rate.
     stopped : callable
         Returns True if no more may be.
     """
 
     def __init__(self, instance: QueueingInstance, most: int, stopped: Callable[[], bool]):
         self._instance, self._most, self._stopped = instance, most, stopped
+        self._unchecked = 0
         self._scale = instance.alpha_scale
         self._alpha = [[int(a * self._scale) for a in row] for row in instance.interference]
         self._rates: dict[tuple[int, int, int], int] = {}
@@ -102,9 +103,7 @@ class SlotWays:
             found: dict[tuple[int, ...], Placement] = {}
             several: list[tuple[tuple[int, ...], Placement]] = []
             for _ in self._fillings(largest_first, 0, placed):
-                self._most -= 1
-                if self._most < 0 or (self._most % CHECKED == 0 and self._stopped()):
-                    raise TooManyStatesError
+                self._spend(len(placed))
                 rates = tuple(self._rate(j, placed[j]) if j in placed else 0 for j in there)
                 placement = tuple(sorted(placed.items()))
                 if self._instance.migration:
@@ -116,7 +115,7 @@ class SlotWays:
                 self._put(j, tasks, -1)
         pairs = list(found.items()) if self._instance.migration else several
         rates_of = np.array([rates for rates, _ in pairs], dtype=np.int64)
-        kept = _largest(rates_of) if self._instance.migration else range(len(pairs))
+        kept = self._largest(rates_of) if self._instance.migration else range(len(pairs))
         return Ways(rates_of[list(kept)], tuple(pairs[k][1] for k in kept))
 
     def _fillings(self, order: Sequence[int], k: int, placed: dict[int, Tasks]) -> Iterator[None]:
@@ -125,7 +124,7 @@ class SlotWays:
             yield
             return
         j = order[k]
-        for tasks in list(self._spreads(j, 0, self._instance.jobs[j].num_tasks, ())):
+        for tasks in self._spreads(j, 0, self._instance.jobs[j].num_tasks, ()):
             self._put(j, tasks, 1)
             placed[j] = tasks
             try:
@@ -147,6 +146,7 @@ class SlotWays:
 
     def _spreads(self, j: int, s: int, left: int, before: Tasks) -> Iterator[Tasks]:
         """Yield the ways to spread what is left of a job's tasks over the servers from s on."""
+        self._spend(1)
         if not left:
             yield before
             return
@@ -163,6 +163,24 @@ class SlotWays:
             after = (*before, (s, n)) if n else before
             yield from self._spreads(j, s + 1, left - n, after)
 
+    def _largest(self, rows: Ints) -> list[int]:
+        """Return the rows that no other row is nowhere below, those of large sum first."""
+        kept: list[int] = []
+        chosen = np.empty_like(rows)
+        for k in np.argsort(-rows.sum(axis=1), kind="stable").tolist():
+            self._spend(1 + len(kept) // COMPARED)
+            if not (chosen[: len(kept)] >= rows[k]).all(axis=1).any():
+                chosen[len(kept)] = rows[k]
+                kept.append(k)
+        return kept
+
+    def _spend(self, steps: int) -> None:
+        self._most -= steps
+        self._unchecked += steps
+        if self._most < 0 or (self._unchecked > CHECKED and self._stopped()):
+            raise TooManyStatesError
+        self._unchecked %= CHECKED
+
     def _rate(self, j: int, tasks: Tasks) -> int:
         """Return the iterations that a job does with these tasks, at most all that it has."""
         instance, job = self._instance, self._instance.jobs[j]
@@ -178,17 +196,6 @@ class SlotWays:
             iteration_s = job.base_iteration_s * (1 + Fraction(slowdown, self._scale)) + comm_s
             self._rates[key] = min(job.iterations, int(instance.slot_s // iteration_s))
         return self._rates[key]
-
-
-def _largest(rows: Ints) -> list[int]:
-    """Return the rows that no other row is nowhere below, those of large sum first."""
-    kept: list[int] = []
-    chosen = np.empty_like(rows)
-    for k in np.argsort(-rows.sum(axis=1), kind="stable").tolist():
-        if not (chosen[: len(kept)] >= rows[k]).all(axis=1).any():
-            chosen[len(kept)] = rows[k]
-            kept.append(k)
-    return kept
 
 
 def alike(instance: QueueingInstance, homes: Placement) -> tuple[object, ...]:
