@@ -29,7 +29,7 @@ from ..subproblems.exhaustion import PlanSearch
 from ..subproblems.slot_ways import TooManyStatesError
 
 #: Parts of the time left that the searches for a plan may take, and that all plans may.
-_SEARCH_PART, _PLANS_PART = 0.2, 0.5
+_SEARCH_PART, _PLANS_PART = 0.2, 0.7
 
 _CERTIFICATES = (
     QueueingCertificate(kind="alone"),
