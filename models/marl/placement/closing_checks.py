@@ -15,7 +15,7 @@ further jobs only slow down what is there, which is what ends the enumeration ea
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -29,6 +29,8 @@ from .price_checks import priced
 
 #: Steps of the enumeration, a few microseconds each, and contents that a program may have.
 MOST_STEPS, MOST_CONTENTS = 3_000_000, 20_000
+#: Steps after which the time is looked at.
+CHECKED = 10_000
 
 
 class Place(NamedTuple):
@@ -48,7 +50,12 @@ class Closing(NamedTuple):
 
 
 def closing(
-    instance: PlacementInstance, prices: Sequence[Fraction], target_s: Fraction, *, folded: bool
+    instance: PlacementInstance,
+    prices: Sequence[Fraction],
+    target_s: Fraction,
+    *,
+    folded: bool,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Closing:
     """Return the program over all contents that a placement of less than a cost may have.
 
@@ -60,6 +67,8 @@ def closing(
         The cost: a sum of completion times.
     folded : bool
         Leave racks out, a relaxation.
+    stopped : callable
+        Returns True if it takes too long.
 
     Raises
     ------
@@ -74,7 +83,7 @@ def closing(
     if any(prices[j] != prices[lot.jobs[0]] for lot in lots for j in lot.jobs):
         raise ValueError("prices: jobs that are alike have several")
     program = _Program(instance, lots)
-    near = _Contents(instance, lots, prices, program.comm_s)
+    near = _Contents(instance, lots, prices, program.comm_s, stopped)
     for place in places_of(instance, folded=folded):
         above = most[place.gpus, place.cpus] - (target_s - least_s)
         program.add_place(place, near.worth_more(place.gpus, place.cpus, above))
@@ -129,6 +138,7 @@ class _Contents:
         lots: Sequence[Lot],
         prices: Sequence[Fraction],
         comm_s: Sequence[Fraction],
+        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         self._lots, self._per_task = lots, instance.per_task
         self._types = instance.num_types
@@ -142,7 +152,7 @@ class _Contents:
         self._share = [int(x * self._unit) // scale for x in shares]
         self._alpha = [[int(a * scale) for a in row] for row in instance.interference]
         self._found: dict[tuple[int, int, Fraction], list[Content]] = {}
-        self._left = MOST_STEPS
+        self._left, self._unchecked, self._stopped = MOST_STEPS, 0, stopped
 
     def worth_more(self, gpus: int, cpus: int, above: Fraction) -> list[Content]:
         """Return all contents of a server of this size that are worth more, in order.
@@ -238,8 +248,10 @@ class _Contents:
 
     def _spend(self, steps: int) -> None:
         self._left -= steps
-        if self._left < 0:
+        self._unchecked += steps
+        if self._left < 0 or (self._unchecked > CHECKED and self._stopped()):
             raise ValueError("target_s: the check would take too long")
+        self._unchecked %= CHECKED
 
 
 class _Program:

@@ -48,7 +48,9 @@ def proof_of_optimum(
         Leave racks out.
     """
     try:
-        model = closing(instance, prices, target_s, folded=folded).model
+        model = closing(
+            instance, prices, target_s, folded=folded, stopped=lambda: left_s() <= 0
+        ).model
         lines = _tree(standard_form(model), model, model.least(target_s), left_s)
     except (ModelRefused, ValueError):  # too large, or numbers that doubles do not hold
         return None

@@ -54,7 +54,7 @@ RELAXATION = 0.6
 #: Rounds of the search for a placement, the part of the time and the seconds that it may take.
 ROUNDS, PART, MOST_S = 100, 0.2, 15.0
 #: Seconds that a proof may take, or the part of the search's time if that is more.
-PROVE_S, PROVE_PART = 2.0, 0.5
+PROVE_S, PROVE_PART = 4.0, 0.5
 #: Part of a guess that is allowed for rounding.
 SLACK = 1e-7
 
