@@ -17,6 +17,7 @@ from gadgetopt.system.declaration import Sense
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Voucher
+from gadgetopt.trust.proving import PROOF
 
 #: The incumbent and the bound of a run from a moment on.
 Event = tuple[float, float | None, float | None]
@@ -153,7 +154,8 @@ def _line(run: StoredRun, entry: Entry, label: str, extras: RunExtras) -> Line:
     details = {
         "phases_s": result.phases_s,
         "versions": result.versions,
-        "notes": result.notes,
+        # The proof has a line of its own.
+        "notes": {name: x for name, x in result.notes.items() if name != PROOF},
         "components": {name: encode_number(x) for name, x in extras.components.items()},
     }
     return Line(

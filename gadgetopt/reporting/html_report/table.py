@@ -11,6 +11,8 @@ from gadgetopt.numbers.tolerance import Number
 from gadgetopt.reporting.html_report.figure import thinned
 from gadgetopt.reporting.html_report.pictures import Album, packed
 from gadgetopt.reporting.html_report.reading import Line, System, number
+from gadgetopt.reporting.html_report.words import proof
+from gadgetopt.trust.proving import PROOF
 from gadgetopt.trust.theorems import Verdict, proven_ratio, verdict
 
 #: Runs whose details are packed together.
@@ -51,6 +53,7 @@ def columns(lines: Sequence[Line], album: Album) -> dict[str, list[Any]]:
                 "objective": _finite(r.objective),
                 "bound": _finite(r.bound),
                 "voucher": None if r.bound_voucher is None else str(r.bound_voucher),
+                "proof": _proof(line),
                 "gap": _finite(r.gap),
                 "low": _end(line.low),
                 "high": _end(line.high),
@@ -110,6 +113,12 @@ def _detail(line: Line, album: Album) -> dict[str, Any]:
         **{name: _texts(value) for name, value in line.details.items()},
     }
     return {name: value for name, value in all_of_it.items() if value not in (None, [], {})}
+
+
+def _proof(line: Line) -> str | None:
+    """Return in words what a run's notes say of its proof."""
+    told = line.entry.result.notes.get(PROOF)
+    return proof(told) if isinstance(told, dict) and told else None
 
 
 def _exceeded(line: Line) -> str | None:

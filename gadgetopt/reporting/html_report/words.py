@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
 
 from gadgetopt.reporting.cells import VACUOUS
 
@@ -38,6 +41,43 @@ def seconds(time_s: float) -> str:
     if time_s < 0.1:
         return f"{1000 * time_s:.1f} ms"
     return f"{time_s:.2f} s" if time_s < 100 else f"{time_s:.0f} s"
+
+
+def proof(told: Mapping[str, Any]) -> str:
+    """Return what proved a bound as a phrase: kind, size, seconds to find and to check it.
+
+    Parameters
+    ----------
+    told : mapping
+        What a run's notes say of its proof.
+    """
+    if "refused" in told:
+        return f"refused: {told['refused']}"
+    phrases = []
+    if "kind" in told:
+        named = str(told["kind"]).replace("_", "-")
+        phrases.append(f"{named} proof over {told['formulation']}")
+    if "leaves" in told:
+        phrases.append("1 leaf" if told["leaves"] == 1 else f"{told['leaves']:,} leaves")
+    if "steps" in told:
+        phrases.append(counted(told["steps"], "step"))
+    if "bytes" in told:
+        phrases.append(counted(told["bytes"], "byte"))
+    if "prove_s" in told:
+        phrases.append(f"found in {seconds(told['prove_s'])}")
+    if "check_s" in told:
+        phrases.append(f"checked in {seconds(told['check_s'])}")
+    if "bound" in told:
+        phrases.append(f"proves {number(told['bound'])}")
+    return ", ".join(phrases)
+
+
+def number(text: str) -> str:
+    """Return a number of a proof, as notes keep it, with six digits."""
+    try:
+        return f"{float(Fraction(text)):.6g}"
+    except (ValueError, OverflowError):
+        return text
 
 
 def spoken(name: str) -> str:

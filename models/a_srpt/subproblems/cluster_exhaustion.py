@@ -220,15 +220,7 @@ def none_cheaper(
 ) -> bool:
     """Return True if it is proved that no schedule costs less than `below`.
 
-    Parameters
-    ----------
-    instance : ASrptInstance
-    prices : sequence of int
-        Of a GPU-tick, from tick 0 on, times the weight scale and `denominator`.
-    denominator : int
-    below : int
-        Cost times the weight scale.
-    most_states : int
+    The parameters are those of `ClusterSearch`.
     """
     jobs = len(instance.jobs)
     if jobs > MOST_JOBS or jobs * len(prices) > MOST_STARTS:

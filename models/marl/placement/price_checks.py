@@ -11,6 +11,7 @@ that keeps sums within 64 bits.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,6 +28,38 @@ MOST_PROFILES, MOST_CELLS, MOST_STEPS = 300_000, 2**22, 10**10
 #: Binary digits of sums, and of the numbers below which a common unit is kept.
 _BITS = 60
 _NEVER = -(2**62)
+
+
+def priced(
+    instance: ClusterInstance, prices: Sequence[Fraction]
+) -> tuple[Fraction, dict[tuple[int, int], Fraction]]:
+    """Return the bound in seconds, on the sum over jobs, that prices of their tasks prove.
+
+    And, by GPUs and CPUs of a server, the most that its content is worth.
+
+    Raises
+    ------
+    ValueError
+        If there is not a price for every job, or the check would take too long.
+    """
+    if len(prices) != len(instance.jobs):
+        raise ValueError(f"prices: {len(prices)} for {len(instance.jobs)} jobs")
+    if not prices:
+        return Fraction(0), {}
+    common_denominator(prices)
+    contents = PricedContents(instance, prices)
+    total = sum(
+        (
+            job.iterations * job.base_iteration_s + job.num_tasks * price
+            for job, price in zip(instance.jobs, prices, strict=True)
+        ),
+        Fraction(0),
+    )
+    sizes = Counter((server.gpus, server.cpus) for server in instance.servers)
+    most = {size: contents.most(*size) for size in sorted(sizes)}
+    for size, servers in sizes.items():
+        total -= servers * most[size]
+    return total, most
 
 
 @dataclass(frozen=True)

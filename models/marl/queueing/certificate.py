@@ -7,6 +7,8 @@ r"""Certificates of lower bounds on the mean job completion time, and their chec
   interruptions, shortest remaining processing time first has finished the most jobs at any time, so
   no plan has finished more by the end of any slot. Jobs that need none of the resource count as in
   `alone`.
+* `exhaustion`: that in no plan the jobs' last slots come to less than a number. All plans that
+  might are gone through again (`subproblems/exhaustion.py`); only where slowdowns are sums.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ import heapq
 from fractions import Fraction
 from typing import Literal
 
-from gadgetopt.system.data import Certificate
+from gadgetopt.system.data import Certificate, NonNegativeInt
 
 from ..subproblems.cluster import forced_comm_s
 from .instance import QueueingInstance
+from .subproblems.exhaustion import none_below
+from .subproblems.slot_ways import TooManyStatesError
 
 
 class QueueingCertificate(Certificate):
@@ -26,20 +30,50 @@ class QueueingCertificate(Certificate):
 
     Attributes
     ----------
-    kind : "alone" or "srpt"
+    kind : "alone", "srpt" or "exhaustion"
     resource : "gpus" or "cpus"
         Of `srpt`.
+    slots : int
+        Of `exhaustion`: the least sum of the jobs' last slots, the first slot counted as 1.
     """
 
-    kind: Literal["alone", "srpt"] = "alone"
+    kind: Literal["alone", "srpt", "exhaustion"] = "alone"
     resource: Literal["gpus", "cpus"] = "gpus"
+    slots: NonNegativeInt = 0
 
 
 def check_bound(instance: QueueingInstance, certificate: QueueingCertificate) -> Fraction | None:
-    """Return the lower bound in seconds that a certificate proves."""
+    """Return the lower bound in seconds that a certificate proves.
+
+    Raises
+    ------
+    ValueError
+        If some plan takes fewer slots, or it would take too long to tell.
+    """
     if certificate.kind == "alone":
         return alone_bound(instance)
-    return srpt_bound(instance, certificate.resource)
+    if certificate.kind == "srpt":
+        return srpt_bound(instance, certificate.resource)
+    return exhaustion_bound(instance, certificate.slots)
+
+
+def exhaustion_bound(instance: QueueingInstance, slots: int) -> Fraction:
+    """Return the mean completion time of jobs whose last slots come to this in sum, if it is least.
+
+    Raises
+    ------
+    ValueError
+        If some plan takes fewer slots, or it would take too long to tell.
+    """
+    most = len(instance.jobs) * instance.num_slots
+    if slots > most:
+        raise ValueError(f"slots: {slots}, but all jobs together have {most}")
+    try:
+        if not none_below(instance, slots):
+            raise ValueError(f"slots: {slots}, but there is a plan of fewer")
+    except TooManyStatesError:
+        raise ValueError(f"slots: {slots}: the check would take too long") from None
+    return mean_completion_s(instance, slots)
 
 
 def alone_bound(instance: QueueingInstance) -> Fraction:
@@ -48,7 +82,7 @@ def alone_bound(instance: QueueingInstance) -> Fraction:
         first + needed
         for first, needed in zip(instance.first_slots, slots_alone(instance), strict=True)
     ]
-    return _mean_completion_s(instance, sum(slots))
+    return mean_completion_s(instance, sum(slots))
 
 
 def slots_alone(instance: QueueingInstance) -> list[int]:
@@ -93,10 +127,10 @@ def srpt_bound(instance: QueueingInstance, resource: Literal["gpus", "cpus"]) ->
             heapq.heappush(remaining, shortest - done)
         else:
             total += -(-now // speed)
-    return _mean_completion_s(instance, total)
+    return mean_completion_s(instance, total)
 
 
-def _mean_completion_s(instance: QueueingInstance, slots: int) -> Fraction:
+def mean_completion_s(instance: QueueingInstance, slots: int) -> Fraction:
     """Return the mean completion time of jobs that end so many slots after 0 in sum."""
     if not instance.jobs:
         return Fraction(0)

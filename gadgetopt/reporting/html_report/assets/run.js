@@ -82,6 +82,7 @@
         ["objective", report.number(row.objective)],
         ["said of it", detail.claimed !== undefined && detail.claimed !== row.objective ? `${report.number(detail.claimed)} (the method's own word)` : ""],
         ["dual bound", row.bound === null ? "" : `${report.number(row.bound)}, ${VOUCHERS[row.voucher]}`],
+        ["proof", row.proof],
         ["gap", report.gap(row.gap, 2)],
         ["ratio", rated(row)],
         ["time", report.seconds(row.time_s) + (detail.phases_s ? ` (${Object.entries(detail.phases_s).map(([name, t]) => `${name.replaceAll("_", " ")} ${report.seconds(Number(t))}`).join(", ")})` : "")],

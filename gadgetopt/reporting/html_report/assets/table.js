@@ -10,7 +10,7 @@
   let sorting = { name: null, down: false };
 
   const LETTER = { verified: "v", "cross-checked": "c", solver: "s" };
-  const voucher = (name) => (name ? make("sup", { title: name }, ` ${LETTER[name]}`) : null);
+  const voucher = (name, proof) => (name ? make("sup", { title: proof ? `${name}: ${proof}` : name }, ` ${LETTER[name]}`) : null);
 
   const ratio = (row) => {
     const text = report.ratio(row.low, row.high);
@@ -32,7 +32,7 @@
     ["method", (r) => report.breakable(r.method + (r.seed === null ? "" : ` #${r.seed}`)), (r) => r.method],
     ["status", (r) => [`${report.data.signs[r.status]} ${r.status}${r.limit ? `, ${r.limit === "time_s" ? "time limit" : r.limit === "memory_mb" ? "memory limit" : r.limit}` : ""}`], (r) => Object.keys(report.data.signs).indexOf(r.status)],
     ["objective", (r) => [report.number(r.objective)], (r) => r.objective, true],
-    ["dual bound", (r) => [report.number(r.bound), voucher(r.voucher)], (r) => r.bound, true],
+    ["dual bound", (r) => [report.number(r.bound), voucher(r.voucher, r.proof)], (r) => r.bound, true],
     ["gap", (r) => [report.gap(r.gap, 1)], (r) => r.gap, true],
     ["ratio", ratio, (r) => report.value(r.low ?? r.high), true],
     ["theorem", theorem, (r) => r.theorem, true],

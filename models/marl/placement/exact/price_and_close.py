@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import numpy as np
 
@@ -27,11 +28,13 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.system.data import Certificate
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..baselines.lns import lns
 from ..bounds.column_generation import ColumnGeneration, Relaxation, near_optimal
-from ..bounds.configuration import certified
+from ..bounds.configuration import certified, price_of_jobs
+from ..certificate import prices_of
 from ..evaluate import evaluate
 from ..instance import PlacementInstance, PlacementSolution
 from ..subproblems.content_search import Contents
@@ -39,6 +42,7 @@ from ..subproblems.layout import placed
 from ..subproblems.terms import Terms
 from .branching import ContentPool, search_tree
 from .closing_program import ClosingProgram, Place
+from .closing_proof import proof_of_optimum, proof_over_patterns
 
 #: First guess of the gap, of the relaxation's value; and how much larger the next one is.
 FIRST_GAP, GROWTH = 3e-5, 3.0
@@ -51,6 +55,8 @@ COLUMNS_PER_S = 3_000
 RELAXATION = 0.6
 #: Rounds of the search for a placement, the part of the time and the seconds that it may take.
 ROUNDS, PART, MOST_S = 100, 0.2, 15.0
+#: Seconds that a proof may take, or the part of the search's time if that is more.
+PROVE_S, PROVE_PART = 4.0, 0.5
 #: Part of a guess that is allowed for rounding.
 SLACK = 1e-7
 
@@ -139,7 +145,31 @@ def _solved(
     )
     if search.closes(root) or root >= search.bound:
         outcome.certificate, outcome.dual_bound = certificate, None
+    elif search.closed and search.best is not None:
+        with search.interruptible(), search.clock.phase("certificate"):
+            proof = _proof(run, relaxed)
+            if proof is not None:
+                # What the tree proves, to tolerance, is the bound.
+                outcome.certificate, outcome.dual_bound = proof, None
     return outcome
+
+
+def _proof(run: _Run, relaxed: Relaxation) -> Certificate | None:
+    """Return a proof of the optimum, if it is short."""
+    clock, instance = run.search.clock, run.instance
+    own = Clock(clock.limits(at_most_s=max(PROVE_S, PROVE_PART * clock.elapsed_s)))
+    best = Fraction(run.search.value)
+    if not instance.additive:
+        return proof_over_patterns(instance, best, lambda: own.left_s)
+    if relaxed.price is None:
+        return None
+    return proof_of_optimum(
+        instance,
+        prices_of(price_of_jobs(run.terms, relaxed.price)),
+        best * len(instance.jobs),
+        lambda: own.left_s,
+        folded=not run.in_racks,
+    )
 
 
 class _Run:
@@ -154,6 +184,8 @@ class _Run:
         self.terms = Terms(instance)
         self.generation = ColumnGeneration(self.terms, Clock(search.clock.limits(RELAXATION)))
         self.guesses = self.most_columns = self.nodes = 0
+        #: True once the bound needs a program with racks.
+        self.in_racks = False
         self._searched = False
 
     def close(self, relaxed: Relaxation) -> bool:
@@ -165,6 +197,7 @@ class _Run:
         if servers is not None and not self.terms.racks_matter:
             self._offer(placed(self.terms, [(kind, None, pairs) for kind, pairs in servers]))
         if self._guess(relaxed, folded=True) and self.terms.racks_matter:
+            self.in_racks = True
             self._guess(relaxed, folded=False)
         return not (self.search.closed or self.search.limit_hit or self.search.clock.expired)
 

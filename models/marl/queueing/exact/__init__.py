@@ -1,4 +1,4 @@
-"""What closes gaps: `search_and_close`, a search first and F3 on the slots that it leaves."""
+"""What closes gaps: `search_and_close`, rules, then all plans, or F3 where they are too many."""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -8,7 +8,7 @@ METHODS = (
     Method(
         name="search_and_close",
         kind="exact",
-        summary="order search and bounds by formula; then F3 on the slots in which jobs may end",
+        summary="rules and bounds by formula; then all plans, or F3 where they are too many",
         reference="this project",
         run=part("search_and_close:search_and_close"),
         parameters={"rounds": 100},

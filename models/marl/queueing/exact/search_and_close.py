@@ -1,9 +1,13 @@
-r"""Search and bounds by formula first; F3 for what they leave open, on fewer slots.
+r"""Bounds by formula and rules; all plans where they are few; F3 for what is left, on fewer slots.
 
-Let :math:`k_j` be the slot in which job j ends at the earliest, if nobody disturbs it, U the sum
-of all jobs' last slots in the best plan so far. In a better plan no job ends later than
-:math:`k_j + U - \sum_i k_i`, so F3 needs no slots after the largest of these. Its bound, or that
-nothing better is left, closes the search.
+All plans whose jobs end in at most so many slots, in sum, are gone through
+(`subproblems/exhaustion.py`), for the least number that is possible first and then for the least
+that they left open, until there is a plan. Each time that there is none, the bound is proved.
+
+Where there are too many of them, orders are searched for a good plan. Let :math:`k_j` be the slot
+in which job j ends at the earliest, if nobody disturbs it, U the sum of all jobs' last slots in the
+best plan so far. In a better plan no job ends later than :math:`k_j + U - \sum_i k_i`, so F3 needs
+no slots after the largest of these. Its bound, or that nothing better is left, closes the search.
 """
 
 from __future__ import annotations
@@ -11,18 +15,21 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
-from ..baselines.order_search import search_orders
-from ..certificate import QueueingCertificate, check_bound, slots_alone
+from ..baselines.order_search import swap_jobs, try_rules
+from ..certificate import QueueingCertificate, check_bound, mean_completion_s, slots_alone
 from ..evaluate import evaluate
 from ..formulations.time_slotted import build, decode
 from ..instance import QueueingInstance, QueueingSolution
+from ..subproblems.exhaustion import PlanSearch
+from ..subproblems.slot_ways import TooManyStatesError
 
-#: Part of the time left that the search may take.
-_SEARCH_PART = 0.2
+#: Parts of the time left that the searches for a plan may take, and that all plans may.
+_SEARCH_PART, _PLANS_PART = 0.2, 0.7
 
 _CERTIFICATES = (
     QueueingCertificate(kind="alone"),
@@ -34,7 +41,7 @@ _CERTIFICATES = (
 def search_and_close(
     instance: QueueingInstance, limits: Limits, rng: np.random.Generator, *, rounds: int = 100
 ) -> MethodOutcome:
-    """Return an optimal plan, by search and bounds where they meet, else by F3.
+    """Return an optimal plan, by rules and all plans below them, else by F3.
 
     Parameters
     ----------
@@ -48,12 +55,44 @@ def search_and_close(
                 bound = check_bound(instance, certificate)
                 if bound is not None:
                     search.prove(bound, certificate)
-        with search.clock.phase("search"):
-            search_orders(instance, search, rng, rounds, _SEARCH_PART)
+        with search.clock.phase("rules"):
+            ranked = try_rules(instance, search, rng, _SEARCH_PART)
+        if not search.over:
+            with search.clock.phase("all plans"):
+                _exhaust(instance, search)
+        if not search.over:
+            with search.clock.phase("search"):
+                swap_jobs(instance, search, rng, ranked, rounds, _SEARCH_PART)
         if not search.over:
             slots = _slots_left(instance, search.best)
             return _close(instance, instance.model_copy(update={"num_slots": slots}), search, rng)
     return search.outcome(search.best)
+
+
+def _exhaust(instance: QueueingInstance, search: Search[QueueingSolution]) -> None:
+    """Raise the bound by going through all plans, until there is one or they are too many."""
+    clock = Clock(search.clock.limits(_PLANS_PART))
+    most = len(instance.jobs) * instance.num_slots
+    try:
+        plans = PlanSearch(instance, lambda: clock.expired)
+        least: int | None = plans.bound()
+        while least is not None and least <= most:
+            search.prove(
+                mean_completion_s(instance, least),
+                QueueingCertificate(kind="exhaustion", slots=least),
+            )
+            if search.closed:
+                return
+            found = plans.run(least + 1)
+            if found is not None:
+                value = evaluate(instance, found).objective
+                if value is not None:
+                    search.offer(value, found)
+                return
+            least = plans.least
+    except TooManyStatesError:
+        return
+    search.infeasible = True
 
 
 def _slots_left(instance: QueueingInstance, best: QueueingSolution | None) -> int:

@@ -54,6 +54,24 @@ def test_of_one_instance_ratios_stand_above_what_differs(tmp_path, instance):
     assert others
 
 
+def test_a_run_says_what_proved_its_bound(tmp_path, root):
+    document = gadgetopt.read(root / "instances/quickstart/knapsack.json")
+    run = stored(document, "direct@highs")
+    told = {"kind": "tree", "formulation": "direct", "leaves": 1234, "bytes": 5678}
+    told |= {"bound": "8222", "prove_s": 0.5, "check_s": 0.025}
+    run = replace(run, result=replace(run.result, notes={"nodes": 7, "proof": told}))
+    other = stored(document, "greedy")
+    other = replace(other, result=replace(other.result, notes={"proof": {"refused": "too long"}}))
+    store = filled(tmp_path / "runs.sqlite", [run, other], document)
+    write_report(store, tmp_path / "report.html")
+    assert unpacked(tmp_path / "report.html", "data")["columns"]["proof"] == [
+        "tree proof over direct, 1,234 leaves, 5,678 bytes, found in 0.50 s, checked in 25.0 ms, "
+        "proves 8222",
+        "refused: too long",
+    ]
+    assert unpacked(tmp_path / "report.html", "details-0")[0]["notes"] == {"nodes": "7"}
+
+
 def test_a_store_of_errors_alone_makes_a_page_with_their_reasons(tmp_path, instance):
     runs = [failed(stored(instance, "random_placement", s), "<b>no</b> luck") for s in range(3)]
     store = filled(tmp_path / "runs.sqlite", runs, instance)

@@ -6,7 +6,7 @@ from gadgetopt.models.marl.placement.bounds.column_generation import (
     ColumnGeneration,
     near_optimal,
 )
-from gadgetopt.models.marl.placement.certificate import alone_bound, check_bound
+from gadgetopt.models.marl.placement.certificate import Closing, alone_bound, check_bound
 from gadgetopt.models.marl.placement.evaluate import evaluate
 from gadgetopt.models.marl.placement.exact import branching
 from gadgetopt.models.marl.placement.exact import price_and_close as module
@@ -19,6 +19,7 @@ from gadgetopt.models.marl.placement.formulations.patterns import build
 from gadgetopt.models.marl.placement.generate.presets import (
     leaf_spine,
     paper,
+    quickstart,
     single_rack,
     single_tasks,
 )
@@ -45,6 +46,25 @@ def solved(instance, limits=LIMITS):
         bound = check_bound(instance, outcome.certificate)
     assert float(bound) <= float(evaluation.objective) * (1 + 1e-9)
     return evaluation.objective, bound, outcome
+
+
+@pytest.mark.parametrize(
+    ("preset", "seed"), [(quickstart, 1), (quickstart, 5), (leaf_spine, 1), (leaf_spine, 3)]
+)
+def test_what_is_closed_above_the_relaxation_is_proved(preset, seed, monkeypatch):
+    monkeypatch.setattr(module, "PROVE_S", 60.0)
+    _, _, outcome = solved(preset(np.random.default_rng(seed)))
+    assert isinstance(outcome.certificate.proof, Closing)
+    # The certificate's bound takes the place of the solver's.
+    assert outcome.dual_bound is None
+
+
+def test_without_time_for_a_proof_the_bound_is_the_solver_s(monkeypatch):
+    monkeypatch.setattr(module, "PROVE_S", 0.0)
+    monkeypatch.setattr(module, "PROVE_PART", 0.0)
+    value, bound, outcome = solved(quickstart(np.random.default_rng(1)))
+    assert outcome.certificate is None
+    assert agrees(float(value), float(bound))
 
 
 @pytest.mark.parametrize("seed", range(3))

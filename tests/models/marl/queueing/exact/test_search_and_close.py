@@ -1,8 +1,9 @@
-"""Search and F3 on fewer slots: the optimum of all plans, proved wherever formulas suffice."""
+"""All plans, or F3 on fewer slots: the optimum, proved where the plans are few."""
 
 import numpy as np
 import pytest
 from gadgetopt.models.marl.queueing.generate import presets
+from gadgetopt.models.marl.queueing.subproblems import exhaustion
 
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
@@ -44,3 +45,22 @@ def test_a_plan_that_meets_the_bound_needs_no_solver():
     assert result.status is Status.OPTIMAL
     assert result.bound_voucher is Voucher.VERIFIED
     assert "F3" not in result.phases_s
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_instances_of_the_paper_s_size_are_proved_without_a_solver(seed):
+    result = solved(presets.paper(np.random.default_rng(seed)))
+    assert result.status is Status.OPTIMAL
+    assert result.bound_voucher is Voucher.VERIFIED
+    assert result.certificate.kind == "exhaustion"
+    assert "F3" not in result.phases_s
+
+
+def test_where_plans_are_too_many_f3_has_the_same_optimum(monkeypatch):
+    instance = presets.quickstart(np.random.default_rng(5))
+    value = solved(instance).objective
+    monkeypatch.setattr(exhaustion, "MOST_STATES", 3)
+    result = solved(instance)
+    assert result.status is Status.OPTIMAL
+    assert "F3" in result.phases_s
+    assert float(result.objective) == pytest.approx(float(value), rel=1e-9)
