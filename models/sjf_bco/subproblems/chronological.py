@@ -142,6 +142,7 @@ def _path(data: Data) -> Path:
         counts=np.zeros(3, dtype=np.int64),
     )
     path.jobs[0, 0] = data.jobs[0, :-1]
+    path.value[0] = data.worth[range(jobs), 0, path.jobs[0, 0]].sum(axis=0)
     path.servers[FREE, 0] = data.capacity
     path.servers[OPENED, 0] = 1
     path.at[STARTING, 0] = path.at[MAY_ADVANCE, 0] = 1
