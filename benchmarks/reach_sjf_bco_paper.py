@@ -8,10 +8,11 @@ schedule. Cells are bound..makespan, the gap in percent of the bound, and second
 Every schedule is evaluated; `voucher` says whether a certificate proves the bound of `now`.
 
 Run `python benchmarks/reach_sjf_bco_paper.py [--time-limit 60] [--seeds 2] [--muri FOLDER]
-[--jobs 10000] [--gap 0.01] [--now]`. With `--gap` a run ends at that gap, with `--now` only the
-ladder runs. Ten instances of the preset `paper` come from `--seeds 2`; `--muri` takes the
-folder with muri_trace1.csv and muri_trace3.csv; `--jobs` adds one instance of the preset `scale`,
-with 8 jobs per server as in the paper.
+[--jobs 10000] [--gap 0.01] [--now] [--names paper_s0_2,muri]`. With `--gap` a run ends at that gap,
+with `--now` only the ladder runs; `--names` keeps the instances whose names begin so. Ten instances
+of the preset `paper` come from `--seeds 2`; `--muri` takes the folder with muri_trace1.csv and
+muri_trace3.csv; `--jobs` adds one instance of the preset `scale`, with 8 jobs per server as in the
+paper.
 """
 
 from __future__ import annotations
@@ -98,11 +99,15 @@ def main() -> None:
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--gap", type=float, default=0.0)
     parser.add_argument("--now", action="store_true")
+    parser.add_argument("--names", default="")
     arguments = parser.parse_args()
     limits = Limits(time_s=arguments.time_limit, rel_gap=arguments.gap)
     half = replace(limits, time_s=arguments.time_limit / 2)
     print(f"{HEADER}\n{'|---' * 10}|")
+    kept = tuple(arguments.names.split(","))
     for name, instance in instances(arguments):
+        if not name.startswith(kept):
+            continue
         prepare(instance)
         before = cpsat = highs = ["-", "-"]
         if not arguments.now:

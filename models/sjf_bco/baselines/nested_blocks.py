@@ -6,6 +6,9 @@ A heuristic that is not in the paper (reconstructed); `subproblems/blocks.py` ha
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
 from gadgetopt.numbers.compiled import slow_note
@@ -25,23 +28,33 @@ from ..subproblems.blocks import (
     unmatched,
 )
 
-#: Exponent, first and last temperature of the runs, in turn.
+
+class Cooling(NamedTuple):
+    """Settings of a run; `subproblems/block_annealing.py` says what they do."""
+
+    exponent: float
+    hot: float
+    cold: float
+    charge: int
+    #: How far the target lies between the lower bound and the makespan to beat.
+    share: float
+
+
+#: The runs, in turn.
 COOLING = (
-    (0.5, 5.0, 0.3),
-    (0.25, 10.0, 1.0),
-    (0.0, 10.0, 1.0),
-    (0.25, 10.0, 0.3),
-    (0.0, 10.0, 3.0),
-    (0.5, 5.0, 1.0),
+    Cooling(exponent=0.25, hot=16.0, cold=1.0, charge=10, share=0.25),
+    Cooling(exponent=1.0, hot=8.0, cold=0.3, charge=4, share=0.25),
+    Cooling(exponent=0.5, hot=5.0, cold=0.3, charge=0, share=0.5),
+    Cooling(exponent=0.25, hot=16.0, cold=1.0, charge=10, share=0.5),
+    Cooling(exponent=1.0, hot=16.0, cold=0.5, charge=10, share=1.0),
+    Cooling(exponent=1.0, hot=4.0, cold=0.15, charge=0, share=0.0),
 )
 #: The same from `MANY_JOBS` jobs on, where the best fit is too good to be melted, and a run goes on
 #: from the one before.
-COOLING_OF_MANY = ((0.5, 1.0, 0.3),)
+COOLING_OF_MANY = (Cooling(exponent=0.5, hot=1.0, cold=0.3, charge=0, share=0.75),)
 MANY_JOBS = 2_000
 #: Targets of the best fits, over the lower bound; the first that is met is the last.
 STARTS = (1.0, 1.0025, 1.005, 1.0075, 1.01, 1.0125, 1.015, 1.02, 1.03, 1.05, 1.1)
-#: How far targets lie between the lower bound and the makespan to beat, in turn.
-TARGETS, TARGETS_OF_MANY = (0.5, 0.0, 0.25), (0.75, 0.5)
 #: Moves of a run for each job, and for few jobs.
 MOVES_PER_JOB, FEWEST_MOVES = 10_000, 10_000_000
 #: Moves between two looks at the clock; a multiple of the moves at one temperature, 1024.
@@ -96,24 +109,26 @@ def towards(
     of_run = max(FEWEST_MOVES, MOVES_PER_JOB * len(blocks.gangs))
     many = len(blocks.gangs) >= MANY_JOBS
     cooling = COOLING_OF_MANY if many else COOLING
-    targets = TARGETS_OF_MANY if many else TARGETS
+    # A run need not aim lower than what closes the gap that was asked for.
+    enough = math.floor(lower / (1 - limits.rel_gap)) if limits.rel_gap < 1 else lower
     left, runs = moves, 0
     limit_hit = None
     while left > 0 and makespan - lower > limits.rel_gap * makespan:
         if clock.expired:
             limit_hit = "time_s"
             break
-        exponent, hot, cold = cooling[runs % len(cooling)]
-        share = targets[(runs + runs // len(cooling)) % len(targets)]
+        setting = cooling[runs % len(cooling)]
+        target = lower + int(setting.share * (makespan - 1 - lower))
         run = Annealing(
             blocks,
             start,
-            lower + int(share * (makespan - 1 - lower)),
+            min(max(target, enough), makespan - 1),
             seed=int(rng.integers(2**48)),
             moves=min(left, of_run),
-            hot=hot,
-            cold=cold,
-            exponent=exponent,
+            hot=setting.hot,
+            cold=setting.cold,
+            exponent=setting.exponent,
+            charge=setting.charge,
         )
         try:
             while not run.over and not clock.expired:

@@ -64,7 +64,7 @@ MOVES = 400_000_000
 _SHARE = 0.5
 
 #: Shares of the remaining time that GPU bins and nested blocks may take.
-_SHARE_OF_BINS, _SHARE_OF_BLOCKS = 0.25, 0.7
+_SHARE_OF_BINS, _SHARE_OF_BLOCKS = 0.25, 0.9
 
 #: Share of the remaining time that the priced search may take.
 _SHARE_OF_SEARCH = 0.8
@@ -252,7 +252,7 @@ def ladder(
         Seeds the solvers.
     rung_s : float, default 20
         Largest number of seconds for a rung other than the last, and at most half of the remaining
-        time. GPU bins may take a quarter, nested blocks 0.7 of the remaining time.
+        time. GPU bins may take a quarter, nested blocks 0.9 of the remaining time.
     gpu_bins : bool, default True
         Include the GPU-bin bound and the annealing on nested blocks above `FEW_JOBS` jobs.
     priced : bool, default True

@@ -1,11 +1,13 @@
 r"""Annealing of nested blocks towards a target makespan.
 
-The energy of a state (`blocks.py`) is the sum over GPUs of the load above the target M; a state of
-energy 0 is a schedule that ends by M. Moves: a job to any block of its size (0.3), two jobs of one
-size and mostly of similar durations change places (0.3), two GPUs of a server change places on the
-late line (0.2), a job against all or about half of what lies in another block of its size (0.13),
-and the whole contents of two blocks (0.07). A move that costs e is accepted with probability
-exp(-e / (T G^x)), with G the size of the blocks moved. (reconstructed)
+The energy of a state (`blocks.py`) is the sum over GPUs of the load above the target M, with a
+charge for each GPU above it; a state of energy 0 is a schedule that ends by M. Without a charge
+most states of little energy miss the target by a single slot on one large gang, and no small move
+mends that. Moves: a job to any block of its size (0.3), two jobs of one size and mostly of similar
+durations change places (0.3), two GPUs of a server change places on the late line (0.2), a job
+against all or about half of what lies in another block of its size (0.13), and the whole contents
+of two blocks (0.07). A move that costs e is accepted with probability exp(-e / (T G^x)), with G the
+size of the blocks moved. (reconstructed)
 
 Jobs are kept in lists by block, so a move takes time in the size of its blocks, however many jobs
 there are.
@@ -45,6 +47,8 @@ class Annealing:
         First and last temperature T in slots; it falls geometrically.
     exponent : float
         x.
+    charge : int, default 0
+        What a GPU above the target costs besides its excess, in slots.
 
     Attributes
     ----------
@@ -64,6 +68,7 @@ class Annealing:
     hot: float
     cold: float
     exponent: float
+    charge: int = 0
 
     def __post_init__(self) -> None:
         levels = [int(g).bit_length() - 1 for g in self.blocks.gangs]
@@ -107,6 +112,7 @@ class Annealing:
             float(self.hot),
             math.log(self.cold / self.hot) / self.moves,
             float(self.exponent),
+            int(self.charge),
         )
         self.made = end
         if self.least is None or least < self.least:
@@ -133,6 +139,7 @@ def _anneal(
     hot: float,
     cooling: float,
     exponent: float,
+    charge: int,
 ) -> tuple[Ints, Ints, int, int]:
     """Make moves `begin` to `end`; return the best state, its energy, the seed."""
     jobs, length = len(gangs), len(server) // 2
@@ -145,7 +152,7 @@ def _anneal(
         _link(j, base[levels[j]] + (first[j] >> levels[j]), head, after, before)
     energy = 0
     for p in range(gpus):
-        energy += max(0, load[p] + load[mate[p]] - target)
+        energy += _over(load[p] + load[mate[p]], target, charge)
     least, best, best_mate = energy, first.copy(), mate.copy()
     scale = np.empty(len(base))
     for k in range(len(base)):
@@ -178,8 +185,8 @@ def _anneal(
             there = slots[j, server[b + g - 1] - server[b]]
             if there >= NEVER:
                 continue
-            cost = _add(load, mate, a, g, -here, target)
-            cost += _add(load, mate, b, g, there, target)
+            cost = _add(load, mate, a, g, -here, target, charge)
+            cost += _add(load, mate, b, g, there, target, charge)
             if cost > 0:
                 state = (state * _FACTOR + _STEP) & _MASK
                 chance = np.exp(-cost / (temperature * scale[k]))
@@ -209,8 +216,8 @@ def _anneal(
             if slots[i, ra] >= NEVER or slots[j, rb] >= NEVER:
                 continue
             at_a, at_b = slots[i, ra] - slots[j, ra], slots[j, rb] - slots[i, rb]
-            cost = _add(load, mate, a, g, at_a, target)
-            cost += _add(load, mate, b, g, at_b, target)
+            cost = _add(load, mate, a, g, at_a, target, charge)
+            cost += _add(load, mate, b, g, at_b, target, charge)
             if cost > 0:
                 state = (state * _FACTOR + _STEP) & _MASK
                 chance = np.exp(-cost / (temperature * scale[k]))
@@ -236,7 +243,8 @@ def _anneal(
             p2, q2 = mate[p], mate[q]
             x, y = load[p] + load[p2], load[q] + load[q2]
             u, v = load[p] + load[q2], load[q] + load[p2]
-            cost = max(0, u - target) + max(0, v - target) - max(0, x - target) - max(0, y - target)
+            cost = _over(u, target, charge) + _over(v, target, charge)
+            cost -= _over(x, target, charge) + _over(y, target, charge)
             if cost > 0:
                 state = (state * _FACTOR + _STEP) & _MASK
                 if state / 281474976710656.0 >= np.exp(-cost / temperature):
@@ -268,8 +276,10 @@ def _anneal(
                     others[kept] = others[q]
                     kept += 1
                 m = kept
-            cost = _shift(mine, n, b - a, gangs, slots, server, first, load, mate, target)
-            cost += _shift(others, m, a - b, gangs, slots, server, first, load, mate, target)
+            cost = _shift(mine, n, b - a, gangs, slots, server, first, load, mate, target, charge)
+            cost += _shift(
+                others, m, a - b, gangs, slots, server, first, load, mate, target, charge
+            )
             accepted = cost < NEVER // 2
             if accepted and cost > 0:
                 state = (state * _FACTOR + _STEP) & _MASK
@@ -286,8 +296,8 @@ def _anneal(
                     _unlink(h, base[levels[h]] + (first[h] >> levels[h]), head, after, before)
                 first[h] += a - b
             if not accepted:
-                _shift(mine, n, a - b, gangs, slots, server, first, load, mate, target)
-                _shift(others, m, b - a, gangs, slots, server, first, load, mate, target)
+                _shift(mine, n, a - b, gangs, slots, server, first, load, mate, target, charge)
+                _shift(others, m, b - a, gangs, slots, server, first, load, mate, target, charge)
                 for q in range(n):
                     first[mine[q]] += a - b
                 for q in range(m):
@@ -308,12 +318,18 @@ def _anneal(
 
 
 @compiled
-def _add(load: Ints, mate: Ints, a: int, g: int, more: int, target: int) -> int:
+def _over(load: int, target: int, charge: int) -> int:
+    """Return what a GPU of this load adds to the energy."""
+    return load - target + charge if load > target else 0
+
+
+@compiled
+def _add(load: Ints, mate: Ints, a: int, g: int, more: int, target: int, charge: int) -> int:
     """Add slots to the places of a block; return what that adds to the energy."""
     cost = 0
     for p in range(a, a + g):
         x = load[p] + load[mate[p]]
-        cost += max(0, x + more - target) - max(0, x - target)
+        cost += _over(x + more, target, charge) - _over(x, target, charge)
         load[p] += more
     return cost
 
@@ -363,6 +379,7 @@ def _shift(
     load: Ints,
     mate: Ints,
     target: int,
+    charge: int,
 ) -> int:
     """Move the loads of jobs; return what that adds to the energy, much if one never ends."""
     cost = 0
@@ -370,6 +387,6 @@ def _shift(
         h = moved[q]
         g, a = gangs[h], first[h]
         b = a + by
-        cost += _add(load, mate, a, g, -slots[h, server[a + g - 1] - server[a]], target)
-        cost += _add(load, mate, b, g, slots[h, server[b + g - 1] - server[b]], target)
+        cost += _add(load, mate, a, g, -slots[h, server[a + g - 1] - server[a]], target, charge)
+        cost += _add(load, mate, b, g, slots[h, server[b + g - 1] - server[b]], target, charge)
     return cost

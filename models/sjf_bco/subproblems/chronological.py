@@ -96,7 +96,7 @@ def _data(instance: SjfBcoInstance, tables: PriceTables, order: list[int]) -> Da
     phi = rate_table(instance)[order]
     best = phi.max(axis=2)
     best[:, 0] = best.max(axis=1)
-    jobs = np.zeros((4, len(order) + 1), dtype=np.int64)
+    jobs = np.zeros((5, len(order) + 1), dtype=np.int64)
     jobs[0, :-1] = [rates.iterations[j] for j in order]
     jobs[1] = np.cumsum([0, *map(len, options)])
     jobs[2, :-1] = phi[:, 2:].max(axis=(1, 2), initial=0) > 0
@@ -104,6 +104,7 @@ def _data(instance: SjfBcoInstance, tables: PriceTables, order: list[int]) -> Da
     place = {j: i for i, j in enumerate(order)}
     for earlier, later in neighbours(identical_jobs(instance)):
         jobs[3, place[later]] = place[earlier]
+    jobs[4, :-1] = [rates.gpus[j] for j in order]
     gpus = np.concatenate(options)
     return Data(
         capacity=np.array(instance.server_gpus, dtype=np.int64),
@@ -136,10 +137,12 @@ def _path(data: Data) -> Path:
         jobs=np.zeros((3, depths, jobs), dtype=np.int64),
         servers=np.zeros((5, depths, servers), dtype=np.int64),
         start=np.zeros(jobs, dtype=np.int64),
+        value=np.zeros((depths, len(data.per_slot)), dtype=np.int64),
         met=np.full((_REMEMBERED, 3), -1, dtype=np.int64),
         counts=np.zeros(3, dtype=np.int64),
     )
     path.jobs[0, 0] = data.jobs[0, :-1]
+    path.value[0] = data.worth[range(jobs), 0, path.jobs[0, 0]].sum(axis=0)
     path.servers[FREE, 0] = data.capacity
     path.servers[OPENED, 0] = 1
     path.at[STARTING, 0] = path.at[MAY_ADVANCE, 0] = 1

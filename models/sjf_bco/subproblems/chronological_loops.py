@@ -15,7 +15,7 @@ from gadgetopt.numbers.compiled import compiled
 EXHAUSTED, FOUND, PAUSED = 0, 1, 2
 #: Blocks of `Data.jobs`. Jobs stand in the order of the search; `CAN_SPREAD` is 1 or 0, and `TWIN`
 #: the identical job that starts no later, or -1.
-WORK, FIRST_OPTION, CAN_SPREAD, TWIN = 0, 1, 2, 3
+WORK, FIRST_OPTION, CAN_SPREAD, TWIN, GANG = 0, 1, 2, 3, 4
 #: Blocks of `Path.jobs`: iterations left, placement plus one once started, iterations in a slot.
 LEFT, USED, RATE = 0, 1, 2
 #: Blocks of `Path.servers`: free GPUs, spread jobs, 1 where a job has just completed, 1 where one
@@ -38,7 +38,7 @@ class Data(NamedTuple):
 
     capacity: Ints  # shape (servers,)
     options: Ints  # GPUs of a placement on each server, then its servers; (options, servers + 1)
-    jobs: Ints  # blocks, shape (4, jobs + 1)
+    jobs: Ints  # blocks, shape (5, jobs + 1)
     rates: Ints  # phi_j(r, p), shape (jobs, servers + 1, levels + 1)
     best: Ints  # best rate on r servers, at r = 0 on any number, shape (jobs, servers + 1)
     worth: Ints  # of f iterations on r servers, r = 0: not started; shape (jobs, r, f, prices)
@@ -52,6 +52,7 @@ class Path(NamedTuple):
     jobs: Ints  # blocks, shape (3, depths, jobs)
     servers: Ints  # blocks, shape (5, depths, servers)
     start: Ints  # a_j, shape (jobs,)
+    value: Ints  # what the jobs are worth, shape (depths, prices)
     met: Ints  # two words of a state and when it was met, shape (a power of two, 3)
     counts: Ints
 
@@ -86,14 +87,17 @@ def _start_one(data: Data, path: Path, depth: int, makespan: int) -> bool:
     """Go on to the next start at this instant; return False if there is none."""
     jobs, used = data.rates.shape[0], path.jobs[USED, depth]
     j, o = path.at[JOB, depth], path.at[OPTION, depth]
+    free = 0
+    for s in range(len(data.capacity)):
+        free += path.servers[FREE, depth, s]
     while j < jobs:
         twin = data.jobs[TWIN, j]
-        if used[j] == 0 and (twin < 0 or used[twin] > 0):
+        if used[j] == 0 and data.jobs[GANG, j] <= free and (twin < 0 or used[twin] > 0):
             while o < data.jobs[FIRST_OPTION, j + 1]:
                 if _may_start(data, path, depth, o):
                     path.counts[NODES] += 1
                     _put(data, path, depth, j, o)
-                    if not _pruned(data, path, depth + 1, makespan):
+                    if not _start_pruned(data, path, depth + 1, j, makespan):
                         mark_equal_servers(data, path, depth + 1)
                         path.at[JOB, depth], path.at[OPTION, depth] = j, o + 1
                         path.counts[DEPTH] = depth + 1
@@ -245,6 +249,20 @@ def _advance(data: Data, path: Path, depth: int, slots: int, makespan: int) -> b
 
 
 @compiled
+def _start_pruned(data: Data, path: Path, depth: int, j: int, makespan: int) -> bool:
+    """Return True if after the start of job j the jobs cannot end in time."""
+    slots = makespan - path.at[TIME, depth]
+    left = path.jobs[LEFT, depth, j]
+    r = data.options[path.jobs[USED, depth, j] - 1, len(data.capacity)]
+    if data.best[j, r] * slots < left:
+        return True
+    before, now = data.worth[j, 0, left], data.worth[j, r, left]
+    for k in range(len(data.per_slot)):
+        path.value[depth, k] = path.value[depth - 1, k] - before[k] + now[k]
+    return _priced_out(data, path, depth, slots)
+
+
+@compiled
 def _pruned(data: Data, path: Path, depth: int, makespan: int) -> bool:
     """Return True if the jobs cannot end in time, by their best rates or by prices."""
     slots = makespan - path.at[TIME, depth]
@@ -259,13 +277,23 @@ def _pruned(data: Data, path: Path, depth: int, makespan: int) -> bool:
             worth += data.worth[j, r, left, hot]
     if worth > data.per_slot[hot] * slots:
         return True
-    for k in range(prices):
-        worth = 0
-        for j in range(jobs):
-            o = path.jobs[USED, depth, j] - 1
+    value = path.value[depth]
+    value[:] = 0
+    for j in range(jobs):
+        left, o = path.jobs[LEFT, depth, j], path.jobs[USED, depth, j] - 1
+        if left > 0:
             r = data.options[o, last] if o >= 0 else 0
-            worth += data.worth[j, r, path.jobs[LEFT, depth, j], k]
-        if worth > data.per_slot[k] * slots:
+            of_job = data.worth[j, r, left]
+            for k in range(prices):
+                value[k] += of_job[k]
+    return _priced_out(data, path, depth, slots)
+
+
+@compiled
+def _priced_out(data: Data, path: Path, depth: int, slots: int) -> bool:
+    """Return True if the jobs are worth more than the slots left can hold."""
+    for k in range(len(data.per_slot)):
+        if path.value[depth, k] > data.per_slot[k] * slots:
             path.counts[HOT] = k
             return True
     return False
@@ -284,10 +312,12 @@ def mark_equal_servers(data: Data, path: Path, depth: int) -> None:
                 and servers[SLOWS, depth, e] == servers[SLOWS, depth, s]
                 and servers[FREE, depth, e] == servers[FREE, depth, s]
             )
-            for j in range(data.rates.shape[0]):
+            j = 0
+            while same and j < data.rates.shape[0]:
                 o = path.jobs[USED, depth, j] - 1
-                if same and o >= 0 and path.jobs[LEFT, depth, j] > 0:
+                if o >= 0 and path.jobs[LEFT, depth, j] > 0:
                     same = data.options[o, e] == data.options[o, s]
+                j += 1
             if same:
                 servers[EQUAL, depth, s] = e
                 break

@@ -28,11 +28,13 @@ from ..hand_checked import instance, job
 MOVES = 200_000 if COMPILED else 2_000
 
 
-def annealing(inst, seed, moves=MOVES):
+def annealing(inst, seed, moves=MOVES, charge=0):
     blocks = blocks_of(inst)
     lower = energetic_bound(inst)
     start = best_fit(blocks, lower)
-    return Annealing(blocks, start, lower, seed, moves, hot=10.0, cold=1.0, exponent=0.5)
+    return Annealing(
+        blocks, start, lower, seed, moves, hot=10.0, cold=1.0, exponent=0.5, charge=charge
+    )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -87,11 +89,12 @@ def test_late_line_lets_a_gang_follow_two_that_do_not_share_a_block():
     assert checked.objective == 4
 
 
-def test_energy_is_the_load_above_the_target():
-    run = annealing(mini_paper(np.random.default_rng(1), jobs=30, servers=3), seed=1)
+@pytest.mark.parametrize("charge", [0, 10])
+def test_energy_is_the_load_above_the_target_and_the_charges(charge):
+    run = annealing(mini_paper(np.random.default_rng(1), jobs=30, servers=3), 1, charge=charge)
     run.step(MOVES)
     above = np.maximum(loads(run.blocks, run.best) - run.target, 0)
-    assert run.least == above.sum()
+    assert run.least == above.sum() + charge * np.count_nonzero(above)
 
 
 def test_steps_do_not_change_the_answer():
