@@ -14,9 +14,9 @@ plain solvers are the exact model `tree` by HiGHS and the CP-SAT model `cp_tree`
 `--limit-s` seconds of the processor. The bound is the best of the row's ways, and the voucher says
 for how many seeds `offline` verified the bound that it closed with.
 
-Run `python benchmarks/reach_gadget.py [gadget gadget_narrow] [--seeds 3] [--limit-s 20]`. To add a family,
-write a function that takes the number of seeds and the limit and returns rows, and list it in
-FAMILIES.
+Run `python benchmarks/reach_gadget.py [gadget gadget_narrow] [--seeds 3] [--limit-s 20]`. To add a
+family, write a function that takes the number of seeds and the limit and returns rows, and list it
+in FAMILIES.
 """
 
 from __future__ import annotations
