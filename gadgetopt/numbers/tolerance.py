@@ -62,16 +62,16 @@ def simplest_rational(x: Number) -> Fraction:
         return Fraction(x)
     if not math.isfinite(x):
         raise ValueError(f"{x} is not a finite number")
-    rest = Fraction(x)
+    above, below = x.as_integer_ratio()
     p_old, q_old, p, q = 0, 1, 1, 0
     while True:
-        a = math.floor(rest)
+        a, rest = divmod(above, below)
         p_old, q_old, p, q = p, q, a * p + p_old, a * q + q_old
         if q > SIMPLE:
             return decimal_rational(x)
         if p / q == x:
             return Fraction(p, q)
-        rest = 1 / (rest - a)
+        above, below = below, rest
 
 
 def as_double(x: Number) -> float:

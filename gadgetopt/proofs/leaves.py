@@ -27,7 +27,7 @@ def bounding_leaf(
 ) -> tuple[str, Fraction] | None:
     """Return the shortest leaf that proves `need` on a form, and what it proves; None if none."""
     for k in DIGITS:
-        made = _leaf(box, form, k, 1, rows, splits)
+        made = leaf_of(box, form, k, 1, rows, splits)
         if made is not None and made[1] is not None and made[1] >= need:
             return made[0], made[1]
     return None
@@ -39,7 +39,7 @@ def best_leaf(
     """Return the leaf that proves most on a form; None if the duals prove nothing."""
     found: tuple[str, Fraction] | None = None
     for k in DIGITS_OF_BEST:
-        made = _leaf(box, form, k, 1, rows, splits)
+        made = leaf_of(box, form, k, 1, rows, splits)
         if made is not None and made[1] is not None and (found is None or made[1] > found[1]):
             found = made[0], made[1]
     return found
@@ -51,7 +51,7 @@ def infeasible_leaf(box: Box, rows: Sequence[Dual], splits: Sequence[Dual]) -> s
     for k in DIGITS:
         for sign in (1, -1):
             turned = [[(i, sign * y) for i, y in duals] for duals in (rows, splits)]
-            made = _leaf(box, nothing, k, 0, *turned)
+            made = leaf_of(box, nothing, k, 0, *turned)
             if made is not None:
                 return made[0]
     return None
@@ -64,7 +64,7 @@ def row_leaf(
 
     It returns None if they prove neither.
     """
-    made = _leaf(box, form or ([], []), 0, 0 if form is None else 1, rows, splits)
+    made = leaf_of(box, form or ([], []), 0, 0 if form is None else 1, rows, splits)
     if made is None or (made[1] is not None and made[1] < need):
         return None
     return made[0]
@@ -89,7 +89,7 @@ def used_bounds(box: Box, form: Form, leaf: str) -> Iterator[tuple[int, bool]]:
     return ((j, r < 0) for j, r in reduced.items() if r)
 
 
-def _leaf(
+def leaf_of(
     box: Box, form: Form, k: int, q: int, rows: Sequence[Dual], splits: Sequence[Dual]
 ) -> tuple[str, Fraction | None] | None:
     """Return a leaf with duals of k binary digits, and what it proves; None if it is rejected.

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 NOISE = 1e-6
 #: Rounds at most, and entries of rows that the bounds found at a node may cite together.
 ROUNDS, MOST_CITED = 12, 200_000
-#: The row of the objective among `Side.row`.
-OBJECTIVE = -1
+#: The row of the objective among `Side.row`, and that of its reduced costs.
+OBJECTIVE, PRICED = -1, -2
 
 
 class Side(NamedTuple):
@@ -88,9 +88,18 @@ class Propagation:
         What leaves must prove of `sum(costs * x)`.
     split_on : sequence of int
         Rows that get a lower side in the tree.
+    priced : tuple, optional
+        Columns, their reduced costs, and the most that these may add up to below the target.
     """
 
-    def __init__(self, model: Model, rows: Sequence[Row], need: float, split_on: Sequence[int]):
+    def __init__(
+        self,
+        model: Model,
+        rows: Sequence[Row],
+        need: float,
+        split_on: Sequence[int],
+        priced: tuple[Sequence[int], Sequence[float], float] | None = None,
+    ):
         self.integer: Bools = np.array(model.integer, dtype=bool)
         self.sides: list[Side] = []
         #: By side of a row, its place among the rows here.
@@ -109,6 +118,10 @@ class Propagation:
         costs: Form = model.costs
         self._add(Side(OBJECTIVE, 0.0), *costs, 1.0)
         ends.append(need)
+        if priced is not None:
+            columns, reduced, most = priced
+            self._add(Side(PRICED, 0.0), columns, reduced, 1.0)
+            ends.append(most)
         self.ends: Floats = np.array(ends)
         sizes = [len(columns) for columns in self._columns]
         self.starts: Ints = np.cumsum([0, *sizes])
@@ -121,7 +134,7 @@ class Propagation:
         self.places.append(np.flatnonzero(whole & (self.entries > 0)))
 
     def _add(
-        self, side: Side, columns: Sequence[int], coefficients: Sequence[int], unit: float
+        self, side: Side, columns: Sequence[int], coefficients: Sequence[float], unit: float
     ) -> None:
         self.place[side] = len(self.sides)
         self.sides.append(side)

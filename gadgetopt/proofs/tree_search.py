@@ -23,7 +23,8 @@ from gadgetopt.proofs.leaves import (
     row_leaf,
     used_bounds,
 )
-from gadgetopt.proofs.propagation import OBJECTIVE, Propagation, Side, Tightening
+from gadgetopt.proofs.propagation import OBJECTIVE, PRICED, Propagation, Side, Tightening
+from gadgetopt.proofs.reduced_costs import Priced, priced
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
 
@@ -83,9 +84,18 @@ class TreeSearch:
     need : Fraction
         What each leaf must prove of `sum(costs * x)`.
     lemmas : sequence of Lemma
+    prices : bool
+        Whether columns may be fixed at the root's reduced costs.
     """
 
-    def __init__(self, model: Model, lp: Relaxation, need: Fraction, lemmas: Sequence[Lemma] = ()):
+    def __init__(
+        self,
+        model: Model,
+        lp: Relaxation,
+        need: Fraction,
+        lemmas: Sequence[Lemma] = (),
+        prices: bool = False,
+    ):
         self.model, self.lp, self.need = model, lp, need
         self.form: Form = model.costs
         self.box = Box(model, [*model.rows, *(lemma.row for lemma in lemmas)])
@@ -119,6 +129,8 @@ class TreeSearch:
         # The leaf of the split that propagation has just made, and whether it closes the left side;
         # how many splits on the path propagation made.
         self._closing_next: tuple[str, bool] | None = None
+        self._prices = prices
+        self._priced: Priced | None = None
         self._propagated = 0
 
     @property
@@ -127,6 +139,11 @@ class TreeSearch:
         if self._branching is None:
             self._branching = Branching(self.model)
         return self._branching
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether columns are fixed at the root's reduced costs."""
+        return self._priced is not None
 
     def run(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
         """Grow the tree until it is whole, or while a condition holds; return True if it is whole.
@@ -195,9 +212,11 @@ class TreeSearch:
             self.root = duals if duals is not None else self.root
             if solved.x is None and self.lp.left_s() <= 0:
                 return self._weakest()
-            if self._propagation is None and (line := self._propagated_line()) is not None:
-                self.duals = duals
-                return line
+            if self._propagation is None:
+                self._price(duals)
+                if (line := self._propagated_line()) is not None:
+                    self.duals = duals
+                    return line
         line = None
         if solved.x is not None:
             line = self.branching.split(self.box, self.lp, solved.x, solved.objective, target)
@@ -243,13 +262,24 @@ class TreeSearch:
 
     # -- propagation -----------------------------------------------------------------------------
 
+    def _price(self, duals: Floats | None) -> None:
+        """Make a lemma of the root's duals if many columns are fixed with it."""
+        if self._prices and duals is not None:
+            self._priced = priced(self.model, self.box, sparse(duals), self.need)
+        if self._priced is not None:
+            self.lemmas = [*self.lemmas, self._priced.lemma]
+            self.box.rows.append(self._priced.lemma.row)
+
     def _propagated_line(self) -> str | None:
         """Return the next split that propagation makes here, or a leaf if it finds a conflict."""
         if self._is_new:
             self._is_new = False
             if self._propagation is None:
                 need, rows = float(self.need), self.box.rows
-                self._propagation = Propagation(self.model, rows, need, self.branching.packing)
+                reduced = None if self._priced is None else self._priced.reduced
+                self._propagation = Propagation(
+                    self.model, rows, need, self.branching.packing, reduced
+                )
                 every = range(len(self.model.integer))
                 low_high = [ends(self.box, j) for j in every]
                 self._low = np.array([low for low, _ in low_high])
@@ -283,6 +313,9 @@ class TreeSearch:
     def _leaf_of(self, side: Side) -> str | None:
         if side.row == OBJECTIVE:
             return row_leaf(self.box, self.form, self.need, [], [])
+        if side.row == PRICED:
+            assert self._priced is not None
+            return self._priced.leaf(self.box, self.form, self.need)
         return row_leaf(self.box, None, self.need, *self._exactly([(side.row, side.dual)]))
 
     def _close(self, leaf: str) -> None:

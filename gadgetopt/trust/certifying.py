@@ -29,8 +29,8 @@ FIRST_S, FIRST_PART, GROWTH = 0.05, 0.05, 4
 #: Parts of what is left that a pseudo-Boolean proof may take at most, for its search and for making
 #: its log a proof; how many times as long as its search the latter may take.
 SEARCH_PART, ELABORATION_PART, ELABORATION = 0.25, 0.5, 3
-#: Seconds in which its process starts; with less, it is not tried.
-STARTS_S = 0.06
+#: Seconds of which a process that starts in 0.06 may take its part; with less, it is not tried.
+WORTH_S = 0.25
 
 
 class Proved(NamedTuple):
@@ -187,13 +187,13 @@ def proofs_of_form(
     least = model.least(simplest_rational(target))
     begin = time.perf_counter()
     tree = TreeProof(form, model, least, left_s)
-    may_be_boolean = _may_be_boolean(model)
-    whole, boolean_s = False, 0.0
-    step_s = max(FIRST_S, FIRST_PART * left_s()) if may_be_boolean else math.inf
-    while not whole:
-        whole = tree.grow_plain(step_s)
-        if whole or tree.interrupted or not may_be_boolean or left_s() <= STARTS_S:
-            break
+    step_s, boolean_s = max(FIRST_S, FIRST_PART * left_s()), 0.0
+    whole, is_boolean = False, False
+    while not (whole or is_boolean or tree.interrupted or tree.plain_s <= 0):
+        whole = tree.grow_plain(step_s) or tree.interrupted or tree.grow_cut(step_s)
+        if whole or tree.interrupted or left_s() <= WORTH_S or not _may_be_boolean(model):
+            step_s *= GROWTH
+            continue
         started = time.perf_counter()
         try:
             lines = _boolean_lines(model, least, step_s, left_s())
@@ -203,8 +203,7 @@ def proofs_of_form(
             certificate = certificate_of(name, model, packed(lines), "pseudo_boolean")
             yield _checked(problem, certificate, model, started, {"steps": len(lines) - 1})
         boolean_s += time.perf_counter() - started
-        if tree.interrupted or lines is not None or tree.plain_s <= 0:
-            break
+        is_boolean = lines is not None
         step_s *= GROWTH
     if not whole and not tree.interrupted:
         tree.grow()
