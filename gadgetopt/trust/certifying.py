@@ -188,22 +188,24 @@ def proofs_of_form(
     begin = time.perf_counter()
     tree = TreeProof(form, model, least, left_s)
     step_s, boolean_s = max(FIRST_S, FIRST_PART * left_s()), 0.0
-    whole, is_boolean = False, False
-    while not (whole or is_boolean or tree.interrupted or tree.plain_s <= 0):
+    while True:
         whole = tree.grow_plain(step_s) or tree.interrupted or tree.grow_cut(step_s)
-        if whole or tree.interrupted or left_s() <= WORTH_S or not _may_be_boolean(model):
-            step_s *= GROWTH
-            continue
-        started = time.perf_counter()
-        try:
-            lines = _boolean_lines(model, least, step_s, left_s())
-        except KeyboardInterrupt:
-            lines, tree.interrupted = None, True
-        if lines is not None:
-            certificate = certificate_of(name, model, packed(lines), "pseudo_boolean")
-            yield _checked(problem, certificate, model, started, {"steps": len(lines) - 1})
-        boolean_s += time.perf_counter() - started
-        is_boolean = lines is not None
+        if whole or tree.interrupted:
+            break
+        if left_s() > WORTH_S and _may_be_boolean(model):
+            started = time.perf_counter()
+            try:
+                lines = _boolean_lines(model, least, step_s, left_s())
+            except KeyboardInterrupt:
+                lines, tree.interrupted = None, True
+            if lines is not None:
+                certificate = certificate_of(name, model, packed(lines), "pseudo_boolean")
+                yield _checked(problem, certificate, model, started, {"steps": len(lines) - 1})
+            boolean_s += time.perf_counter() - started
+            if tree.interrupted or lines is not None:
+                break
+        if tree.plain_s <= 0:
+            break
         step_s *= GROWTH
     if not whole and not tree.interrupted:
         tree.grow()
