@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.proofs.gomory import Lemma, Rounds
 from gadgetopt.proofs.leaves import best_leaf
+from gadgetopt.proofs.reduced_costs import priced
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
 from gadgetopt.proofs.tree_search import TreeSearch, TreeText, sparse
@@ -151,10 +152,9 @@ class TreeProof:
         if not self._plain.open or self._plain.leaves < FEW or self._plain.interrupted:
             return
         self._is_settled = True
-        tree = self._search(prices=True)
-        tree.run(lambda: not tree.lines)
-        if tree.is_priced:
-            self._plain = tree
+        root = Box(self.model, list(self.model.rows))
+        if priced(self.model, root, sparse(self._plain.root), self.need) is not None:
+            self._plain = self._search(prices=True)
 
     def _make_cuts(self, most_s: float) -> None:
         """Make cuts, again if the time for them was too short before."""
