@@ -119,12 +119,8 @@ def _integers(numbers: Floats) -> list[int | None] | None:
     known = np.where(finite, numbers, 0.0)
     if np.abs(known).max(initial=0.0) >= LARGEST_EXACT or (np.rint(known) != known).any():
         return None
-    whole: list[int | None] = known.astype(np.int64).tolist()
-    return (
-        whole
-        if finite.all()
-        else [x if known else None for x, known in zip(whole, finite.tolist(), strict=True)]
-    )
+    whole = known.astype(np.int64).tolist()
+    return [x if is_finite else None for x, is_finite in zip(whole, finite.tolist(), strict=True)]
 
 
 def _all_bounds(reader: ExactReader) -> tuple[_Ends, _Ends]:
