@@ -8,9 +8,12 @@ from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gadgetopt.proofs.tree_kernel import Box, Rejected, Row, leaf_bound
 
 if TYPE_CHECKING:
+    from gadgetopt.numbers.arrays import Floats
     from gadgetopt.proofs.model import Form
 
 #: Binary digits after the point that are tried in this order; few make short proofs.
@@ -122,3 +125,9 @@ def _whole(
         if whole and rows[i][2 if whole > 0 else 3] is not None:
             out += [i, whole]
     return out
+
+
+def sparse_duals(duals: Floats) -> list[Dual]:
+    """Return the duals that are not zero, each with its row."""
+    used = np.flatnonzero(np.isfinite(duals) & (duals != 0))
+    return [(int(i), float(duals[i])) for i in used]

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.proofs.gomory import Lemma, Rounds
-from gadgetopt.proofs.leaves import best_leaf
+from gadgetopt.proofs.leaves import best_leaf, sparse_duals
 from gadgetopt.proofs.reduced_costs import priced
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
-from gadgetopt.proofs.tree_search import TreeSearch, TreeText, sparse
+from gadgetopt.proofs.tree_node import TreeText
+from gadgetopt.proofs.tree_search import TreeSearch
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats
@@ -50,7 +51,7 @@ def root_proof(model: Model, duals: Floats) -> TreeText | None:
         In the model's own sense, as in `SolverOutcome.row_duals`.
     """
     unit = float(model.scale) if model.sense == "min" else -float(model.scale)
-    made = best_leaf(Box(model, list(model.rows)), model.costs, sparse(duals * unit), [])
+    made = best_leaf(Box(model, list(model.rows)), model.costs, sparse_duals(duals * unit), [])
     return None if made is None else TreeText(["tree", made[0]], 1)
 
 
@@ -153,7 +154,7 @@ class TreeProof:
             return
         self._is_settled = True
         root = Box(self.model, list(self.model.rows))
-        if priced(self.model, root, sparse(self._plain.root), self.need) is not None:
+        if priced(self.model, root, sparse_duals(self._plain.root), self.need) is not None:
             self._plain = self._search(prices=True)
 
     def _make_cuts(self, most_s: float) -> None:

@@ -7,7 +7,6 @@ is done and no leaf there used the new bound, the split and that leaf are left o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -21,12 +20,14 @@ from gadgetopt.proofs.leaves import (
     bounding_leaf,
     infeasible_leaf,
     row_leaf,
+    sparse_duals,
     used_bounds,
 )
 from gadgetopt.proofs.propagation import OBJECTIVE, PRICED, Propagation, Side, Tightening
 from gadgetopt.proofs.reduced_costs import Priced, priced
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
+from gadgetopt.proofs.tree_node import Node, TreeText
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats
@@ -34,43 +35,6 @@ if TYPE_CHECKING:
 
 #: Relative size of the doubles' noise.
 NOISE = 1e-12
-
-
-@dataclass(frozen=True)
-class TreeText:
-    """The lines of a proof, and its number of leaves."""
-
-    lines: list[str]
-    leaves: int
-
-
-@dataclass
-class _Node:
-    """A split on the path, and the duals of the node that was split, None if it has none.
-
-    Attributes
-    ----------
-    closing : str
-        The leaf of the side that propagation closes; empty for other splits.
-    closes_left : bool
-    at, closed_at : int
-        Places of the split and of the closing leaf among the lines.
-    is_used : bool
-        Whether a leaf rests on the bound of the other side.
-    """
-
-    words: list[str]
-    duals: Floats | None
-    left: bool = True
-    closing: str = ""
-    closes_left: bool = False
-    at: int = 0
-    closed_at: int = 0
-    is_used: bool = False
-
-    @property
-    def closes_here(self) -> bool:
-        return bool(self.closing) and self.left == self.closes_left
 
 
 class TreeSearch:
@@ -101,11 +65,11 @@ class TreeSearch:
         self.box = Box(model, [*model.rows, *(lemma.row for lemma in lemmas)])
         for lemma in lemmas:
             lp.add_row(lemma.row)
-        self.path: list[_Node] = []
+        self.path: list[Node] = []
         #: By row that is split on: its splits on the path, the last one deciding.
         self.rows: dict[int, list[int]] = {}
         #: By column and side: the splits on the path that have set the bound, the last one now.
-        self.bounds: dict[tuple[int, bool], list[_Node]] = {}
+        self.bounds: dict[tuple[int, bool], list[Node]] = {}
         self.lemmas = lemmas
         self._branching: Branching | None = None  # most trees are one leaf
         self.lines: list[str | None] = []
@@ -199,13 +163,15 @@ class TreeSearch:
             return line
         solved = self.lp.solve()
         if solved.infeasible and solved.ray is not None:
-            line = infeasible_leaf(self.box, *self._exactly(sparse(solved.ray)))
+            line = infeasible_leaf(self.box, *self._exactly(sparse_duals(solved.ray)))
             if line is not None:
                 return line
         target = float(self.need) / self.model.scale
         duals = None if solved.duals is None else solved.duals * float(self.model.scale)
         if duals is not None and solved.objective >= target - NOISE * abs(target):
-            made = bounding_leaf(self.box, self.form, *self._exactly(sparse(duals)), self.need)
+            made = bounding_leaf(
+                self.box, self.form, *self._exactly(sparse_duals(duals)), self.need
+            )
             if made is not None:
                 return made[0]
         if not self.path:
@@ -231,7 +197,7 @@ class TreeSearch:
         for duals in (self.duals, parents, self.root):
             made = None
             if duals is not None:
-                made = best_leaf(self.box, self.form, *self._exactly(sparse(duals)))
+                made = best_leaf(self.box, self.form, *self._exactly(sparse_duals(duals)))
             if made is not None:
                 self.need = min(self.need, made[1])
                 return made[0]
@@ -265,7 +231,7 @@ class TreeSearch:
     def _price(self, duals: Floats | None) -> None:
         """Make a lemma of the root's duals if many columns are fixed with it."""
         if self._prices and duals is not None:
-            self._priced = priced(self.model, self.box, sparse(duals), self.need)
+            self._priced = priced(self.model, self.box, sparse_duals(duals), self.need)
         if self._priced is not None:
             self.lemmas = [*self.lemmas, self._priced.lemma]
             self.box.rows.append(self._priced.lemma.row)
@@ -336,7 +302,7 @@ class TreeSearch:
     def _enter(self, line: str) -> None:
         words = line.split()
         self.box.split(words)
-        node = _Node(words, self.duals, at=len(self.lines) - 1)
+        node = Node(words, self.duals, at=len(self.lines) - 1)
         if self._closing_next is not None:
             node.closing, node.closes_left = self._closing_next
             node.duals = self.path[-1].duals if self.path and self.duals is None else self.duals
@@ -375,7 +341,7 @@ class TreeSearch:
             self._settle(node)
         self._apply(node)
 
-    def _settle(self, node: _Node) -> None:
+    def _settle(self, node: Node) -> None:
         """Leave out a split of propagation that was of no use, or note on what its leaf rests."""
         if not node.is_used:
             self.lines[node.at] = self.lines[node.closed_at] = None
@@ -391,7 +357,7 @@ class TreeSearch:
             self.box.turn()
         self.box.leave()
 
-    def _apply(self, node: _Node) -> None:
+    def _apply(self, node: Node) -> None:
         """Give the relaxation the bounds that now hold for the column or row of a split."""
         at = int(node.words[1])
         if node.words[0] == "b":
@@ -412,9 +378,3 @@ class TreeSearch:
         self.lp.bound_row(at, *sides)
         if self._propagation is not None:
             self._propagation.bound_row(at, *sides)
-
-
-def sparse(duals: Floats) -> list[Dual]:
-    """Return the duals that are not zero, each with its row."""
-    used = np.flatnonzero(np.isfinite(duals) & (duals != 0))
-    return [(int(i), float(duals[i])) for i in used]

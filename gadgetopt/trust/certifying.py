@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Seconds for a small tree before a pseudo-Boolean proof is first tried, or the part of the time if
-#: that is more, as trees are shorter; how many times as much both get when neither ended.
+#: Seconds for a small tree, and for one with cuts, before a pseudo-Boolean proof is first tried, or
+#: the part of the time if that is more, as trees are shorter; how many times as much each gets when
+#: none of them ended.
 FIRST_S, FIRST_PART, GROWTH = 0.05, 0.05, 4
 #: Parts of what is left that a pseudo-Boolean proof may take at most, for its search and for making
 #: its log a proof; how many times as long as its search the latter may take.
@@ -169,8 +170,8 @@ def proofs_of_form(
 ) -> Iterator[Proved]:
     """Yield proofs of a bound on a compiled formulation.
 
-    A small tree comes first, then, where it may be tried, a pseudo-Boolean proof; both get more
-    time by turns. Then comes a large tree.
+    A small tree comes first, then one with cuts, then, where it may be tried, a pseudo-Boolean
+    proof; all get more time by turns. Then comes a large tree.
 
     Raises
     ------
