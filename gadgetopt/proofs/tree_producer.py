@@ -20,8 +20,7 @@ from gadgetopt.proofs.leaves import best_leaf, sparse_duals
 from gadgetopt.proofs.reduced_costs import priced
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
-from gadgetopt.proofs.tree_node import TreeText
-from gadgetopt.proofs.tree_search import TreeSearch
+from gadgetopt.proofs.tree_search import TreeSearch, TreeText
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats

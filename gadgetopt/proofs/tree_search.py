@@ -7,12 +7,13 @@ is done and no leaf there used the new bound, the split and that leaf are left o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gadgetopt.proofs.branching import Branching, ends
+from gadgetopt.proofs.branching import Branching, Node, ends
 from gadgetopt.proofs.gomory import Lemma, without_unused
 from gadgetopt.proofs.leaves import (
     Dual,
@@ -27,7 +28,6 @@ from gadgetopt.proofs.propagation import OBJECTIVE, PRICED, Propagation, Side, T
 from gadgetopt.proofs.reduced_costs import Priced, priced
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
-from gadgetopt.proofs.tree_node import Node, TreeText
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats
@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 
 #: Relative size of the doubles' noise.
 NOISE = 1e-12
+
+
+@dataclass(frozen=True)
+class TreeText:
+    """The lines of a proof, and its number of leaves."""
+
+    lines: list[str]
+    leaves: int
 
 
 class TreeSearch:
