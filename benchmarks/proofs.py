@@ -93,7 +93,8 @@ def main() -> None:
             except (ModelRefused, InputError, TriviallyInfeasibleError):
                 continue
             except TimeoutError:
-                print(f"| {document.problem.name}/{document.name} | {formulation.name} | not built")
+                name = f"{document.problem.name}/{document.name}"
+                print(f"| {name} | {formulation.name} | not built", flush=True)
                 continue
             verdicts += measured(document, formulation.name, form, asked)
     if verdicts:
