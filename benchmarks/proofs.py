@@ -1,13 +1,15 @@
 """Proofs of the bounds of formulations: seconds, leaves, size and verdict beside plain HiGHS.
 
-    python benchmarks/proofs.py [--methods] [--within 10] [--time 60] [--most S] PATH...
+    python benchmarks/proofs.py [--methods | --runs] [--within 10] [--time 60] [--most S] PATH...
 
 Each linear formulation of each instance is solved by HiGHS, then its bound is proved, by a tree and
 where the extra `prove` is installed by a pseudo-Boolean proof, in at most `--within` times as long
 (at least `--least` seconds, at most `--most`). A model that is not built in `--build` seconds is
 left out. With `--methods`, the exact ones among the system's
-default methods are run and proved instead. All times are processor seconds, those of started
-processes included.
+default methods are run and proved instead; with `--runs`, each linear formulation with HiGHS as a
+user runs it, and as `--certify` proves it: a run builds and compiles its model, evaluates its
+solution and proves its root by itself, and so does the proof build its model anew. All times are
+processor seconds, those of started processes included.
 
     python benchmarks/proofs.py --stream 100
 
@@ -24,7 +26,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
@@ -35,10 +37,10 @@ from pyomo.environ import Binary, ConcreteModel, Constraint, Objective, Var, max
 import gadgetopt.proofs
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.tolerance import closes
+from gadgetopt.proofs import tree_producer
 from gadgetopt.proofs.exact_model import exact_model
 from gadgetopt.proofs.files import packed
 from gadgetopt.proofs.model import Model, Row, lines
-from gadgetopt.proofs.tree_producer import tree_proof
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import StandardForm, compile_model
@@ -55,6 +57,7 @@ def main() -> None:
     options.add_argument("paths", nargs="*")
     options.add_argument("--stream", type=int, metavar="MB")
     options.add_argument("--methods", action="store_true")
+    options.add_argument("--runs", action="store_true")
     options.add_argument("--within", type=float, default=10.0)
     options.add_argument("--least", type=float, default=0.0)
     options.add_argument("--most", type=float, default=math.inf)
@@ -72,11 +75,13 @@ def main() -> None:
     )
     print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
     verdicts: list[Verdict] = []
+    tree_producer.seconds_left = processor_seconds_left
     warm_up()
     for path in find_instances(asked.paths):
         document = read_instance(path)
-        if asked.methods:
-            for method in default_exact(document.problem):
+        if asked.methods or asked.runs:
+            system = document.problem
+            for method in default_exact(system) if asked.methods else with_highs(system):
                 verdicts += run_and_proved(document, method, asked)
             continue
         for formulation in document.problem.formulations:
@@ -88,15 +93,18 @@ def main() -> None:
             except (ModelRefused, InputError, TriviallyInfeasibleError):
                 continue
             except TimeoutError:
-                print(f"| {document.problem.name}/{document.name} | {formulation.name} | not built")
+                name = f"{document.problem.name}/{document.name}"
+                print(f"| {name} | {formulation.name} | not built", flush=True)
                 continue
             verdicts += measured(document, formulation.name, form, asked)
     if verdicts:
-        what = "optimal runs" if asked.methods else "models that HiGHS closes"
+        runs = asked.methods or asked.runs
+        solver = "the run" if runs else "HiGHS"
+        what = "runs that close" if runs else "models that HiGHS closes"
         print(f"\n{len(verdicts)} {what}:")
         for least in sorted({0.0, asked.least}):
             for times in sorted({1.0, asked.within}):
-                allowed = f"{times:g} x HiGHS" + (f" or {least:g} s" if least else "")
+                allowed = f"{times:g} x {solver}" + (f" or {least:g} s" if least else "")
                 within = sum(v.within(times, least) for v in verdicts)
                 print(f"- within {allowed}: {within} proved ({within / len(verdicts):.1%})")
 
@@ -125,12 +133,12 @@ def measured(
     if outcome.status is not Status.OPTIMAL or outcome.objective is None:
         return []
     begin = processor_s()
-    end = begin + allowed_s(asked, solver_s)
+    left_s = processor_seconds_left(allowed_s(asked, solver_s))
     problem, target = document.problem, outcome.objective
     best: Proved | None = None
     proof_s = math.inf
     with suppress(ValueError, ModelRefused):
-        for found in proofs_of_form(problem, name, form, target, lambda: end - processor_s()):
+        for found in proofs_of_form(problem, name, form, target, left_s):
             if best is None or abs(float(found.bound) - target) < abs(float(best.bound) - target):
                 best = found
             if closes(target, best.bound, integral=problem.integral_objective):
@@ -176,7 +184,7 @@ def warm_up() -> None:
     model.row = Constraint(expr=sum((j + 2) * model.x[j] for j in model.x) <= 7)
     model.profit = Objective(expr=sum((2 * j + 3) * model.x[j] for j in model.x), sense=maximize)
     form = compile_model(model)
-    tree_proof(form, exact_model(form), Fraction(-99), lambda: 1.0)
+    tree_producer.tree_proof(form, exact_model(form), Fraction(-99), lambda: 1.0)
 
 
 def default_exact(system: Problem) -> list[str]:
@@ -186,12 +194,19 @@ def default_exact(system: Problem) -> list[str]:
     return [name for name in asked if name.partition(":")[0] in exact]
 
 
+def with_highs(system: Problem) -> list[str]:
+    """Return the methods that solve a system's linear formulations over integers by HiGHS."""
+    linear = [f for f in system.formulations if f.model_class in ("ILP", "MILP")]
+    return [f"{f.name}@highs" for f in linear if f.strength != "restriction"]
+
+
 def run_and_proved(document: Document, method: str, asked: argparse.Namespace) -> list[Verdict]:
-    """Print a row of a method and return its verdict; nothing if it does not end optimal."""
+    """Print a row of a method and return its verdict; nothing if a limit ended it, or it failed."""
     begin = processor_s()
     result = solve(document, method, limits=Limits(time_s=asked.time))
     solver_s = processor_s() - begin
-    if result.status is not Status.OPTIMAL:
+    is_relaxed = asked.runs and result.bound is not None and result.limit_hit is None
+    if result.status is not Status.OPTIMAL and not is_relaxed:
         return []
     begin, proof_s = processor_s(), math.inf
     if result.bound_voucher is not Voucher.VERIFIED:
@@ -214,6 +229,12 @@ def processor_s() -> float:
     # The counts of `os.times` are hundredths of a second, longer than a small model takes.
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def processor_seconds_left(seconds: float) -> Callable[[], float]:
+    """Return a function that counts processor seconds down, for limits on a machine at work."""
+    end = processor_s() + seconds
+    return lambda: end - processor_s()
 
 
 #: Rows of the model of a large proof, and columns of each, of which one has to be 1.

@@ -66,17 +66,17 @@ def simplest_rational(x: Number) -> Fraction:
         return Fraction(x)
     if not math.isfinite(x):
         raise ValueError(f"{x} is not a finite number")
-    rest, unit = x.as_integer_ratio()
+    above, below = x.as_integer_ratio()
     p_old, q_old, p, q = 0, 1, 1, 0
     while True:
-        a = rest // unit
+        a, rest = divmod(above, below)
         p_old, q_old, p, q = p, q, a * p + p_old, a * q + q_old
         if q > SIMPLE:
             return decimal_rational(x)
         if p / q == x:
             decimal = decimal_rational(x)
             return Fraction(p, q) if q * q <= decimal.denominator else decimal
-        rest, unit = unit, rest - a * unit
+        above, below = below, rest
 
 
 def as_double(x: Number) -> float:

@@ -1,8 +1,9 @@
-"""What a tree proof splits on: packing rows first, then columns by pseudo-costs."""
+"""What a tree proof splits on: packing rows first, then columns by pseudo-costs; its splits."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,36 @@ FRACTIONAL = 1e-6
 CANDIDATES, ITERATIONS, RELIABLE = 8, 100, 4
 #: Gain that stands for a side that closes, and the least gain.
 CLOSED, LEAST = 1e6, 1e-6
+
+
+@dataclass
+class Node:
+    """A split on the path, and the duals of the node that was split, None if it has none.
+
+    Attributes
+    ----------
+    closing : str
+        The leaf of the side that propagation closes; empty for other splits.
+    closes_left : bool
+    at, closed_at : int
+        Places of the split and of the closing leaf among the lines.
+    is_used : bool
+        Whether a leaf rests on the bound of the other side.
+    """
+
+    words: list[str]
+    duals: Floats | None
+    left: bool = True
+    closing: str = ""
+    closes_left: bool = False
+    at: int = 0
+    closed_at: int = 0
+    is_used: bool = False
+
+    @property
+    def closes_here(self) -> bool:
+        """Whether the search is on the side that propagation closes."""
+        return bool(self.closing) and self.left == self.closes_left
 
 
 class Branching:

@@ -7,14 +7,20 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, cast
 
+import numpy as np
+
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Floats
 from gadgetopt.proofs.model import Form, Model, Row
 from gadgetopt.solvers.exact_form import ExactReader
+from gadgetopt.solvers.linear_terms import LARGEST_EXACT
 
 if TYPE_CHECKING:
     from gadgetopt.solvers.exact_form import Side
     from gadgetopt.solvers.linear_terms import Exact
     from gadgetopt.solvers.standard_form import StandardForm
+
+_Ends = list[int | Fraction | None]
 
 
 def exact_model(form: StandardForm) -> Model:
@@ -31,13 +37,12 @@ def exact_model(form: StandardForm) -> Model:
     """
     reader = ExactReader(form)
     costs, scale = _costs(reader)
-    integer: list[bool] = form.integer.tolist()
-    bounds = [_bounds(reader, j, whole) for j, whole in enumerate(integer)]
+    lower, upper = _whole_bounds(form) or _all_bounds(reader)
     return Model(
-        integer=integer,
-        lower=[low for low, _ in bounds],
-        upper=[high for _, high in bounds],
-        rows=[_row(reader, i) for i in range(len(form.rows))],
+        integer=form.integer.tolist(),
+        lower=lower,
+        upper=upper,
+        rows=_whole_rows(form) or [_row(reader, i) for i in range(len(form.rows))],
         costs=costs,
         scale=scale,
         offset=reader.offset(),
@@ -80,6 +85,47 @@ def _costs(reader: ExactReader) -> tuple[Form, int]:
     sign = -1 if reader.form.sense == "max" else 1
     pairs = sorted((j, sign * a) for j, a in zip(exact, numbers, strict=True) if a)
     return ([j for j, _ in pairs], [a for _, a in pairs]), scale
+
+
+def _whole_rows(form: StandardForm) -> list[Row] | None:
+    """Return the rows of a form if all numbers in them are integers, which is most models."""
+    if form.exact.rows or form.exact.inexact:
+        return None
+    entries, low, high = map(_integers, (form.A.data, form.row_lower, form.row_upper))
+    if entries is None or low is None or high is None:
+        return None
+    numbers = cast("list[int]", entries)
+    columns, starts = form.A.indices.tolist(), form.A.indptr.tolist()
+    return [
+        Row(columns[begin:end], numbers[begin:end], below, above, 1)
+        for begin, end, below, above in zip(starts, starts[1:], low, high, strict=False)
+    ]
+
+
+def _whole_bounds(form: StandardForm) -> tuple[_Ends, _Ends] | None:
+    """Return the bounds of the columns of a form if all of them are integers."""
+    if form.exact.col_lower or form.exact.col_upper:
+        return None
+    low, high = _integers(form.col_lower), _integers(form.col_upper)
+    return None if low is None or high is None else (cast(_Ends, low), cast(_Ends, high))
+
+
+def _integers(numbers: Floats) -> list[int | None] | None:
+    """Return integers, None for an infinite number; None if others are among them.
+
+    Those in which an integer may have been rounded are such others.
+    """
+    finite = np.isfinite(numbers)
+    known = np.where(finite, numbers, 0.0)
+    if np.abs(known).max(initial=0.0) >= LARGEST_EXACT or (np.rint(known) != known).any():
+        return None
+    whole = known.astype(np.int64).tolist()
+    return [x if is_finite else None for x, is_finite in zip(whole, finite.tolist(), strict=True)]
+
+
+def _all_bounds(reader: ExactReader) -> tuple[_Ends, _Ends]:
+    bounds = [_bounds(reader, j, whole) for j, whole in enumerate(reader.form.integer.tolist())]
+    return [low for low, _ in bounds], [high for _, high in bounds]
 
 
 def _bounds(

@@ -138,8 +138,8 @@ class Cuts:
         self, alpha: Floats, split: Floats, value: int, sides: Sequence[tuple[Floats, float]]
     ) -> Lemma | None:
         """Return the lemma with its two leaves; None if one of them proves nothing."""
-        form, words = _whole(alpha), ["s", str(value), *_words(_whole(split))]
-        lines = [" ".join(["lemma", *_words(form)]), " ".join(words)]
+        form, words = _whole(alpha), ["s", str(value), *form_words(_whole(split))]
+        lines = [" ".join(["lemma", *form_words(form)]), " ".join(words)]
         bounds = []
         self.box.split(words)
         for rows, dual in sides:
@@ -282,5 +282,6 @@ def _whole(form: Floats) -> Form:
     return used.tolist(), [int(a) for a in form[used]]
 
 
-def _words(form: Form) -> list[str]:
+def form_words(form: Form) -> list[str]:
+    """Return the words `j a ...` of a form."""
     return [str(word) for pair in zip(*form, strict=True) for word in pair]

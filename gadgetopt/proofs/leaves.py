@@ -8,9 +8,12 @@ from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gadgetopt.proofs.tree_kernel import Box, Rejected, Row, leaf_bound
 
 if TYPE_CHECKING:
+    from gadgetopt.numbers.arrays import Floats
     from gadgetopt.proofs.model import Form
 
 #: Binary digits after the point that are tried in this order; few make short proofs.
@@ -27,7 +30,7 @@ def bounding_leaf(
 ) -> tuple[str, Fraction] | None:
     """Return the shortest leaf that proves `need` on a form, and what it proves; None if none."""
     for k in DIGITS:
-        made = _leaf(box, form, k, 1, rows, splits)
+        made = leaf_of(box, form, k, 1, rows, splits)
         if made is not None and made[1] is not None and made[1] >= need:
             return made[0], made[1]
     return None
@@ -39,7 +42,7 @@ def best_leaf(
     """Return the leaf that proves most on a form; None if the duals prove nothing."""
     found: tuple[str, Fraction] | None = None
     for k in DIGITS_OF_BEST:
-        made = _leaf(box, form, k, 1, rows, splits)
+        made = leaf_of(box, form, k, 1, rows, splits)
         if made is not None and made[1] is not None and (found is None or made[1] > found[1]):
             found = made[0], made[1]
     return found
@@ -51,7 +54,7 @@ def infeasible_leaf(box: Box, rows: Sequence[Dual], splits: Sequence[Dual]) -> s
     for k in DIGITS:
         for sign in (1, -1):
             turned = [[(i, sign * y) for i, y in duals] for duals in (rows, splits)]
-            made = _leaf(box, nothing, k, 0, *turned)
+            made = leaf_of(box, nothing, k, 0, *turned)
             if made is not None:
                 return made[0]
     return None
@@ -64,7 +67,7 @@ def row_leaf(
 
     It returns None if they prove neither.
     """
-    made = _leaf(box, form or ([], []), 0, 0 if form is None else 1, rows, splits)
+    made = leaf_of(box, form or ([], []), 0, 0 if form is None else 1, rows, splits)
     if made is None or (made[1] is not None and made[1] < need):
         return None
     return made[0]
@@ -89,7 +92,7 @@ def used_bounds(box: Box, form: Form, leaf: str) -> Iterator[tuple[int, bool]]:
     return ((j, r < 0) for j, r in reduced.items() if r)
 
 
-def _leaf(
+def leaf_of(
     box: Box, form: Form, k: int, q: int, rows: Sequence[Dual], splits: Sequence[Dual]
 ) -> tuple[str, Fraction | None] | None:
     """Return a leaf with duals of k binary digits, and what it proves; None if it is rejected.
@@ -122,3 +125,9 @@ def _whole(
         if whole and rows[i][2 if whole > 0 else 3] is not None:
             out += [i, whole]
     return out
+
+
+def sparse_duals(duals: Floats) -> list[Dual]:
+    """Return the duals that are not zero, each with its row."""
+    used = np.flatnonzero(np.isfinite(duals) & (duals != 0))
+    return [(int(i), float(duals[i])) for i in used]

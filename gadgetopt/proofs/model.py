@@ -9,7 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from itertools import islice
 from typing import NamedTuple
+
+#: Lines of a model's text that are hashed at once.
+_AT_ONCE = 1000
 
 #: A linear form: distinct columns, and an integer for each.
 Form = tuple[list[int], list[int]]
@@ -81,8 +85,9 @@ def lines(model: Model) -> Iterator[str]:
 def digest(model: Model) -> str:
     """Return the SHA-256 of a model's text."""
     out = hashlib.sha256()
-    for line in lines(model):
-        out.update(f"{line}\n".encode())
+    source = lines(model)
+    while some := list(islice(source, _AT_ONCE)):
+        out.update("".join(f"{line}\n" for line in some).encode())
     return out.hexdigest()
 
 

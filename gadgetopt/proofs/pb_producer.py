@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from gadgetopt.proofs.model import Model
@@ -26,6 +27,7 @@ MOST_LOG_BYTES = 40_000_000
 GRACE_S = 10.0
 
 
+@cache
 def is_installed() -> bool:
     """Return True if the solver is there."""
     return importlib.util.find_spec("exact") is not None

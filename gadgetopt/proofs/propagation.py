@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 NOISE = 1e-6
 #: Rounds at most, and entries of rows that the bounds found at a node may cite together.
 ROUNDS, MOST_CITED = 12, 200_000
-#: The row of the objective among `Side.row`.
-OBJECTIVE = -1
+#: The row of the objective among `Side.row`, and that of its reduced costs.
+OBJECTIVE, PRICED = -1, -2
 
 
 class Side(NamedTuple):
@@ -57,6 +58,15 @@ class Found:
     conflict: Side | None = None
 
 
+class _Entries(NamedTuple):
+    """Places of entries, their columns and rows, and their inverses."""
+
+    places: Ints
+    columns: Ints
+    rows: Ints
+    inverses: Floats
+
+
 @dataclass
 class _Trail:
     """All bounds found, in order, with what is needed to tell which of them others rest on."""
@@ -88,15 +98,24 @@ class Propagation:
         What leaves must prove of `sum(costs * x)`.
     split_on : sequence of int
         Rows that get a lower side in the tree.
+    priced : tuple, optional
+        Columns, their reduced costs, and the most that these may add up to below the target.
     """
 
-    def __init__(self, model: Model, rows: Sequence[Row], need: float, split_on: Sequence[int]):
+    def __init__(
+        self,
+        model: Model,
+        rows: Sequence[Row],
+        need: float,
+        split_on: Sequence[int],
+        priced: tuple[Sequence[int], Sequence[float], float] | None = None,
+    ):
         self.integer: Bools = np.array(model.integer, dtype=bool)
         self.sides: list[Side] = []
         #: By side of a row, its place among the rows here.
         self.place: dict[Side, int] = {}
-        self._columns: list[np.ndarray] = []
-        self._entries: list[Floats] = []
+        self._columns: list[Sequence[int]] = []
+        self._entries: list[Sequence[float]] = []
         ends: list[float] = []
         later = set(split_on)
         for i, (columns, coefficients, low, high, unit) in enumerate(rows):
@@ -109,24 +128,34 @@ class Propagation:
         costs: Form = model.costs
         self._add(Side(OBJECTIVE, 0.0), *costs, 1.0)
         ends.append(need)
+        if priced is not None:
+            columns, reduced, most = priced
+            self._add(Side(PRICED, 0.0), columns, reduced, 1.0)
+            ends.append(most)
         self.ends: Floats = np.array(ends)
         sizes = [len(columns) for columns in self._columns]
         self.starts: Ints = np.cumsum([0, *sizes])
-        self.columns: Ints = np.concatenate(self._columns)
-        self.entries: Floats = np.concatenate(self._entries)
+        self.columns: Ints = np.array(list(chain(*self._columns)), dtype=np.int64)
+        self.entries: Floats = np.array(list(chain(*self._entries)), dtype=float)
         self.row_of: Ints = np.repeat(np.arange(len(sizes)), sizes)
         whole = self.integer[self.columns]
-        #: Places of entries that bound an integer column from below and from above.
-        self.places = [np.flatnonzero(whole & (self.entries < 0))]
-        self.places.append(np.flatnonzero(whole & (self.entries > 0)))
+        #: Entries that bound an integer column from below and from above.
+        self.entries_of = [
+            self._some(whole & (self.entries < 0)),
+            self._some(whole & (self.entries > 0)),
+        ]
+
+    def _some(self, chosen: Bools) -> _Entries:
+        places = np.flatnonzero(chosen)
+        return _Entries(places, self.columns[places], self.row_of[places], 1 / self.entries[places])
 
     def _add(
-        self, side: Side, columns: Sequence[int], coefficients: Sequence[int], unit: float
+        self, side: Side, columns: Sequence[int], coefficients: Sequence[float], unit: float
     ) -> None:
         self.place[side] = len(self.sides)
         self.sides.append(side)
-        self._columns.append(np.array(columns, dtype=np.int64))
-        self._entries.append(np.array([float(a * unit) for a in coefficients]))
+        self._columns.append(columns)
+        self._entries.append([a * unit for a in coefficients])
 
     def bound_row(self, i: int, low: float, high: float) -> None:
         """Change the sides of a row that is split on."""
@@ -142,6 +171,10 @@ class Propagation:
         """
         low, high = low.copy(), high.copy()
         trail = _Trail()
+        with np.errstate(invalid="ignore"):
+            return self._run(low, high, trail)
+
+    def _run(self, low: Floats, high: Floats, trail: _Trail) -> Found:
         for at in range(ROUNDS):
             rest, usable, broken = self._rests(low, high)
             if broken is not None:
@@ -181,21 +214,19 @@ class Propagation:
         at: int,
     ) -> None:
         """Put the best new bound of each column on one side into the trail."""
-        places = self.places[upper]
-        columns = self.columns[places]
-        with np.errstate(invalid="ignore"):
-            limit = (self.ends[self.row_of[places]] - rest[places]) / self.entries[places]
-            value = np.floor(limit + NOISE) if upper else np.ceil(limit - NOISE)
-            gain = bounds[1][columns] - value if upper else value - bounds[0][columns]
+        places, columns, rows, inverses = self.entries_of[upper]
+        limit = (self.ends[rows] - rest[places]) * inverses
+        value = np.floor(limit + NOISE) if upper else np.ceil(limit - NOISE)
+        gain = bounds[1][columns] - value if upper else value - bounds[0][columns]
         new = np.flatnonzero((gain > 0.5) & usable[places] & np.isfinite(value))
         if not len(new):
             return
         new = new[np.lexsort((-gain[new], columns[new]))]
-        _, first = np.unique(columns[new], return_index=True)
-        for k in new[first].tolist():
+        tightened = columns[new]
+        is_first = np.concatenate([[True], tightened[1:] != tightened[:-1]])
+        for k in new[is_first].tolist():
             gained = abs(limit[k] - value[k]) > 10 * NOISE
-            row = int(self.row_of[places[k]])
-            trail.add(int(columns[k]), upper, int(value[k]), row, at, bool(gained))
+            trail.add(int(columns[k]), upper, int(value[k]), int(rows[k]), at, bool(gained))
 
     def _needed(self, trail: _Trail, broken: int | None, at: int) -> Found:
         """Return the bounds that are worth a split."""

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import gcd
 from typing import TYPE_CHECKING
 
 from gadgetopt.numbers.tolerance import CLOSED_GAP
-from gadgetopt.proofs.gomory import Rounds
-from gadgetopt.proofs.leaves import best_leaf
+from gadgetopt.proofs.gomory import Lemma, Rounds
+from gadgetopt.proofs.leaves import best_leaf, sparse_duals
+from gadgetopt.proofs.reduced_costs import priced
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
-from gadgetopt.proofs.tree_search import TreeSearch, TreeText, sparse
+from gadgetopt.proofs.tree_search import TreeSearch, TreeText
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.arrays import Floats
@@ -32,6 +33,10 @@ BEYOND = Fraction(1, 10**6)
 
 #: Part of the time for a tree without cuts before others are tried, and the most for making cuts.
 PLAIN, CUTS = 0.15, 0.15
+#: Part of a step for a tree with cuts that making them may take.
+CUTS_OF_STEP = 0.5
+#: Leaves of a tree before it is begun anew with reduced costs.
+FEW = 8
 #: A shorter time counts as this long there: other proofs take a twentieth of a second to start.
 SHORT_S = 1 / 3
 
@@ -45,7 +50,7 @@ def root_proof(model: Model, duals: Floats) -> TreeText | None:
         In the model's own sense, as in `SolverOutcome.row_duals`.
     """
     unit = float(model.scale) if model.sense == "min" else -float(model.scale)
-    made = best_leaf(Box(model, list(model.rows)), model.costs, sparse(duals * unit), [])
+    made = best_leaf(Box(model, list(model.rows)), model.costs, sparse_duals(duals * unit), [])
     return None if made is None else TreeText(["tree", made[0]], 1)
 
 
@@ -90,8 +95,12 @@ class TreeProof:
     ) -> None:
         self.form, self.model, self.left_s = form, model, left_s
         self.need, self.whole_s = need_for(model, target), left_s()
-        self._plain = TreeSearch(model, Relaxation(form, left_s), self.need)
+        self._plain = self._search()
+        #: Whether the tree without cuts has been begun anew with reduced costs, if they are of use.
+        self._is_settled = False
         self._cut: TreeSearch | None = None
+        #: Seconds after which making cuts was broken off, infinite if it came to its end.
+        self._cuts_s = 0.0
         #: Whether Ctrl-C has ended the search; what was found is kept.
         self.interrupted = False
         #: Seconds of its part of the time that the tree without cuts has left.
@@ -101,34 +110,63 @@ class TreeProof:
         """Grow a tree without cuts for at most its part of the time; return True if it is whole."""
         begin = self.left_s()
         end = begin - min(most_s, self.plain_s)
+        tree = self._plain
+        if not self._is_settled:
+            tree.run(lambda: self.left_s() > end and tree.leaves < FEW)
+            self._settle()
         whole = self._plain.run(lambda: self.left_s() > end)
         self.plain_s -= begin - self.left_s()
         self.interrupted |= self._plain.interrupted
         return whole
 
+    def grow_cut(self, most_s: float) -> bool:
+        """Grow a tree with cuts, if they help, for so long at most; return True if it is whole."""
+        end = self.left_s() - most_s
+        try:
+            self._make_cuts(CUTS_OF_STEP * most_s)
+            tree = self._cut
+            whole = tree is not None and tree.run(lambda: self.left_s() > end)
+        except KeyboardInterrupt:  # between two nodes, or while cuts are made
+            self.interrupted, whole = True, False
+        self.interrupted |= self._cut is not None and self._cut.interrupted
+        return whole
+
     def grow(self) -> None:
         """Grow a tree with cuts, if they help, or the one without until it is whole."""
+        self.grow_cut(math.inf)
+        tree = self._cut
+        if self.interrupted or (tree is not None and tree.need >= self.need):
+            return
         try:
-            self._grow_with_cuts()
-        except KeyboardInterrupt:  # between two nodes, or while cuts are made
-            self.interrupted = True
-        trees = [self._plain] if self._cut is None else [self._plain, self._cut]
-        self.interrupted |= any(tree.interrupted for tree in trees)
-
-    def _grow_with_cuts(self) -> None:
-        cuts_s = CUTS * self.whole_s
-        end_s = self.left_s() - cuts_s
-        rounds = Rounds(self.model, Relaxation(self.form, lambda: self.left_s() - end_s))
-        lemmas = rounds.lemmas(float(self.need) / self.model.scale)
-        if lemmas:
-            self._cut = TreeSearch(
-                self.model, Relaxation(self.form, self.left_s), self.need, lemmas
-            )
-            self._cut.run()
-            if self._cut.interrupted or self._cut.need >= self.need:
-                return
-        if not self._plain.interrupted:
             self._plain.run()
+        except KeyboardInterrupt:
+            self.interrupted = True
+        self.interrupted |= self._plain.interrupted
+
+    def _search(self, lemmas: Sequence[Lemma] = (), *, prices: bool = False) -> TreeSearch:
+        lp = Relaxation(self.form, self.left_s)
+        return TreeSearch(self.model, lp, self.need, lemmas, prices=prices)
+
+    def _settle(self) -> None:
+        """Begin the tree without cuts anew if many columns are fixed at the reduced costs."""
+        if not self._plain.open or self._plain.leaves < FEW or self._plain.interrupted:
+            return
+        self._is_settled = True
+        root = Box(self.model, list(self.model.rows))
+        if priced(self.model, root, sparse_duals(self._plain.root), self.need) is not None:
+            self._plain = self._search(prices=True)
+
+    def _make_cuts(self, most_s: float) -> None:
+        """Make cuts, again if the time for them was too short before."""
+        seconds = min(most_s, CUTS * self.whole_s)
+        if seconds <= self._cuts_s:
+            return
+        end = self.left_s() - seconds
+        rounds = Rounds(self.model, Relaxation(self.form, lambda: self.left_s() - end))
+        lemmas = rounds.lemmas(float(self.need) / self.model.scale)
+        self._cuts_s = seconds if self.left_s() <= end else math.inf
+        if lemmas:
+            self._cut = self._search(lemmas, prices=True)
 
     def text(self) -> TreeText | None:
         """Return the stronger proof there is, after what is open has become leaves."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gadgetopt.proofs.branching import Branching, ends
+from gadgetopt.proofs.branching import Branching, Node, ends
 from gadgetopt.proofs.gomory import Lemma, without_unused
 from gadgetopt.proofs.leaves import (
     Dual,
@@ -21,9 +21,11 @@ from gadgetopt.proofs.leaves import (
     bounding_leaf,
     infeasible_leaf,
     row_leaf,
+    sparse_duals,
     used_bounds,
 )
-from gadgetopt.proofs.propagation import OBJECTIVE, Propagation, Side, Tightening
+from gadgetopt.proofs.propagation import OBJECTIVE, PRICED, Propagation, Side, Tightening
+from gadgetopt.proofs.reduced_costs import Priced, priced
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
 
@@ -43,35 +45,6 @@ class TreeText:
     leaves: int
 
 
-@dataclass
-class _Node:
-    """A split on the path, and the duals of the node that was split, None if it has none.
-
-    Attributes
-    ----------
-    closing : str
-        The leaf of the side that propagation closes; empty for other splits.
-    closes_left : bool
-    at, closed_at : int
-        Places of the split and of the closing leaf among the lines.
-    is_used : bool
-        Whether a leaf rests on the bound of the other side.
-    """
-
-    words: list[str]
-    duals: Floats | None
-    left: bool = True
-    closing: str = ""
-    closes_left: bool = False
-    at: int = 0
-    closed_at: int = 0
-    is_used: bool = False
-
-    @property
-    def closes_here(self) -> bool:
-        return bool(self.closing) and self.left == self.closes_left
-
-
 class TreeSearch:
     """A tree that grows until each of its leaves proves what is needed, or is ended before.
 
@@ -83,19 +56,28 @@ class TreeSearch:
     need : Fraction
         What each leaf must prove of `sum(costs * x)`.
     lemmas : sequence of Lemma
+    prices : bool
+        Whether columns may be fixed at the root's reduced costs.
     """
 
-    def __init__(self, model: Model, lp: Relaxation, need: Fraction, lemmas: Sequence[Lemma] = ()):
+    def __init__(
+        self,
+        model: Model,
+        lp: Relaxation,
+        need: Fraction,
+        lemmas: Sequence[Lemma] = (),
+        prices: bool = False,
+    ):
         self.model, self.lp, self.need = model, lp, need
         self.form: Form = model.costs
         self.box = Box(model, [*model.rows, *(lemma.row for lemma in lemmas)])
         for lemma in lemmas:
             lp.add_row(lemma.row)
-        self.path: list[_Node] = []
+        self.path: list[Node] = []
         #: By row that is split on: its splits on the path, the last one deciding.
         self.rows: dict[int, list[int]] = {}
         #: By column and side: the splits on the path that have set the bound, the last one now.
-        self.bounds: dict[tuple[int, bool], list[_Node]] = {}
+        self.bounds: dict[tuple[int, bool], list[Node]] = {}
         self.lemmas = lemmas
         self._branching: Branching | None = None  # most trees are one leaf
         self.lines: list[str | None] = []
@@ -119,6 +101,8 @@ class TreeSearch:
         # The leaf of the split that propagation has just made, and whether it closes the left side;
         # how many splits on the path propagation made.
         self._closing_next: tuple[str, bool] | None = None
+        self._prices = prices
+        self._priced: Priced | None = None
         self._propagated = 0
 
     @property
@@ -127,6 +111,11 @@ class TreeSearch:
         if self._branching is None:
             self._branching = Branching(self.model)
         return self._branching
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether columns are fixed at the root's reduced costs."""
+        return self._priced is not None
 
     def run(self, goes_on: Callable[[], bool] = lambda: True) -> bool:
         """Grow the tree until it is whole, or while a condition holds; return True if it is whole.
@@ -182,22 +171,26 @@ class TreeSearch:
             return line
         solved = self.lp.solve()
         if solved.infeasible and solved.ray is not None:
-            line = infeasible_leaf(self.box, *self._exactly(sparse(solved.ray)))
+            line = infeasible_leaf(self.box, *self._exactly(sparse_duals(solved.ray)))
             if line is not None:
                 return line
         target = float(self.need) / self.model.scale
         duals = None if solved.duals is None else solved.duals * float(self.model.scale)
         if duals is not None and solved.objective >= target - NOISE * abs(target):
-            made = bounding_leaf(self.box, self.form, *self._exactly(sparse(duals)), self.need)
+            made = bounding_leaf(
+                self.box, self.form, *self._exactly(sparse_duals(duals)), self.need
+            )
             if made is not None:
                 return made[0]
         if not self.path:
             self.root = duals if duals is not None else self.root
             if solved.x is None and self.lp.left_s() <= 0:
                 return self._weakest()
-            if self._propagation is None and (line := self._propagated_line()) is not None:
-                self.duals = duals
-                return line
+            if self._propagation is None:
+                self._price(duals)
+                if (line := self._propagated_line()) is not None:
+                    self.duals = duals
+                    return line
         line = None
         if solved.x is not None:
             line = self.branching.split(self.box, self.lp, solved.x, solved.objective, target)
@@ -212,7 +205,7 @@ class TreeSearch:
         for duals in (self.duals, parents, self.root):
             made = None
             if duals is not None:
-                made = best_leaf(self.box, self.form, *self._exactly(sparse(duals)))
+                made = best_leaf(self.box, self.form, *self._exactly(sparse_duals(duals)))
             if made is not None:
                 self.need = min(self.need, made[1])
                 return made[0]
@@ -243,13 +236,24 @@ class TreeSearch:
 
     # -- propagation -----------------------------------------------------------------------------
 
+    def _price(self, duals: Floats | None) -> None:
+        """Make a lemma of the root's duals if many columns are fixed with it."""
+        if self._prices and duals is not None:
+            self._priced = priced(self.model, self.box, sparse_duals(duals), self.need)
+        if self._priced is not None:
+            self.lemmas = [*self.lemmas, self._priced.lemma]
+            self.box.rows.append(self._priced.lemma.row)
+
     def _propagated_line(self) -> str | None:
         """Return the next split that propagation makes here, or a leaf if it finds a conflict."""
         if self._is_new:
             self._is_new = False
             if self._propagation is None:
                 need, rows = float(self.need), self.box.rows
-                self._propagation = Propagation(self.model, rows, need, self.branching.packing)
+                reduced = None if self._priced is None else self._priced.reduced
+                self._propagation = Propagation(
+                    self.model, rows, need, self.branching.packing, reduced
+                )
                 every = range(len(self.model.integer))
                 low_high = [ends(self.box, j) for j in every]
                 self._low = np.array([low for low, _ in low_high])
@@ -283,6 +287,9 @@ class TreeSearch:
     def _leaf_of(self, side: Side) -> str | None:
         if side.row == OBJECTIVE:
             return row_leaf(self.box, self.form, self.need, [], [])
+        if side.row == PRICED:
+            assert self._priced is not None
+            return self._priced.leaf(self.box, self.form, self.need)
         return row_leaf(self.box, None, self.need, *self._exactly([(side.row, side.dual)]))
 
     def _close(self, leaf: str) -> None:
@@ -303,7 +310,7 @@ class TreeSearch:
     def _enter(self, line: str) -> None:
         words = line.split()
         self.box.split(words)
-        node = _Node(words, self.duals, at=len(self.lines) - 1)
+        node = Node(words, self.duals, at=len(self.lines) - 1)
         if self._closing_next is not None:
             node.closing, node.closes_left = self._closing_next
             node.duals = self.path[-1].duals if self.path and self.duals is None else self.duals
@@ -342,7 +349,7 @@ class TreeSearch:
             self._settle(node)
         self._apply(node)
 
-    def _settle(self, node: _Node) -> None:
+    def _settle(self, node: Node) -> None:
         """Leave out a split of propagation that was of no use, or note on what its leaf rests."""
         if not node.is_used:
             self.lines[node.at] = self.lines[node.closed_at] = None
@@ -358,7 +365,7 @@ class TreeSearch:
             self.box.turn()
         self.box.leave()
 
-    def _apply(self, node: _Node) -> None:
+    def _apply(self, node: Node) -> None:
         """Give the relaxation the bounds that now hold for the column or row of a split."""
         at = int(node.words[1])
         if node.words[0] == "b":
@@ -379,9 +386,3 @@ class TreeSearch:
         self.lp.bound_row(at, *sides)
         if self._propagation is not None:
             self._propagation.bound_row(at, *sides)
-
-
-def sparse(duals: Floats) -> list[Dual]:
-    """Return the duals that are not zero, each with its row."""
-    used = np.flatnonzero(np.isfinite(duals) & (duals != 0))
-    return [(int(i), float(duals[i])) for i in used]

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Seconds for a small tree before a pseudo-Boolean proof is first tried, or the part of the time if
-#: that is more, as trees are shorter; how many times as much both get when neither ended.
+#: Seconds for a small tree, and for one with cuts, before a pseudo-Boolean proof is first tried, or
+#: the part of the time if that is more, as trees are shorter; how many times as much each gets when
+#: none of them ended.
 FIRST_S, FIRST_PART, GROWTH = 0.05, 0.05, 4
 #: Parts of what is left that a pseudo-Boolean proof may take at most, for its search and for making
 #: its log a proof; how many times as long as its search the latter may take.
 SEARCH_PART, ELABORATION_PART, ELABORATION = 0.25, 0.5, 3
-#: Seconds in which its process starts; with less, it is not tried.
-STARTS_S = 0.06
+#: Seconds of which a process that starts in 0.06 may take its part; with less, it is not tried.
+WORTH_S = 0.25
 
 
 class Proved(NamedTuple):
@@ -169,8 +170,8 @@ def proofs_of_form(
 ) -> Iterator[Proved]:
     """Yield proofs of a bound on a compiled formulation.
 
-    A small tree comes first, then, where it may be tried, a pseudo-Boolean proof; both get more
-    time by turns. Then comes a large tree.
+    A small tree comes first, then one with cuts, then, where it may be tried, a pseudo-Boolean
+    proof; all get more time by turns. Then comes a large tree.
 
     Raises
     ------
@@ -187,23 +188,24 @@ def proofs_of_form(
     least = model.least(simplest_rational(target))
     begin = time.perf_counter()
     tree = TreeProof(form, model, least, left_s)
-    may_be_boolean = _may_be_boolean(model)
-    whole, boolean_s = False, 0.0
-    step_s = max(FIRST_S, FIRST_PART * left_s()) if may_be_boolean else math.inf
-    while not whole:
-        whole = tree.grow_plain(step_s)
-        if whole or tree.interrupted or not may_be_boolean or left_s() <= STARTS_S:
+    step_s, boolean_s = max(FIRST_S, FIRST_PART * left_s()), 0.0
+    while True:
+        whole = tree.grow_plain(step_s) or tree.interrupted or tree.grow_cut(step_s)
+        if whole or tree.interrupted:
             break
-        started = time.perf_counter()
-        try:
-            lines = _boolean_lines(model, least, step_s, left_s())
-        except KeyboardInterrupt:
-            lines, tree.interrupted = None, True
-        if lines is not None:
-            certificate = certificate_of(name, model, packed(lines), "pseudo_boolean")
-            yield _checked(problem, certificate, model, started, {"steps": len(lines) - 1})
-        boolean_s += time.perf_counter() - started
-        if tree.interrupted or lines is not None or tree.plain_s <= 0:
+        if left_s() > WORTH_S and _may_be_boolean(model):
+            started = time.perf_counter()
+            try:
+                lines = _boolean_lines(model, least, step_s, left_s())
+            except KeyboardInterrupt:
+                lines, tree.interrupted = None, True
+            if lines is not None:
+                certificate = certificate_of(name, model, packed(lines), "pseudo_boolean")
+                yield _checked(problem, certificate, model, started, {"steps": len(lines) - 1})
+            boolean_s += time.perf_counter() - started
+            if tree.interrupted or lines is not None:
+                break
+        if tree.plain_s <= 0:
             break
         step_s *= GROWTH
     if not whole and not tree.interrupted:
