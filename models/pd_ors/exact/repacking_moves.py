@@ -71,6 +71,8 @@ class State(NamedTuple):
         Workers; negative if spread.
     completion : array of int, shape (jobs,)
         -1 for a job that is not accepted.
+    stamp : array of int, shape (slots,)
+        Equal stamps of a slot mean equal placements; -1 if it has none yet.
     """
 
     room: Ints
@@ -78,6 +80,28 @@ class State(NamedTuple):
     servers: Ints
     run: Ints
     completion: Ints
+    stamp: Ints
+
+
+class Scratch(NamedTuple):
+    """What the moves remember and write over.
+
+    Attributes
+    ----------
+    at : array of int, shape (machines,)
+    stamps : array of int, shape (1,)
+        The last stamp that was given to a slot.
+    seen : array of int, shape (jobs, slots)
+        Stamp of the slot for which the two next are known.
+    inside, spread : array of int, shape (jobs, slots)
+        Most workers that fit on one machine, or spread.
+    """
+
+    at: Ints
+    stamps: Ints
+    seen: Ints
+    inside: Ints
+    spread: Ints
 
 
 @compiled
@@ -85,7 +109,8 @@ def copy_into(target: State, source: State) -> None:
     """Make one state equal to another."""
     jobs, slots = source.run.shape
     for t in range(slots):
-        copy_slot(target, source, t)
+        if source.stamp[t] < 0 or source.stamp[t] != target.stamp[t]:
+            copy_slot(target, source, t)
     for i in range(jobs):
         target.completion[i] = source.completion[i]
         for t in range(slots):
@@ -102,6 +127,7 @@ def copy_slot(target: State, source: State, t: int) -> None:
         for i in range(len(source.completion)):
             target.workers[t, h, i] = source.workers[t, h, i]
             target.servers[t, h, i] = source.servers[t, h, i]
+    target.stamp[t] = source.stamp[t]
 
 
 @compiled
@@ -204,6 +230,7 @@ def add(data: Data, state: State, i: int, t: int, h: int, w: int, s: int) -> Non
     """Add workers and servers of a job on a machine of a slot; negative numbers take them away."""
     state.workers[t, h, i] += w
     state.servers[t, h, i] += s
+    state.stamp[t] = -1
     for r in range(state.room.shape[2]):
         state.room[t, h, r] -= w * data.alpha[i, r] + s * data.beta[i, r]
 
@@ -269,40 +296,55 @@ def _put_spread(data: Data, state: State, i: int, t: int, n: int, at: Ints) -> b
 
 
 @compiled
-def place(data: Data, state: State, i: int, price: Floats, least: float, scratch: Ints) -> bool:
+def _room_of_slot(data: Data, state: State, i: int, t: int, scratch: Scratch) -> None:
+    """Find the most workers of a job that fit into a slot, unless they are known."""
+    if state.stamp[t] < 0:
+        scratch.stamps[0] += 1
+        state.stamp[t] = scratch.stamps[0]
+    if scratch.seen[i, t] != state.stamp[t]:
+        scratch.seen[i, t] = state.stamp[t]
+        room = state.room[t]
+        scratch.inside[i, t] = most_inside(data, i, room)
+        scratch.spread[i, t] = most_spread(data, i, data.batch[i], room, scratch.at)
+
+
+@compiled
+def place(data: Data, state: State, i: int, price: Floats, least: float, scratch: Scratch) -> bool:
     """Place a job where its utility exceeds its cost most, if by `least`; True if it was placed.
 
-    Dynamic program over slots and quanta of work, with a few numbers of workers in each slot.
+    Dynamic program over slots and quanta of work, with a few numbers of workers in each slot. What
+    can no longer complete, or no longer gain more than the best completion so far, is left out.
     """
     slots = state.run.shape[1]
     Q = data.level[i]
     a, last = data.first[i], data.last[i]
+    # The most progress in all slots after each.
+    after = np.zeros(slots + 1, dtype=np.int64)
+    for t in range(last, a - 1, -1):
+        _room_of_slot(data, state, i, t, scratch)
+        inside, spread = scratch.inside[i, t], scratch.spread[i, t]
+        after[t] = after[t + 1] + max(data.inside[i, inside], data.spread[i, spread])
+    if after[a] < Q:
+        return False
     cost = np.full(Q, 1e300)
     cost[0] = 0.0
     options = 2 * QUARTERS
     number = np.zeros((slots, options + 1), dtype=np.int64)
     taken = np.zeros((slots, Q), dtype=np.int8)
     best, best_t, best_q, best_n = least, -1, -1, 0
-    reached = possible = 0
-    at = scratch
-    for t in range(a, last + 1):
-        inside = most_inside(data, i, state.room[t])
-        spread = most_spread(data, i, data.batch[i], state.room[t], at)
-        number[t, 1], number[t, 2] = inside, -spread
-        possible += max(data.inside[i, inside], data.spread[i, spread])
-    if possible < Q:
-        return False
+    reached = 0
     for t in range(a, last + 1):
         worker = server = 0.0
         for r in range(price.shape[1]):
             worker += price[t, r] * data.alpha[i, r]
             server += price[t, r] * data.beta[i, r]
-        inside, spread = number[t, 1], -number[t, 2]
+        inside, spread = scratch.inside[i, t], scratch.spread[i, t]
         if inside == 0 and spread == 0:
             continue
         u = data.utility[i, t]
-        for q in range(reached + 1):
-            if cost[q] > 1e299:
+        most = max(data.inside[i, inside], data.spread[i, spread])
+        for q in range(max(0, Q - most), reached + 1):
+            if u - cost[q] <= best:
                 continue
             n = data.need_inside[i, Q - q]
             if n <= inside:
@@ -314,14 +356,17 @@ def place(data: Data, state: State, i: int, price: Floats, least: float, scratch
                 gain = u - cost[q] - worker * n - server * data.servers[i, n]
                 if gain > best:
                     best, best_t, best_q, best_n = gain, t, q, -n
+        if t == last:
+            break
         for k in range(QUARTERS):
             number[t, 1 + 2 * k] = inside * (QUARTERS - k) // QUARTERS
             number[t, 2 + 2 * k] = -(spread * (QUARTERS - k) // QUARTERS)
+        dearest = data.utility[i, t + 1] - best
         reach = reached
-        for q in range(reached, -1, -1):
-            # From the most on down, so that a slot is used once.
+        # From the most on down, so that a slot is used once.
+        for q in range(reached, max(-1, Q - after[t] - 1), -1):
             here = cost[q]
-            if here > 1e299:
+            if here >= dearest:
                 continue
             for k in range(1, options + 1):
                 n = abs(number[t, k])
@@ -329,17 +374,17 @@ def place(data: Data, state: State, i: int, price: Floats, least: float, scratch
                     continue
                 step = data.inside[i, n] if number[t, k] > 0 else data.spread[i, n]
                 then = q + step
-                if step == 0 or then >= Q:
+                if step == 0 or then >= Q or then < Q - after[t + 1]:
                     continue
                 c = here + worker * n + server * data.servers[i, n]
-                if c < cost[then]:
+                if c < cost[then] and c < dearest:
                     cost[then] = c
                     taken[t, then] = k
                     reach = max(reach, then)
         reached = reach
     if best_t < 0:
         return False
-    return _follow(data, state, i, taken, number, best_t, best_q, best_n, at)
+    return _follow(data, state, i, taken, number, best_t, best_q, best_n, scratch.at)
 
 
 @compiled
