@@ -203,9 +203,10 @@ def ruin_and_recreate(
         scale = LEAST_SCALE + (GREATEST_SCALE - LEAST_SCALE) * u[5]
         for t in range(slots):
             price[t] = data.price[t] * (scale * np.exp(PRICE_NOISE * z[jobs + t]))
+        scratch.hopeless[:] = False
         for least in (0.0, NEVER):
             for i in order:
-                if trial.completion[i] < 0 and data.last[i] >= 0:
+                if trial.completion[i] < 0 and data.last[i] >= 0 and not scratch.hopeless[i]:
                     place(data, trial, i, price, least, scratch)
         value = value_of(data, trial)
         if value >= now or u[6] < np.exp((value - now) / (heat[k] * max(record, TINY))):

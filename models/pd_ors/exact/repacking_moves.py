@@ -17,6 +17,8 @@ from gadgetopt.numbers.compiled import compiled
 QUARTERS = 4
 #: What is worse than any plan.
 NEVER = -1e300
+#: More than the rounding error of a number of workers.
+ROUNDED = 1e-9
 
 
 class Data(NamedTuple):
@@ -26,6 +28,8 @@ class Data(NamedTuple):
     ----------
     capacity : array of int, shape (machines, resources)
     alpha, beta : array of int, shape (jobs, resources)
+    per_alpha : array of float, shape (jobs, resources)
+        1 / alpha, and 0 where alpha is 0.
     servers : array of int, shape (jobs, most workers + 1)
     usable : array of bool, same shape
         True where so many workers are allowed.
@@ -45,6 +49,7 @@ class Data(NamedTuple):
     capacity: Ints
     alpha: Ints
     beta: Ints
+    per_alpha: Floats
     servers: Ints
     usable: Bools
     batch: Ints
@@ -89,6 +94,8 @@ class Scratch(NamedTuple):
     Attributes
     ----------
     at : array of int, shape (machines,)
+    hopeless : array of bool, shape (jobs,)
+        True for a job that did not fit into all room that is left, whatever it costs.
     stamps : array of int, shape (1,)
         The last stamp that was given to a slot.
     seen : array of int, shape (jobs, slots)
@@ -98,6 +105,7 @@ class Scratch(NamedTuple):
     """
 
     at: Ints
+    hopeless: Bools
     stamps: Ints
     seen: Ints
     inside: Ints
@@ -145,16 +153,19 @@ def most_inside(data: Data, i: int, room: Ints) -> int:
     """Return the most workers that fit with their servers on one machine of a slot."""
     best = 0
     machines, resources = room.shape
+    alpha, beta, per_alpha = data.alpha, data.beta, data.per_alpha
+    servers, usable = data.servers, data.usable
     for h in range(machines):
-        n = data.batch[i]
+        quotient = float(data.batch[i])
         for r in range(resources):
-            if data.alpha[i, r] > 0:
-                n = min(n, room[h, r] // data.alpha[i, r])
+            if alpha[i, r] > 0:
+                quotient = min(quotient, room[h, r] * per_alpha[i, r])
+        n = int(quotient + ROUNDED)
         while n > best:
-            fits = data.usable[i, n]
+            fits = usable[i, n]
             if fits:
                 for r in range(resources):
-                    if data.alpha[i, r] * n + data.beta[i, r] * data.servers[i, n] > room[h, r]:
+                    if alpha[i, r] * n + beta[i, r] * servers[i, n] > room[h, r]:
                         fits = False
                         break
             if fits:
@@ -165,62 +176,69 @@ def most_inside(data: Data, i: int, room: Ints) -> int:
 
 
 @compiled
-def _pieces(demand: Ints, room: Ints, most: int) -> int:
-    n = most
-    for r in range(len(room)):
-        if demand[r] > 0:
-            n = min(n, room[r] // demand[r])
-    return n
-
-
-@compiled
 def most_spread(data: Data, i: int, asked: int, room: Ints, at: Ints) -> int:
     """Return the most workers, up to a number, that fit spread over a slot with their servers.
 
     Servers go one by one where they cost the fewest workers; `at` receives servers by machine.
     """
+    # Calls with all of `data`, and divisions, would take most of the time of a search.
     machines, resources = room.shape
+    alpha, beta, per_alpha = data.alpha, data.beta, data.per_alpha
+    servers, usable = data.servers, data.usable
+    batch = float(data.batch[i])
     left = room.copy()
     hold = np.zeros(machines, dtype=np.int64)
+    then = np.zeros(machines, dtype=np.int64)
     total = 0
     at[:] = 0
     for h in range(machines):
-        hold[h] = _pieces(data.alpha[i], left[h], data.batch[i])
-        total += hold[h]
+        quotient = batch
+        for r in range(resources):
+            if alpha[i, r] > 0:
+                quotient = min(quotient, room[h, r] * per_alpha[i, r])
+        n = int(quotient + ROUNDED)
+        for r in range(resources):
+            while n > 0 and n * alpha[i, r] > room[h, r]:
+                n -= 1
+        hold[h] = n
+        total += n
     n = min(asked, total)
-    while n > 0 and not data.usable[i, n]:
+    while n > 0 and not usable[i, n]:
         n -= 1
-    placed = 0
-    while n > 0 and placed < data.servers[i, n]:
-        best, least = -1, 1 << 60
-        after = 0
-        for h in range(machines):
-            fits = True
+    placed = first = 0
+    end = machines
+    while n > 0 and placed < servers[i, n]:
+        for h in range(first, end):
+            # Workers beside one more server; -1 if that does not fit.
+            quotient = batch
             for r in range(resources):
-                if data.beta[i, r] > left[h, r]:
-                    fits = False
+                space = left[h, r] - beta[i, r]
+                if space < 0:
+                    quotient = -1.0
                     break
-            if not fits:
-                continue
+                if alpha[i, r] > 0:
+                    quotient = min(quotient, space * per_alpha[i, r])
+            then[h] = int(quotient + ROUNDED) if quotient >= 0 else -1
             for r in range(resources):
-                left[h, r] -= data.beta[i, r]
-            then = _pieces(data.alpha[i], left[h], data.batch[i])
-            for r in range(resources):
-                left[h, r] += data.beta[i, r]
-            if hold[h] - then < least:
-                best, least, after = h, hold[h] - then, then
+                while then[h] > 0 and then[h] * alpha[i, r] > left[h, r] - beta[i, r]:
+                    then[h] -= 1
+        best, least = -1, 1 << 60
+        for h in range(machines):
+            if then[h] >= 0 and hold[h] - then[h] < least:
+                best, least = h, hold[h] - then[h]
         if best < 0:
             break
         for r in range(resources):
-            left[best, r] -= data.beta[i, r]
+            left[best, r] -= beta[i, r]
         total -= least
-        hold[best] = after
+        hold[best] = then[best]
+        first, end = best, best + 1
         at[best] += 1
         placed += 1
         n = min(n, total)
-        while n > 0 and not data.usable[i, n]:
+        while n > 0 and not usable[i, n]:
             n -= 1
-    while n > 0 and (data.servers[i, n] > placed or not data.usable[i, n]):
+    while n > 0 and (servers[i, n] > placed or not usable[i, n]):
         n -= 1
     return n
 
@@ -285,7 +303,11 @@ def _put_spread(data: Data, state: State, i: int, t: int, n: int, at: Ints) -> b
     rest = n
     hold = np.zeros(machines, dtype=np.int64)
     for h in range(machines):
-        hold[h] = _pieces(data.alpha[i], state.room[t, h], data.batch[i])
+        n_h = data.batch[i]
+        for r in range(state.room.shape[2]):
+            if data.alpha[i, r] > 0:
+                n_h = min(n_h, state.room[t, h, r] // data.alpha[i, r])
+        hold[h] = n_h
     for h in np.argsort(hold):
         w = min(rest, hold[h])
         rest -= w
@@ -325,6 +347,7 @@ def place(data: Data, state: State, i: int, price: Floats, least: float, scratch
         inside, spread = scratch.inside[i, t], scratch.spread[i, t]
         after[t] = after[t + 1] + max(data.inside[i, inside], data.spread[i, spread])
     if after[a] < Q:
+        scratch.hopeless[i] = True
         return False
     cost = np.full(Q, 1e300)
     cost[0] = 0.0

@@ -74,9 +74,11 @@ def search_data(instance: PdOrsInstance, price: Floats, worth: Floats) -> Data:
         need_inside[i], need_spread[i] = (_needed(job, row[i, :n]) for row in (inside, spread))
     # What costs nothing is not wasted, either.
     floor = PRICE_FLOOR * float(worth.sum()) / max(1, terms.capacity.sum(axis=0).max() * len(price))
+    alpha = np.array([job.alpha for job in jobs])
     return Data(
         capacity=np.array(terms.capacity, dtype=np.int64, order="C"),
-        alpha=np.array([job.alpha for job in jobs]),
+        alpha=alpha,
+        per_alpha=np.divide(1.0, alpha, out=np.zeros(alpha.shape), where=alpha > 0),
         beta=np.array([job.beta for job in jobs]),
         servers=servers,
         usable=usable,
@@ -124,6 +126,7 @@ def new_scratch(instance: PdOrsInstance) -> Scratch:
     zeros = np.zeros(shape, dtype=np.int64)
     return Scratch(
         at=np.zeros(len(instance.machines), dtype=np.int64),
+        hopeless=np.zeros(len(instance.jobs), dtype=np.bool_),
         stamps=np.zeros(1, dtype=np.int64),
         seen=np.full(shape, -1),
         inside=zeros,
