@@ -26,8 +26,10 @@ import numpy as np
 
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.numbers.tolerance import CLOSED_GAP
+from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
+from gadgetopt.solvers.dual_bounds import rounded_number
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..algorithms.pd_ors import pd_ors
@@ -45,6 +47,7 @@ from .aggregated_mip import (
     utility_of,
 )
 from .deadline_schedules import DeadlineSchedules, Decisions
+from .master_proof import NoGood, proof_of_master
 from .priced_search import PricedSearch, Prices, chosen, relaxation_prices
 from .repacking_search import RepackingSearch, worth_searching
 
@@ -68,13 +71,15 @@ ONLINE_PART = 0.1
 #: after a master that was stopped; its rounds.
 PRICES_PART = 0.25
 REPACKING_PART, REPACKING_AGAIN_PART = 0.3, 0.6
-REPACKING_ROUNDS = 24_000
+REPACKING_ROUNDS = 8_000
 #: The same for a choice of columns and for placing jobs at the prices, without repacking.
 CHOICE_PART = 0.6
 PLACING_PART = 0.15
 PLACING_ROUNDS = 30
-#: Seconds, beside those of the search, that the search for prices that prove its bound may take.
+#: Seconds, beside those of the search, that the search for prices that prove its bound may take;
+#: these seconds, or a part of those of the search, are for a tree.
 FIRST_PROOF_S = 1.0
+PROOF_PART = 0.5
 #: Part of every slot that is left free in the first search for a decision, and its growth.
 FIRST_RESERVE = 0.03
 GROWTH = 3.0
@@ -178,9 +183,15 @@ class _Search:
             self._reserve()
 
     def certify(self) -> None:
-        """Look for prices that prove the bound of a search that closed by its master alone."""
-        if not self._now.closed or self._now.certificate is not None or self._certificate:
+        """Look for a proof of the bound of a search that the master has closed."""
+        if not self._now.closed or self._now.certificate is not None:
             return
+        if self._certificate is None:
+            self._prove_by_prices()
+        if self._now.certificate is None:
+            self._prove_by_tree()
+
+    def _prove_by_prices(self) -> None:
         begin_s = self._clock.elapsed_s
         with self._clock.phase("prices"):
             limits = self._clock.limits(at_most_s=FIRST_PROOF_S + begin_s)
@@ -189,6 +200,22 @@ class _Search:
             proved = check_bound(self._instance, certificate)
         if proved <= float(self._now.value) * (1 + CLOSED_GAP):
             self._now.certificate = certificate
+
+    def _prove_by_tree(self) -> None:
+        if rounded_number(self._instance) is not None:
+            return
+        refuted = [
+            NoGood(tuple(self._mip.no_good(deadlines)), len(deadlines))
+            for deadlines in self._mip.no_goods
+            if deadlines not in self._passed
+        ]
+        with self._clock.phase("proof"):
+            seconds = max(FIRST_PROOF_S, PROOF_PART * self._clock.elapsed_s)
+            clock = Clock(self._clock.limits(at_most_s=seconds))
+            value = float(self._now.value)
+            proof = proof_of_master(self._mip.form, refuted, value, lambda: clock.left_s)
+        if proof is not None:
+            self._now.certificate = proof
 
     def _place_at_prices(self) -> None:
         """Take the bound of the column relaxation, and place jobs at its prices."""
@@ -311,13 +338,11 @@ class _Search:
         # Where the modes are integer, the row helps to prove; else it hinders HiGHS's heuristics.
         at_least = float(self._now.value) * (1 + IMPROVEMENT) if level == MODES else None
         begin_s = self._clock.elapsed_s
+        # HiGHS finds far better values without machines by itself, and searches worse from ours.
+        start = self._known() if self._prices is None else None
         with self._clock.phase("master"):
             outcome = self._mip.most_utility(
-                level,
-                self._clock.limits(part=part),
-                self._seed,
-                at_least,
-                start=self._known(),
+                level, self._clock.limits(part=part), self._seed, at_least, start=start
             )
         self._last_master_s = self._clock.elapsed_s - begin_s
         self._counts["masters"] += 1
