@@ -15,7 +15,7 @@ import argparse
 import time
 
 import numpy as np
-from gadgetopt.models.pd_ors.certificate import check_bound
+from gadgetopt.models.pd_ors import PROBLEM
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.exact.portfolio import portfolio
 from gadgetopt.models.pd_ors.exact.repacking_search import prepare
@@ -25,6 +25,7 @@ from gadgetopt.models.pd_ors.instance import PdOrsInstance
 
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits
+from gadgetopt.trust.certificate import certified_bound
 
 CASES = ("30-50-1-3", "10-50-0.05-1")
 #: Gaps from here on are not worth a number.
@@ -75,7 +76,9 @@ def ends(instance: PdOrsInstance, method: str, limits: Limits) -> tuple[float, f
     assert judged.feasible
     bound = np.inf if outcome.dual_bound is None else float(outcome.dual_bound)
     if outcome.certificate is not None:
-        bound = min(bound, check_bound(instance, outcome.certificate))
+        proved = certified_bound(PROBLEM, instance, outcome.certificate)
+        assert proved is not None
+        bound = min(bound, float(proved))
     return float(judged.objective), bound
 
 

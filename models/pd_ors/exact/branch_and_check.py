@@ -79,7 +79,7 @@ PLACING_ROUNDS = 30
 #: Seconds, beside those of the search, that the search for prices that prove its bound may take;
 #: these seconds, or a part of those of the search, are for a tree.
 FIRST_PROOF_S = 1.0
-PROOF_PART = 0.5
+PROOF_PART = 0.25
 #: Part of every slot that is left free in the first search for a decision, and its growth.
 FIRST_RESERVE = 0.03
 GROWTH = 3.0
@@ -186,10 +186,11 @@ class _Search:
         """Look for a proof of the bound of a search that the master has closed."""
         if not self._now.closed or self._now.certificate is not None:
             return
-        if self._certificate is None:
-            self._prove_by_prices()
-        if self._now.certificate is None:
-            self._prove_by_tree()
+        with self._now.interruptible():
+            if self._certificate is None:
+                self._prove_by_prices()
+            if self._now.certificate is None:
+                self._prove_by_tree()
 
     def _prove_by_prices(self) -> None:
         begin_s = self._clock.elapsed_s

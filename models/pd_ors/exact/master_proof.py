@@ -2,10 +2,10 @@ r"""Proof of the bound of `branch_and_check`: a tree over `aggregated`, with lem
 
 Reconstructed. That jobs cannot meet their deadlines together,
 :math:`\sum_{i \in A} \sum_{t \le d_i} y_{it} \le |A| - 1`, is a form in integer columns of
-`aggregated`, so where the relaxation itself refutes the deadlines the row has a tree of its own. The
-tree of the utility uses these lemmas like rows. Cuts and conflicts of single slots are about
-machines, which `aggregated` does not have: what needs them stays unproved, and the bound weaker.
-The text is read by `gadgetopt.proofs.tree_kernel`, which knows nothing of lemmas' origin.
+`aggregated`, so where that relaxation refutes the deadlines the row has a tree of its own. The tree
+of the utility uses these lemmas like rows. Cuts and conflicts of single slots are about machines,
+which `aggregated` does not have: a bound that needs them is not proved. The text is read by
+`gadgetopt.proofs.tree_kernel`, which does not ask where lemmas come from.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers.tolerance import simplest_rational
+from gadgetopt.numbers.tolerance import CLOSED_GAP, simplest_rational
 from gadgetopt.system.data import ModelProof
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def proof_of_master(
     value: float,
     left_s: Callable[[], float],
 ) -> ModelProof | None:
-    """Return a proof of a bound on `aggregated`, or of what was proved of it in time.
+    """Return a proof that `aggregated` has no more than a value; None if none is found in time.
 
     Parameters
     ----------
@@ -61,13 +61,14 @@ def proof_of_master(
         The compiled model of `aggregated`, all kinds of variables integer.
     refuted : sequence of NoGood
     value : float
-        The bound that is worth proving.
+        The utility of a decision.
     left_s : callable
         Returns the seconds that are left.
     """
     from gadgetopt.proofs.exact_model import exact_model
     from gadgetopt.proofs.files import packed
     from gadgetopt.proofs.relaxation import Relaxation
+    from gadgetopt.proofs.tree_kernel import proved
     from gadgetopt.proofs.tree_producer import need_for, tree_proof
     from gadgetopt.proofs.tree_search import TreeSearch
     from gadgetopt.trust.proving import certificate_of
@@ -76,8 +77,11 @@ def proof_of_master(
         model = exact_model(form)
         target = model.least(simplest_rational(value))
         end_s = left_s() * (1 - LEMMAS_PART)
-        found = (lemma_of(form, model, row, lambda: left_s() - end_s) for row in refuted)
-        lemmas = [lemma for lemma in found if lemma is not None]
+        lemmas = []
+        for row in refuted:
+            lemma = lemma_of(form, model, row, lambda: left_s() - end_s)
+            if lemma is not None:
+                lemmas.append(lemma)
         if not lemmas:
             text = tree_proof(form, model, target, left_s)
         else:
@@ -86,7 +90,12 @@ def proof_of_master(
             text = tree.text() if tree.lines else None
     except ModelRefused:
         return None
-    return None if text is None else certificate_of("aggregated", model, packed(text.lines))
+    if text is None:
+        return None
+    least = proved(model, text.lines)
+    if least is None or float(model.bound(least)) > value * (1 + CLOSED_GAP):
+        return None
+    return certificate_of("aggregated", model, packed(text.lines))
 
 
 def lemma_of(
@@ -97,6 +106,8 @@ def lemma_of(
     from gadgetopt.proofs.relaxation import Relaxation
     from gadgetopt.proofs.tree_search import TreeSearch
 
+    if left_s() <= 0:
+        return None
     costs = np.zeros(len(form.columns))
     costs[list(row.columns)] = -1.0
     counted = (sorted(row.columns), [-1] * len(row.columns))
