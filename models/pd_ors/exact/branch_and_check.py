@@ -68,10 +68,11 @@ PRICE_SPANS = (10.0, 20.0, None)
 ONLINE_S = 10.0
 ONLINE_PART = 0.1
 #: Parts of the time left for prices of the column relaxation, for repacking, and for repacking
-#: after a master that was stopped; its rounds.
+#: again, after a master that was stopped or whose deadlines are not met; its rounds, first few, so
+#: that the master has the time.
 PRICES_PART = 0.25
 REPACKING_PART, REPACKING_AGAIN_PART = 0.3, 0.6
-REPACKING_ROUNDS = 8_000
+REPACKING_ROUNDS, REPACKING_AGAIN_ROUNDS = 8_000, 24_000
 #: The same for a choice of columns and for placing jobs at the prices, without repacking.
 CHOICE_PART = 0.6
 PLACING_PART = 0.15
@@ -141,6 +142,7 @@ class _Search:
         self._prove_s = PROVE_S
         self._promised = float(self._now.bound)
         self._master_closed = False
+        self._repacked_again = False
         #: True if nothing better is left in the master, but perhaps among postponed deadlines.
         self._exhausted = False
         self._too_little, self._next_reserve, self._enough = 0.0, FIRST_RESERVE, 0.0
@@ -166,8 +168,11 @@ class _Search:
                     return
                 continue
             if not self._master_closed:
-                self._repack(REPACKING_AGAIN_PART)
+                self._repack(REPACKING_AGAIN_PART, REPACKING_AGAIN_ROUNDS)
             verdict = self._schedules.find(deadlines, ATTEMPTS, self._prove_s)
+            if verdict.solution is None and self._master_closed and not self._repacked_again:
+                self._repacked_again = True
+                self._repack(REPACKING_AGAIN_PART, REPACKING_AGAIN_ROUNDS)
             if verdict.solution is not None:
                 self._offer(verdict.solution)
             elif verdict.refuted_by is not None:
@@ -230,18 +235,18 @@ class _Search:
             self._schedules.price = prices.price
             if self._repacks:
                 self._prices = prices
-                self._repack(REPACKING_PART)
+                self._repack(REPACKING_PART, REPACKING_ROUNDS)
             else:
                 self._choose(prices)
 
-    def _repack(self, part: float) -> None:
+    def _repack(self, part: float, rounds: int) -> None:
         """Improve the incumbent by ruin and recreate with slots packed again."""
         if self._prices is None or self._now.over:
             return
         with self._clock.phase("repacking"):
             search = RepackingSearch(self._instance, self._prices, self._rng)
             limits = self._clock.limits(part=part)
-            self._offer(search.run(self._best(), limits, REPACKING_ROUNDS, float(self._now.bound)))
+            self._offer(search.run(self._best(), limits, rounds, float(self._now.bound)))
 
     def _choose(self, prices: Prices) -> None:
         """Take an integer choice of the columns, and improve it by ruin and recreate."""
