@@ -7,19 +7,8 @@ import numpy as np
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.compiled import compiled
 
-from .repacking_moves import (
-    NEVER,
-    Data,
-    Scratch,
-    State,
-    add,
-    copy_into,
-    copy_slot,
-    place,
-    put_inside,
-    take_out,
-    value_of,
-)
+from .repacking_moves import NEVER, place, put_inside, take_out
+from .repacking_state import Data, Scratch, State, add, copy_into, copy_slot, value_of
 
 #: Uniform draws of a round beside one for each job.
 SINGLE_DRAWS = 7

@@ -24,7 +24,7 @@ from ..subproblems.labels import exact_scale, quantised_scale
 from ..terms import JobTerms
 from .priced_search import Prices
 from .repacking_loops import SINGLE_DRAWS, ruin_and_recreate
-from .repacking_moves import Data, Scratch, State, copy_into, value_of
+from .repacking_state import Data, Scratch, State, copy_into, value_of
 
 #: Quanta of a job's work, where those that count it exactly are more.
 QUANTA = 800

@@ -14,7 +14,6 @@ from gadgetopt.models.pd_ors.exact.repacking_moves import (
     most_spread,
     place,
     take_out,
-    value_of,
 )
 from gadgetopt.models.pd_ors.exact.repacking_search import (
     RepackingSearch,
@@ -24,6 +23,7 @@ from gadgetopt.models.pd_ors.exact.repacking_search import (
     search_data,
     state_of,
 )
+from gadgetopt.models.pd_ors.exact.repacking_state import value_of
 from gadgetopt.models.pd_ors.formulations import columns
 from gadgetopt.models.pd_ors.generate.presets import desk, quickstart
 from gadgetopt.models.pd_ors.instance import PdOrsSolution
