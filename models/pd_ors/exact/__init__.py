@@ -3,10 +3,11 @@
 - `portfolio`: the default method, `branch_and_price` and then `branch_and_check`.
 - `branch_and_price`, `branching`: schedule columns in a tree.
 - `branch_and_check`: a master without machines (`aggregated_mip`), schedules that meet its
-  deadlines (`deadline_schedules`), and packings of their slots (`slot_checks`, `slot_repair`).
+  deadlines (`deadline_schedules`), packings of their slots (`slot_checks`, `slot_repair`), and
+  a proof of what the master closed (`master_proof`).
 - `priced_search`: ruin and recreate at the prices of the column relaxation.
-- `repacking_search`, `repacking_loops`, `repacking_moves`: the same, compiled, and slots are
-  packed again.
+- `repacking_search`, `repacking_loops`, `repacking_moves`, `repacking_state`: the same, compiled,
+  and slots are packed again.
 """
 
 from gadgetopt.system.declaration import Method, Parts

@@ -106,7 +106,7 @@ class AggregatedMip:
         With a reserve in every slot it is no relaxation, but its solutions are easier to pack.
         """
         rows = self._learnt()
-        rows += [(self._no_good(deadlines), -np.inf, len(deadlines) - 1.0)
+        rows += [(self.no_good(deadlines), -np.inf, len(deadlines) - 1.0)
                  for deadlines in self.no_goods]  # fmt: skip
         if at_least is not None:
             c = {j: self.form.c[j] for j in np.flatnonzero(self.form.c).tolist()}
@@ -220,7 +220,8 @@ class AggregatedMip:
                     running.setdefault(t, []).append(Item(i, inside, workers))
         return {t: tuple(sorted(running[t])) for t in sorted(running)}
 
-    def _no_good(self, deadlines: Deadlines) -> dict[int, float]:
+    def no_good(self, deadlines: Deadlines) -> dict[int, float]:
+        """Return the columns of these and all earlier completion slots of the jobs."""
         return {j: 1.0 for (i, t), j in self._columns["y"].items() if t <= deadlines.get(i, 0)}
 
     def _learnt(self) -> list[Row]:

@@ -26,8 +26,10 @@ import numpy as np
 
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.numbers.tolerance import CLOSED_GAP
+from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
+from gadgetopt.solvers.dual_bounds import rounded_number
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..algorithms.pd_ors import pd_ors
@@ -45,6 +47,7 @@ from .aggregated_mip import (
     utility_of,
 )
 from .deadline_schedules import DeadlineSchedules, Decisions
+from .master_proof import NoGood, proof_of_master
 from .priced_search import PricedSearch, Prices, chosen, relaxation_prices
 from .repacking_search import RepackingSearch, worth_searching
 
@@ -65,16 +68,19 @@ PRICE_SPANS = (10.0, 20.0, None)
 ONLINE_S = 10.0
 ONLINE_PART = 0.1
 #: Parts of the time left for prices of the column relaxation, for repacking, and for repacking
-#: after a master that was stopped; its rounds.
+#: again, after a master that was stopped or whose deadlines are not met; its rounds, first few, so
+#: that the master has the time.
 PRICES_PART = 0.25
 REPACKING_PART, REPACKING_AGAIN_PART = 0.3, 0.6
-REPACKING_ROUNDS = 24_000
+REPACKING_ROUNDS, REPACKING_AGAIN_ROUNDS = 8_000, 24_000
 #: The same for a choice of columns and for placing jobs at the prices, without repacking.
 CHOICE_PART = 0.6
 PLACING_PART = 0.15
 PLACING_ROUNDS = 30
-#: Seconds, beside those of the search, that the search for prices that prove its bound may take.
+#: Seconds, beside those of the search, that the search for prices that prove its bound may take;
+#: these seconds, or a part of those of the search, are for a tree.
 FIRST_PROOF_S = 1.0
+PROOF_PART = 0.25
 #: Part of every slot that is left free in the first search for a decision, and its growth.
 FIRST_RESERVE = 0.03
 GROWTH = 3.0
@@ -136,6 +142,7 @@ class _Search:
         self._prove_s = PROVE_S
         self._promised = float(self._now.bound)
         self._master_closed = False
+        self._repacked_again = False
         #: True if nothing better is left in the master, but perhaps among postponed deadlines.
         self._exhausted = False
         self._too_little, self._next_reserve, self._enough = 0.0, FIRST_RESERVE, 0.0
@@ -161,8 +168,11 @@ class _Search:
                     return
                 continue
             if not self._master_closed:
-                self._repack(REPACKING_AGAIN_PART)
+                self._repack(REPACKING_AGAIN_PART, REPACKING_AGAIN_ROUNDS)
             verdict = self._schedules.find(deadlines, ATTEMPTS, self._prove_s)
+            if verdict.solution is None and self._master_closed and not self._repacked_again:
+                self._repacked_again = True
+                self._repack(REPACKING_AGAIN_PART, REPACKING_AGAIN_ROUNDS)
             if verdict.solution is not None:
                 self._offer(verdict.solution)
             elif verdict.refuted_by is not None:
@@ -178,9 +188,16 @@ class _Search:
             self._reserve()
 
     def certify(self) -> None:
-        """Look for prices that prove the bound of a search that closed by its master alone."""
-        if not self._now.closed or self._now.certificate is not None or self._certificate:
+        """Look for a proof of the bound of a search that the master has closed."""
+        if not self._now.closed or self._now.certificate is not None:
             return
+        with self._now.interruptible():
+            if self._certificate is None:
+                self._prove_by_prices()
+            if self._now.certificate is None:
+                self._prove_by_tree()
+
+    def _prove_by_prices(self) -> None:
         begin_s = self._clock.elapsed_s
         with self._clock.phase("prices"):
             limits = self._clock.limits(at_most_s=FIRST_PROOF_S + begin_s)
@@ -189,6 +206,22 @@ class _Search:
             proved = check_bound(self._instance, certificate)
         if proved <= float(self._now.value) * (1 + CLOSED_GAP):
             self._now.certificate = certificate
+
+    def _prove_by_tree(self) -> None:
+        if rounded_number(self._instance) is not None:
+            return
+        refuted = [
+            NoGood(tuple(self._mip.no_good(deadlines)), len(deadlines))
+            for deadlines in self._mip.no_goods
+            if deadlines not in self._passed
+        ]
+        with self._clock.phase("proof"):
+            seconds = max(FIRST_PROOF_S, PROOF_PART * self._clock.elapsed_s)
+            clock = Clock(self._clock.limits(at_most_s=seconds))
+            value = float(self._now.value)
+            proof = proof_of_master(self._mip.form, refuted, value, lambda: clock.left_s)
+        if proof is not None:
+            self._now.certificate = proof
 
     def _place_at_prices(self) -> None:
         """Take the bound of the column relaxation, and place jobs at its prices."""
@@ -202,18 +235,18 @@ class _Search:
             self._schedules.price = prices.price
             if self._repacks:
                 self._prices = prices
-                self._repack(REPACKING_PART)
+                self._repack(REPACKING_PART, REPACKING_ROUNDS)
             else:
                 self._choose(prices)
 
-    def _repack(self, part: float) -> None:
+    def _repack(self, part: float, rounds: int) -> None:
         """Improve the incumbent by ruin and recreate with slots packed again."""
         if self._prices is None or self._now.over:
             return
         with self._clock.phase("repacking"):
             search = RepackingSearch(self._instance, self._prices, self._rng)
             limits = self._clock.limits(part=part)
-            self._offer(search.run(self._best(), limits, REPACKING_ROUNDS, float(self._now.bound)))
+            self._offer(search.run(self._best(), limits, rounds, float(self._now.bound)))
 
     def _choose(self, prices: Prices) -> None:
         """Take an integer choice of the columns, and improve it by ruin and recreate."""
@@ -311,13 +344,11 @@ class _Search:
         # Where the modes are integer, the row helps to prove; else it hinders HiGHS's heuristics.
         at_least = float(self._now.value) * (1 + IMPROVEMENT) if level == MODES else None
         begin_s = self._clock.elapsed_s
+        # HiGHS finds far better values without machines by itself, and searches worse from ours.
+        start = self._known() if self._prices is None else None
         with self._clock.phase("master"):
             outcome = self._mip.most_utility(
-                level,
-                self._clock.limits(part=part),
-                self._seed,
-                at_least,
-                start=self._known(),
+                level, self._clock.limits(part=part), self._seed, at_least, start=start
             )
         self._last_master_s = self._clock.elapsed_s - begin_s
         self._counts["masters"] += 1

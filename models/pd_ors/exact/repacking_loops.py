@@ -7,18 +7,8 @@ import numpy as np
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.compiled import compiled
 
-from .repacking_moves import (
-    NEVER,
-    Data,
-    State,
-    add,
-    copy_into,
-    copy_slot,
-    place,
-    put_inside,
-    take_out,
-    value_of,
-)
+from .repacking_moves import NEVER, place, put_inside, take_out
+from .repacking_state import Data, Scratch, State, add, copy_into, copy_slot, value_of
 
 #: Uniform draws of a round beside one for each job.
 SINGLE_DRAWS = 7
@@ -72,8 +62,9 @@ def repack(data: Data, state: State, before: State, t: int) -> bool:
             for h in range(machines):
                 space += state.room[t, h, r]
             scarce[r] = need / max(1, space)
+        spread = np.flatnonzero(asked[0])
         for h in range(machines):
-            _fill_machine(data, state, t, h, asked, scarce)
+            _fill_machine(data, state, t, h, spread, asked, scarce)
         done = asked.sum() == 0
     if not done:
         copy_slot(state, before, t)
@@ -81,29 +72,42 @@ def repack(data: Data, state: State, before: State, t: int) -> bool:
 
 
 @compiled
-def _fill_machine(data: Data, state: State, t: int, h: int, asked: Ints, scarce: Floats) -> None:
+def _fill_machine(
+    data: Data, state: State, t: int, h: int, spread: Ints, asked: Ints, scarce: Floats
+) -> None:
     """Fill a machine with the units whose demand points most along its free capacity."""
-    resources = state.room.shape[2]
+    resources = len(scarce)
+    room = state.room[t, h]
+    demand = np.zeros((2 * len(spread), resources), dtype=np.int64)
+    weight = np.zeros((2 * len(spread), resources))
+    left = np.zeros(2 * len(spread), dtype=np.int64)
+    for k in range(len(left)):
+        i = spread[k // 2]
+        left[k] = asked[k % 2, i]
+        for r in range(resources):
+            demand[k, r] = data.alpha[i, r] if k % 2 == 0 else data.beta[i, r]
+            unit = max(1, data.capacity[h, r])
+            weight[k, r] = scarce[r] * (demand[k, r] / unit) / unit
     while True:
-        best, kind, most = -1, 0, -1.0
-        for i in range(asked.shape[1]):
-            for k in range(2):
-                if asked[k, i] == 0:
-                    continue
-                pull, fits = 0.0, True
-                for r in range(resources):
-                    d = data.alpha[i, r] if k == 0 else data.beta[i, r]
-                    if d > state.room[t, h, r]:
-                        fits = False
-                        break
-                    unit = max(1, data.capacity[h, r])
-                    pull += scarce[r] * (d / unit) * (state.room[t, h, r] / unit)
-                if fits and pull > most:
-                    best, kind, most = i, k, pull
+        best, most = -1, -1.0
+        for k in range(len(left)):
+            if left[k] == 0:
+                continue
+            pull = 0.0
+            for r in range(resources):
+                if demand[k, r] > room[r]:
+                    left[k] = 0  # nor will it fit later
+                    pull = -1.0
+                    break
+                pull += weight[k, r] * room[r]
+            if pull > most:
+                best, most = k, pull
         if best < 0:
             return
-        asked[kind, best] -= 1
-        add(data, state, best, t, h, 1 - kind, kind)
+        i, kind = spread[best // 2], best % 2
+        left[best] -= 1
+        asked[kind, i] -= 1
+        add(data, state, i, t, h, 1 - kind, kind)
 
 
 @compiled
@@ -142,6 +146,7 @@ def ruin_and_recreate(
     best: State,
     trial: State,
     spare: State,
+    scratch: Scratch,
     uniform: Floats,
     normal: Floats,
     heat: Floats,
@@ -163,7 +168,6 @@ def ruin_and_recreate(
         Jobs taken out, at most.
     """
     jobs, slots = current.run.shape
-    scratch = np.zeros(current.room.shape[1], dtype=np.int64)
     now, record = value_of(data, current), value_of(data, best)
     better = 0
     touched = np.zeros(slots, dtype=np.bool_)
@@ -188,9 +192,10 @@ def ruin_and_recreate(
         scale = LEAST_SCALE + (GREATEST_SCALE - LEAST_SCALE) * u[5]
         for t in range(slots):
             price[t] = data.price[t] * (scale * np.exp(PRICE_NOISE * z[jobs + t]))
+        scratch.hopeless[:] = False
         for least in (0.0, NEVER):
             for i in order:
-                if trial.completion[i] < 0 and data.last[i] >= 0:
+                if trial.completion[i] < 0 and data.last[i] >= 0 and not scratch.hopeless[i]:
                     place(data, trial, i, price, least, scratch)
         value = value_of(data, trial)
         if value >= now or u[6] < np.exp((value - now) / (heat[k] * max(record, TINY))):

@@ -1,117 +1,20 @@
-"""Compiled moves of `repacking_search`: a job is taken out of a schedule or placed in it.
-
-Arrays of a state: free room and units by slot and machine, and for every job and slot the number of
-workers, negative where they are spread. Slots and machines are numbered from 0.
-"""
+"""Compiled moves of `repacking_search`: a job is taken out of a schedule or placed in it."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from gadgetopt.numbers.arrays import Bools, Floats, Ints
+from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.compiled import compiled
+
+from .repacking_state import Data, Scratch, State, add
 
 #: Numbers of workers tried in a slot, as parts of the most that fit, in quarters.
 QUARTERS = 4
 #: What is worse than any plan.
 NEVER = -1e300
-
-
-class Data(NamedTuple):
-    """Constants of an instance; jobs by row.
-
-    Attributes
-    ----------
-    capacity : array of int, shape (machines, resources)
-    alpha, beta : array of int, shape (jobs, resources)
-    servers : array of int, shape (jobs, most workers + 1)
-    usable : array of bool, same shape
-        True where so many workers are allowed.
-    batch, first, last : array of int, shape (jobs,)
-        F, the first slot, and the last one in which completing is worth something (-1: none).
-    utility : array of float, shape (jobs, slots)
-    inside, spread : array of int, shape (jobs, most workers + 1)
-        Progress in quanta of n workers on one machine, or spread.
-    level : array of int, shape (jobs,)
-        Quanta of the work.
-    need_inside, need_spread : array of int, shape (jobs, largest level + 1)
-        Least number of workers for so much progress, F + 1 if there is none.
-    price : array of float, shape (slots, resources)
-    worth : array of float, shape (2, jobs)
-    """
-
-    capacity: Ints
-    alpha: Ints
-    beta: Ints
-    servers: Ints
-    usable: Bools
-    batch: Ints
-    first: Ints
-    last: Ints
-    utility: Floats
-    inside: Ints
-    spread: Ints
-    level: Ints
-    need_inside: Ints
-    need_spread: Ints
-    price: Floats
-    worth: Floats
-
-
-class State(NamedTuple):
-    """A schedule.
-
-    Attributes
-    ----------
-    room : array of int, shape (slots, machines, resources)
-    workers, servers : array of int, shape (slots, machines, jobs)
-    run : array of int, shape (jobs, slots)
-        Workers; negative if spread.
-    completion : array of int, shape (jobs,)
-        -1 for a job that is not accepted.
-    """
-
-    room: Ints
-    workers: Ints
-    servers: Ints
-    run: Ints
-    completion: Ints
-
-
-@compiled
-def copy_into(target: State, source: State) -> None:
-    """Make one state equal to another."""
-    jobs, slots = source.run.shape
-    for t in range(slots):
-        copy_slot(target, source, t)
-    for i in range(jobs):
-        target.completion[i] = source.completion[i]
-        for t in range(slots):
-            target.run[i, t] = source.run[i, t]
-
-
-@compiled
-def copy_slot(target: State, source: State, t: int) -> None:
-    """Make what one state has on the machines of a slot equal to another's."""
-    machines, resources = source.room.shape[1], source.room.shape[2]
-    for h in range(machines):
-        for r in range(resources):
-            target.room[t, h, r] = source.room[t, h, r]
-        for i in range(len(source.completion)):
-            target.workers[t, h, i] = source.workers[t, h, i]
-            target.servers[t, h, i] = source.servers[t, h, i]
-
-
-@compiled
-def value_of(data: Data, state: State) -> float:
-    """Return the utility of a state."""
-    total = 0.0
-    for i in range(len(state.completion)):
-        if state.completion[i] >= 0:
-            total += data.utility[i, state.completion[i]]
-    return total
+#: More than the rounding error of a number of workers.
+ROUNDED = 1e-9
 
 
 @compiled
@@ -119,16 +22,19 @@ def most_inside(data: Data, i: int, room: Ints) -> int:
     """Return the most workers that fit with their servers on one machine of a slot."""
     best = 0
     machines, resources = room.shape
+    alpha, beta, per_alpha = data.alpha, data.beta, data.per_alpha
+    servers, usable = data.servers, data.usable
     for h in range(machines):
-        n = data.batch[i]
+        quotient = float(data.batch[i])
         for r in range(resources):
-            if data.alpha[i, r] > 0:
-                n = min(n, room[h, r] // data.alpha[i, r])
+            if alpha[i, r] > 0:
+                quotient = min(quotient, room[h, r] * per_alpha[i, r])
+        n = int(quotient + ROUNDED)
         while n > best:
-            fits = data.usable[i, n]
+            fits = usable[i, n]
             if fits:
                 for r in range(resources):
-                    if data.alpha[i, r] * n + data.beta[i, r] * data.servers[i, n] > room[h, r]:
+                    if alpha[i, r] * n + beta[i, r] * servers[i, n] > room[h, r]:
                         fits = False
                         break
             if fits:
@@ -139,73 +45,71 @@ def most_inside(data: Data, i: int, room: Ints) -> int:
 
 
 @compiled
-def _pieces(demand: Ints, room: Ints, most: int) -> int:
-    n = most
-    for r in range(len(room)):
-        if demand[r] > 0:
-            n = min(n, room[r] // demand[r])
-    return n
-
-
-@compiled
 def most_spread(data: Data, i: int, asked: int, room: Ints, at: Ints) -> int:
     """Return the most workers, up to a number, that fit spread over a slot with their servers.
 
     Servers go one by one where they cost the fewest workers; `at` receives servers by machine.
     """
+    # Calls with all of `data`, and divisions, would take most of the time of a search.
     machines, resources = room.shape
+    alpha, beta, per_alpha = data.alpha, data.beta, data.per_alpha
+    servers, usable = data.servers, data.usable
+    batch = float(data.batch[i])
     left = room.copy()
     hold = np.zeros(machines, dtype=np.int64)
+    then = np.zeros(machines, dtype=np.int64)
     total = 0
     at[:] = 0
     for h in range(machines):
-        hold[h] = _pieces(data.alpha[i], left[h], data.batch[i])
-        total += hold[h]
+        quotient = batch
+        for r in range(resources):
+            if alpha[i, r] > 0:
+                quotient = min(quotient, room[h, r] * per_alpha[i, r])
+        n = int(quotient + ROUNDED)
+        for r in range(resources):
+            while n > 0 and n * alpha[i, r] > room[h, r]:
+                n -= 1
+        hold[h] = n
+        total += n
     n = min(asked, total)
-    while n > 0 and not data.usable[i, n]:
+    while n > 0 and not usable[i, n]:
         n -= 1
-    placed = 0
-    while n > 0 and placed < data.servers[i, n]:
-        best, least = -1, 1 << 60
-        after = 0
-        for h in range(machines):
-            fits = True
+    placed = first = 0
+    end = machines
+    while n > 0 and placed < servers[i, n]:
+        for h in range(first, end):
+            # Workers beside one more server; -1 if that does not fit.
+            quotient = batch
             for r in range(resources):
-                if data.beta[i, r] > left[h, r]:
-                    fits = False
+                space = left[h, r] - beta[i, r]
+                if space < 0:
+                    quotient = -1.0
                     break
-            if not fits:
-                continue
+                if alpha[i, r] > 0:
+                    quotient = min(quotient, space * per_alpha[i, r])
+            then[h] = int(quotient + ROUNDED) if quotient >= 0 else -1
             for r in range(resources):
-                left[h, r] -= data.beta[i, r]
-            then = _pieces(data.alpha[i], left[h], data.batch[i])
-            for r in range(resources):
-                left[h, r] += data.beta[i, r]
-            if hold[h] - then < least:
-                best, least, after = h, hold[h] - then, then
+                while then[h] > 0 and then[h] * alpha[i, r] > left[h, r] - beta[i, r]:
+                    then[h] -= 1
+        best, least = -1, 1 << 60
+        for h in range(machines):
+            if then[h] >= 0 and hold[h] - then[h] < least:
+                best, least = h, hold[h] - then[h]
         if best < 0:
             break
         for r in range(resources):
-            left[best, r] -= data.beta[i, r]
+            left[best, r] -= beta[i, r]
         total -= least
-        hold[best] = after
+        hold[best] = then[best]
+        first, end = best, best + 1
         at[best] += 1
         placed += 1
         n = min(n, total)
-        while n > 0 and not data.usable[i, n]:
+        while n > 0 and not usable[i, n]:
             n -= 1
-    while n > 0 and (data.servers[i, n] > placed or not data.usable[i, n]):
+    while n > 0 and (servers[i, n] > placed or not usable[i, n]):
         n -= 1
     return n
-
-
-@compiled
-def add(data: Data, state: State, i: int, t: int, h: int, w: int, s: int) -> None:
-    """Add workers and servers of a job on a machine of a slot; negative numbers take them away."""
-    state.workers[t, h, i] += w
-    state.servers[t, h, i] += s
-    for r in range(state.room.shape[2]):
-        state.room[t, h, r] -= w * data.alpha[i, r] + s * data.beta[i, r]
 
 
 @compiled
@@ -258,7 +162,11 @@ def _put_spread(data: Data, state: State, i: int, t: int, n: int, at: Ints) -> b
     rest = n
     hold = np.zeros(machines, dtype=np.int64)
     for h in range(machines):
-        hold[h] = _pieces(data.alpha[i], state.room[t, h], data.batch[i])
+        n_h = data.batch[i]
+        for r in range(state.room.shape[2]):
+            if data.alpha[i, r] > 0:
+                n_h = min(n_h, state.room[t, h, r] // data.alpha[i, r])
+        hold[h] = n_h
     for h in np.argsort(hold):
         w = min(rest, hold[h])
         rest -= w
@@ -269,40 +177,56 @@ def _put_spread(data: Data, state: State, i: int, t: int, n: int, at: Ints) -> b
 
 
 @compiled
-def place(data: Data, state: State, i: int, price: Floats, least: float, scratch: Ints) -> bool:
+def _room_of_slot(data: Data, state: State, i: int, t: int, scratch: Scratch) -> None:
+    """Find the most workers of a job that fit into a slot, unless they are known."""
+    if state.stamp[t] < 0:
+        scratch.stamps[0] += 1
+        state.stamp[t] = scratch.stamps[0]
+    if scratch.seen[i, t] != state.stamp[t]:
+        scratch.seen[i, t] = state.stamp[t]
+        room = state.room[t]
+        scratch.inside[i, t] = most_inside(data, i, room)
+        scratch.spread[i, t] = most_spread(data, i, data.batch[i], room, scratch.at)
+
+
+@compiled
+def place(data: Data, state: State, i: int, price: Floats, least: float, scratch: Scratch) -> bool:
     """Place a job where its utility exceeds its cost most, if by `least`; True if it was placed.
 
-    Dynamic program over slots and quanta of work, with a few numbers of workers in each slot.
+    Dynamic program over slots and quanta of work, with a few numbers of workers in each slot. What
+    can no longer complete, or no longer gain more than the best completion so far, is left out.
     """
     slots = state.run.shape[1]
     Q = data.level[i]
     a, last = data.first[i], data.last[i]
+    # The most progress in all slots after each.
+    after = np.zeros(slots + 1, dtype=np.int64)
+    for t in range(last, a - 1, -1):
+        _room_of_slot(data, state, i, t, scratch)
+        inside, spread = scratch.inside[i, t], scratch.spread[i, t]
+        after[t] = after[t + 1] + max(data.inside[i, inside], data.spread[i, spread])
+    if after[a] < Q:
+        scratch.hopeless[i] = True
+        return False
     cost = np.full(Q, 1e300)
     cost[0] = 0.0
     options = 2 * QUARTERS
     number = np.zeros((slots, options + 1), dtype=np.int64)
     taken = np.zeros((slots, Q), dtype=np.int8)
     best, best_t, best_q, best_n = least, -1, -1, 0
-    reached = possible = 0
-    at = scratch
-    for t in range(a, last + 1):
-        inside = most_inside(data, i, state.room[t])
-        spread = most_spread(data, i, data.batch[i], state.room[t], at)
-        number[t, 1], number[t, 2] = inside, -spread
-        possible += max(data.inside[i, inside], data.spread[i, spread])
-    if possible < Q:
-        return False
+    reached = 0
     for t in range(a, last + 1):
         worker = server = 0.0
         for r in range(price.shape[1]):
             worker += price[t, r] * data.alpha[i, r]
             server += price[t, r] * data.beta[i, r]
-        inside, spread = number[t, 1], -number[t, 2]
+        inside, spread = scratch.inside[i, t], scratch.spread[i, t]
         if inside == 0 and spread == 0:
             continue
         u = data.utility[i, t]
-        for q in range(reached + 1):
-            if cost[q] > 1e299:
+        most = max(data.inside[i, inside], data.spread[i, spread])
+        for q in range(max(0, Q - most), reached + 1):
+            if u - cost[q] <= best:
                 continue
             n = data.need_inside[i, Q - q]
             if n <= inside:
@@ -314,14 +238,17 @@ def place(data: Data, state: State, i: int, price: Floats, least: float, scratch
                 gain = u - cost[q] - worker * n - server * data.servers[i, n]
                 if gain > best:
                     best, best_t, best_q, best_n = gain, t, q, -n
+        if t == last:
+            break
         for k in range(QUARTERS):
             number[t, 1 + 2 * k] = inside * (QUARTERS - k) // QUARTERS
             number[t, 2 + 2 * k] = -(spread * (QUARTERS - k) // QUARTERS)
+        dearest = data.utility[i, t + 1] - best
         reach = reached
-        for q in range(reached, -1, -1):
-            # From the most on down, so that a slot is used once.
+        # From the most on down, so that a slot is used once.
+        for q in range(reached, max(-1, Q - after[t] - 1), -1):
             here = cost[q]
-            if here > 1e299:
+            if here >= dearest:
                 continue
             for k in range(1, options + 1):
                 n = abs(number[t, k])
@@ -329,17 +256,17 @@ def place(data: Data, state: State, i: int, price: Floats, least: float, scratch
                     continue
                 step = data.inside[i, n] if number[t, k] > 0 else data.spread[i, n]
                 then = q + step
-                if step == 0 or then >= Q:
+                if step == 0 or then >= Q or then < Q - after[t + 1]:
                     continue
                 c = here + worker * n + server * data.servers[i, n]
-                if c < cost[then]:
+                if c < cost[then] and c < dearest:
                     cost[then] = c
                     taken[t, then] = k
                     reach = max(reach, then)
         reached = reach
     if best_t < 0:
         return False
-    return _follow(data, state, i, taken, number, best_t, best_q, best_n, at)
+    return _follow(data, state, i, taken, number, best_t, best_q, best_n, scratch.at)
 
 
 @compiled

@@ -24,7 +24,7 @@ from ..subproblems.labels import exact_scale, quantised_scale
 from ..terms import JobTerms
 from .priced_search import Prices
 from .repacking_loops import SINGLE_DRAWS, ruin_and_recreate
-from .repacking_moves import Data, State, copy_into, value_of
+from .repacking_state import Data, Scratch, State, copy_into, value_of
 
 #: Quanta of a job's work, where those that count it exactly are more.
 QUANTA = 800
@@ -74,9 +74,11 @@ def search_data(instance: PdOrsInstance, price: Floats, worth: Floats) -> Data:
         need_inside[i], need_spread[i] = (_needed(job, row[i, :n]) for row in (inside, spread))
     # What costs nothing is not wasted, either.
     floor = PRICE_FLOOR * float(worth.sum()) / max(1, terms.capacity.sum(axis=0).max() * len(price))
+    alpha = np.array([job.alpha for job in jobs])
     return Data(
         capacity=np.array(terms.capacity, dtype=np.int64, order="C"),
-        alpha=np.array([job.alpha for job in jobs]),
+        alpha=alpha,
+        per_alpha=np.divide(1.0, alpha, out=np.zeros(alpha.shape), where=alpha > 0),
         beta=np.array([job.beta for job in jobs]),
         servers=servers,
         usable=usable,
@@ -109,7 +111,26 @@ def empty_state(instance: PdOrsInstance) -> State:
     units = np.zeros((slots, machines, jobs), dtype=np.int64)
     run = np.zeros((jobs, slots), dtype=np.int64)
     return State(
-        np.array(room, dtype=np.int64, order="C"), units, units.copy(), run, np.full(jobs, -1)
+        room=np.array(room, dtype=np.int64, order="C"),
+        workers=units,
+        servers=units.copy(),
+        run=run,
+        completion=np.full(jobs, -1),
+        stamp=np.full(slots, -1),
+    )
+
+
+def new_scratch(instance: PdOrsInstance) -> Scratch:
+    """Return scratch space that knows of no slot."""
+    shape = (len(instance.jobs), instance.horizon_slots)
+    zeros = np.zeros(shape, dtype=np.int64)
+    return Scratch(
+        at=np.zeros(len(instance.machines), dtype=np.int64),
+        hopeless=np.zeros(len(instance.jobs), dtype=np.bool_),
+        stamps=np.zeros(1, dtype=np.int64),
+        seen=np.full(shape, -1),
+        inside=zeros,
+        spread=zeros.copy(),
     )
 
 
@@ -152,8 +173,12 @@ def prepare(instance: PdOrsInstance) -> None:
     price = np.zeros((slots, *instance.terms.capacity.shape))
     data = search_data(instance, price, np.ones((2, jobs)))
     current, best, trial, spare = (empty_state(instance) for _ in range(4))
+    scratch = new_scratch(instance)
     uniform, normal = np.zeros((0, SINGLE_DRAWS + jobs)), np.zeros((0, jobs + slots))
-    ruin_and_recreate(data, current, best, trial, spare, uniform, normal, np.zeros(0), MOST_REMOVED)
+    heat = np.zeros(0)
+    ruin_and_recreate(
+        data, current, best, trial, spare, scratch, uniform, normal, heat, MOST_REMOVED
+    )
 
 
 def worth_searching(instance: PdOrsInstance) -> bool:
@@ -189,6 +214,7 @@ class RepackingSearch:
         data = search_data(self.instance, prices.price, worth)
         best = state_of(self.instance, decision)
         current, trial, spare = (empty_state(self.instance) for _ in range(3))
+        scratch = new_scratch(self.instance)
         copy_into(current, best)
         slots, jobs = self.instance.horizon_slots, len(self.instance.jobs)
         done = 0
@@ -200,7 +226,7 @@ class RepackingSearch:
             uniform = self.rng.random((CHUNK, SINGLE_DRAWS + jobs))
             normal = self.rng.normal(size=(CHUNK, jobs + slots))
             ruin_and_recreate(
-                data, current, best, trial, spare, uniform, normal, heat, MOST_REMOVED
+                data, current, best, trial, spare, scratch, uniform, normal, heat, MOST_REMOVED
             )
             done += CHUNK
         self.rounds += done

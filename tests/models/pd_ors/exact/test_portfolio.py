@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gadgetopt.models.pd_ors.certificate import check_bound
+from gadgetopt.models.pd_ors import PROBLEM
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.exact.branch_and_check import branch_and_check
 from gadgetopt.models.pd_ors.exact.portfolio import portfolio
@@ -12,13 +12,14 @@ from gadgetopt.models.pd_ors.generate.presets import desk, paper, quickstart
 from gadgetopt.models.pd_ors.instance import PdOrsSolution
 
 from gadgetopt.system.result import Limits, MethodOutcome
+from gadgetopt.trust.certificate import certified_bound
 
 
 def ends(instance, outcome):
     judged = evaluate(instance, outcome.solution)
     assert judged.feasible
     if outcome.certificate is not None:
-        return judged.objective, check_bound(instance, outcome.certificate)
+        return judged.objective, float(certified_bound(PROBLEM, instance, outcome.certificate))
     return judged.objective, outcome.dual_bound
 
 

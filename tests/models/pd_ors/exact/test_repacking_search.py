@@ -9,14 +9,21 @@ from gadgetopt.models.pd_ors.bounds.restricted_master import RestrictedMaster
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.exact.priced_search import Prices, relaxation_prices
 from gadgetopt.models.pd_ors.exact.repacking_loops import repack
-from gadgetopt.models.pd_ors.exact.repacking_moves import most_inside, most_spread, value_of
+from gadgetopt.models.pd_ors.exact.repacking_moves import (
+    most_inside,
+    most_spread,
+    place,
+    take_out,
+)
 from gadgetopt.models.pd_ors.exact.repacking_search import (
     RepackingSearch,
     decision_of,
     empty_state,
+    new_scratch,
     search_data,
     state_of,
 )
+from gadgetopt.models.pd_ors.exact.repacking_state import value_of
 from gadgetopt.models.pd_ors.formulations import columns
 from gadgetopt.models.pd_ors.generate.presets import desk, quickstart
 from gadgetopt.models.pd_ors.instance import PdOrsSolution
@@ -100,6 +107,28 @@ def test_most_workers_of_an_empty_slot_are_those_of_the_terms():
             spread = most_spread(data, job.index, job.batch, capacity, at)
             assert spread <= job.most_fitting(capacity.sum(axis=0, keepdims=True))[0]
             assert at.sum() >= job.servers[spread]
+
+
+def test_what_is_remembered_of_slots_is_what_they_hold():
+    instance = desk(np.random.default_rng(3), jobs=12)
+    state, data, scratch = empty_state(instance), data_of(instance), new_scratch(instance)
+    other = empty_state(instance)
+    rng = np.random.default_rng(0)
+    known = 0
+    for _ in range(60):
+        i = int(rng.integers(12))
+        if state.completion[i] >= 0:
+            take_out(data, state, i)
+        elif data.last[i] >= 0:
+            place(data, state, i, data.price, -1e300, scratch)
+        repack(data, state, other, int(rng.integers(instance.horizon_slots)))
+        for j, t in np.argwhere((scratch.seen == state.stamp) & (state.stamp >= 0)).tolist():
+            known += 1
+            room = state.room[t]
+            assert scratch.inside[j, t] == most_inside(data, j, room)
+            spread = most_spread(data, j, data.batch[j], room, scratch.at)
+            assert scratch.spread[j, t] == spread
+    assert known > 100
 
 
 def test_enough_ends_the_search():
