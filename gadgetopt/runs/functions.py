@@ -7,13 +7,15 @@ loose file that it uses, so that a notebook's runs in processes of their own lik
 from __future__ import annotations
 
 import contextlib
+import io
 import re
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import CodeType, ModuleType
+from typing import Any, ClassVar
 
 from gadgetopt.errors import InputError
 from gadgetopt.runs.function_code import FunctionCode, is_loose
@@ -103,15 +105,29 @@ def _file_of(module: str) -> str:
 def _pickled(name: str, extension: Extension, modules: Sequence[str]) -> bytes:
     import cloudpickle
 
+    class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
+        dispatch_table: ClassVar[Any] = ChainMap(
+            {CodeType: _code}, cloudpickle.CloudPickler.dispatch_table
+        )
+
+    content = io.BytesIO()
     try:
         with _by_value([sys.modules[m] for m in modules if m in sys.modules]):
-            content: bytes = cloudpickle.dumps(extension)
+            Pickler(content).dump(extension)
     except Exception as error:  # it may hold anything
         said = " ".join(f"{type(error).__name__}: {error}".split())
         raise InputError(
             f"method {name!r}: cannot be sent to a process of its own: {said}"
         ) from None
-    return content
+    return content.getvalue()
+
+
+def _code(code: CodeType) -> tuple[Any, ...]:
+    """Pickle code with the name of its file, which cloudpickle 3.1.3 leaves out, for its errors."""
+    import cloudpickle
+
+    make, values = cloudpickle.CloudPickler.dispatch_table[CodeType](code)
+    return make, tuple(code.co_filename if v == "<dynamic-code>" else v for v in values)
 
 
 @contextlib.contextmanager
