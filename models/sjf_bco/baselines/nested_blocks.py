@@ -109,8 +109,10 @@ def towards(
     of_run = max(FEWEST_MOVES, MOVES_PER_JOB * len(blocks.gangs))
     many = len(blocks.gangs) >= MANY_JOBS
     cooling = COOLING_OF_MANY if many else COOLING
-    # A run need not aim lower than what closes the gap that was asked for.
-    enough = math.floor(lower / (1 - limits.rel_gap)) if limits.rel_gap < 1 else lower
+    # A run need not aim lower than what closes the gap that was asked for. Among many jobs, where
+    # runs go on from each other, those that do end lower.
+    aims_low = many or limits.rel_gap >= 1
+    enough = lower if aims_low else math.floor(lower / (1 - limits.rel_gap))
     left, runs = moves, 0
     limit_hit = None
     while left > 0 and makespan - lower > limits.rel_gap * makespan:
