@@ -13,7 +13,6 @@ r"""Certificates of lower bounds on the mean job completion time, and their chec
 
 from __future__ import annotations
 
-import heapq
 from fractions import Fraction
 from typing import Literal
 
@@ -21,7 +20,7 @@ from gadgetopt.system.data import Certificate, NonNegativeInt
 
 from ..subproblems.cluster import forced_comm_s
 from .instance import QueueingInstance
-from .subproblems.exhaustion import none_below
+from .subproblems.exhaustion import none_below, one_machine
 from .subproblems.slot_ways import TooManyStatesError
 
 
@@ -110,23 +109,8 @@ def srpt_bound(instance: QueueingInstance, resource: Literal["gpus", "cpus"]) ->
             waiting.append((instance.first_slots[j], work))
         else:
             total += instance.first_slots[j] + needed
-    waiting.sort(reverse=True)
-    # Times in units of a slot over the speed, which are whole.
-    now = 0
-    remaining: list[int] = []
-    while waiting or remaining:
-        if not remaining:
-            now = max(now, waiting[-1][0] * speed)
-        while waiting and waiting[-1][0] * speed <= now:
-            heapq.heappush(remaining, waiting.pop()[1])
-        until = waiting[-1][0] * speed if waiting else now + remaining[0]
-        shortest = heapq.heappop(remaining)
-        done = min(shortest, until - now)
-        now += done
-        if done < shortest:
-            heapq.heappush(remaining, shortest - done)
-        else:
-            total += -(-now // speed)
+    if waiting:
+        total += sum(one_machine(waiting, speed))
     return mean_completion_s(instance, total)
 
 

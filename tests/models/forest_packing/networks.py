@@ -179,3 +179,19 @@ def _instance(
     return ForestPackingInstance(
         workers=tuple(labels[:workers]), switches=tuple(labels[workers:]), links=links, **fields
     )
+
+
+def widened(instance, seed):
+    """Spread the capacities of a network over twelve orders of magnitude, in three digits each."""
+    rng = np.random.default_rng(seed)
+    links = tuple(
+        link.model_copy(
+            update={
+                "bandwidth_gbyte_per_s": float(
+                    f"{link.bandwidth_gbyte_per_s * 10 ** rng.uniform(-6, 6):.3g}"
+                )
+            }
+        )
+        for link in instance.links
+    )
+    return instance.model_copy(update={"links": links})

@@ -19,7 +19,16 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
 
 from ..brute_force import optimal_rate
-from ..networks import COLLECTIVES, asked, digraph, known, random_instance, symmetric, with_nics
+from ..networks import (
+    COLLECTIVES,
+    asked,
+    digraph,
+    known,
+    random_instance,
+    symmetric,
+    widened,
+    with_nics,
+)
 
 METHODS = {"cut_generation": cut_generation, "column_generation": column_generation}
 #: The default method without the ones that it hands over to.
@@ -56,19 +65,7 @@ def test_both_attain_and_prove_the_optimum_of_tiny_networks(seed):
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6))
 def test_rate_and_bound_are_equal_where_capacities_span_twelve_orders(seed):
-    instance = random_instance(seed, max_workers=5, max_switches=3)
-    rng = np.random.default_rng(seed)
-    links = tuple(
-        link.model_copy(
-            update={
-                "bandwidth_gbyte_per_s": float(
-                    f"{link.bandwidth_gbyte_per_s * 10 ** rng.uniform(-6, 6):.3g}"
-                )
-            }
-        )
-        for link in instance.links
-    )
-    wide = instance.model_copy(update={"links": links})
+    wide = widened(random_instance(seed, max_workers=5, max_switches=3), seed)
     optima = {solved("column_generation", wide), solved("column_generation", wide, **COLUMNS)}
     optima.add(solved("cut_generation", wide))
     ((rate, bound),) = optima

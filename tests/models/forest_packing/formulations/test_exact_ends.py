@@ -19,7 +19,7 @@ from gadgetopt.system.files import Document
 from gadgetopt.system.result import Limits, Status, Voucher
 from gadgetopt.trust.run import solve
 
-from ..networks import asked, known, random_instance
+from ..networks import asked, known, random_instance, widened
 
 PROBLEM = gadgetopt.problem("forest_packing")
 FORMULATIONS = ("flow", "cuts", "tree_pairs", "spanning_trees", "orientation", "logical_links")
@@ -38,20 +38,7 @@ def ends(instance, names=FORMULATIONS):
 
 
 def wide(seed):
-    """A random network whose capacities span twelve orders of magnitude, in three digits each."""
-    instance = random_instance(seed, max_workers=4, max_switches=2)
-    rng = np.random.default_rng(seed)
-    links = tuple(
-        link.model_copy(
-            update={
-                "bandwidth_gbyte_per_s": float(
-                    f"{link.bandwidth_gbyte_per_s * 10 ** rng.uniform(-6, 6):.3g}"
-                )
-            }
-        )
-        for link in instance.links
-    )
-    return instance.model_copy(update={"links": links})
+    return widened(random_instance(seed, max_workers=4, max_switches=2), seed)
 
 
 @settings(max_examples=6, deadline=None)
