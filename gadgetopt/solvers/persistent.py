@@ -165,7 +165,7 @@ class PersistentLp:
 
         `OPTIMAL`; `FEASIBLE` or `NO_SOLUTION` if a limit was hit (`limit_hit` names it), with or
         without values; `INFEASIBLE`; `UNBOUNDED`. The time limit is this solve's own. A solve that
-        fails from the last basis is repeated without it.
+        fails from the last basis is repeated without it, and then after presolve.
 
         Parameters
         ----------
@@ -193,7 +193,22 @@ class PersistentLp:
             self._highs.clearSolver()
             self.cold_restarts += 1
             interrupted = self._run()
+        if not interrupted and self._failed():
+            interrupted = self._run_presolved()
         return self._status(interrupted)
+
+    def _run_presolved(self) -> bool:
+        """Run HiGHS without a basis, after presolve; return True if it was interrupted.
+
+        Presolve shows what the simplex method may not on large numbers: that nothing is feasible.
+        """
+        _, before = self._highs.getOptionValue("presolve")
+        self._highs.clearSolver()
+        self._set("presolve", "on")
+        try:
+            return self._run()
+        finally:
+            self._set("presolve", before)
 
     def _run(self) -> bool:
         """Run HiGHS; return True if it was interrupted."""

@@ -181,7 +181,8 @@ class _Payoff:
         self._height, self._steepness, self._middle = height, steepness, middle
         self._unit = height / (1 << UTILITY_BITS)
         coefficients = _coefficients(job)
-        self._instant = sum(coefficients, Fraction(0)) / (1 << TIME_BITS)
+        # 1 where nothing takes time.
+        self._instant = (sum(coefficients, Fraction(0)) or Fraction(1)) / (1 << TIME_BITS)
         self._coefficients = [int(c / self._instant) for c in coefficients]
         self._time_units = self._instant / decimal_rational(mu.time_unit_s)
         bundles = (job.worker_demand, job.ps_demand, job.reservation_limit)

@@ -219,7 +219,7 @@ def _in_turns(
             step = clock.limits(at_most_s=mip_s)
             found = _core_mip(knapsack, relaxation, found, step, rng, heuristics=heuristics)
             notes |= found.notes
-            if found.limit_hit in (None, "gap"):
+            if found.limit_hit in (None, "gap") and "unfit" not in found.notes:
                 # HiGHS closed its own gap, or the one asked for: a little more than ours.
                 break
         if _done(found):
@@ -300,7 +300,7 @@ def _core_mip(
         relaxation.duals,
         relaxation.bound,
         solved.limit_hit,
-        {"core": len(core)},
+        {"core": len(core), **solved.notes},
     )
 
 

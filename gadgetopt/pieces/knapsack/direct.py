@@ -93,14 +93,15 @@ def solve_mip(
     Returns
     -------
     CoreResult
-        `bound` is claimed by the solver.
+        `bound` is claimed by the solver. A choice that fits only by the solver's tolerances is left
+        out, and `notes` has "unfit".
 
     Raises
     ------
     ModelRefused
         If CP-SAT cannot represent the model exactly and no `profit_scale` is given.
     SolverError
-        If the solver fails, or its choice does not fit.
+        If the solver fails.
     """
     limits = limits or Limits()
     if not knapsack.num_items:
@@ -134,7 +135,9 @@ def solve_mip(
         return CoreResult(None, -math.inf, bound, proof, limit_hit=outcome.limit_hit)
     chosen = np.flatnonzero(outcome.values > 0.5).astype(np.int64)
     if not fits(knapsack, chosen):
-        raise SolverError(f"{backend}'s choice does not fit")
+        # The bound stands: all choices that fit are also within the solver's tolerances.
+        notes = {"unfit": f"{backend}'s choice fits only by its tolerances"}
+        return CoreResult(None, -math.inf, bound, proof, limit_hit=outcome.limit_hit, notes=notes)
     value = knapsack.value(chosen)
     return CoreResult(chosen, value, max(bound, value), proof, limit_hit=outcome.limit_hit)
 

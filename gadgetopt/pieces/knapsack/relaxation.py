@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from gadgetopt.errors import SolverError
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
 from gadgetopt.pieces.knapsack.moderate import moderate
 from gadgetopt.pieces.knapsack.problem import Knapsack
@@ -46,9 +47,11 @@ class Relaxation:
     bound : float
         Lagrangian bound of `duals`, rounded outward.
     duals : ndarray of float, shape (rows,), or None
-        Prices of the capacities, non-negative; None if infeasible or stopped before there were any.
+        Prices of the capacities, non-negative, zeros if HiGHS failed; None if infeasible or stopped
+        before there were any.
     y : ndarray of float, shape (items,)
-        A basic solution: at most as many groups as there are rows are fractional.
+        A basic solution: at most as many groups as there are rows are fractional. Zeros if HiGHS
+        failed.
     columns, rounds : int
         Columns in the last restricted program, and number of restricted programs solved.
     limit_hit : str or None
@@ -167,7 +170,14 @@ def _column_generation(knapsack: Knapsack, limits: Limits) -> Relaxation:
         rounds += 1
         many = rounds == 1 and len(master.items) > MANY_COLUMNS
         algorithm: Algorithm = "interior_point" if many else "choose"
-        status = master.lp.solve(clock.limits(), algorithm)
+        try:
+            status = master.lp.solve(clock.limits(), algorithm)
+        except SolverError:
+            # Of large numbers HiGHS may not tell if all groups fit. Any prices bound the profit.
+            if not knapsack.exactly_one:
+                raise
+            duals = np.zeros(rows) if duals is None else duals
+            break
         if status is Status.INFEASIBLE:
             # With few items, no choice from every group may fit although others do.
             if not master.add(np.flatnonzero(usable)):

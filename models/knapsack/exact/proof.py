@@ -40,9 +40,11 @@ def add_exhaustion(
     if outcome.certificate is not None or found.duals is None or found.chosen is None:
         return
     optimum = whole.profit(found.value)
-    if outcome.dual_bound != optimum:
+    if found.bound != found.value:
         return
-    with clock.phase("proof"), contextlib.suppress(ModelRefused, ValueError):
+    # Ctrl-C ends the proof; what the search found stands.
+    given_up = (ModelRefused, ValueError, KeyboardInterrupt)
+    with clock.phase("proof"), contextlib.suppress(*given_up):
         certificate = _certificate(instance, whole, found, clock)
         if certificate is None:
             return

@@ -10,6 +10,7 @@ B on the rounded total, :math:`OPT \le B + I / S` (reconstructed).
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 
 import numpy as np
@@ -69,7 +70,9 @@ def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> Me
         outcome.formulation = "dynamic_program"
     elif "core" in found.notes:  # HiGHS proved the bound, otherwise the enumeration
         outcome.formulation = "core"
-    with clock.phase("proof"):
+    certificate = None
+    # Ctrl-C ends the proof; what the search found stands.
+    with clock.phase("proof"), contextlib.suppress(KeyboardInterrupt):
         certificate = _certificate(instance, columns, found, value, clock)
     if certificate is not None:
         outcome.certificate, outcome.dual_bound = certificate, None

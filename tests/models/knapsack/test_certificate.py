@@ -12,6 +12,7 @@ from gadgetopt.models.knapsack.certificate import (
     check_bound,
     exhaustion_bound,
 )
+from gadgetopt.models.knapsack.exact import proof
 from gadgetopt.models.knapsack.exact.methods import cg_core
 from gadgetopt.models.knapsack.exact.proof import add_exhaustion
 from gadgetopt.models.knapsack.generate.presets import paper
@@ -151,6 +152,17 @@ def test_an_optimum_of_exhaustion_survives_its_file():
     certificate = exhausted(instance)
     copy = KnapsackCertificate.model_validate_json(certificate.model_dump_json())
     assert copy == certificate
+
+
+def test_ctrl_c_while_a_proof_is_sought_keeps_the_optimum(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(proof, "prices_of_proof", interrupted)
+    result = solve(
+        Document(SYSTEM, "instance", "x", paper(np.random.default_rng(2), items=60)), "cg_core"
+    )
+    assert (result.status, result.bound_voucher) == (Status.OPTIMAL, "solver")
 
 
 def test_a_search_out_of_time_writes_no_proof():

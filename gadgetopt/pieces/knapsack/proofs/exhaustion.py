@@ -32,8 +32,8 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 
-#: Numbers that a check may compute, about a nanosecond each: for every row of a partial choice so
-#: many, and one for every vector of further prices.
+#: Numbers that a check may compute, about a nanosecond each: one for every option that is tried of a
+#: partial choice; for every row of what is left so many, and one for every vector of further prices.
 MOST_STEPS, STEPS_A_ROW = 20_000_000_000, 16
 #: Numbers in the partial choices that are handled together.
 BLOCK_NUMBERS = 1 << 17
@@ -187,13 +187,15 @@ def _refuse_large(groups: Sequence[Sequence[Option]], room: Sequence[int], price
     """Refuse numbers whose sums might not fit 64 bits.
 
     Every number computed below is a sum of at most four of: profits of one option of each group
-    times the scale, priced weights of one option of each group, priced capacities.
+    times the scale, priced weights of one option of each group, priced capacities. Where nothing
+    weighs or brings anything, prices and scale are numbers of their own.
     """
     profit = prices.scale * sum(max(abs(p) for p, _ in options) for options in groups)
     dearest = [max(vector[r] for vector in prices.all) for r in range(len(room))]
     weight = sum(max(sum(map(mul, dearest, w)) for _, w in options) for options in groups)
     plain = sum(max(sum(w) for _, w in options) for options in groups)
-    if profit + weight + sum(map(mul, dearest, room)) + plain + sum(room) > LARGEST_SUM:
+    alone = prices.scale + max(dearest, default=0)
+    if profit + weight + sum(map(mul, dearest, room)) + plain + sum(room) + alone > LARGEST_SUM:
         raise ValueError("profits, weights or prices have too many digits for 64 bits")
 
 
@@ -268,6 +270,7 @@ class _Exhaustion:
         after = _Block(depth, np.concatenate(lost), np.concatenate(left, axis=1))
         begun = [known for known in self.further if known >= len(self.levels) - depth]
         further = self.further[min(begun)] if begun else []
+        self.steps_left -= len(block.lost) * len(level.loss)
         self.steps_left -= after.left.size * (STEPS_A_ROW + len(further))
         if self.steps_left < 0:
             raise TooManyChoices("more choices are left than a check may visit")

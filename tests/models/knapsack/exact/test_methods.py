@@ -195,3 +195,65 @@ def test_the_direct_model_sees_weights_below_the_tolerances_of_its_solver():
     instance = single([2, 2, 3], [[3 * nano, 4 * nano, 5 * nano]], [7 * nano])
     result = solve(document(instance), "direct@highs")
     assert (result.status, result.objective) == (Status.OPTIMAL, 4)
+
+
+# -- numbers that doubles hold, but not the tolerances of HiGHS ---------------------------------
+
+
+def groups_of(*groups):
+    """Groups of items, each a profit and its weights."""
+    return tuple(
+        tuple(Item(profit=Fraction(p), weights=tuple(map(Fraction, w))) for p, *w in items)
+        for items in groups
+    )
+
+
+@pytest.mark.parametrize("method", ["cg_core", "cg_core:core_solver=mip", "enumeration"])
+def test_groups_that_do_not_fit_by_little_are_infeasible(method):
+    # HiGHS's simplex method ends as "Unknown" here.
+    b = 10**9
+    first = groups_of(
+        [(23, b + 5)], [(0, b), (9, b + 1)], [(13, b + 14), (0, b), (8, b + 5)], [(1, b)]
+    )
+    instance = KnapsackInstance(
+        capacities=(Fraction(28 * 10**8 + 14),), groups=first, exactly_one=True
+    )
+    assert solve(document(instance), method).status is Status.INFEASIBLE
+
+
+def test_a_choice_that_fits_only_by_the_tolerances_of_highs_is_no_error():
+    b = 10**9
+    instance = KnapsackInstance(
+        capacities=(Fraction(6 * b + 45), Fraction(3 * b + 18)),
+        groups=groups_of(
+            [(3, b + 13, b + 2), (1, b + 4, b + 16)],
+            [(2, b + 9, b + 15), (3, b + 4, b + 18), (2, b + 12, b + 8)],
+            [(0, b + 2, b + 7)],
+            [(1, b + 3, 0)],
+            [(2, b + 2, b + 9), (1, b + 3, b + 18), (0, b, b + 7)],
+            [(0, 0, b + 5), (1, b + 2, b + 12), (2, b + 12, b + 15)],
+        ),
+    )
+    best = optimum(instance)
+    assert solve(document(instance), "cg_core").objective == best == 7
+    result = solve(document(instance), "cg_core:core_solver=mip")
+    assert (result.status, result.objective) == (Status.FEASIBLE, best)
+    assert result.bound > best
+
+
+def test_what_highs_closes_is_not_taken_to_the_last_digit():
+    b = 10**12
+    instance = KnapsackInstance(
+        capacities=(Fraction(49), Fraction(74)),
+        groups=groups_of(
+            [(b + 1, 23, 27), (b + 1, 23, 0)],
+            [(0, 3, 25)],
+            [(2 * b, 22, 1), (2 * b + 2, 14, 15)],
+            [(b, 10, 17), (2 * b, 13, 7)],
+            [(2 * b, 10, 6), (2 * b + 1, 21, 22)],
+        ),
+    )
+    best = optimum(instance)
+    for seed in (0, 5584):
+        result = solve(document(instance), "cg_core:core_solver=mip", seed=seed)
+        assert result.objective <= best <= result.bound

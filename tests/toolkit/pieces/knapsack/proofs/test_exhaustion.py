@@ -116,6 +116,28 @@ def test_prices_that_prove_nothing_are_refused(prices, why):
         largest_profit([[(3, (1, 2)), (0, (0, 0))]], [4, 4], prices, 1)
 
 
+@pytest.mark.parametrize(
+    ("prices", "profit"),
+    [
+        (Prices(1, (0, 2**63)), 1),
+        (Prices(1, (0, 0), ((1, (0, 2**64)),)), 1),
+        (Prices(2**70, (0, 0)), 0),
+    ],
+)
+def test_prices_of_what_nothing_uses_are_refused_too_if_large(prices, profit):
+    groups = [[(profit, (1, 0)), (0, (0, 0))], [(profit, (1, 0)), (0, (0, 0))]]
+    with pytest.raises(ValueError, match="too many digits"):
+        largest_profit(groups, [1, 5], prices, 0)
+
+
+def test_options_that_do_not_fit_count_as_steps():
+    light = [(1, (0,))] * 300
+    heavy = [(1, (0,)), *[(1, (2,))] * 999]
+    assert largest_profit([light, heavy], [3], Prices(1, (0,)), 2) == 2
+    with pytest.raises(TooManyChoices):
+        largest_profit([light, heavy], [1], Prices(1, (0,)), 2, 100_000)
+
+
 def test_numbers_just_below_the_limit_do_not_overflow():
     big = 2**55
     groups = [[(big, (1, 1)), (0, (0, 0))], [(big - 1, (1, 1)), (0, (0, 0))]]
