@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from gadgetopt.models.smd.best_gain import gain_above, pairs_above
 from gadgetopt.models.smd.certificate import FurtherPrices, SmdCertificate, check_bound
+from gadgetopt.models.smd.exact import optimum as exact_optimum
 from gadgetopt.models.smd.exact.optimum import columns_of
 from gadgetopt.models.smd.exact.proof import exhaustion_certificate
 from gadgetopt.models.smd.generate.presets import independent_limits, paper
+from gadgetopt.models.smd.instance import Job, SmdInstance
+from gadgetopt.models.smd.iteration_time import Layer
 
 from gadgetopt.numbers.tolerance import TOLERANCE
+from gadgetopt.pieces.utility import SigmoidUtility
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
@@ -39,6 +44,38 @@ def test_what_is_closed_is_verified(seed):
 def test_presets_are_closed_and_verified(preset, charging):
     result = solved(preset(np.random.default_rng(0), charging=charging))
     assert (result.status, result.bound_voucher) == ("optimal", "verified")
+
+
+def test_ctrl_c_while_a_proof_is_sought_keeps_the_optimum(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exact_optimum, "_certificate", interrupted)
+    result = solved(paper(np.random.default_rng(0)))
+    assert (result.status, result.bound_voucher) == ("optimal", "solver")
+
+
+def test_a_job_that_takes_no_time_is_worth_its_utility_at_once():
+    # Only the first layer is on the critical path, and its backward pass is said to take nothing.
+    layers = (Layer(bp_s=10.0, fp_s=0.0, comm_s=0.0), Layer(bp_s=0.0, fp_s=0.0, comm_s=1.0))
+    job = Job(
+        sgd_mode="sync",
+        iterations=1.0,
+        model_size_mb=1.0,
+        ps_bandwidth_gbps=1.0,
+        global_batch_size=1.0,
+        bp_time_s=0.0,
+        layers=layers,
+        overlap="wait_free",
+        worker_demand=(1.0,),
+        ps_demand=(1.0,),
+        reservation_limit=(2.0,),
+        utility=SigmoidUtility(gamma1=8.0, gamma2=1.0, gamma3=2.0),
+    )
+    instance = SmdInstance(resources=("gpu",), capacity=(2.0,), jobs=(job,))
+    result = solved(instance)
+    assert (result.status, result.bound_voucher) == ("optimal", "verified")
+    assert result.objective == pytest.approx(8 / (1 + math.exp(-2)))
 
 
 def changed(rng: np.random.Generator, y: Fraction) -> Fraction:
