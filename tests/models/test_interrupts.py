@@ -15,10 +15,13 @@ PRESETS = (
     "adversarial_online_run:paper",
     "bgl_cache:batches",
     "bgl_partition:planted",
+    "gadget:tiny",
     "marl_placement:fat_tree",
     "marl_queueing:quickstart",
     "oneflow_sbp:quickstart",
     "parallel_machines:quickstart",
+    "pd_ors:quickstart",
+    "pd_ors:desk",
 )
 
 

@@ -133,16 +133,18 @@ def offline(
     """
     whole = Clock(limits)
     search = _Search(instance.terms, whole.limits(SEARCH_PART))
-    if instance.terms.tree is None:
-        _relax(search, rng)
-        _slot_by_slot(search, rng)
-    else:
-        counted = instance if count_rings else None
-        _reach_totals(search, counted, rng, restarts, rounds, exchange_s, reach_s)
-    if search_s > 0 and not search.over:
-        _search_all_slots(search, instance, rng, search_s)
-    with search.clock.phase("certificate"):
-        certificate = _certificate(search, instance, whole)
+    certificate = None
+    with search.interruptible():
+        if instance.terms.tree is None:
+            _relax(search, rng)
+            _slot_by_slot(search, rng)
+        else:
+            counted = instance if count_rings else None
+            _reach_totals(search, counted, rng, restarts, rounds, exchange_s, reach_s)
+        if search_s > 0 and not search.over:
+            _search_all_slots(search, instance, rng, search_s)
+        with search.clock.phase("certificate"):
+            certificate = _certificate(search, instance, whole)
     outcome = search.outcome(
         search.best,
         cuts=len(search.cuts),
@@ -242,7 +244,8 @@ def _relax(search: _Search, rng: np.random.Generator) -> Ints | None:
         limits = search.clock.limits(1.0 if search.packing is None else COUNT_PART)
         solved = solve_form(form, limits, seed_of(rng))
     search.versions.update(solved.versions)
-    search.limit_hit = solved.limit_hit if search.clock.expired else None
+    ended = search.clock.expired or solved.limit_hit == "interrupted"
+    search.limit_hit = solved.limit_hit if ended else None
     bound = np.inf if solved.bound is None else float(solved.bound)
     if not search.undecided:
         search.prove(bound)

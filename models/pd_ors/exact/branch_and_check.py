@@ -150,8 +150,12 @@ class _Search:
         self._counts = {"masters": 0, "passed_over": 0}
 
     def run(self) -> None:
-        """Search until the bound is met or time is up."""
-        self._online()
+        """Search until the bound is met, time is up, or Ctrl-C."""
+        with self._now.interruptible():
+            self._online()
+            self._levels()
+
+    def _levels(self) -> None:
         level: Sequence[str] = COMPLETIONS
         refuted = 0
         while not self._now.over:
@@ -247,6 +251,8 @@ class _Search:
             search = RepackingSearch(self._instance, self._prices, self._rng)
             limits = self._clock.limits(part=part)
             self._offer(search.run(self._best(), limits, rounds, float(self._now.bound)))
+        if search.interrupted:
+            raise KeyboardInterrupt
 
     def _choose(self, prices: Prices) -> None:
         """Take an integer choice of the columns, and improve it by ruin and recreate."""

@@ -86,8 +86,7 @@ def branch_and_price(
                 "to count exactly"
             )
     search = _Search(instance, jobs, limits)
-    search.start(rng)
-    search.run()
+    search.run(rng)
     return search.outcome()
 
 
@@ -103,27 +102,35 @@ class _Search:
         self._nodes = 0
         self._packed: dict[tuple[Item, ...], Packing] = {}
         #: Bounds of the current node and of nodes that could not be decided.
-        self._at_hand = self._undecided = -math.inf
+        self._at_hand, self._undecided = math.inf, -math.inf
         self._relaxation = math.inf
         self._root_price: Floats = np.zeros(self._master.shape)
         self._proof = PriceProof(instance.terms, self._master.cuts)
 
-    def start(self, rng: np.random.Generator) -> None:
+    def run(self, rng: np.random.Generator) -> None:
+        """Search until the bound is met, time is up, or Ctrl-C."""
+        with self._now.interruptible():
+            self._start(rng)
+            self._explore()
+
+    def _start(self, rng: np.random.Generator) -> None:
         """Take the best of a few online runs as the first incumbent."""
         for span in FIRST_SPANS:
             run = pd_ors(self._instance, self._clock.limits(), rng, log_price_span=span)
             if isinstance(run.solution, PdOrsSolution):
                 self._offer(list(run.solution.schedules))
 
-    def run(self) -> None:
+    def _explore(self) -> None:
         """Explore the nodes, best bound first."""
         start = first_prices(self._instance, self._clock.limits(), self._master)
         self._push(root(len(self._instance.jobs), self._instance.horizon_slots))
+        self._at_hand = -math.inf
         while self._open and -self._open[0][0] > self._enough:
             if self._clock.expired:
                 return
+            # First, so that no node is missing from the bound if Ctrl-C comes in between.
+            self._at_hand = -self._open[0][0]
             _, _, node = heapq.heappop(self._open)
-            self._at_hand = node.bound
             for child in self._branch(node, start if self._nodes == 0 else None):
                 self._push(child)
             self._at_hand = -math.inf

@@ -44,7 +44,7 @@ def portfolio(
     first = branch_and_price(instance, clock.limits(part=PRICE_PART), rng)
     first.formulation = "schedule_columns"
     value, bound = _ends(instance, first)
-    if _closed(value, bound, limits):
+    if first.limit_hit == "interrupted" or _closed(value, bound, limits):
         return first
     passed = clock.elapsed_s
     second = branch_and_check(instance, clock.limits(), rng, placing=placing)

@@ -28,8 +28,10 @@ from .repacking_state import Data, Scratch, State, copy_into, value_of
 
 #: Quanta of a job's work, where those that count it exactly are more.
 QUANTA = 800
-#: Rounds between two looks at the clock, and of one annealing.
+#: Rounds that are drawn together, and of one annealing.
 CHUNK, ANNEALING = 100, 8_000
+#: Entries of the states of all rounds between two looks at the clock.
+ENTRIES = 5_000_000
 #: Relative losses that annealing keeps, at first and in the end.
 HOT, COLD = 3e-3, 1e-4
 #: Least price of a slot's capacity, relative to what the jobs are worth.
@@ -183,7 +185,12 @@ def prepare(instance: PdOrsInstance) -> None:
 
 def worth_searching(instance: PdOrsInstance) -> bool:
     """Return True if the state is small enough to be copied in every round."""
-    return len(instance.machines) * instance.horizon_slots * len(instance.jobs) <= MOST_ENTRIES
+    return _entries(instance) <= MOST_ENTRIES
+
+
+def _entries(instance: PdOrsInstance) -> int:
+    """Return the number of entries of a state, about."""
+    return len(instance.machines) * instance.horizon_slots * len(instance.jobs)
 
 
 @dataclass
@@ -197,17 +204,23 @@ class RepackingSearch:
     rng : numpy.random.Generator
     rounds : int
         Done so far.
+    interrupted : bool
+        True if Ctrl-C ended the last run, which has its decision all the same.
     """
 
     instance: PdOrsInstance
     prices: Prices
     rng: np.random.Generator
     rounds: int = field(default=0)
+    interrupted: bool = field(default=False)
 
     def run(
         self, decision: PdOrsSolution, limits: Limits, rounds: int, enough: float = np.inf
     ) -> PdOrsSolution:
-        """Return the best decision found in a number of rounds, or until a value."""
+        """Return the best decision found in a number of rounds, or until a value.
+
+        The clock is looked at after fewer rounds where they take long; that changes no decision.
+        """
         clock = Clock(limits)
         prices = self.prices
         worth = np.array([w + 0.1 * float(w.mean()) for w in (prices.payoff, prices.earned)])
@@ -217,17 +230,25 @@ class RepackingSearch:
         scratch = new_scratch(self.instance)
         copy_into(current, best)
         slots, jobs = self.instance.horizon_slots, len(self.instance.jobs)
-        done = 0
-        while done < rounds and not clock.expired and value_of(data, best) < enough:
-            if done % ANNEALING == 0:
-                copy_into(current, best)
-            at = np.arange(done % ANNEALING, done % ANNEALING + CHUNK) / ANNEALING
-            heat = HOT * (COLD / HOT) ** at
-            uniform = self.rng.random((CHUNK, SINGLE_DRAWS + jobs))
-            normal = self.rng.normal(size=(CHUNK, jobs + slots))
-            ruin_and_recreate(
-                data, current, best, trial, spare, scratch, uniform, normal, heat, MOST_REMOVED
-            )
-            done += CHUNK
+        done, together = 0, max(1, ENTRIES // _entries(self.instance))
+        try:
+            while done < rounds and not clock.expired and value_of(data, best) < enough:
+                if done % ANNEALING == 0:
+                    copy_into(current, best)
+                at = np.arange(done % ANNEALING, done % ANNEALING + CHUNK) / ANNEALING
+                heat = HOT * (COLD / HOT) ** at
+                uniform = self.rng.random((CHUNK, SINGLE_DRAWS + jobs))
+                normal = self.rng.normal(size=(CHUNK, jobs + slots))
+                for k in range(0, CHUNK, together):
+                    some = slice(k, k + together)
+                    draws = uniform[some], normal[some], heat[some]
+                    ruin_and_recreate(
+                        data, current, best, trial, spare, scratch, *draws, MOST_REMOVED
+                    )
+                    if clock.expired:
+                        break
+                done += CHUNK
+        except KeyboardInterrupt:  # between two calls of compiled loops: the best state is whole
+            self.interrupted = True
         self.rounds += done
         return decision_of(self.instance, best)
