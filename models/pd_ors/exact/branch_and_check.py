@@ -235,6 +235,8 @@ class _Search:
             self._certified = check_bound(self._instance, self._certificate)
         self._passed_over = min(self._passed_over, self._certified)
         self._lower(self._certified, self._certificate)
+        if prices.interrupted:
+            raise KeyboardInterrupt
         with self._clock.phase("placing"):
             self._schedules.price = prices.price
             if self._repacks:
@@ -367,6 +369,8 @@ class _Search:
             self._promised = float(outcome.bound)
             self._lower(self._promised)
             self._exhausted = self._now.closes(self._promised)
+        if outcome.limit_hit == "interrupted":
+            raise KeyboardInterrupt
         if outcome.values is None or self._exhausted:
             return None
         return self._mip.deadlines(outcome.values)

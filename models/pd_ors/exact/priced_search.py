@@ -63,6 +63,8 @@ class Prices:
         As computed by column generation; the certificate's is the one to rely on.
     master : RestrictedMaster
         With the columns that were generated.
+    interrupted : bool
+        True if Ctrl-C ended column generation.
     """
 
     price: Floats
@@ -70,6 +72,7 @@ class Prices:
     earned: Floats
     bound: float
     master: RestrictedMaster
+    interrupted: bool = False
 
 
 def relaxation_prices(instance: PdOrsInstance, limits: Limits) -> Prices:
@@ -83,7 +86,8 @@ def relaxation_prices(instance: PdOrsInstance, limits: Limits) -> Prices:
     earned = np.zeros(len(instance.jobs))
     for column, share in zip(master.columns, master.shares.tolist(), strict=False):
         earned[column.job] += share * column.utility
-    return Prices(price, np.maximum(master.payoff, 0.0), earned, done.bound, master)
+    interrupted = done.limit_hit == "interrupted"
+    return Prices(price, np.maximum(master.payoff, 0.0), earned, done.bound, master, interrupted)
 
 
 def chosen(instance: PdOrsInstance, prices: Prices, limits: Limits) -> Placing:

@@ -32,8 +32,9 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 
-#: Numbers that a check may compute, about a nanosecond each: one for every option that is tried of a
-#: partial choice; for every row of what is left so many, and one for every vector of further prices.
+#: Numbers that a check may compute, about a nanosecond each: one for every option of a partial
+#: choice that is tried, and for every row of what is left so many, and one for every vector of
+#: further prices.
 MOST_STEPS, STEPS_A_ROW = 20_000_000_000, 16
 #: Numbers in the partial choices that are handled together.
 BLOCK_NUMBERS = 1 << 17

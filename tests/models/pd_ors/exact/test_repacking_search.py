@@ -7,8 +7,9 @@ import pytest
 from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
 from gadgetopt.models.pd_ors.bounds.restricted_master import RestrictedMaster
 from gadgetopt.models.pd_ors.evaluate import evaluate
+from gadgetopt.models.pd_ors.exact import repacking_search
 from gadgetopt.models.pd_ors.exact.priced_search import Prices, relaxation_prices
-from gadgetopt.models.pd_ors.exact.repacking_loops import repack
+from gadgetopt.models.pd_ors.exact.repacking_loops import repack, ruin_and_recreate
 from gadgetopt.models.pd_ors.exact.repacking_moves import (
     most_inside,
     most_spread,
@@ -25,11 +26,14 @@ from gadgetopt.models.pd_ors.exact.repacking_search import (
 )
 from gadgetopt.models.pd_ors.exact.repacking_state import value_of
 from gadgetopt.models.pd_ors.formulations import columns
-from gadgetopt.models.pd_ors.generate.presets import desk, quickstart
+from gadgetopt.models.pd_ors.generate.presets import desk, paper, quickstart
 from gadgetopt.models.pd_ors.instance import PdOrsSolution
 
 from gadgetopt.solvers import solve_model
+from gadgetopt.system.files import Document
+from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
+from gadgetopt.trust.run import solve
 
 from ..tiny_instances import tiny_instance
 
@@ -95,6 +99,53 @@ def test_the_same_seed_makes_the_same_decision():
         for _ in "ab"
     ]
     assert runs[0] == runs[1]
+
+
+def test_looking_at_the_clock_more_often_changes_no_decision(monkeypatch):
+    instance = quickstart(np.random.default_rng(3))
+    runs, calls = [], []
+
+    def counted(*given):
+        calls.append(len(given[8]))
+        return ruin_and_recreate(*given)
+
+    monkeypatch.setattr(repacking_search, "ruin_and_recreate", counted)
+    for entries in (10**9, 1):
+        monkeypatch.setattr(repacking_search, "ENTRIES", entries)
+        search = RepackingSearch(instance, free_prices(instance), np.random.default_rng(5))
+        runs.append(search.run(nothing(instance), Limits(), 100))
+    assert runs[0] == runs[1]
+    assert calls == [100] + [1] * 100
+
+
+def interrupted_after(monkeypatch, calls: int) -> None:
+    """Let Ctrl-C come at a call of the loops."""
+    left = [calls]
+
+    def then_interrupt(*given):
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        return ruin_and_recreate(*given)
+
+    monkeypatch.setattr(repacking_search, "ruin_and_recreate", then_interrupt)
+
+
+def test_ctrl_c_keeps_what_repacking_found(monkeypatch):
+    instance = quickstart(np.random.default_rng(3))
+    interrupted_after(monkeypatch, 1)
+    search = RepackingSearch(instance, free_prices(instance), np.random.default_rng(5))
+    assert evaluate(instance, search.run(nothing(instance), Limits(), 10_000)).objective > 0
+    assert search.interrupted
+
+
+def test_ctrl_c_while_slots_are_packed_again_ends_the_default_with_its_incumbent(monkeypatch):
+    instance = paper(np.random.default_rng(1), machines=10, jobs=50, work_scale=0.05)
+    interrupted_after(monkeypatch, 1)  # the first is to compile the loops
+    document = Document(problem("pd_ors"), "instance", "x", instance)
+    result = solve(document, "branch_and_check", Limits(time_s=6))
+    assert (result.status, result.limit_hit) == ("feasible", "interrupted")
+    assert 0 < result.objective <= result.bound
 
 
 def test_most_workers_of_an_empty_slot_are_those_of_the_terms():
