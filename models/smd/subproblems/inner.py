@@ -207,8 +207,8 @@ def best_pair(job: Job) -> Pair | None:
     if job.sgd_mode == "async":
         w, tau_s = W, tau.at(W, p)
     else:
-        with np.errstate(divide="ignore"):
-            root = np.sqrt(tau.one_over_w / (tau.per_w + tau.w_over_p / p))
+        with np.errstate(divide="ignore", invalid="ignore"):  # 0 / 0 where w does not matter
+            root = np.nan_to_num(np.sqrt(tau.one_over_w / (tau.per_w + tau.w_over_p / p)))
         lower = np.clip(np.minimum(root, W).astype(np.int64), 1, W)
         upper = np.minimum(lower + 1, W)
         tau_lower, tau_upper = tau.at(lower, p), tau.at(upper, p)

@@ -7,7 +7,7 @@ import pytest
 from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
 from gadgetopt.models.pd_ors.bounds.restricted_master import RestrictedMaster
 from gadgetopt.models.pd_ors.evaluate import evaluate
-from gadgetopt.models.pd_ors.exact import repacking_search
+from gadgetopt.models.pd_ors.exact import branch_and_check, repacking_search
 from gadgetopt.models.pd_ors.exact.priced_search import Prices, relaxation_prices
 from gadgetopt.models.pd_ors.exact.repacking_loops import repack, ruin_and_recreate
 from gadgetopt.models.pd_ors.exact.repacking_moves import (
@@ -26,14 +26,11 @@ from gadgetopt.models.pd_ors.exact.repacking_search import (
 )
 from gadgetopt.models.pd_ors.exact.repacking_state import value_of
 from gadgetopt.models.pd_ors.formulations import columns
-from gadgetopt.models.pd_ors.generate.presets import desk, paper, quickstart
+from gadgetopt.models.pd_ors.generate.presets import desk, quickstart
 from gadgetopt.models.pd_ors.instance import PdOrsSolution
 
 from gadgetopt.solvers import solve_model
-from gadgetopt.system.files import Document
-from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
-from gadgetopt.trust.run import solve
 
 from ..tiny_instances import tiny_instance
 
@@ -139,13 +136,16 @@ def test_ctrl_c_keeps_what_repacking_found(monkeypatch):
     assert search.interrupted
 
 
-def test_ctrl_c_while_slots_are_packed_again_ends_the_default_with_its_incumbent(monkeypatch):
-    instance = paper(np.random.default_rng(1), machines=10, jobs=50, work_scale=0.05)
-    interrupted_after(monkeypatch, 1)  # the first is to compile the loops
-    document = Document(problem("pd_ors"), "instance", "x", instance)
-    result = solve(document, "branch_and_check", Limits(time_s=6))
-    assert (result.status, result.limit_hit) == ("feasible", "interrupted")
-    assert 0 < result.objective <= result.bound
+def test_ctrl_c_while_slots_are_packed_again_ends_the_search_with_its_incumbent(monkeypatch):
+    instance = quickstart(np.random.default_rng(3))
+    interrupted_after(monkeypatch, 1)
+    search = branch_and_check._Search(instance, Limits(), np.random.default_rng(5), "repacking")
+    search._prices = free_prices(instance)
+    search._levels = lambda: search._repack(1.0, 10_000)
+    search.run()
+    outcome = search.outcome()
+    assert outcome.limit_hit == "interrupted"
+    assert 0 < evaluate(instance, outcome.solution).objective <= outcome.dual_bound
 
 
 def test_most_workers_of_an_empty_slot_are_those_of_the_terms():
