@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.pieces.knapsack import enumeration_loops, memetic
+from gadgetopt.pieces.knapsack import deviations, enumeration_loops, memetic
 from gadgetopt.pieces.knapsack.cardinality import (
     FIXING_SLACK,
     enumerate_slices,
@@ -305,6 +305,7 @@ def _core_mip(
 
 
 def compile_loops() -> None:
-    """Compile the loops of the enumeration and of the memetic search."""
+    """Compile the loops of the enumeration and of the searches for a better incumbent."""
     enumeration_loops.compile_loop()
     memetic.compile_loops()
+    deviations.compile_loops()

@@ -7,7 +7,8 @@ numbers the enumeration refuses.
 Whether enumeration can finish is judged by the number of sets of options whose losses together are
 at most the gap, since no other set can be better than the incumbent. Beyond :math:`10^{13}` sets of
 single items it does not finish (our own rule; the page has what was measured). Their search then
-takes half of the time, and the other half is for the bound, by enumeration. If more than
+takes half of the time: when four populations have brought nothing, packings near the relaxation are
+gone through (`deviations`). The other half is for the bound, by enumeration. If more than
 :math:`10^9` sets lose no more than a quarter of the gap, the search ends when four populations have
 brought nothing, and HiGHS lowers the bound in all the time that is left. For groups, whose levels
 left are bounded anew at many depths, it is begun after small kernels with up to :math:`10^{14}`
@@ -29,6 +30,7 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import COMPILED, slow_note
 from gadgetopt.pieces.knapsack.cardinality import losses_of_items
+from gadgetopt.pieces.knapsack.deviations import NearRelaxation
 from gadgetopt.pieces.knapsack.direct import solve_mip
 from gadgetopt.pieces.knapsack.kernels import Ladder, climb
 from gadgetopt.pieces.knapsack.memetic import MemeticSearch
@@ -200,6 +202,7 @@ def _by_memetic_search(
     rng: np.random.Generator | None,
 ) -> Sharpened:
     search = MemeticSearch(knapsack, relaxation, chosen, seed_of(rng))
+    near: NearRelaxation | None = None
     interrupted, enumerable, lowers, sets = False, True, True, 0.0
     try:
         step = Clock(clock.limits(MEMETIC_PART, MEMETIC_S))
@@ -212,17 +215,23 @@ def _by_memetic_search(
         if not enumerable:
             step = Clock(clock.limits(SEARCH_PART, _most_s(clock)))
             search.settle(step, SETTLED)
-            near = sets_within_gap(knapsack, relaxation, search.chosen, PART_OF_BOUNDS)
-            lowers = near <= SETS_OF_BOUNDS
+            few = sets_within_gap(knapsack, relaxation, search.chosen, PART_OF_BOUNDS)
+            lowers = few <= SETS_OF_BOUNDS
             if lowers:
+                assert search.chosen is not None
+                near = NearRelaxation(knapsack, relaxation, search.chosen)
+                if near.lists_choices and COMPILED:
+                    near.run(step)
                 search.run(step)
     except KeyboardInterrupt:
         interrupted = True
     notes = {"children": search.children, "populations": search.populations, **slow_note()}
+    best = search.chosen
+    if near is not None:
+        notes["sets_near_relaxation"] = near.sets
+        best = near.chosen if near.value > search.value else best
     halves = enumerable and sets <= SETS_OF_HALVES
-    return Sharpened(
-        search.chosen, enumerable, lowers, halves, interrupted=interrupted, notes=notes
-    )
+    return Sharpened(best, enumerable, lowers, halves, interrupted=interrupted, notes=notes)
 
 
 def _by_kernels(
