@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.proofs.gomory import Lemma, Rounds
-from gadgetopt.proofs.leaves import best_leaf, sparse_duals
+from gadgetopt.proofs.leaves import best_leaf, leaf_of, sparse_duals
 from gadgetopt.proofs.reduced_costs import priced
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
@@ -52,6 +52,14 @@ def root_proof(model: Model, duals: Floats) -> TreeText | None:
     unit = float(model.scale) if model.sense == "min" else -float(model.scale)
     made = best_leaf(Box(model, list(model.rows)), model.costs, sparse_duals(duals * unit), [])
     return None if made is None else TreeText(["tree", made[0]], 1)
+
+
+def bounds_proof(model: Model, target: Fraction) -> TreeText | None:
+    """Return the proof of a target by the bounds of the columns alone; None if it takes more."""
+    made = leaf_of(Box(model, []), model.costs, 0, 1, [], [])
+    if made is None or made[1] is None or made[1] < need_for(model, target):
+        return None
+    return TreeText(["tree", made[0]], 1)
 
 
 def need_for(model: Model, target: Fraction) -> Fraction:
