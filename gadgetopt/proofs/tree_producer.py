@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from gadgetopt.numbers.tolerance import CLOSED_GAP
 from gadgetopt.proofs.gomory import Lemma, Rounds
 from gadgetopt.proofs.leaves import best_leaf, leaf_of, sparse_duals
+from gadgetopt.proofs.products import ProductLemmas
 from gadgetopt.proofs.reduced_costs import priced
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
@@ -170,7 +171,8 @@ class TreeProof:
         if seconds <= self._cuts_s:
             return
         end = self.left_s() - seconds
-        rounds = Rounds(self.model, Relaxation(self.form, lambda: self.left_s() - end))
+        lp = Relaxation(self.form, lambda: self.left_s() - end)
+        rounds = Rounds(self.model, lp, ProductLemmas(self.model).violated)
         lemmas = rounds.lemmas(float(self.need) / self.model.scale)
         self._cuts_s = seconds if self.left_s() <= end else math.inf
         if lemmas:
