@@ -1,15 +1,16 @@
 """Rows of products of choices, each a lemma of a tree proof: a split and two leaves.
 
-Two choices, each a row `sum s = 1` over binary columns, meet in rows `y_ab >= s_a + s_b - 1`, one for
-each label a of the first and b of the second: a product, made linear. Where such rows are there for
-all a of a set S and all b of a set T,
+Two choices, each a row `sum s = 1` over binary columns, meet in rows `y_ab >= s_a + s_b - 1`, one
+for each label a of the first and b of the second: a product, made linear. Where such rows are there
+for all a of a set S and all b of a set T,
 
     sum_{a in S, b in T} y_ab >= s(S) + s(T) - 1,
 
 which is far stronger than the sum of the rows. For T of one label it follows from a split on it: on
-`s_b = 0` from s(S) <= 1, on `s_b = 1` from the rows. For any T it follows in the same way from a split
-on s(S) and those for each b (Adams and Sherali 1986, who multiply `sum s = 1` by s_b). A label is a
-column, or a sum of columns of its choice; a row without y_ab says that a and b exclude each other.
+`s_b = 0` from s(S) <= 1, on `s_b = 1` from the rows. For any T it follows in the same way from a
+split on s(S) and the lemmas of S and each b (Adams and Sherali 1986 multiply `sum s = 1` by s_b). A
+label is a column, or a sum of columns of its choice; a row without y_ab says that a and b exclude
+each other.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 #: A lemma is made where the relaxation's optimum violates it by this much.
 VIOLATED = 0.01
+#: Sums of the relaxation's optimum that differ by less count as equal.
+NOISE = 1e-6
+#: Tables of two choices, at most; products that fit into none of them are left out.
+MOST_TABLES = 10
 
 #: Columns of a choice that have the same label.
 Label = tuple[int, ...]
@@ -55,53 +60,72 @@ class Table:
 
     choices: tuple[int, int]
     products: dict[tuple[Label, Label], Product] = field(default_factory=dict)
-    labels: tuple[set[Label], set[Label]] = field(default_factory=lambda: (set(), set()))
+    #: By choice: the label of each column.
+    labels: tuple[dict[int, Label], dict[int, Label]] = field(default_factory=lambda: ({}, {}))
 
     def takes(self, pair: tuple[Label, Label]) -> bool:
         """Return True if a product of two labels can be added."""
-        if pair in self.products:
-            return False
-        for label, known in zip(pair, self.labels, strict=True):
-            if label not in known and any(set(label) & set(other) for other in known):
-                return False
-        return True
+        return pair not in self.products and all(
+            label_of.get(j, label) == label
+            for label, label_of in zip(pair, self.labels, strict=True)
+            for j in label
+        )
 
     def add(self, pair: tuple[Label, Label], product: Product) -> None:
         """Add a product of two labels."""
         self.products[pair] = product
-        for label, known in zip(pair, self.labels, strict=True):
-            known.add(label)
+        for label, label_of in zip(pair, self.labels, strict=True):
+            label_of.update(dict.fromkeys(label, label))
 
     def rectangle(self, x: Floats) -> tuple[list[Label], list[Label], float]:
         """Return labels S and T whose lemma a point violates most, of those found, and by how much.
 
-        From each label as S, the best T and the best S for the other are taken by turns.
+        From each label as S, the best T and the best S for the other are taken by turns. Labels
+        that neither gain nor cost are added at the end: the lemma is stronger elsewhere.
         """
+        point = _Point(self, x)
         best: tuple[list[Label], list[Label], float] = [], [], 0.0
-        ordered = [sorted(known) for known in self.labels]
-        at = {label: float(x[list(label)].sum()) for known in ordered for label in known}
-        paid = {pair: float(x[list(p.positive)].sum()) for pair, p in self.products.items()}
-        for first in ordered[0]:
-            left, right, most = [first], list[Label](), -1.0
+        for first in point.answer(0, []):
+            left, most = [first], -math.inf
             while True:
-                right = [
-                    b
-                    for b in ordered[1]
-                    if at[b] > sum(paid.get((a, b), math.inf) for a in left)
-                ]
-                left = [
-                    a
-                    for a in ordered[0]
-                    if at[a] > sum(paid.get((a, b), math.inf) for b in right) and right
-                ]
-                gained = sum(at[a] for a in left) + sum(at[b] for b in right) - 1
-                gained -= sum(paid.get((a, b), math.inf) for a in left for b in right)
-                if gained <= most + VIOLATED:
+                right = point.answer(1, left)
+                left = point.answer(0, right)
+                violated = point.violated(left, right)
+                if violated <= most + VIOLATED:
                     break
-                most = gained
-                if gained > best[2]:
-                    best = left, right, gained
-        return best
+                most = violated
+                if violated > best[2]:
+                    best = left, right, violated
+        left, right, most = best
+        right = point.answer(1, left, -NOISE)
+        return point.answer(0, right, -NOISE), right, most
+
+
+class _Point:
+    """What labels and their products are at a point; a pair without a product costs too much."""
+
+    def __init__(self, table: Table, x: Floats):
+        self.labels = [sorted(set(label_of.values())) for label_of in table.labels]
+        self._at = {label: float(x[list(label)].sum()) for some in self.labels for label in some}
+        self._paid = {
+            pair: float(x[list(product.positive)].sum()) for pair, product in table.products.items()
+        }
+
+    def answer(self, side: int, others: list[Label], least: float = NOISE) -> list[Label]:
+        """Return the labels of a side that gain more than `least` with all of some of the other."""
+        return [
+            one
+            for one in self.labels[side]
+            if self._at[one] > least and self._gain(side, one, others) > least
+        ]
+
+    def _gain(self, side: int, one: Label, others: list[Label]) -> float:
+        pairs = ((one, other) if side == 0 else (other, one) for other in others)
+        return self._at[one] - sum(self._paid.get(pair, math.inf) for pair in pairs)
+
+    def violated(self, left: list[Label], right: list[Label]) -> float:
+        """Return by how much the lemma of two sets of labels is violated."""
+        return sum(self._at[b] for b in right) + sum(self._gain(0, a, right) for a in left) - 1
 
 
 def tables(model: Model) -> list[Table]:
@@ -116,6 +140,8 @@ def tables(model: Model) -> list[Table]:
         some = out.setdefault(choices, [])
         table = next((one for one in some if one.takes(pair)), None)
         if table is None:
+            if len(some) == MOST_TABLES:
+                continue
             table = Table(choices)
             some.append(table)
         table.add(pair, product)
