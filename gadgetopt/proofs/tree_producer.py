@@ -15,10 +15,10 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from gadgetopt.numbers.tolerance import CLOSED_GAP
-from gadgetopt.proofs.gomory import Lemma, Rounds
 from gadgetopt.proofs.leaves import best_leaf, leaf_of, sparse_duals
-from gadgetopt.proofs.products import ProductLemmas
-from gadgetopt.proofs.reduced_costs import priced
+from gadgetopt.proofs.lemmas.gomory import Lemma, Rounds
+from gadgetopt.proofs.lemmas.products import ProductLemmas
+from gadgetopt.proofs.lemmas.reduced_costs import priced
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
 from gadgetopt.proofs.tree_search import TreeSearch, TreeText

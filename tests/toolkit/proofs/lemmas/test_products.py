@@ -9,7 +9,7 @@ import pytest
 
 from gadgetopt.proofs import tree_producer
 from gadgetopt.proofs.exact_model import exact_model
-from gadgetopt.proofs.products import ProductLemmas, tables
+from gadgetopt.proofs.lemmas.products import ProductLemmas, tables
 from gadgetopt.proofs.tree_kernel import proved
 from gadgetopt.solvers.standard_form import compile_model
 
