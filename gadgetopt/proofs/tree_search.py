@@ -122,8 +122,7 @@ class TreeSearch:
 
         It has no lines if not even its root has a leaf.
         """
-        # Splits of propagation come in long chains, and each costs little more than the question.
-        while self.open and (self._found or goes_on() or self.ended):
+        while self.open and (goes_on() or self.ended):
             line = self._line()
             if line is None:
                 self.lines = []
