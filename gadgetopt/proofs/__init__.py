@@ -5,7 +5,7 @@ exact_model     a compiled model read as an exact model
 files           the text of a proof, as it is kept in certificates
 tree_kernel     the checker of tree proofs: standard library only
 tree_producer   searches for tree proofs (tree_search, relaxation, branching, propagation,
-                leaves), and lemmas for them (gomory, reduced_costs)
+                leaves), with lemmas of the folder `lemmas`
 pb_kernel       the checker of pseudo-Boolean proofs: standard library only
 pb_encoding     an exact model as a pseudo-Boolean formula
 pb_producer     pseudo-Boolean proofs by the solver Exact, in a process of its own (pb_exact)

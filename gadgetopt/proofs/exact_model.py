@@ -115,6 +115,8 @@ def _integers(numbers: Floats) -> list[int | None] | None:
 
     Those in which an integer may have been rounded are such others.
     """
+    if not len(numbers):
+        return []
     finite = np.isfinite(numbers)
     known = np.where(finite, numbers, 0.0)
     if np.abs(known).max(initial=0.0) >= LARGEST_EXACT or (np.rint(known) != known).any():

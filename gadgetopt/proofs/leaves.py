@@ -83,6 +83,9 @@ def used_bounds(box: Box, form: Form, leaf: str) -> Iterator[tuple[int, bool]]:
         for sides, words in parts
         for i, y in zip(words[::2], words[1::2], strict=True)
     ]
+    if q == "0" and len(duals) == 1:  # most leaves of propagation
+        (columns, coefficients, *_), y = duals[0]
+        return ((j, y * a > 0) for j, a in zip(columns, coefficients, strict=True) if y * a)
     k, common = int(leaf.split(None, 2)[1]), lcm(*(row[4] for row, _ in duals))
     reduced = {j: a * (common << k) for j, a in zip(*form, strict=True)} if q == "1" else {}
     for (columns, coefficients, _, _, denominator), y in duals:

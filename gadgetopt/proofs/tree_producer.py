@@ -15,9 +15,10 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from gadgetopt.numbers.tolerance import CLOSED_GAP
-from gadgetopt.proofs.gomory import Lemma, Rounds
-from gadgetopt.proofs.leaves import best_leaf, sparse_duals
-from gadgetopt.proofs.reduced_costs import priced
+from gadgetopt.proofs.leaves import best_leaf, leaf_of, sparse_duals
+from gadgetopt.proofs.lemmas.gomory import Lemma, Rounds
+from gadgetopt.proofs.lemmas.products import ProductLemmas
+from gadgetopt.proofs.lemmas.reduced_costs import priced
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
 from gadgetopt.proofs.tree_search import TreeSearch, TreeText
@@ -52,6 +53,14 @@ def root_proof(model: Model, duals: Floats) -> TreeText | None:
     unit = float(model.scale) if model.sense == "min" else -float(model.scale)
     made = best_leaf(Box(model, list(model.rows)), model.costs, sparse_duals(duals * unit), [])
     return None if made is None else TreeText(["tree", made[0]], 1)
+
+
+def bounds_proof(model: Model, target: Fraction) -> TreeText | None:
+    """Return the proof of a target by the bounds of the columns alone; None if it takes more."""
+    made = leaf_of(Box(model, []), model.costs, 0, 1, [], [])
+    if made is None or made[1] is None or made[1] < need_for(model, target):
+        return None
+    return TreeText(["tree", made[0]], 1)
 
 
 def need_for(model: Model, target: Fraction) -> Fraction:
@@ -162,7 +171,8 @@ class TreeProof:
         if seconds <= self._cuts_s:
             return
         end = self.left_s() - seconds
-        rounds = Rounds(self.model, Relaxation(self.form, lambda: self.left_s() - end))
+        lp = Relaxation(self.form, lambda: self.left_s() - end)
+        rounds = Rounds(self.model, lp, ProductLemmas(self.model).violated)
         lemmas = rounds.lemmas(float(self.need) / self.model.scale)
         self._cuts_s = seconds if self.left_s() <= end else math.inf
         if lemmas:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gadgetopt.proofs.branching import Branching, Node, ends
-from gadgetopt.proofs.gomory import Lemma, without_unused
 from gadgetopt.proofs.leaves import (
     Dual,
     best_leaf,
@@ -24,8 +23,9 @@ from gadgetopt.proofs.leaves import (
     sparse_duals,
     used_bounds,
 )
+from gadgetopt.proofs.lemmas.gomory import Lemma, without_unused
+from gadgetopt.proofs.lemmas.reduced_costs import Priced, priced
 from gadgetopt.proofs.propagation import OBJECTIVE, PRICED, Propagation, Side, Tightening
-from gadgetopt.proofs.reduced_costs import Priced, priced
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box
 

@@ -12,7 +12,7 @@ from gadgetopt.proofs.tree_kernel import proved
 from gadgetopt.proofs.tree_search import TreeSearch
 from gadgetopt.solvers.standard_form import compile_model
 
-from .test_gomory import feasible_points, random_form
+from .lemmas.test_gomory import feasible_points, random_form
 
 
 def makespan_form(jobs=30):

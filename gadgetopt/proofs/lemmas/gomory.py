@@ -12,7 +12,7 @@ Kannan and Schrijver 1990). All of this is in doubles: the leaves, made exact, s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -57,6 +57,10 @@ class Lemma:
         """The row that the checker makes of it."""
         above, below = self.least.numerator, self.least.denominator
         return (self.form[0], [a * below for a in self.form[1]], above, None, below)
+
+
+#: See `Rounds`.
+OtherLemmas = Callable[[Floats, Sequence[Row]], list[Lemma]]
 
 
 class Cuts:
@@ -165,10 +169,13 @@ class Rounds:
     model : Model
     lp : Relaxation
         Of the model; its own to change. Its time is that for cuts.
+    others : callable, optional
+        Returns other lemmas that an optimum violates, for the optimum and the rows so far, of the
+        model and of lemmas. Cuts are made where there are none.
     """
 
-    def __init__(self, model: Model, lp: Relaxation):
-        self.model, self.lp = model, lp
+    def __init__(self, model: Model, lp: Relaxation, others: OtherLemmas = lambda *_: []):
+        self.model, self.lp, self.others = model, lp, others
         self.made: list[Lemma] = []
 
     def lemmas(self, target: float) -> list[Lemma]:
@@ -181,7 +188,9 @@ class Rounds:
             bounds.append(solved.objective)
             before = bounds[-PATIENCE] if len(bounds) >= PATIENCE else -math.inf
             idle = solved.objective < before + GAIN * (target - bounds[0])
-            found = [] if idle or solved.objective >= target else self._cut_off()
+            if idle or solved.objective >= target:
+                break
+            found = self.others(solved.x, self._rows()) or self._cut_off()
             if not found:
                 break
             for lemma in found:

@@ -6,8 +6,9 @@ from random import Random
 import pyomo.environ as pyo
 import pytest
 
-from gadgetopt.proofs import reduced_costs, tree_producer
+from gadgetopt.proofs import tree_producer
 from gadgetopt.proofs.exact_model import exact_model
+from gadgetopt.proofs.lemmas import reduced_costs
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box, proved
 from gadgetopt.proofs.tree_search import TreeSearch
@@ -15,7 +16,7 @@ from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import compile_model
 from gadgetopt.system.result import Limits
 
-from . import small_models
+from .. import small_models
 from .test_gomory import feasible_points, random_form
 
 

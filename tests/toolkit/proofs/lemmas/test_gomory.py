@@ -8,7 +8,7 @@ import pytest
 
 from gadgetopt.proofs import tree_producer
 from gadgetopt.proofs.exact_model import exact_model
-from gadgetopt.proofs.gomory import Lemma, Rounds, without_unused
+from gadgetopt.proofs.lemmas.gomory import Lemma, Rounds, without_unused
 from gadgetopt.proofs.relaxation import Relaxation
 from gadgetopt.proofs.tree_kernel import Box, proved
 from gadgetopt.solvers.standard_form import compile_model
@@ -49,7 +49,7 @@ def lemmas_of(form, model, target=1e9):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_a_cut_holds_for_all_integer_points_and_its_lines_prove_it(seed, monkeypatch):
-    monkeypatch.setattr("gadgetopt.proofs.gomory.WORTH", 0.0)
+    monkeypatch.setattr("gadgetopt.proofs.lemmas.gomory.WORTH", 0.0)
     form = random_form(seed)
     model = exact_model(form)
     points = list(feasible_points(model))
