@@ -141,7 +141,7 @@ class GpuBinPrices(Data):
 
     slots: PositiveInt
     prices: Prices
-    unit_slots: PositiveInt = 1
+    unit_slots: Annotated[int, Field(gt=0, le=gpu_bins.NEVER)] = 1
 
 
 class ExhaustionPrices(Data):

@@ -57,8 +57,13 @@ from .size_limits import refuse_many
 
 #: Largest price, and most entries of the tables of values, 8 bytes each.
 LARGEST_PRICE, MOST_VALUES = 10**9, 20_000_000
-#: States that a check may visit, about half a minute of work.
+#: Most that all slots together may hold at any prices. What jobs are worth is far less: no more than
+#: the largest price for each iteration, of which there are no more than `MOST_VALUES`.
+MOST_WORTH = 2**62
+#: States that a check may look at, about half a minute of work.
 MOST_STATES = 1_000_000
+#: Jobs up to which Python's stack holds the check, two calls for each start and completion.
+MOST_JOBS = 100
 
 #: A server: capacity, whether a job has just completed there, whether one more spread job would
 #: have slowed one there, and the jobs there with their GPUs.
@@ -133,6 +138,16 @@ class PriceTables:
     worth: Ints
     per_slot: Ints
 
+    def refuse_many_slots(self, slots: int) -> None:
+        """Refuse a number of slots whose value may pass 64-bit integers.
+
+        Raises
+        ------
+        ModelRefused
+        """
+        value = slots * int(self.per_slot.max(initial=0))
+        refuse_many(value, MOST_WORTH, "prices: what the slots can hold")
+
 
 def refuse_many_values(instance: SjfBcoInstance, tables: int) -> None:
     """Refuse tables of a value for each iteration that would fill the memory.
@@ -141,9 +156,18 @@ def refuse_many_values(instance: SjfBcoInstance, tables: int) -> None:
     ------
     ModelRefused
     """
-    rates = instance.rates
-    values = len(rates.gpus) * (rates.servers + 1) * (max(rates.iterations) + 1) * tables
+    values = _values_of_a_table(instance) * tables
     refuse_many(values, MOST_VALUES, "jobs.iterations: values of a price for each iteration")
+
+
+def most_tables(instance: SjfBcoInstance) -> int:
+    """Return how many tables of prices are not refused."""
+    return MOST_VALUES // _values_of_a_table(instance)
+
+
+def _values_of_a_table(instance: SjfBcoInstance) -> int:
+    rates = instance.rates
+    return len(rates.gpus) * (rates.servers + 1) * (max(rates.iterations) + 1)
 
 
 def price_tables(modes: Modes, prices: Sequence[Sequence[int]]) -> PriceTables:
@@ -179,12 +203,19 @@ def price_tables(modes: Modes, prices: Sequence[Sequence[int]]) -> PriceTables:
             ]
             if useful:
                 ways.append(r)
-                for f in range(1, work + 1):
-                    worth[j, r, f] = np.min(
-                        [price + worth[j, r, max(0, f - phi)] for phi, price in useful], axis=0
-                    )
+                _add_values(worth[j, r, : work + 1], useful)
         worth[j, 0] = worth[j, ways].min(axis=0)
     return PriceTables(worth, _per_slot(modes, table))
+
+
+def _add_values(values: Ints, modes: Sequence[tuple[int, Ints]]) -> None:
+    """Set V(f) for f >= 1, shape (work + 1, tables), from rates and prices of modes."""
+    # So many values follow from those before them, all at once.
+    slowest = min(phi for phi, _ in modes)
+    for begin in range(1, len(values), slowest):
+        f = np.arange(begin, min(begin + slowest, len(values)))
+        ways = [price + values[np.maximum(f - phi, 0)] for phi, price in modes]
+        values[f] = np.min(ways, axis=0)
 
 
 def _per_slot(modes: Modes, table: Ints) -> Ints:
@@ -203,9 +234,15 @@ def refutes(
 
     Raises
     ------
+    ModelRefused
+        If the slots can hold more than `MOST_WORTH` at some prices.
     ValueError
-        If there are more states than `most_states`.
+        If there are more states than `most_states`, or more than `MOST_JOBS` jobs and the prices
+        alone do not refute.
     """
+    if makespan >= int(instance.rates.exec_min.sum()):
+        return False  # the jobs end by then one after the other
+    tables.refuse_many_slots(makespan)
     return not _Exhaustion(instance, makespan, tables, most_states).ends_in_time()
 
 
@@ -255,6 +292,8 @@ class _Exhaustion:
         left, servers_used = tuple(self.rates.iterations), (0,) * len(self.order)
         if self._left(0, left, servers_used):
             return False
+        if len(left) > MOST_JOBS:
+            raise ValueError(f"exhaustion: {len(left):,} jobs, expected at most {MOST_JOBS}")
         return self._from(0, self.start_servers, left, servers_used, 0, event=True)
 
     def _from(
@@ -267,9 +306,6 @@ class _Exhaustion:
         event: bool,
     ) -> bool:
         """Try all that can follow; `used` has the servers of jobs once started, 0 before."""
-        self.left_states -= 1
-        if self.left_states < 0:
-            raise ValueError("exhaustion: more states than a check may visit")
         for i in range(place, len(self.order)):
             j, twin = self.order[i], self.twin[i]
             if used[j] or (twin is not None and not used[self.order[twin]]):
@@ -317,15 +353,17 @@ class _Exhaustion:
         if any(s[0] > sum(gpus for _, gpus in s[3]) for s in slowed) and any(
             left[j] and not used[j] and self.can_spread[j] for j in self.order
         ):
-            steps += range(1, longest)
+            steps += range(1, min(longest, self.makespan - time + 1))
         for slots in steps:
             now = time + slots
             after = list(left)
             for j, phi in moving.items():
                 after[j] = max(0, left[j] - phi * slots)
-            if now <= self.makespan and not any(after):
+            if now > self.makespan:
+                continue
+            if not any(after):
                 return True
-            if now > self.makespan or self._left(now, after, used):
+            if self._left(now, after, used):
                 continue
             done = {j for j in moving if not after[j]}
             state = self._released(servers, done, used)
@@ -373,6 +411,9 @@ class _Exhaustion:
 
     def _left(self, time: int, left: list[int] | tuple[int, ...], used: tuple[int, ...]) -> bool:
         """Return True if the jobs cannot end in time, by their best rates or by prices."""
+        self.left_states -= 1
+        if self.left_states < 0:
+            raise ValueError("exhaustion: more states than a check may look at")
         slots = self.makespan - time
         worth = 0
         for j, f in enumerate(left):

@@ -67,8 +67,10 @@ def priced_search(
     search = Search[SjfBcoSolution]("min", limits, gap=0.0)
     search.prove(lower, SjfBcoCertificate(formula="energetic"))
     modes = Modes(instance)
-    root(modes, search)
-    notes = close(modes, search, rng, checked_nodes)
+    notes: dict[str, object] = {}
+    with search.interruptible():
+        root(modes, search)
+        notes = close(modes, search, rng, checked_nodes)
     return search.outcome(search.best, **notes, **slow_note())
 
 
@@ -178,7 +180,7 @@ def _prices(
     """Return the best prices of the first state and of random later ones, without repetition."""
     lp, work = ModeLp(modes), np.array(modes.instance.rates.iterations)
     found: dict[tuple[int, ...], None] = {}
-    for k in range(PRICED_STATES):
+    for k in range(min(PRICED_STATES, exhaustion.most_tables(modes.instance))):
         left = work.copy()
         if k:
             kind = rng.random(len(work))

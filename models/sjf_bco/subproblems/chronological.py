@@ -57,10 +57,11 @@ class Chronological:
     Raises
     ------
     ModelRefused
-        If there are too many placements to list.
+        If there are too many placements to list, or prices of that many slots pass 64 bits.
     """
 
     def __init__(self, instance: SjfBcoInstance, makespan: int, tables: PriceTables):
+        tables.refuse_many_slots(makespan)
         self.makespan = makespan
         self._order = sorted(range(len(instance.jobs)), key=lambda j: -instance.rates.gpus[j])
         self._data = _data(instance, tables, self._order)
