@@ -57,8 +57,8 @@ from .size_limits import refuse_many
 
 #: Largest price, and most entries of the tables of values, 8 bytes each.
 LARGEST_PRICE, MOST_VALUES = 10**9, 20_000_000
-#: Most that all slots together may hold at any prices. What jobs are worth is far less: no more than
-#: the largest price for each iteration, of which there are no more than `MOST_VALUES`.
+#: Most that all slots together may hold at any prices. What jobs are worth is far less: at most the
+#: largest price for each iteration, of which there are at most `MOST_VALUES`.
 MOST_WORTH = 2**62
 #: States that a check may look at, about half a minute of work.
 MOST_STATES = 1_000_000
