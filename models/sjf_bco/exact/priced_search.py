@@ -22,8 +22,8 @@ from .. import exhaustion
 from ..baselines import order_annealing
 from ..bounds.mode_lp import ModeLp
 from ..certificate import ExhaustionPrices, SjfBcoCertificate, energetic_bound
-from ..exhaustion import Modes, PriceTables, price_tables
 from ..instance import Job, SjfBcoInstance, SjfBcoSolution
+from ..mode_prices import Modes, PriceTables, most_tables, price_tables
 from ..subproblems.chronological import Chronological
 from ..subproblems.chronological_loops import EXHAUSTED, FOUND
 
@@ -180,7 +180,7 @@ def _prices(
     """Return the best prices of the first state and of random later ones, without repetition."""
     lp, work = ModeLp(modes), np.array(modes.instance.rates.iterations)
     found: dict[tuple[int, ...], None] = {}
-    for k in range(min(PRICED_STATES, exhaustion.most_tables(modes.instance))):
+    for k in range(min(PRICED_STATES, most_tables(modes.instance))):
         left = work.copy()
         if k:
             kind = rng.random(len(work))

@@ -9,9 +9,14 @@ from gadgetopt.models.sjf_bco.bounds.instants import instants
 from gadgetopt.models.sjf_bco.bounds.mode_lp import ModeLp
 from gadgetopt.models.sjf_bco.certificate import ExhaustionPrices, SjfBcoCertificate, check_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
-from gadgetopt.models.sjf_bco.exhaustion import Modes, PriceTables, price_tables
 from gadgetopt.models.sjf_bco.generate.presets import contended_small
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
+from gadgetopt.models.sjf_bco.mode_prices import (
+    LARGEST_PRICE,
+    Modes,
+    PriceTables,
+    price_tables,
+)
 from gadgetopt.models.sjf_bco.subproblems.chronological import Chronological
 from gadgetopt.models.sjf_bco.subproblems.chronological_loops import EXHAUSTED, FOUND
 
@@ -136,7 +141,7 @@ def test_a_check_of_too_many_states_is_refused():
 def test_no_number_of_slots_makes_prices_overflow(slots):
     # E3 ends in 11 slots. Some of these numbers times the largest price pass 64-bit integers.
     instance = staggered_start()
-    prices = (exhaustion.LARGEST_PRICE,) * Modes(instance).first[-1]
+    prices = (LARGEST_PRICE,) * Modes(instance).first[-1]
     proof = ExhaustionPrices(slots=slots, prices=(prices,))
     assert check_bound(instance, SjfBcoCertificate(exhaustion=proof)) is None
 

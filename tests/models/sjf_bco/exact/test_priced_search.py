@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gadgetopt.models.sjf_bco import exhaustion
+from gadgetopt.models.sjf_bco import mode_prices
 from gadgetopt.models.sjf_bco.certificate import check_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.exact import priced_search as module
@@ -65,7 +65,7 @@ def test_ctrl_c_keeps_schedule_and_bound(monkeypatch):
 
 def test_as_many_prices_are_taken_as_the_memory_holds(monkeypatch):
     inst, optimum = HAND_CHECKED["E3"]
-    monkeypatch.setattr(exhaustion, "MOST_VALUES", 2 * 4 * 16 * 2)
+    monkeypatch.setattr(mode_prices, "MOST_VALUES", 2 * 4 * 16 * 2)
     monkeypatch.setattr(module, "root", lambda *_: None)
     outcome = priced_search(inst, Limits(), np.random.default_rng(0))
     assert outcome.notes["prices"] <= 2
