@@ -149,9 +149,10 @@ def price_tables(modes: Modes, prices: Sequence[Sequence[int]]) -> PriceTables:
         with the servers or the level.
     """
     rates = modes.instance.rates
-    table = np.array(prices, dtype=np.int64).reshape(len(prices), -1)
-    if not len(prices) or table.shape[1] != modes.first[-1]:
-        raise ValueError(f"{table.shape[1]} for {modes.first[-1]} modes of jobs")
+    for k, of_table in enumerate(prices):
+        if len(of_table) != modes.first[-1]:
+            raise ValueError(f"{len(of_table)} for {modes.first[-1]} modes of jobs in table {k}")
+    table = np.array(prices, dtype=np.int64).reshape(len(prices), modes.first[-1])
     if table.min(initial=0) < 0 or table.max(initial=0) > LARGEST_PRICE:
         raise ValueError(f"a price is not between 0 and {LARGEST_PRICE:,}")
     if any((table[:, more] > table[:, less]).any() for less, more in modes.no_better):

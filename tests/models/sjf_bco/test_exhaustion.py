@@ -120,7 +120,8 @@ def test_a_certificate_of_one_slot_too_many_proves_nothing():
 @pytest.mark.parametrize(
     ("prices", "message"),
     [
-        (((1, 1),), "2 for 8 modes"),
+        (((1, 1),), "prices: 2 for 8 modes of jobs in table 0"),
+        (((0,) * 8, (1, 1)), "prices: 2 for 8 modes of jobs in table 1"),
         (((1, 2, 0, 0, 0, 0, 0, 0),), "rises"),
         (((1, 0, 2, 0, 0, 0, 0, 0),), "rises"),
     ],
