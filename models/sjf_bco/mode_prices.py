@@ -33,6 +33,8 @@ from .size_limits import refuse_many
 
 #: Largest price, and most entries of the tables of values, 8 bytes each.
 LARGEST_PRICE, MOST_VALUES = 10**9, 20_000_000
+#: Most modes of all jobs together.
+MOST_MODES = 1_000_000
 #: Most that all slots together may hold at any prices. What jobs are worth is far less: at most the
 #: largest price for each iteration, of which there are at most `MOST_VALUES`.
 MOST_WORTH = 2**62
@@ -46,8 +48,16 @@ class Modes:
 
     @cached_property
     def of_job(self) -> list[list[tuple[int, int]]]:
-        """Return the modes of every job."""
+        """Return the modes of every job.
+
+        Raises
+        ------
+        ModelRefused
+            If there are too many of them.
+        """
         rates = self.instance.rates
+        counts = sum(len(rates.server_counts(j)) for j in range(len(rates.gpus)))
+        refuse_many(counts * max(1, rates.max_level), MOST_MODES, "jobs: servers by levels to list")
         return [
             [(r, p) for r in rates.server_counts(j) for p in rates.levels(r)]
             for j in range(len(rates.gpus))

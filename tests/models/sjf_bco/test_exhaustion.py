@@ -183,3 +183,10 @@ def test_values_are_those_of_the_recursion(seed):
             for f in range(1, rates.iterations[j] + 1):
                 expected.append(min(v + expected[max(0, f - phi)] for phi, v in ways if phi))
             assert worth[j, r, : len(expected), 0].tolist() == expected
+
+
+def test_more_modes_than_can_be_listed_are_refused():
+    inst = hand_checked_instance([40] * 2000, [job(2000, 20)] * 40)
+    proof = ExhaustionPrices(slots=2, prices=((1,),))
+    with pytest.raises(ValueError, match=r"exhaustion.prices: jobs: servers by levels to list"):
+        check_bound(inst, SjfBcoCertificate(exhaustion=proof))
