@@ -100,16 +100,34 @@ def parsed(text: Iterable[str]) -> Model:
         If it is not the text of a model.
     """
     source = iter(text)
+    try:
+        model = _read(source)
+    except StopIteration:
+        raise ValueError("the text of the model ends too early") from None
+    forms = [model.costs, *((row.columns, row.coefficients) for row in model.rows)]
+    for columns, numbers in forms:
+        known = all(0 <= j < len(model.integer) for j in columns)
+        if not known or len(set(columns)) < len(columns) or len(columns) != len(numbers):
+            raise ValueError("a form that is not distinct columns, each with a coefficient")
+    if min([model.scale, *(row.denominator for row in model.rows)]) <= 0:
+        raise ValueError("a denominator that is not positive")
+    if next(source, None) is not None:
+        raise ValueError("lines after the text of the model")
+    return model
+
+
+def _read(source: Iterator[str]) -> Model:
     sense, offset, scale, columns, rows = next(source).split()
     costs = _form(next(source).split())
     kinds = [next(source).split() for _ in range(int(columns))]
+    read = [_row(next(source).split()) for _ in range(int(rows))]
     if sense not in ("min", "max") or any(kind not in ("i", "c") for kind, *_ in kinds):
         raise ValueError("not the text of a model")
     return Model(
         [kind == "i" for kind, _, _ in kinds],
         [_number(low) for _, low, _ in kinds],
         [_number(high) for _, _, high in kinds],
-        [_row(next(source).split()) for _ in range(int(rows))],
+        read,
         costs,
         int(scale),
         Fraction(offset),

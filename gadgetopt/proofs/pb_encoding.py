@@ -120,9 +120,10 @@ def proved(model: Model, lines: Iterable[str]) -> int | None:
         If the lines are no proof, or the model has no formula.
     """
     source = iter(lines)
-    word, cutoff = next(source, "").split() or ["", ""]
-    if word != "cutoff":
+    word, *rest = next(source, "").split() or [""]
+    if word != "cutoff" or len(rest) != 1:
         raise ValueError("begins with no cutoff")
+    (cutoff,) = rest
     try:
         formula = encode(model, None if cutoff == "-" else int(cutoff))
     except ModelRefused as error:

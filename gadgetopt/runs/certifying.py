@@ -10,9 +10,11 @@ from gadgetopt.errors import InputError
 from gadgetopt.runs import upkeep
 from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.runs.engine.interrupts import polite_interrupt
+from gadgetopt.runs.rows import StoredRun, checked_row, to_row
 from gadgetopt.runs.store import Store
+from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
-from gadgetopt.system.result import Status, Voucher
+from gadgetopt.system.result import Result, Status, Voucher
 from gadgetopt.trust.certifying import certify
 from gadgetopt.trust.ratio import cross_examine
 
@@ -59,27 +61,59 @@ def certify_store(
         proved = _proved(store)
         chosen = upkeep.selected(known, systems, methods, instances, (), None, False)
         for fact in chosen:
-            run = store.get(fact.key)
-            if run is None or fact.key in proved or run.result.bound is None:
+            try:
+                found = None if fact.key in proved else _to_prove(store, fact.key)
+            except InputError as error:  # one damaged row is no reason to leave out the others
+                tell(f"{fact.instance}, {fact.method}: left out: {error}")
                 continue
-            document = store.instance(run.result.fingerprint)
-            if document is None or run.result.status is Status.ERROR:
+            if found is None:
                 continue
             if asked.is_set():
                 counts.interrupted = True
                 break
+            run, document = found
             counts.runs += 1
             seconds = budget_s(within, run.result.time_s)
             result = certify(document, run.result, seconds, asked.is_set)
-            said = "not proved"
+            result, said = _kept(store, run, result)
             if result.bound_voucher is Voucher.VERIFIED:
-                counts.verified, said = counts.verified + 1, "verified"
+                counts.verified += 1
             elif result.certificate is not None:
-                counts.partly, said = counts.partly + 1, "proved in part"
-            if result is not run.result:
-                store.add(replace(run, result=result))
-            tell(f"{result.instance}, {result.method}: {said}")
+                counts.partly += 1
+            tell(f"{result.instance}, {result.method}: {said or _said(result)}")
     return counts
+
+
+def _to_prove(store: Store, key: str) -> tuple[StoredRun, Document] | None:
+    """Return a run and its instance; None if there is nothing of it to prove."""
+    run = store.get(key)
+    if run is None or run.result.bound is None or run.result.status is Status.ERROR:
+        return None
+    document = store.instance(run.result.fingerprint)
+    return None if document is None else (run, document)
+
+
+def _kept(store: Store, run: StoredRun, result: Result) -> tuple[Result, str]:
+    """Write what was proved of a run; return the result that the store has now, and why not this.
+
+    Somebody else may have done or proved the run meanwhile, which is then left as it is.
+    """
+    if result is run.result:
+        return result, ""
+    now = store.get(run.key)
+    if now is None or to_row(now) != to_row(run):
+        return (run if now is None else now).result, "changed meanwhile by another process"
+    try:
+        store.add_row(checked_row(replace(run, result=result)))
+    except ValueError as error:
+        return run.result, f"not proved: the proof cannot be stored: {error}"
+    return result, ""
+
+
+def _said(result: Result) -> str:
+    if result.bound_voucher is Voucher.VERIFIED:
+        return "verified"
+    return "not proved" if result.certificate is None else "proved in part"
 
 
 def _proved(store: Store) -> set[str]:

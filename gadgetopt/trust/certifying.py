@@ -9,15 +9,15 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gadgetopt.errors import ModelRefused, failure
-from gadgetopt.numbers.tolerance import Number, closes, simplest_rational
+from gadgetopt.errors import InputError, ModelRefused, failure
+from gadgetopt.numbers.tolerance import Number, closes, refutes, simplest_rational
 from gadgetopt.system.data import ModelProof
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Result, Status, Voucher
 from gadgetopt.trust.certificate import bound_on_model, certified_bound, compiled_formulation
 from gadgetopt.trust.proving import CERTIFY, PROOF, certificate_of, stands_for, told_of
-from gadgetopt.trust.run import relative_gap
+from gadgetopt.trust.run import relative_gap, show
 
 if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
@@ -97,8 +97,27 @@ def _improves(document: Document, result: Result, proved: Number) -> bool:
     """Return True if a proof is stronger than that which a result has."""
     if result.certificate is None:
         return True
-    before = certified_bound(document.problem, document.data, result.certificate)
+    try:
+        before = certified_bound(document.problem, document.data, result.certificate)
+    except (InputError, ValueError):
+        # Made by another version, as stored ones may be. What that version verified is not taken
+        # for less than is proved now unless the new proof reaches it.
+        before = result.bound if result.bound_voucher is Voucher.VERIFIED else None
     return before is None or _stronger(document.problem, proved, before)
+
+
+def _hold_against(problem: Problem, found: Proved, objective: Number | None) -> None:
+    """Raise a ValueError if a run's own feasible solution refutes what was proved.
+
+    The formulation is not the problem then, so none of its bounds is one.
+    """
+    if objective is None:
+        return
+    if refutes(objective, found.bound, minimise=problem.sense == "min"):
+        name, bound = found.certificate.formulation, show(found.bound)
+        raise ValueError(
+            f"{name}: the proved bound {bound} is refuted by the solution of {show(objective)}"
+        )
 
 
 def _stronger(problem: Problem, proved: Number, other: Number) -> bool:
@@ -138,6 +157,7 @@ def _best(
 
         try:
             for found in _proofs(document, name, target, part_s):
+                _hold_against(document.problem, found, result.objective)
                 if best is None or _stronger(document.problem, found.bound, best.bound):
                     best = found
                 if stands_for(document.problem, found.bound, target, result.objective):

@@ -159,7 +159,10 @@ class PricedContents:
             for o in {o for lot in of_type for o in lot}:
                 slowed = np.maximum(0, among[:, t] - o.own * int(alpha[t, t]))
                 # Both in whole numbers of a unit, rounded so that the bound holds.
-                worth = ceiling(o.worth * unit) * scale - int(o.share * unit) * slowed
+                worth = np.full(len(counts), ceiling(o.worth * unit) * scale)
+                # Where nobody disturbs, sums have no room for shares.
+                if slowed.any():
+                    worth -= int(o.share * unit) * slowed
                 np.maximum(each, -(-worth // o.weight), out=each)
             bounds += counts[:, t] * each
         order = np.argsort(-bounds, kind="stable").tolist()

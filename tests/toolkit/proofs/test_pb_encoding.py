@@ -139,3 +139,8 @@ def test_a_proof_about_a_model_is_checked_against_the_models_own_formula():
 def test_a_wrong_proof_is_refused(lines):
     with pytest.raises(ValueError):
         proved(KNAPSACK, lines)
+
+
+def test_a_tree_is_said_to_be_no_pseudo_boolean_proof():
+    with pytest.raises(ValueError, match="begins with no cutoff"):
+        proved(KNAPSACK, ["tree", "l 0 1"])

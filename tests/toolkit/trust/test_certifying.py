@@ -186,3 +186,83 @@ def test_a_store_is_certified_afterwards(tmp_path):
     assert kept.result.bound_voucher is Voucher.VERIFIED
     assert certify_store(path, "60").runs == 0
     assert dataclasses.replace(kept.result).certificate is not None
+
+
+@pytest.fixture
+def stored(run, tmp_path):
+    """A store of two runs of HiGHS; the certificate of the first is of another version."""
+    from gadgetopt.runs.comparison import compare
+    from gadgetopt.runs.store import Store
+
+    path = tmp_path / "runs.sqlite"
+    compare([KNAPSACK.path], ["direct@highs"], store=path, workers=0)
+    with Store(path) as store:
+        (first,) = store.runs()
+        old = first.result.certificate.model_copy(update={"model": "0" * 64})
+        result = dataclasses.replace(first.result, certificate=old)
+        store.add(dataclasses.replace(first, result=result))
+        store.add(dataclasses.replace(first, key="another"))
+    return path
+
+
+def test_a_stored_proof_of_another_version_is_replaced(stored):
+    from gadgetopt.runs.store import Store
+
+    counts = certify_store(stored, "60")
+    assert (counts.runs, counts.verified) == (2, 2)
+    with Store(stored) as store:
+        for kept in store.runs():
+            proved = certified_bound(KNAPSACK.problem, KNAPSACK.data, kept.result.certificate)
+            assert proved == kept.result.bound
+
+
+def test_what_another_version_verified_is_not_exchanged_for_less(certified):
+    old = certified.certificate.model_copy(update={"model": "0" * 64})
+    before = dataclasses.replace(certified, certificate=old, status=Status.FEASIBLE)
+    assert certify(KNAPSACK, before, 1e-9).certificate == old
+
+
+def test_a_damaged_run_does_not_end_the_proofs_of_the_others(stored):
+    import sqlite3
+
+    with sqlite3.connect(stored) as connection:
+        connection.execute("UPDATE runs SET certificate = '{' WHERE key = 'another'")
+    told: list[str] = []
+    counts = certify_store(stored, "60", tell=told.append)
+    assert (counts.runs, counts.verified) == (1, 1)
+    assert any("left out" in line for line in told)
+
+
+def test_a_run_that_another_process_has_proved_meanwhile_is_left_as_it_is(stored, monkeypatch):
+    from gadgetopt.runs import certifying as of_stores
+    from gadgetopt.runs.store import Store
+
+    def beaten(document, result, seconds, stop):
+        with Store(stored) as store:  # the other process ends first, with a whole proof
+            (mine,) = [run for run in store.runs() if run.result == result]
+            store.add(dataclasses.replace(mine, result=certify(document, result, AMPLE_S)))
+        return dataclasses.replace(result, notes={"proof": "in part"})
+
+    monkeypatch.setattr(of_stores, "certify", beaten)
+    told: list[str] = []
+    counts = certify_store(stored, "60", tell=told.append)
+    assert counts.verified == counts.runs
+    assert all("meanwhile" in line for line in told)
+    with Store(stored) as store:
+        assert {run.result.bound_voucher for run in store.runs()} == {Voucher.VERIFIED}
+
+
+def test_a_proof_that_the_runs_own_solution_refutes_is_no_bound(run):
+    """As where a formulation forbids solutions of the problem: its optimum bounds nothing."""
+    better = dataclasses.replace(
+        run,
+        objective=10 * run.objective,
+        bound=None,
+        bound_voucher=None,
+        status=Status.FEASIBLE,
+        certificate=None,
+        notes={},
+    )
+    out = certify(KNAPSACK, better, 60)
+    assert (out.bound, out.bound_voucher, out.certificate) == (None, None, None)
+    assert "refuted by the solution of 82220" in out.notes["proof"]["refused"]

@@ -1,5 +1,6 @@
 """Whatever prices a certificate holds, what it proves is true; the relaxation's are the best."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,8 +19,10 @@ from gadgetopt.models.marl.placement.instance import PlacementInstance
 from gadgetopt.models.marl.placement.subproblems.terms import Terms
 from gadgetopt.models.marl.subproblems.cluster import Job, Server
 
+from gadgetopt.api.making import generate
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, Status
+from gadgetopt.trust.run import solve
 
 from .brute_force import optimum, small_instance
 
@@ -103,3 +106,14 @@ def test_a_check_that_would_take_too_long_is_refused(monkeypatch):
     monkeypatch.setattr("gadgetopt.models.marl.placement.price_checks.MOST_PROFILES", 5)
     with pytest.raises(ValueError, match="mixes of types in a server"):
         check_bound(instance, certificate_of([50.0] * 40))
+
+
+@pytest.mark.parametrize("price", [Fraction(1, 1000), Fraction(1), Fraction(1000)])
+def test_prices_are_checked_where_nobody_disturbs_anybody(price):
+    """Shares of slowdowns may be beyond 64 bits then, as no slowdown multiplies them."""
+    document = generate("marl_placement", "leaf_spine", jobs=4, seed=1)[0]
+    none = ((Fraction(0),) * document.data.num_types,) * document.data.num_types
+    calm = type(document.data).model_validate({**document.data.model_dump(), "interference": none})
+    prices = Prices(prices=(price,) * len(calm.jobs))
+    bound = check_bound(calm, PlacementCertificate(proof=prices))
+    assert bound <= solve(replace(document, data=calm), "local_search").objective
