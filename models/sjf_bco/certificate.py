@@ -18,9 +18,10 @@ these prices (`configurations.py`), `instants` is
 
 .. math:: \Big\lceil \sum_j p_j F_j / R(p) \Big\rceil.
 
-`gpu_bins` has prices of jobs (`gpu_bins.py`). `exhaustion` has tables of prices of modes, with
-which the check goes through all schedules that could be shorter (`exhaustion.py`). All are computed
-in integers, so no solver is involved. All formulas are (reconstructed): the paper has none.
+`gpu_bins` has prices of jobs (`gpu_bins.py`). `exhaustion` has tables of prices of modes
+(`mode_prices.py`), with which the check goes through all schedules that could be shorter
+(`exhaustion.py`). All are computed in integers, so no solver is involved. All formulas are
+(reconstructed): the paper has none.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ from gadgetopt.system.data import Certificate, Data, PositiveInt
 
 from . import exhaustion, gpu_bins
 from .configurations import iterations_per_slot, most_per_slot
-from .exhaustion import LARGEST_PRICE, Modes, price_tables
 from .instance import SjfBcoInstance
+from .mode_prices import LARGEST_PRICE, Modes, price_tables
 
 #: Prices of an iteration of every job.
 Prices = tuple[Annotated[int, Field(ge=0, le=10**12)], ...]
@@ -141,7 +142,7 @@ class GpuBinPrices(Data):
 
     slots: PositiveInt
     prices: Prices
-    unit_slots: PositiveInt = 1
+    unit_slots: Annotated[int, Field(gt=0, le=gpu_bins.NEVER)] = 1
 
 
 class ExhaustionPrices(Data):

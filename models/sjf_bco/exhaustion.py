@@ -1,19 +1,7 @@
 r"""Proof that no schedule ends within M slots: all schedules in normal form, pruned by prices.
 
-**Prices.** In a schedule job j runs on r_j servers, and with n_p slots at level p it does
-:math:`\sum_p n_p \phi_j(r_j, p) \ge F_j` iterations. With prices :math:`v_j(r, p) \ge 0` of a slot,
-f iterations on r servers are worth at least
-
-.. math::
-    V_j^r(f) = \min\Big\{\sum_p n_p v_j(r, p) : \sum_p n_p \phi_j(r, p) \ge f,\
-    n_p \in \mathbb N\Big\},
-
-and before the job starts :math:`V_j(f) = \min_r V_j^r(f)`. A slot holds one configuration c
-(`configurations.py`) and is worth at most :math:`R = \max_c \sum_j v_j(c)`. So a state with f_j
-iterations left cannot end within n slots if :math:`\sum_j V_j(f_j) > R n`, with r_j where it is
-known. Prices of iterations, :math:`v_j = p_j \phi_j`, are a special case, which overlooks that the
-last slot of a job may be used in part only. If prices do not rise with r and p, the configurations
-in which no job has fewer servers and a lower level than in another one can be left out.
+A state with f_j iterations left cannot end within n slots if these are worth more than n slots can
+hold, at some prices of modes (`mode_prices.py`), with the servers of a job where they are known.
 
 **Normal form.** If some schedule ends within M slots, one does in which every start t > 0 of a job
 j satisfies (L) some job completes at t on a server of j, or (S) j is spread, and on a server s of j
@@ -42,158 +30,22 @@ search (`subproblems/chronological.py`) but the tables of prices.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator
 from itertools import groupby
 
-import numpy as np
-
-from gadgetopt.numbers.arrays import Ints
-
-from .configurations import modes_per_slot, shares
+from .configurations import shares
 from .instance import SjfBcoInstance
-from .size_limits import refuse_many
+from .mode_prices import PriceTables
 
-#: Largest price, and most entries of the tables of values, 8 bytes each.
-LARGEST_PRICE, MOST_VALUES = 10**9, 20_000_000
-#: States that a check may visit, about half a minute of work.
+#: States that a check may look at, about half a minute of work.
 MOST_STATES = 1_000_000
+#: Jobs up to which Python's stack holds the check, two calls for each start and completion.
+MOST_JOBS = 100
 
 #: A server: capacity, whether a job has just completed there, whether one more spread job would
 #: have slowed one there, and the jobs there with their GPUs.
 Server = tuple[int, bool, bool, tuple[tuple[int, int], ...]]
 Servers = tuple[Server, ...]
-
-
-@dataclass(frozen=True)
-class Modes:
-    """The modes (r, p) of every job, in ascending order, one job after the other."""
-
-    instance: SjfBcoInstance
-
-    @cached_property
-    def of_job(self) -> list[list[tuple[int, int]]]:
-        """Return the modes of every job."""
-        rates = self.instance.rates
-        return [
-            [(r, p) for r in rates.server_counts(j) for p in rates.levels(r)]
-            for j in range(len(rates.gpus))
-        ]
-
-    @cached_property
-    def first(self) -> list[int]:
-        """Return where the modes of each job begin, and the number of all modes."""
-        return [0, *np.cumsum([len(modes) for modes in self.of_job]).tolist()]
-
-    @cached_property
-    def number(self) -> dict[tuple[int, int, int], int]:
-        """Return the number of mode (j, r, p)."""
-        return {
-            (j, r, p): self.first[j] + i
-            for j, modes in enumerate(self.of_job)
-            for i, (r, p) in enumerate(modes)
-        }
-
-    @cached_property
-    def configurations(self) -> Ints:
-        """Return the mode of every job plus one, 0 if it does not run.
-
-        Raises
-        ------
-        ModelRefused
-            If there are too many of them.
-        """
-        return modes_per_slot(self.instance, lambda j, r, p: self.number[j, r, p] + 1)
-
-    @cached_property
-    def no_better(self) -> list[tuple[int, int]]:
-        """Return pairs of modes, the second with one server or level more, and so no better."""
-        number = self.number
-        return [
-            (number[less], mode)
-            for (j, r, p), mode in number.items()
-            for less in ((j, r, p - 1), (j, r - 1, p), (j, 1, 0))
-            if less in number and less != (j, r, p) and (less[1] > 1 or r == 2)
-        ]
-
-
-@dataclass(frozen=True)
-class PriceTables:
-    """Values of jobs and of a slot for several tables of prices.
-
-    Attributes
-    ----------
-    worth : Ints
-        V_j^r(f), at r = 0 V_j(f), shape (jobs, servers + 1, largest work + 1, tables).
-    per_slot : Ints
-        R, shape (tables,).
-    """
-
-    worth: Ints
-    per_slot: Ints
-
-
-def refuse_many_values(instance: SjfBcoInstance, tables: int) -> None:
-    """Refuse tables of a value for each iteration that would fill the memory.
-
-    Raises
-    ------
-    ModelRefused
-    """
-    rates = instance.rates
-    values = len(rates.gpus) * (rates.servers + 1) * (max(rates.iterations) + 1) * tables
-    refuse_many(values, MOST_VALUES, "jobs.iterations: values of a price for each iteration")
-
-
-def price_tables(modes: Modes, prices: Sequence[Sequence[int]]) -> PriceTables:
-    """Return the values that follow from tables of prices, one price for each mode.
-
-    Raises
-    ------
-    ModelRefused
-        If the values, or the configurations, are too many.
-    ValueError
-        If a table has not one price for each mode, a price is negative or too large, or one rises
-        with the servers or the level.
-    """
-    rates = modes.instance.rates
-    table = np.array(prices, dtype=np.int64).reshape(len(prices), -1)
-    if not len(prices) or table.shape[1] != modes.first[-1]:
-        raise ValueError(f"{table.shape[1]} for {modes.first[-1]} modes of jobs")
-    if table.min(initial=0) < 0 or table.max(initial=0) > LARGEST_PRICE:
-        raise ValueError(f"a price is not between 0 and {LARGEST_PRICE:,}")
-    if any((table[:, more] > table[:, less]).any() for less, more in modes.no_better):
-        raise ValueError("a price rises with the servers or the level of a job")
-    refuse_many_values(modes.instance, len(prices))
-    jobs, most = len(rates.gpus), max(rates.iterations)
-    worth = np.zeros((jobs, rates.servers + 1, most + 1, len(prices)), dtype=np.int64)
-    for j, of_job in enumerate(modes.of_job):
-        first, work = modes.first[j], rates.iterations[j]
-        ways = []
-        for r in rates.server_counts(j):
-            useful = [
-                (rates.rate(j, r, p), table[:, first + i])
-                for i, (q, p) in enumerate(of_job)
-                if q == r and rates.rate(j, r, p)
-            ]
-            if useful:
-                ways.append(r)
-                for f in range(1, work + 1):
-                    worth[j, r, f] = np.min(
-                        [price + worth[j, r, max(0, f - phi)] for phi, price in useful], axis=0
-                    )
-        worth[j, 0] = worth[j, ways].min(axis=0)
-    return PriceTables(worth, _per_slot(modes, table))
-
-
-def _per_slot(modes: Modes, table: Ints) -> Ints:
-    """Return R for each table."""
-    with_idle = np.concatenate([np.zeros((len(table), 1), dtype=np.int64), table], axis=1)
-    configurations = modes.configurations
-    return np.array(
-        [int(row[configurations].sum(axis=1).max(initial=0)) for row in with_idle], dtype=np.int64
-    )
 
 
 def refutes(
@@ -203,9 +55,15 @@ def refutes(
 
     Raises
     ------
+    ModelRefused
+        If the slots can hold more than `MOST_WORTH` at some prices.
     ValueError
-        If there are more states than `most_states`.
+        If there are more states than `most_states`, or more than `MOST_JOBS` jobs and the prices
+        alone do not refute.
     """
+    if makespan >= int(instance.rates.exec_min.sum()):
+        return False  # the jobs end by then one after the other
+    tables.refuse_many_slots(makespan)
     return not _Exhaustion(instance, makespan, tables, most_states).ends_in_time()
 
 
@@ -255,6 +113,8 @@ class _Exhaustion:
         left, servers_used = tuple(self.rates.iterations), (0,) * len(self.order)
         if self._left(0, left, servers_used):
             return False
+        if len(left) > MOST_JOBS:
+            raise ValueError(f"exhaustion: {len(left):,} jobs, expected at most {MOST_JOBS}")
         return self._from(0, self.start_servers, left, servers_used, 0, event=True)
 
     def _from(
@@ -267,9 +127,6 @@ class _Exhaustion:
         event: bool,
     ) -> bool:
         """Try all that can follow; `used` has the servers of jobs once started, 0 before."""
-        self.left_states -= 1
-        if self.left_states < 0:
-            raise ValueError("exhaustion: more states than a check may visit")
         for i in range(place, len(self.order)):
             j, twin = self.order[i], self.twin[i]
             if used[j] or (twin is not None and not used[self.order[twin]]):
@@ -317,15 +174,17 @@ class _Exhaustion:
         if any(s[0] > sum(gpus for _, gpus in s[3]) for s in slowed) and any(
             left[j] and not used[j] and self.can_spread[j] for j in self.order
         ):
-            steps += range(1, longest)
+            steps += range(1, min(longest, self.makespan - time + 1))
         for slots in steps:
             now = time + slots
             after = list(left)
             for j, phi in moving.items():
                 after[j] = max(0, left[j] - phi * slots)
-            if now <= self.makespan and not any(after):
+            if now > self.makespan:
+                continue
+            if not any(after):
                 return True
-            if now > self.makespan or self._left(now, after, used):
+            if self._left(now, after, used):
                 continue
             done = {j for j in moving if not after[j]}
             state = self._released(servers, done, used)
@@ -373,6 +232,9 @@ class _Exhaustion:
 
     def _left(self, time: int, left: list[int] | tuple[int, ...], used: tuple[int, ...]) -> bool:
         """Return True if the jobs cannot end in time, by their best rates or by prices."""
+        self.left_states -= 1
+        if self.left_states < 0:
+            raise ValueError("exhaustion: more states than a check may look at")
         slots = self.makespan - time
         worth = 0
         for j, f in enumerate(left):

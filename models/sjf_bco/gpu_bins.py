@@ -35,6 +35,8 @@ from .instance import SjfBcoInstance
 NEVER = 2**61
 #: Most sums of a check, jobs times units times classes: some ten seconds.
 MOST_CHECKED_SUMS = 10_000_000_000
+#: Most units of a bin in a check, at which it takes about half a gigabyte.
+MOST_CHECKED_UNITS = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,11 @@ def refutes(instance: SjfBcoInstance, makespan: int, prices: Sequence[int], unit
     sums = len(bins.capacities) * len(prices) * (length + 1)
     if sums > MOST_CHECKED_SUMS:
         raise ValueError(f"unit_slots: {unit} leaves {sums:,} sums to check, expected fewer")
+    if length > MOST_CHECKED_UNITS:
+        raise ValueError(
+            f"unit_slots: {unit} leaves a GPU {length:,} units, expected at most "
+            f"{MOST_CHECKED_UNITS:,}"
+        )
     worth = np.array(prices, dtype=np.int64)
     for count, slots in zip(bins.bins.tolist(), bins.slots, strict=True):
         earned -= count * knapsack_value(slots // unit, worth, length)

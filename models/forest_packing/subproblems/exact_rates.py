@@ -14,7 +14,7 @@ import numpy as np
 from gadgetopt.solvers.persistent import INFINITY, PersistentLp
 from gadgetopt.system.result import Limits, Status
 
-from ..instance import ForestPackingInstance
+from ..instance import ForestPackingInstance, Stage
 from ..packing import (
     Pair,
     best_plan,
@@ -34,6 +34,8 @@ NEGLIGIBLE = 1e-11
 OVERLOAD = Fraction(1, 10**9)
 #: Bits of the part of its rate that such a pair keeps.
 PART_BITS = 60
+#: A row of a capacity below this part of the rate is narrow: pairs on it carry next to nothing.
+NARROW = 1e-6
 
 
 def best_rates(
@@ -152,28 +154,48 @@ def fit_or_relieve(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> li
     rates would be divided by that, because of pairs that carry next to nothing.
     """
     fitted = fit(instance, pairs)
-    if instance.sequential or total_rate(fitted) >= total_rate(pairs) * (1 - OVERLOAD):
+    if total_rate(fitted) >= total_rate(pairs) * (1 - OVERLOAD):
         return fitted
-    rows = instance.network.rows
-    all_uses = [row_uses(instance, p) for p in pairs]
-    load = [0.0] * len(rows)
-    for uses, p in zip(all_uses, pairs, strict=True):
-        for i, n in uses.items():
-            load[i] += n * float(p.rate)
-    slowed = []
-    for uses, p in zip(all_uses, pairs, strict=True):
-        over = max(load[i] / float(rows[i].capacity) for i in uses)
-        # Multiples of a power of 2: sums stay small numbers.
-        part = Fraction(math.floor(2**PART_BITS / max(over, 1.0)), 2**PART_BITS)
-        slowed.append(replace(p, rate=p.rate * part))
+    # Multiples of a power of 2: sums stay small numbers.
+    parts = [
+        Fraction(math.floor(2**PART_BITS / max(over, 1.0)), 2**PART_BITS)
+        for over in _overloads(instance, pairs)
+    ]
+    slowed = [replace(p, rate=p.rate * part) for p, part in zip(pairs, parts, strict=True)]
     return max(fitted, fit(instance, slowed), key=total_rate)
 
 
-def row_uses(instance: ForestPackingInstance, pair: Pair) -> Counter[int]:
-    """Return how often a pair uses each row."""
+def _overloads(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> list[float]:
+    """Return of each pair the largest load over capacity of its rows.
+
+    Stages that take turns have the part of the time that the fullest row needs which is not narrow.
+    """
+    rates = [float(p.rate) for p in pairs]
+    capacity = instance.network.row_capacity_float
+    wide = capacity >= NARROW * sum(rates)
+    worst = [0.0] * len(pairs)
+    for stages in [(s,) for s in instance.stages] if instance.sequential else [instance.stages]:
+        all_uses = [row_uses(instance, p, stages) for p in pairs]
+        load = np.zeros(len(capacity))
+        for uses, x in zip(all_uses, rates, strict=True):
+            for i, n in uses.items():
+                load[i] += n * x
+        over = load / capacity
+        if instance.sequential:
+            over /= float(over[wide].max(initial=0.0)) or 1.0
+        for k, uses in enumerate(all_uses):
+            worst[k] = max(worst[k], *over[list(uses)].tolist())
+    return worst
+
+
+def row_uses(
+    instance: ForestPackingInstance, pair: Pair, stages: Sequence[Stage] = ("reduce", "broadcast")
+) -> Counter[int]:
+    """Return how often a pair uses each row, in some stages or in both."""
     network = instance.network
     uses: Counter[int] = Counter()
-    for route in (*pair.reduce, *pair.out_routes):
-        for arc in pairwise(route):
-            uses.update(network.rows_of[network.arc_index[arc]])
+    for stage in stages:
+        for route in pair.reduce if stage == "reduce" else pair.out_routes:
+            for arc in pairwise(route):
+                uses.update(network.rows_of[network.arc_index[arc]])
     return uses

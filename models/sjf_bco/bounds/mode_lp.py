@@ -1,4 +1,4 @@
-r"""The configuration LP with modes: the best prices of `exhaustion.py` for a state.
+r"""The configuration LP with modes: the best prices of `mode_prices.py` for a state.
 
 With :math:`x_c` the slots spent in configuration c and :math:`\lambda_{jq}` the share of a way q in
 which job j does its f_j iterations, :math:`n_p` slots at level p on r servers,
@@ -25,7 +25,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, Array, PersistentLp
 from gadgetopt.system.result import Limits, Status
 
-from ..exhaustion import Modes, refuse_many_values
+from ..mode_prices import Modes, refuse_many_values
 
 #: Prices are the duals times this number, over the largest of them.
 _SCALE = 10**6

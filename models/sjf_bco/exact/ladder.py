@@ -37,7 +37,6 @@ from ..bounds import gpu_bin_lp
 from ..bounds.class_bound import class_lp
 from ..bounds.combinatorial import energetic
 from ..bounds.instants import instants
-from ..exhaustion import Modes
 from ..formulations.cp import (
     Constraints,
     exact_with_shared_slots,
@@ -48,6 +47,7 @@ from ..formulations.cp import (
     without_sharing,
 )
 from ..instance import SjfBcoInstance, SjfBcoSolution
+from ..mode_prices import Modes
 from ..size_limits import refuse_many_pairs
 from ..subproblems.greedy import upper_bound_schedule
 from . import priced_search

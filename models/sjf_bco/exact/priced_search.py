@@ -22,8 +22,8 @@ from .. import exhaustion
 from ..baselines import order_annealing
 from ..bounds.mode_lp import ModeLp
 from ..certificate import ExhaustionPrices, SjfBcoCertificate, energetic_bound
-from ..exhaustion import Modes, PriceTables, price_tables
 from ..instance import Job, SjfBcoInstance, SjfBcoSolution
+from ..mode_prices import Modes, PriceTables, most_tables, price_tables
 from ..subproblems.chronological import Chronological
 from ..subproblems.chronological_loops import EXHAUSTED, FOUND
 
@@ -67,8 +67,10 @@ def priced_search(
     search = Search[SjfBcoSolution]("min", limits, gap=0.0)
     search.prove(lower, SjfBcoCertificate(formula="energetic"))
     modes = Modes(instance)
-    root(modes, search)
-    notes = close(modes, search, rng, checked_nodes)
+    notes: dict[str, object] = {}
+    with search.interruptible():
+        root(modes, search)
+        notes = close(modes, search, rng, checked_nodes)
     return search.outcome(search.best, **notes, **slow_note())
 
 
@@ -178,7 +180,7 @@ def _prices(
     """Return the best prices of the first state and of random later ones, without repetition."""
     lp, work = ModeLp(modes), np.array(modes.instance.rates.iterations)
     found: dict[tuple[int, ...], None] = {}
-    for k in range(PRICED_STATES):
+    for k in range(min(PRICED_STATES, most_tables(modes.instance))):
         left = work.copy()
         if k:
             kind = rng.random(len(work))

@@ -5,7 +5,7 @@ jobs start in a fixed order, large gangs first; then time advances to the next c
 optimal schedule is in normal form (`exhaustion.py`): a job starts only where a job completes, or on
 a server where it would have slowed a spread job in the slot before, maybe between completions.
 
-A state is left if for one table of prices (`exhaustion.py`) the jobs are worth more than the
+A state is left if for one table of prices (`mode_prices.py`) the jobs are worth more than the
 remaining slots can hold, if a job cannot end in time at its best rate, or if an equal state was met
 no later. Equal servers are filled in order, and identical jobs start in order of their index.
 States that were met are known by 96 bits, so an exhausted search is a claim; `exhaustion.py` proves
@@ -18,8 +18,8 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 
-from ..exhaustion import PriceTables
 from ..instance import SjfBcoInstance, SjfBcoSolution
+from ..mode_prices import PriceTables
 from .chronological_loops import (
     FREE,
     MAY_ADVANCE,
@@ -57,10 +57,11 @@ class Chronological:
     Raises
     ------
     ModelRefused
-        If there are too many placements to list.
+        If there are too many placements to list, or prices of that many slots pass 64 bits.
     """
 
     def __init__(self, instance: SjfBcoInstance, makespan: int, tables: PriceTables):
+        tables.refuse_many_slots(makespan)
         self.makespan = makespan
         self._order = sorted(range(len(instance.jobs)), key=lambda j: -instance.rates.gpus[j])
         self._data = _data(instance, tables, self._order)

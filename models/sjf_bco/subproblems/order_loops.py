@@ -21,8 +21,8 @@ from gadgetopt.numbers.compiled import compiled
 ORDER, CHOICE, DELAY = 0, 1, 2
 #: A delay is less than this.
 MOST_DELAY = 6
-#: The cost of a schedule that never ends, and of a slot of makespan.
-STALLED, PER_SLOT = 2**40, 100
+#: The cost of a schedule that never ends, more than of any that does, and of a slot of makespan.
+STALLED, PER_SLOT = 2**62, 100
 #: Modulus less one, multiplier and increment of the 48-bit generator of POSIX's drand48.
 _MASK, _FACTOR, _STEP = 2**48 - 1, 0x5DEECE66D, 0xB
 
@@ -53,7 +53,7 @@ def starts(data: Data, state: Ints, jobs: Ints, servers: Ints) -> tuple[int, int
     spread[:] = 0
     time = next_job = before = running = cost = 0
     while next_job < count or running > 0:
-        wait = 2**62
+        wait = STALLED
         while next_job < count:
             j = state[ORDER, next_job]
             if time < before + state[DELAY, j]:
@@ -83,7 +83,7 @@ def starts(data: Data, state: Ints, jobs: Ints, servers: Ints) -> tuple[int, int
                 rate[j] = data.rates[j, data.options[o, last], level]
                 if rate[j] > 0:
                     slots = min(slots, -(-left[j] // rate[j]))
-        if slots == 2**62:
+        if slots == STALLED:
             return STALLED, STALLED
         time += slots
         for j in range(count):

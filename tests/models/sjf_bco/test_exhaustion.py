@@ -9,9 +9,14 @@ from gadgetopt.models.sjf_bco.bounds.instants import instants
 from gadgetopt.models.sjf_bco.bounds.mode_lp import ModeLp
 from gadgetopt.models.sjf_bco.certificate import ExhaustionPrices, SjfBcoCertificate, check_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
-from gadgetopt.models.sjf_bco.exhaustion import Modes, PriceTables, price_tables
 from gadgetopt.models.sjf_bco.generate.presets import contended_small
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
+from gadgetopt.models.sjf_bco.mode_prices import (
+    LARGEST_PRICE,
+    Modes,
+    PriceTables,
+    price_tables,
+)
 from gadgetopt.models.sjf_bco.subproblems.chronological import Chronological
 from gadgetopt.models.sjf_bco.subproblems.chronological_loops import EXHAUSTED, FOUND
 
@@ -19,7 +24,8 @@ from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.system.result import Limits
 
 from .exact_instances import optimum_of, tiny_instance
-from .hand_checked import contention_pays, staggered_start
+from .hand_checked import contention_pays, job, staggered_start
+from .hand_checked import instance as hand_checked_instance
 
 
 def root_prices(instance: SjfBcoInstance) -> tuple[int, ...]:
@@ -114,7 +120,8 @@ def test_a_certificate_of_one_slot_too_many_proves_nothing():
 @pytest.mark.parametrize(
     ("prices", "message"),
     [
-        (((1, 1),), "2 for 8 modes"),
+        (((1, 1),), "prices: 2 for 8 modes of jobs in table 0"),
+        (((0,) * 8, (1, 1)), "prices: 2 for 8 modes of jobs in table 1"),
         (((1, 2, 0, 0, 0, 0, 0, 0),), "rises"),
         (((1, 0, 2, 0, 0, 0, 0, 0),), "rises"),
     ],
@@ -129,3 +136,57 @@ def test_a_check_of_too_many_states_is_refused():
     instance = contended_small(np.random.default_rng(0), jobs=10, servers=5)
     with pytest.raises(ValueError, match="more states"):
         exhaustion.refutes(instance, 60, tables(instance, no_prices(instance)), most_states=3)
+
+
+@pytest.mark.parametrize("slots", [13, 2**33, 6 * 10**9, 2**62, 2**63, 10**30])
+def test_no_number_of_slots_makes_prices_overflow(slots):
+    # E3 ends in 11 slots. Some of these numbers times the largest price pass 64-bit integers.
+    instance = staggered_start()
+    prices = (LARGEST_PRICE,) * Modes(instance).first[-1]
+    proof = ExhaustionPrices(slots=slots, prices=(prices,))
+    assert check_bound(instance, SjfBcoCertificate(exhaustion=proof)) is None
+
+
+def test_slots_that_hold_more_than_64_bits_are_refused():
+    instance = staggered_start()
+    most = PriceTables(tables(instance, no_prices(instance)).worth, np.array([2**60]))
+    for check in (exhaustion.refutes, Chronological):
+        with pytest.raises(ValueError, match="slots can hold"):
+            check(instance, 8, most)
+
+
+def test_jobs_that_the_stack_does_not_hold_are_refused_unless_prices_refute():
+    jobs = [job(1, 20 + j % 2, 0.0, 0.09) for j in range(600)]
+    inst = hand_checked_instance([600], jobs, horizon=9)
+    prices = (1,) * Modes(inst).first[-1]
+
+    def proof(slots: int) -> SjfBcoCertificate:
+        return SjfBcoCertificate(exhaustion=ExhaustionPrices(slots=slots, prices=(prices,)))
+
+    assert check_bound(inst, proof(2)) == 2
+    with pytest.raises(ValueError, match="600 jobs, expected at most 100"):
+        check_bound(inst, proof(9))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_values_are_those_of_the_recursion(seed):
+    instance, rates = tiny_instance(seed), tiny_instance(seed).rates
+    modes = Modes(instance)
+    prices = root_prices(instance)
+    worth = tables(instance, prices).worth
+    for j, of_job in enumerate(modes.of_job):
+        for r in rates.server_counts(j):
+            ways = [
+                (rates.rate(j, r, p), prices[modes.number[j, r, p]]) for q, p in of_job if q == r
+            ]
+            expected = [0]
+            for f in range(1, rates.iterations[j] + 1):
+                expected.append(min(v + expected[max(0, f - phi)] for phi, v in ways if phi))
+            assert worth[j, r, : len(expected), 0].tolist() == expected
+
+
+def test_more_modes_than_can_be_listed_are_refused():
+    inst = hand_checked_instance([40] * 2000, [job(2000, 20)] * 40)
+    proof = ExhaustionPrices(slots=2, prices=((1,),))
+    with pytest.raises(ValueError, match=r"exhaustion.prices: jobs: servers by levels to list"):
+        check_bound(inst, SjfBcoCertificate(exhaustion=proof))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gadgetopt.models.sjf_bco.baselines import order_annealing as module
 from gadgetopt.models.sjf_bco.baselines.order_annealing import order_annealing
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.generate.presets import contended_small
+from gadgetopt.models.sjf_bco.subproblems.order_loops import STALLED, starts
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.system.result import Limits
 
-from ..hand_checked import staggered_start
+from ..hand_checked import instance, job, staggered_start
 from ..random_instances import small_instance
 
 #: Plain Python is about a hundred times slower.
@@ -51,3 +53,13 @@ def test_too_many_placements_are_refused():
     inst = contended_small(np.random.default_rng(0), jobs=30, servers=40)
     with pytest.raises(ModelRefused, match="placements"):
         order_annealing(inst, Limits(), np.random.default_rng(0))
+
+
+def test_the_longest_schedules_cost_less_than_one_that_never_ends():
+    inst = instance([1], [job(1, 10**9, bwd=0.9)] * 12)
+    data = module._data(inst)
+    state = np.array([range(12), [0] * 12, [0] * 12])
+    room = np.zeros((4, 12), dtype=np.int64), np.zeros((2, 1), dtype=np.int64)
+    makespan, cost = starts(data, state, *room)
+    assert makespan == 12 * 10**9
+    assert 100 * makespan < cost < STALLED

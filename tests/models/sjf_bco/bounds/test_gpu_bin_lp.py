@@ -136,3 +136,17 @@ def test_without_time_the_energetic_bound_is_left():
     found = gpu_bin_lp(inst, Limits(time_s=0.0), rng())
     assert found.dual_bound == energetic_bound(inst)
     assert found.limit_hit == "time_s"
+
+
+def test_a_certificate_of_extreme_units_proves_nothing_and_fills_no_memory():
+    inst = instance([2], [job(1, 20)] * 3)
+
+    def bound(slots: int, unit: int) -> int | None:
+        prices = GpuBinPrices(slots=slots, prices=(1, 1, 1), unit_slots=unit)
+        return check_bound(inst, SjfBcoCertificate(gpu_bins=prices))
+
+    assert bound(2**62, 2**61) is None
+    with pytest.raises(ValueError, match="leaves a GPU 1,999,999,999 units, expected at most"):
+        bound(2 * 10**9, 1)
+    with pytest.raises(ValueError, match="unit_slots"):
+        bound(3, 2**61 + 1)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from gadgetopt.models.sjf_bco import mode_prices
 from gadgetopt.models.sjf_bco.certificate import check_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
+from gadgetopt.models.sjf_bco.exact import priced_search as module
 from gadgetopt.models.sjf_bco.exact.priced_search import priced_search
 from gadgetopt.models.sjf_bco.generate.presets import contended_small
 
@@ -46,3 +48,25 @@ def test_no_schedule_within_the_horizon_is_proved():
     outcome = priced_search(inst, Limits(), np.random.default_rng(0))
     assert outcome.proved is Status.INFEASIBLE
     assert check_bound(inst, outcome.certificate) == outcome.dual_bound == 4
+
+
+def test_ctrl_c_keeps_schedule_and_bound(monkeypatch):
+    def interrupted(*_args):
+        raise KeyboardInterrupt
+
+    inst, _ = HAND_CHECKED["E3"]
+    monkeypatch.setattr(module, "_prices", interrupted)
+    monkeypatch.setattr(module, "root", lambda *_: None)
+    outcome = priced_search(inst, Limits(), np.random.default_rng(0))
+    assert outcome.limit_hit == "interrupted"
+    assert evaluate(inst, outcome.solution).objective == outcome.claimed_objective
+    assert check_bound(inst, outcome.certificate) == outcome.dual_bound
+
+
+def test_as_many_prices_are_taken_as_the_memory_holds(monkeypatch):
+    inst, optimum = HAND_CHECKED["E3"]
+    monkeypatch.setattr(mode_prices, "MOST_VALUES", 2 * 4 * 16 * 2)
+    monkeypatch.setattr(module, "root", lambda *_: None)
+    outcome = priced_search(inst, Limits(), np.random.default_rng(0))
+    assert outcome.notes["prices"] <= 2
+    assert outcome.dual_bound == outcome.claimed_objective == optimum
