@@ -126,7 +126,9 @@ class MemeticSearch:
     def settle(self, clock: Clock, populations: int) -> None:
         """Breed until so many populations in a row have ended without a better choice."""
         while not (self.finished or clock.expired):
-            if self._since >= PATIENCE and self.populations - self._improved_in >= populations:
+            # A step may end one population and begin the next, which then does not count yet.
+            ended = self.populations - (self._since < PATIENCE)
+            if ended - self._improved_in >= populations:
                 return
             self.run(clock, STEP)
 

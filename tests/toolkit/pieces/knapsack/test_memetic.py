@@ -10,6 +10,7 @@ from gadgetopt.models.knapsack.generate.presets import multiple_choice, paper
 from gadgetopt.models.knapsack.scaling import scaled
 from hypothesis import given, settings
 
+from gadgetopt.pieces.knapsack import memetic
 from gadgetopt.pieces.knapsack.cardinality import incumbent
 from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.kernels import climb
@@ -149,3 +150,14 @@ def test_a_knapsack_beyond_enumeration_is_searched_and_bounded_in_time(kind):
     assert knapsack.value(first) <= found.value <= found.bound <= relaxation.bound
     assert found.limit_hit == "time_s"
     assert "children" in found.notes or "kernel" in found.notes
+
+
+def test_a_search_settles_soon_after_populations_without_success(monkeypatch):
+    monkeypatch.setattr(memetic, "PATIENCE", 2_500)
+    monkeypatch.setattr(memetic, "STEP", 1_000)
+    knapsack = drawn(0)
+    search = MemeticSearch(knapsack, linear_relaxation(knapsack), None, 0)
+    search.settle(Clock(Limits(time_s=60)), 3)
+    ended = search.populations - search._improved_in
+    # The population of the last success, three without, and what a step began.
+    assert 3 <= ended <= 4
