@@ -145,13 +145,12 @@ def measured(
                 proof_s = processor_s() - begin
                 break
     told = best.told if best is not None else {}
-    size_kb = len(best.certificate.proof) / 1000 if best is not None else 0
     verdict = "v" if proof_s < math.inf else f"{float(best.bound):.6g}" if best else "none"
     print(
         f"| {problem.name}/{document.name} | {name} | {'x'.join(map(str, form.A.shape))} "
         f"| {solver_s:.3f} | {processor_s() - begin:.3f} "
-        f"| {told.get('leaves', '')} | {told.get('steps', '')} | {size_kb:.1f} "
-        f"| {told.get('check_s', 0):.2f} | {verdict} |",
+        f"| {told.get('leaves', '')} | {told.get('steps', '')} "
+        f"| {told.get('bytes', 0) / 1000:.1f} | {told.get('check_s', 0):.2f} | {verdict} |",
         flush=True,
     )
     return [Verdict(solver_s, proof_s)]

@@ -101,6 +101,7 @@ _ROW: dict[str, Callable[[Entry], Any]] = {
     "seed": lambda entry: entry.result.seed,
     "proof_kind": lambda entry: _of_proof(entry, "kind"),
     "proof_formulation": lambda entry: _of_proof(entry, "formulation"),
+    "proof_method": lambda entry: _of_proof(entry, "method"),
     "proof_leaves": lambda entry: _of_proof(entry, "leaves"),
     "proof_steps": lambda entry: _of_proof(entry, "steps"),
     "proof_bytes": lambda entry: _of_proof(entry, "bytes"),

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gadgetopt.errors import InputError, ModelRefused, failure
 from gadgetopt.numbers.tolerance import Number, closes, refutes, simplest_rational
-from gadgetopt.system.data import ModelProof
+from gadgetopt.system.data import Certificate, ModelProof
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document
-from gadgetopt.system.result import Result, Status, Voucher
+from gadgetopt.system.result import Limits, Result, Status, Voucher
 from gadgetopt.trust.certificate import bound_on_model, certified_bound, compiled_formulation
 from gadgetopt.trust.proving import CERTIFY, PROOF, certificate_of, stands_for, told_of
-from gadgetopt.trust.run import relative_gap, show
+from gadgetopt.trust.run import relative_gap, show, solve
 
 if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 #: the part of the time if that is more, as trees are shorter; how many times as much each gets when
 #: none of them ended.
 FIRST_S, FIRST_PART, GROWTH = 0.05, 0.05, 4
+#: Part of the time that the formulation of a run has before methods with certificates are tried,
+#: and the part of what is left then that these have together.
+FIRST_OF_RUN, OF_METHODS = 0.25, 0.5
 #: Parts of what is left that a pseudo-Boolean proof may take at most, for its search and for making
 #: its log a proof; how many times as long as its search the latter may take.
 SEARCH_PART, ELABORATION_PART, ELABORATION = 0.25, 0.5, 3
@@ -37,9 +40,13 @@ WORTH_S = 0.25
 class Proved(NamedTuple):
     """A proof, the bound that its checker found, and what notes say of it."""
 
-    certificate: ModelProof
+    certificate: Certificate
     bound: Number
     told: dict[str, Any]
+
+
+#: Searches a formulation, or a method, by its name for proofs of a bound in some seconds.
+Source = Callable[[Document, str, Number, Callable[[], float]], Iterator[Proved]]
 
 
 def certify(
@@ -51,7 +58,8 @@ def certify(
     """Return a result whose bound is proved as far as that many seconds of searching allow.
 
     The target is the bound of the run, which meets the objective if the run is optimal. The
-    formulation of the run comes first, then, while there is time, the exact ones of its system.
+    formulation of the run comes first, then, while there is time, its system's default exact
+    methods, whose bounds may have certificates of their own, and its exact formulations.
     What cannot be proved in time is proved as far as it was: a weaker bound. Ctrl-C ends the
     search, too, and so does `stop` when it returns True.
     """
@@ -106,7 +114,7 @@ def _improves(document: Document, result: Result, proved: Number) -> bool:
     return before is None or _stronger(document.problem, proved, before)
 
 
-def _hold_against(problem: Problem, found: Proved, objective: Number | None) -> None:
+def _hold_against(problem: Problem, found: Proved, name: str, objective: Number | None) -> None:
     """Raise a ValueError if a run's own feasible solution refutes what was proved.
 
     The formulation is not the problem then, so none of its bounds is one.
@@ -114,7 +122,7 @@ def _hold_against(problem: Problem, found: Proved, objective: Number | None) -> 
     if objective is None:
         return
     if refutes(objective, found.bound, minimise=problem.sense == "min"):
-        name, bound = found.certificate.formulation, show(found.bound)
+        bound = show(found.bound)
         raise ValueError(
             f"{name}: the proved bound {bound} is refuted by the solution of {show(objective)}"
         )
@@ -144,20 +152,17 @@ def _best(
 
     best: Proved | None = None
     refused = ""
-    names = _formulations(document.problem, result)
-    for k, name in enumerate(names):
+    for k, (name, search, part) in enumerate(_sources(document.problem, result)):
         if k and left_s() <= 0:
             break
-        # A run's own formulation has all the time; which of the others is strong is not known.
-        part = 1 if name == result.formulation else len(names) - k
-        kept_s = left_s() * (1 - 1 / part)
+        kept_s = left_s() * (1 - part)
 
         def part_s(kept_s: float = kept_s) -> float:
             return left_s() - kept_s
 
         try:
-            for found in _proofs(document, name, target, part_s):
-                _hold_against(document.problem, found, result.objective)
+            for found in search(document, name, target, part_s):
+                _hold_against(document.problem, found, name, result.objective)
                 if best is None or _stronger(document.problem, found.bound, best.bound):
                     best = found
                 if stands_for(document.problem, found.bound, target, result.objective):
@@ -169,12 +174,47 @@ def _best(
     return best, refused
 
 
-def _formulations(problem: Problem, result: Result) -> list[str]:
-    """Return the formulations to prove a bound on: the run's own, then the exact ones."""
+def _sources(problem: Problem, result: Result) -> list[tuple[str, Source, float]]:
+    """Return what to search for proofs, how, and the part of the time left that each may take.
+
+    The run's own formulation comes first. Before it has all the time, the exact ones among the
+    system's default methods are tried, whose bounds may have certificates of their own. Then come
+    the other exact formulations; which of them is strong is not known.
+    """
     linear = [f for f in problem.formulations if f.model_class in ("LP", "ILP", "MILP")]
     own = [f.name for f in linear if f.name == result.formulation and f.strength != "restriction"]
-    exact = [f.name for f in linear if f.strength == "exact"]
-    return list(dict.fromkeys([*own, *exact]))
+    others = [f.name for f in linear if f.strength == "exact" and f.name not in own]
+    of_kind = {method.name for method in problem.methods if method.kind == "exact"}
+    exact = [name for name in problem.default_methods if name.partition(":")[0] in of_kind]
+    methods = [name for name in exact if name != result.method]
+    sources: list[tuple[str, Source, float]] = []
+    if methods:
+        sources += [(name, _proofs, FIRST_OF_RUN) for name in own]
+        sources += [(name, _certificates, OF_METHODS / len(methods)) for name in methods]
+    sources += [(name, _proofs, 1.0) for name in own]
+    sources += [(name, _proofs, 1 / (len(others) - k)) for k, name in enumerate(others)]
+    return sources
+
+
+def _certificates(
+    document: Document, name: str, _target: Number, left_s: Callable[[], float]
+) -> Iterator[Proved]:
+    """Yield the certificate with which a run of an exact method proves its bound, if it does."""
+    begin = time.perf_counter()
+    run = solve(document, name, Limits(time_s=max(0.0, left_s())))
+    certificate, bound = run.certificate, run.bound
+    if bound is not None and certificate is not None and run.bound_voucher is Voucher.VERIFIED:
+        kind = certificate.kind if isinstance(certificate, ModelProof) else "certificate"
+        told = {
+            "kind": kind,
+            "method": name,
+            "bound": str(bound) if not isinstance(bound, float) else repr(bound),
+            "bytes": len(certificate.model_dump_json()),
+            "prove_s": round(time.perf_counter() - begin, 3),
+        }
+        yield Proved(certificate, bound, told)
+    if run.limit_hit == "interrupted":
+        raise KeyboardInterrupt
 
 
 def _proofs(

@@ -56,7 +56,8 @@ def proof(told: Mapping[str, Any]) -> str:
     phrases = []
     if "kind" in told:
         named = str(told["kind"]).replace("_", "-")
-        phrases.append(f"{named} proof over {told['formulation']}")
+        by = f"over {told['formulation']}" if "formulation" in told else f"of {told.get('method')}"
+        phrases.append(f"{named} {by}" if named == "certificate" else f"{named} proof {by}")
     if "leaves" in told:
         phrases.append("1 leaf" if told["leaves"] == 1 else f"{told['leaves']:,} leaves")
     if "steps" in told:

@@ -130,7 +130,7 @@ def test_where_a_small_tree_does_not_close_a_pseudo_boolean_proof_is_tried(run, 
     pytest.importorskip("exact", reason="the solver Exact is not installed")
     monkeypatch.setattr(tree_producer, "PLAIN", 0.0)
     monkeypatch.setattr(tree_producer.TreeProof, "grow_cut", lambda *_: False)
-    result = certify(KNAPSACK, run, 60)
+    result = certify(KNAPSACK, run, AMPLE_S)
     assert result.bound_voucher is Voucher.VERIFIED
     assert result.certificate.kind == "pseudo_boolean"
     assert result.notes["proof"]["steps"] > 1
@@ -148,7 +148,8 @@ def test_ctrl_c_ends_the_search_and_keeps_what_is_proved(run, monkeypatch):
         return solve_node(relaxation, *most)
 
     monkeypatch.setattr(Relaxation, "solve", interrupted)
-    monkeypatch.setattr(certifying, "_formulations", lambda *_: ["direct", "direct"])
+    twice = [("direct", certifying._proofs, 0.5), ("direct", certifying._proofs, 1.0)]
+    monkeypatch.setattr(certifying, "_sources", lambda *_: twice)
     result = certify(KNAPSACK, dataclasses.replace(run, certificate=None), 60)
     assert len(solved) == 5  # not the second formulation, nor a second tree
     bound = certified_bound(KNAPSACK.problem, KNAPSACK.data, result.certificate)
@@ -266,3 +267,30 @@ def test_a_proof_that_the_runs_own_solution_refutes_is_no_bound(run):
     out = certify(KNAPSACK, better, 60)
     assert (out.bound, out.bound_voucher, out.certificate) == (None, None, None)
     assert "refuted by the solution of 82220" in out.notes["proof"]["refused"]
+
+
+def test_where_no_tree_closes_a_default_method_proves_the_bound(run, monkeypatch):
+    monkeypatch.setattr(certifying, "_proofs", lambda *_: iter(()))
+    result = certify(KNAPSACK, run, 60)
+    assert result.bound_voucher is Voucher.VERIFIED
+    assert result.notes["proof"]["method"] == "cg_core"
+    assert result.notes["proof"]["bytes"] > 0
+    bound = certified_bound(KNAPSACK.problem, KNAPSACK.data, result.certificate)
+    assert bound == run.objective
+
+
+def test_a_run_is_not_proved_by_a_method_of_its_own_name(monkeypatch):
+    own = dataclasses.replace(solve(KNAPSACK, "cg_core", Limits(time_s=60)), certificate=None)
+    own = dataclasses.replace(own, bound_voucher=Voucher.SOLVER)
+    monkeypatch.setattr(certifying, "_proofs", lambda *_: iter(()))
+    monkeypatch.setattr(certifying, "solve", None)
+    assert certify(KNAPSACK, own, 60) == own
+
+
+def test_ctrl_c_during_a_method_ends_the_search(run, monkeypatch):
+    interrupted = dataclasses.replace(run, certificate=None, limit_hit="interrupted")
+    tried = []
+    monkeypatch.setattr(certifying, "_proofs", lambda *_: iter(tried.append("tree") or ()))
+    monkeypatch.setattr(certifying, "solve", lambda *_: interrupted)
+    certify(KNAPSACK, run, 60)
+    assert tried == ["tree"]
