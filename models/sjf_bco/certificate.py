@@ -38,7 +38,7 @@ from gadgetopt.system.data import Certificate, Data, PositiveInt
 from . import exhaustion, gpu_bins
 from .configurations import iterations_per_slot, most_per_slot
 from .instance import SjfBcoInstance
-from .mode_prices import LARGEST_PRICE, Modes, price_tables
+from .subproblems.mode_prices import LARGEST_PRICE, Modes, price_tables
 
 #: Prices of an iteration of every job.
 Prices = tuple[Annotated[int, Field(ge=0, le=10**12)], ...]

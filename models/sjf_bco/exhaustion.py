@@ -35,7 +35,7 @@ from itertools import groupby
 
 from .configurations import shares
 from .instance import SjfBcoInstance
-from .mode_prices import PriceTables
+from .subproblems.mode_prices import PriceTables
 
 #: States that a check may look at, about half a minute of work.
 MOST_STATES = 1_000_000

@@ -19,13 +19,13 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Bools, Floats, Ints
 from gadgetopt.pieces.knapsack.enumeration import Enumerated, Levels, enumerate_levels
+from gadgetopt.pieces.knapsack.heuristics.local_search import first_choice
 from gadgetopt.pieces.knapsack.integral import (
     LEAST_IMPROVEMENT,
     Integral,
     decimal_unit,
     integral,
 )
-from gadgetopt.pieces.knapsack.local_search import first_choice
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import (

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.pieces.knapsack import deviations, enumeration_loops, memetic
+from gadgetopt.pieces.knapsack import enumeration_loops
 from gadgetopt.pieces.knapsack.cardinality import (
     FIXING_SLACK,
     enumerate_slices,
@@ -27,6 +27,7 @@ from gadgetopt.pieces.knapsack.cardinality import (
 )
 from gadgetopt.pieces.knapsack.direct import solve_mip
 from gadgetopt.pieces.knapsack.halves import solve_by_halves
+from gadgetopt.pieces.knapsack.heuristics import deviations, memetic
 from gadgetopt.pieces.knapsack.integral import decimal_unit
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack

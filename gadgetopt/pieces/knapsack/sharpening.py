@@ -30,10 +30,10 @@ from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.compiled import COMPILED, slow_note
 from gadgetopt.pieces.knapsack.cardinality import losses_of_items
-from gadgetopt.pieces.knapsack.deviations import NearRelaxation
 from gadgetopt.pieces.knapsack.direct import solve_mip
+from gadgetopt.pieces.knapsack.heuristics.deviations import NearRelaxation
+from gadgetopt.pieces.knapsack.heuristics.memetic import MemeticSearch
 from gadgetopt.pieces.knapsack.kernels import Ladder, climb
-from gadgetopt.pieces.knapsack.memetic import MemeticSearch
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import (
     Relaxation,

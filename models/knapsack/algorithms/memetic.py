@@ -7,7 +7,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.pieces.knapsack.cardinality import incumbent
-from gadgetopt.pieces.knapsack.memetic import MemeticSearch, compile_loops
+from gadgetopt.pieces.knapsack.heuristics.memetic import MemeticSearch, compile_loops
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.search.clock import Clock

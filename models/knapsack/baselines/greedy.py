@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
-from gadgetopt.pieces.knapsack.local_search import by_density
+from gadgetopt.pieces.knapsack.heuristics.local_search import by_density
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import shares
 from gadgetopt.search.clock import Clock

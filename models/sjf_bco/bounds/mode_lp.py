@@ -25,7 +25,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.persistent import INFINITY, Array, PersistentLp
 from gadgetopt.system.result import Limits, Status
 
-from ..mode_prices import Modes, refuse_many_values
+from ..subproblems.mode_prices import Modes, refuse_many_values
 
 #: Prices are the duals times this number, over the largest of them.
 _SCALE = 10**6

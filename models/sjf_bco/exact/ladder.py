@@ -47,9 +47,9 @@ from ..formulations.cp import (
     without_sharing,
 )
 from ..instance import SjfBcoInstance, SjfBcoSolution
-from ..mode_prices import Modes
 from ..size_limits import refuse_many_pairs
 from ..subproblems.greedy import upper_bound_schedule
+from ..subproblems.mode_prices import Modes
 from . import priced_search
 
 #: Formulation behind the bound, by the rung that raised it last.

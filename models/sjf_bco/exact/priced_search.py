@@ -23,9 +23,9 @@ from ..baselines import order_annealing
 from ..bounds.mode_lp import ModeLp
 from ..certificate import ExhaustionPrices, SjfBcoCertificate, energetic_bound
 from ..instance import Job, SjfBcoInstance, SjfBcoSolution
-from ..mode_prices import Modes, PriceTables, most_tables, price_tables
 from ..subproblems.chronological import Chronological
 from ..subproblems.chronological_loops import EXHAUSTED, FOUND
+from ..subproblems.mode_prices import Modes, PriceTables, most_tables, price_tables
 
 #: Moves of the annealing, a second or two.
 MOVES = 2_000_000

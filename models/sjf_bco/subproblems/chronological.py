@@ -19,7 +19,6 @@ import numpy as np
 from gadgetopt.numbers.arrays import Ints
 
 from ..instance import SjfBcoInstance, SjfBcoSolution
-from ..mode_prices import PriceTables
 from .chronological_loops import (
     FREE,
     MAY_ADVANCE,
@@ -32,6 +31,7 @@ from .chronological_loops import (
     mark_equal_servers,
     search,
 )
+from .mode_prices import PriceTables
 from .placements import placements_of
 from .symmetry import identical_jobs, neighbours
 

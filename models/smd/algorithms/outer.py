@@ -18,7 +18,7 @@ from gadgetopt.numbers.arrays import Ints
 from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.dynamic import collinear, solve_collinear
 from gadgetopt.pieces.knapsack.frieze_clarke import frieze_clarke
-from gadgetopt.pieces.knapsack.local_search import by_density
+from gadgetopt.pieces.knapsack.heuristics.local_search import by_density
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.search.clock import Clock

@@ -11,14 +11,14 @@ from gadgetopt.models.sjf_bco.certificate import ExhaustionPrices, SjfBcoCertifi
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.generate.presets import contended_small
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
-from gadgetopt.models.sjf_bco.mode_prices import (
+from gadgetopt.models.sjf_bco.subproblems.chronological import Chronological
+from gadgetopt.models.sjf_bco.subproblems.chronological_loops import EXHAUSTED, FOUND
+from gadgetopt.models.sjf_bco.subproblems.mode_prices import (
     LARGEST_PRICE,
     Modes,
     PriceTables,
     price_tables,
 )
-from gadgetopt.models.sjf_bco.subproblems.chronological import Chronological
-from gadgetopt.models.sjf_bco.subproblems.chronological_loops import EXHAUSTED, FOUND
 
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.system.result import Limits

@@ -20,7 +20,7 @@ from gadgetopt.models.smd.subproblems.inner import best_pair, fits
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.pieces.knapsack.local_search import by_density
+from gadgetopt.pieces.knapsack.heuristics.local_search import by_density
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.system.result import Limits
 

@@ -11,14 +11,14 @@ from gadgetopt.models.knapsack.scaling import scaled
 from hypothesis import given, settings
 
 from gadgetopt.numbers.compiled import COMPILED
-from gadgetopt.pieces.knapsack import deviations, memetic
 from gadgetopt.pieces.knapsack.core import cg_core
-from gadgetopt.pieces.knapsack.deviations import MOST_PARTIAL, NearRelaxation
+from gadgetopt.pieces.knapsack.heuristics import deviations, memetic
+from gadgetopt.pieces.knapsack.heuristics.deviations import MOST_PARTIAL, NearRelaxation
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
-from .small_knapsacks import FIVE_ITEMS, PETERSEN_1, WEING_1, best_value, fits, knapsacks
+from ..small_knapsacks import FIVE_ITEMS, PETERSEN_1, WEING_1, best_value, fits, knapsacks
 
 NOTHING = np.array([], dtype=np.int64)
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
 from gadgetopt.numbers.compiled import COMPILED
+from gadgetopt.pieces.knapsack.heuristics.memetic_loops import Items, Population, breed, populate
 from gadgetopt.pieces.knapsack.integral import decimal_unit
-from gadgetopt.pieces.knapsack.memetic_loops import Items, Population, breed, populate
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import (
     Relaxation,

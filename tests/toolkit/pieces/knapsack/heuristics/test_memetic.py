@@ -10,17 +10,17 @@ from gadgetopt.models.knapsack.generate.presets import multiple_choice, paper
 from gadgetopt.models.knapsack.scaling import scaled
 from hypothesis import given, settings
 
-from gadgetopt.pieces.knapsack import memetic
 from gadgetopt.pieces.knapsack.cardinality import incumbent
 from gadgetopt.pieces.knapsack.core import cg_core
+from gadgetopt.pieces.knapsack.heuristics import memetic
+from gadgetopt.pieces.knapsack.heuristics.memetic import MemeticSearch
 from gadgetopt.pieces.knapsack.kernels import climb
-from gadgetopt.pieces.knapsack.memetic import MemeticSearch
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.pieces.knapsack.sharpening import MOST_SETS, sets_within_gap
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
-from .small_knapsacks import (
+from ..small_knapsacks import (
     FIVE_ITEMS,
     KHAN_1,
     PETERSEN_1,

@@ -27,9 +27,9 @@ import numpy as np
 
 from gadgetopt.numbers.arrays import Ints
 
-from .configurations import modes_per_slot
-from .instance import SjfBcoInstance
-from .size_limits import refuse_many
+from ..configurations import modes_per_slot
+from ..instance import SjfBcoInstance
+from ..size_limits import refuse_many
 
 #: Largest price, and most entries of the tables of values, 8 bytes each.
 LARGEST_PRICE, MOST_VALUES = 10**9, 20_000_000
