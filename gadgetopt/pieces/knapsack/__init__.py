@@ -6,6 +6,7 @@
 - `cardinality`, `slices`, `enumeration`, `tail_prices`: exact by enumeration
 - `dynamic`: dynamic programming where all weights are multiples of one vector
 - `direct`: the integer program, by HiGHS or CP-SAT
-- `frieze_clarke`, `memetic`, `kernels`, `sharpening`, `local_search`: approximation and heuristics
+- `frieze_clarke`: approximation
+- `heuristics`: searches for good choices; `kernels`, `sharpening`: better ones before the core
 - `proofs`: checks that no choice brings more than a bound
 """
