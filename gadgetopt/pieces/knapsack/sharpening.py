@@ -8,7 +8,7 @@ Whether enumeration can finish is judged by the number of sets of options whose 
 at most the gap, since no other set can be better than the incumbent. Beyond :math:`10^{13}` sets of
 single items it does not finish (our own rule; the page has what was measured). Their search then
 takes half of the time: when four populations have brought nothing, packings near the relaxation are
-gone through (`heuristics.deviations`). The other half is for the bound, by enumeration. If more than
+gone through (`deviations`). The other half is for the bound, by enumeration. If more than
 :math:`10^9` sets lose no more than a quarter of the gap, the search ends when four populations have
 brought nothing, and HiGHS lowers the bound in all the time that is left. For groups, whose levels
 left are bounded anew at many depths, it is begun after small kernels with up to :math:`10^{14}`
