@@ -139,6 +139,8 @@ def measured(
     proof_s = math.inf
     with suppress(ValueError, ModelRefused):
         for found in proofs_of_form(problem, name, form, target, left_s):
+            if found is None:  # the end of a round
+                continue
             if best is None or abs(float(found.bound) - target) < abs(float(best.bound) - target):
                 best = found
             if closes(target, best.bound, integral=problem.integral_objective):

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gadgetopt.errors import InputError, ModelRefused, failure
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 #: Seconds for a small tree, and for one with cuts, before a pseudo-Boolean proof is first tried, or
 #: the part of the time if that is more, as trees are shorter; how many times as much each gets when
 #: none of them ended.
-FIRST_S, FIRST_PART, GROWTH = 0.05, 0.05, 4
-#: Part of the time that the formulation of a run has before methods with certificates are tried,
-#: and the part of what is left then that these have together.
-FIRST_OF_RUN, OF_METHODS = 0.25, 0.5
+FIRST_S, FIRST_PART, GROWTH = 0.05, 0.0125, 4
+#: Parts of the time left that methods with certificates have together after the first round of
+#: trees on the formulation of a run, and after the second.
+OF_METHODS = 0.025, 0.5
 #: Parts of what is left that a pseudo-Boolean proof may take at most, for its search and for making
 #: its log a proof; how many times as long as its search the latter may take.
 SEARCH_PART, ELABORATION_PART, ELABORATION = 0.25, 0.5, 3
@@ -45,8 +46,29 @@ class Proved(NamedTuple):
     told: dict[str, Any]
 
 
-#: Searches a formulation, or a method, by its name for proofs of a bound in some seconds.
-Source = Callable[[Document, str, Number, Callable[[], float]], Iterator[Proved]]
+class Turn(NamedTuple):
+    """A time during which one source is searched for proofs.
+
+    Attributes
+    ----------
+    name : str
+        The formulation or method.
+    search : callable
+        Yields proofs; called with a function that returns the seconds that are left.
+    part : float
+        Part of the time left that the search gets.
+    until_round : bool
+        Whether the turn ends when the search yields None, which it does after each of its rounds.
+        It goes on in a later turn.
+    ends : bool
+        Whether the search gets its turn without time, too, to say what it has proved by then.
+    """
+
+    name: str
+    search: Callable[[Callable[[], float]], Iterator[Proved | None]]
+    part: float = 1.0
+    until_round: bool = False
+    ends: bool = False
 
 
 def certify(
@@ -145,60 +167,77 @@ def _best(
     """Return the strongest proof found in the time, and why the first that failed did."""
     from gadgetopt.proofs.tree_producer import seconds_left
 
-    clock = seconds_left(seconds)
+    clock, interrupted = seconds_left(seconds), False
 
     def left_s() -> float:
-        return 0.0 if stop() else clock()
+        return 0.0 if interrupted or stop() else clock()
 
     best: Proved | None = None
     refused = ""
-    for k, (name, search, part) in enumerate(_sources(document.problem, result)):
-        if k and left_s() <= 0:
-            break
-        kept_s = left_s() * (1 - part)
+    for k, turn in enumerate(_turns(document, result, target, left_s)):
+        kept_s = left_s() * (1 - turn.part)
 
         def part_s(kept_s: float = kept_s) -> float:
             return left_s() - kept_s
 
+        if k and not turn.ends and part_s() <= 0:
+            continue
         try:
-            for found in search(document, name, target, part_s):
-                _hold_against(document.problem, found, name, result.objective)
+            for found in turn.search(part_s):
+                if found is None:
+                    if turn.until_round:
+                        break
+                    continue
+                _hold_against(document.problem, found, turn.name, result.objective)
                 if best is None or _stronger(document.problem, found.bound, best.bound):
                     best = found
                 if stands_for(document.problem, found.bound, target, result.objective):
                     return best, refused
         except KeyboardInterrupt:
-            break
+            interrupted = True
         except Exception as error:  # the run stands without its proof
             refused = refused or failure(error)
     return best, refused
 
 
-def _sources(problem: Problem, result: Result) -> list[tuple[str, Source, float]]:
-    """Return what to search for proofs, how, and the part of the time left that each may take.
+def _turns(
+    document: Document, result: Result, target: Number, left_s: Callable[[], float]
+) -> Iterator[Turn]:
+    """Yield what to search for proofs, one after the other.
 
-    The run's own formulation comes first. Before it has all the time, the exact ones among the
-    system's default methods are tried, whose bounds may have certificates of their own. Then come
-    the other exact formulations; which of them is strong is not known.
+    The run's own formulation comes first. Between its rounds the exact ones among the
+    system's default methods are tried, whose bounds may have certificates of their own, for a short
+    time and then for a long one. Then come the other exact formulations; which of them is strong is
+    not known.
     """
+    problem = document.problem
     linear = [f for f in problem.formulations if f.model_class in ("LP", "ILP", "MILP")]
     own = [f.name for f in linear if f.name == result.formulation and f.strength != "restriction"]
     others = [f.name for f in linear if f.strength == "exact" and f.name not in own]
     of_kind = {method.name for method in problem.methods if method.kind == "exact"}
     exact = [name for name in problem.default_methods if name.partition(":")[0] in of_kind]
     methods = [name for name in exact if name != result.method]
-    sources: list[tuple[str, Source, float]] = []
-    if methods:
-        sources += [(name, _proofs, FIRST_OF_RUN) for name in own]
-        sources += [(name, _certificates, OF_METHODS / len(methods)) for name in methods]
-    sources += [(name, _proofs, 1.0) for name in own]
-    sources += [(name, _proofs, 1 / (len(others) - k)) for k, name in enumerate(others)]
-    return sources
+    searches = {name: _proofs(document, name, target, left_s) for name in own}
+    for part in OF_METHODS if methods else ():
+        for name, search in searches.items():
+            yield Turn(name, partial(_resumed, search), until_round=True)
+        if part * left_s() > FIRST_S * len(methods):
+            for name in methods:
+                yield Turn(name, partial(_certificates, document, name), part / len(methods))
+    for name, search in searches.items():
+        yield Turn(name, partial(_resumed, search), ends=True)
+    for k, name in enumerate(others):
+        yield Turn(name, partial(_proofs, document, name, target), 1 / (len(others) - k))
 
 
-def _certificates(
-    document: Document, name: str, _target: Number, left_s: Callable[[], float]
-) -> Iterator[Proved]:
+def _resumed(
+    search: Iterator[Proved | None], _left_s: Callable[[], float]
+) -> Iterator[Proved | None]:
+    """Return a search that has a clock of its own and goes on where it paused."""
+    return search
+
+
+def _certificates(document: Document, name: str, left_s: Callable[[], float]) -> Iterator[Proved]:
     """Yield the certificate with which a run of an exact method proves its bound, if it does."""
     begin = time.perf_counter()
     run = solve(document, name, Limits(time_s=max(0.0, left_s())))
@@ -219,19 +258,19 @@ def _certificates(
 
 def _proofs(
     document: Document, name: str, target: Number, left_s: Callable[[], float]
-) -> Iterator[Proved]:
-    """Yield proofs of a bound on one formulation."""
+) -> Iterator[Proved | None]:
+    """Yield proofs of a bound on one formulation, and None after each round of the search."""
     form = compiled_formulation(document.problem, document.data, name)
     yield from proofs_of_form(document.problem, name, form, target, left_s)
 
 
 def proofs_of_form(
     problem: Problem, name: str, form: StandardForm, target: Number, left_s: Callable[[], float]
-) -> Iterator[Proved]:
-    """Yield proofs of a bound on a compiled formulation.
+) -> Iterator[Proved | None]:
+    """Yield proofs of a bound on a compiled formulation, and None after each round.
 
-    A small tree comes first, then one with cuts, then, where it may be tried, a pseudo-Boolean
-    proof; all get more time by turns. Then comes a large tree.
+    A round is a small tree, then one with cuts, then, where it may be tried, a pseudo-Boolean
+    proof; all get more time in the next. Then comes a large tree.
 
     Raises
     ------
@@ -269,7 +308,8 @@ def proofs_of_form(
             boolean_s += time.perf_counter() - started
             if tree.interrupted or lines is not None:
                 break
-        if tree.plain_s <= 0:
+        yield None
+        if tree.plain_s <= 0 or left_s() <= 0:
             break
         step_s *= GROWTH
     if not whole and not tree.interrupted:

@@ -4,6 +4,7 @@ import dataclasses
 import os
 import random
 from fractions import Fraction
+from functools import partial
 
 import pytest
 
@@ -148,8 +149,12 @@ def test_ctrl_c_ends_the_search_and_keeps_what_is_proved(run, monkeypatch):
         return solve_node(relaxation, *most)
 
     monkeypatch.setattr(Relaxation, "solve", interrupted)
-    twice = [("direct", certifying._proofs, 0.5), ("direct", certifying._proofs, 1.0)]
-    monkeypatch.setattr(certifying, "_sources", lambda *_: twice)
+
+    def twice(document, _result, target, _left_s):
+        search = partial(certifying._proofs, document, "direct", target)
+        return [certifying.Turn("direct", search, 0.5), certifying.Turn("direct", search)]
+
+    monkeypatch.setattr(certifying, "_turns", twice)
     result = certify(KNAPSACK, dataclasses.replace(run, certificate=None), 60)
     assert len(solved) == 5  # not the second formulation, nor a second tree
     bound = certified_bound(KNAPSACK.problem, KNAPSACK.data, result.certificate)
@@ -294,3 +299,17 @@ def test_ctrl_c_during_a_method_ends_the_search(run, monkeypatch):
     monkeypatch.setattr(certifying, "solve", lambda *_: interrupted)
     certify(KNAPSACK, run, 60)
     assert tried == ["tree"]
+
+
+def test_ctrl_c_during_a_method_keeps_the_proof_that_was_begun(run, monkeypatch):
+    """The tree has had one round, which says what it has proved when it is asked again."""
+    bare = dataclasses.replace(run, certificate=None)
+    interrupted = dataclasses.replace(bare, limit_hit="interrupted")
+    monkeypatch.setattr(certifying, "FIRST_S", 0.0)
+    monkeypatch.setattr(certifying, "FIRST_PART", 0.0)
+    monkeypatch.setattr(certifying, "_may_be_boolean", lambda _: False)
+    monkeypatch.setattr(certifying, "solve", lambda *_: interrupted)
+    result = certify(KNAPSACK, bare, 60)
+    assert result.notes["proof"]["kind"] == "tree"
+    bound = certified_bound(KNAPSACK.problem, KNAPSACK.data, result.certificate)
+    assert run.objective <= bound < 2 * run.objective
