@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 #: the part of the time if that is more, as trees are shorter; how many times as much each gets when
 #: none of them ended.
 FIRST_S, FIRST_PART, GROWTH = 0.05, 0.0125, 4
-#: Parts of the time left that methods with certificates have together after the first round of
-#: trees on the formulation of a run, and after the second.
+#: Parts of the time left that methods with certificates have together, each `FIRST_S` at least,
+#: after the first round of trees on the formulation of a run, and after the second.
 OF_METHODS = 0.025, 0.5
 #: Parts of what is left that a pseudo-Boolean proof may take at most, for its search and for making
 #: its log a proof; how many times as long as its search the latter may take.
@@ -221,9 +221,11 @@ def _turns(
     for part in OF_METHODS if methods else ():
         for name, search in searches.items():
             yield Turn(name, partial(_resumed, search), until_round=True)
-        if part * left_s() > FIRST_S * len(methods):
+        least_s, methods_s = FIRST_S * len(methods), left_s()
+        if methods_s * OF_METHODS[-1] > least_s:
+            share = max(part, least_s / methods_s) / len(methods)
             for name in methods:
-                yield Turn(name, partial(_certificates, document, name), part / len(methods))
+                yield Turn(name, partial(_certificates, document, name), share)
     for name, search in searches.items():
         yield Turn(name, partial(_resumed, search), ends=True)
     for k, name in enumerate(others):
