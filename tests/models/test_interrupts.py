@@ -12,9 +12,11 @@ from gadgetopt.trust.run import solve
 
 #: A preset of each default method that searches for longer than a moment.
 PRESETS = (
+    "a_srpt:quickstart",
     "adversarial_online_run:paper",
     "bgl_cache:batches",
     "bgl_partition:planted",
+    "dapple:quickstart",
     "gadget:tiny",
     "marl_placement:fat_tree",
     "marl_queueing:quickstart",
@@ -22,6 +24,7 @@ PRESETS = (
     "parallel_machines:quickstart",
     "pd_ors:quickstart",
     "pd_ors:desk",
+    "spp:quickstart",
 )
 
 

@@ -90,7 +90,9 @@ def _hold_back(shop: Shop, fwd_head: Table, bwd_head: Table) -> None:
             fwd_head[q][m] = max(fwd_head[q][m], ready)
 
 
-def one_machine_bound(shop: Shop, blocks: HeadsTails | None = None) -> int:
+def one_machine_bound(
+    shop: Shop, blocks: HeadsTails | None = None, *, enough: int | None = None
+) -> int:
     """Return the largest makespan of Jackson's preemptive schedules, in units.
 
     Parameters
@@ -98,10 +100,17 @@ def one_machine_bound(shop: Shop, blocks: HeadsTails | None = None) -> int:
     shop : Shop
     blocks : HeadsTails, optional
         Those of the shop, if they are known.
+    enough : int, optional
+        A bound of so many units need not be improved: machines that are left are not looked at.
     """
-    blocks = blocks or heads_and_tails(shop)
     best = head_load_tail(shop).value
-    for q in range(shop.num_machines):
+    if enough is not None and best >= enough:
+        return best
+    blocks = blocks or heads_and_tails(shop)
+    loads = shop.loads
+    for q in sorted(range(shop.num_machines), key=lambda q: -loads[q]):
+        if enough is not None and best >= enough:
+            break
         fwd = zip(blocks.fwd_head[q], blocks.fwd_tail[q], strict=True)
         bwd = zip(blocks.bwd_head[q], blocks.bwd_tail[q], strict=True)
         forward = [(head, shop.fwd[q], tail) for head, tail in fwd]

@@ -128,7 +128,11 @@ def shop_of_times(
     max_in_flight : sequence of int, optional
         For each stage; by default nothing limits it.
     """
-    rows = [[Fraction(x) for x in row] for row in (fwd_s, bwd_s, allreduce_s)]
+    # Making a `Fraction` of one costs more than all else here.
+    rows = [
+        [x if type(x) is Fraction else Fraction(x) for x in row]
+        for row in (fwd_s, bwd_s, allreduce_s)
+    ]
     denominator = common_denominator(x for row in rows for x in row)
     f, b, a = (tuple(int(x * denominator) for x in row) for row in rows)
     caps = max_in_flight or [num_microbatches] * ((len(f) + 1) // 2)

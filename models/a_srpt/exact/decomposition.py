@@ -85,7 +85,8 @@ def decomposition(
     try:
         configurations = Configurations(instance, MOST_CONFIGURATIONS)
         run = _Decomposition(configurations, search, rng)
-        run.solve(annealings)
+        with search.interruptible():
+            run.solve(annealings)
     except ModelRefused:
         return _at_scale(instance, search.clock.limits(), rng)
     solution = None if search.best is None else search.best.solution(configurations)

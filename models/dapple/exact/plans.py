@@ -52,13 +52,14 @@ def exact_plans(
     if max_stages < 1:
         raise ModelRefused(f"max_stages: {max_stages}, expected at least 1")
     search: Search[Planned] = Search("min", limits)
-    with search.clock.phase("blocks"):
-        _offer_balanced(instance, search)
-    with search.clock.phase("planner"):
-        for stages in sorted({min(2, max_stages), max_stages}):
-            _offer_planned(instance, search, stages)
     run = ExactPlans(instance, search, rng, _certified)
-    run.run()
+    with search.interruptible():
+        with search.clock.phase("blocks"):
+            _offer_balanced(instance, search)
+        with search.clock.phase("planner"):
+            for stages in sorted({min(2, max_stages), max_stages}):
+                _offer_planned(instance, search, stages)
+        run.run()
     solution = None
     if search.best is not None:
         plan, schedule = search.best

@@ -48,19 +48,20 @@ def exact_spp(instance: SppInstance, limits: Limits, rng: np.random.Generator) -
     1.
     """
     search: Search[Planned] = Search("min", limits)
-    search.prove(even_work_s(instance), SppCertificate(proof=EvenWork()))
     run = ExactPlans(
         instance, search, rng, lambda bound_s: SppCertificate(proof=Plans(bound_s=bound_s))
     )
     try:
-        with search.clock.phase("baselines"):
-            _offer_baselines(instance, search, rng)
-        with search.clock.phase("spp"):
-            _begin(instance, search)
-        if search.best is None and not search.over:
-            _prove_infeasible(instance, search)
-        if not search.over:
-            run.run()
+        with search.interruptible():
+            search.prove(even_work_s(instance), SppCertificate(proof=EvenWork()))
+            with search.clock.phase("baselines"):
+                _offer_baselines(instance, search, rng)
+            with search.clock.phase("spp"):
+                _begin(instance, search)
+            if search.best is None and not search.over:
+                _prove_infeasible(instance, search)
+            if not search.over:
+                run.run()
     except ModelRefused as refusal:  # too many GPUs: what there is so far remains
         run.notes["refused"] = str(refusal)
     solution = None

@@ -147,11 +147,12 @@ class ExactPlans:
             found = space.search(rung, self.search.clock, dominance=False)
             if not found.complete:
                 break
-            self._bounded(found.plans, leaves)
+            first_left = self._bounded(found.plans, leaves)
+            done = rung if first_left is None else first_left.ticks
             self.notes["plans enumerated"] = len(found.plans)
-            self._frontier_s = rung * space.tick_s
+            self._frontier_s = max(self._frontier_s, done * space.tick_s)
             self._proved(self._bound(leaves.values()))
-            if self.search.over or rung >= self._cutoff(space):
+            if first_left or self.search.over or rung >= self._cutoff(space):
                 break
         return sorted(leaves.values(), key=lambda leaf: leaf.bound_s)
 
@@ -159,18 +160,25 @@ class ExactPlans:
         """Return the least bound of any plan."""
         return min([self._frontier_s, *(leaf.bound_s for leaf in leaves)])
 
-    def _bounded(self, plans: Sequence[FoundPlan], leaves: dict[Shop, Leaf]) -> None:
-        """Give new plans their one-machine bound, and a schedule if they may be better."""
+    def _bounded(self, plans: Sequence[FoundPlan], leaves: dict[Shop, Leaf]) -> FoundPlan | None:
+        """Give new plans their one-machine bound, and a schedule if they may be better.
+
+        A bound that reaches the incumbent is not improved. Returns the first plan for which there
+        was no time.
+        """
         for found in plans:
+            if self.search.clock.expired:
+                return found
             shop = shop_of(self.instance, found.plan)
             if shop in leaves:
                 continue
-            bound = one_machine_bound(shop)
+            bound = one_machine_bound(shop, enough=self._units_above(shop))
             leaf = leaves[shop] = Leaf(found.plan, shop, bound * shop.unit, bound * shop.unit)
-            if leaf.bound_s < self.search.value and not self.search.clock.expired:
+            if leaf.bound_s < self.search.value:
                 leaf.schedule = short_schedule(shop, bound)
                 self._offer(found.plan, leaf.schedule)
                 leaf.closed = leaf.schedule.makespan == bound
+        return None
 
     def _scheduled(self, leaves: list[Leaf]) -> None:
         """Search the orders of plans, in turns of more and more time."""
@@ -210,7 +218,7 @@ class ExactPlans:
 
     def _branch(self, leaf: Leaf, clock: Clock) -> None:
         """Search the orders of a plan by branch and bound."""
-        cutoff = self._units_above(leaf)
+        cutoff = self._units_above(leaf.shop)
         found = shortest_orders(leaf.shop, cutoff, self._work_left // 2, clock)
         self._work_left -= found.work
         if found.orders is not None:
@@ -221,9 +229,9 @@ class ExactPlans:
             leaf.closed = True
             leaf.bound_s = leaf.proved_s = cutoff * leaf.shop.unit
 
-    def _units_above(self, leaf: Leaf) -> int:
+    def _units_above(self, shop: Shop) -> int:
         """Return the incumbent in units of a plan, rounded up."""
-        return ceiling(Fraction(self.search.value) / leaf.shop.unit)
+        return ceiling(Fraction(self.search.value) / shop.unit)
 
     def _ask_cp_sat(self, leaf: Leaf, seconds: float) -> None:
         """Search the orders of a plan by CP-SAT."""
@@ -233,7 +241,7 @@ class ExactPlans:
             self.search.clock.limits(at_most_s=seconds),
             int(self.rng.integers(2**31 - 1)),
             start=leaf.schedule,
-            cutoff=self._units_above(leaf),
+            cutoff=self._units_above(leaf.shop),
         )
         leaf.bound_s = max(leaf.bound_s, solved.bound * leaf.shop.unit)
         leaf.closed = solved.closed

@@ -40,10 +40,11 @@ class _Orders:
 
     def bound_s(self, shop: Shop) -> Fraction:
         """Return a lower bound on the makespan of a shop, never above the claim if it is wrong."""
-        one_machine_s = one_machine_bound(shop) * shop.unit
+        claim = ceiling(self.claim_s / shop.unit)
+        one_machine_s = one_machine_bound(shop, enough=claim) * shop.unit
         if one_machine_s >= self.claim_s:
             return one_machine_s
-        found = shortest_orders(shop, ceiling(self.claim_s / shop.unit), self.work_left)
+        found = shortest_orders(shop, claim, self.work_left)
         self.work_left -= found.work
         none_shorter = found.complete and found.orders is None
         return self.claim_s if none_shorter else one_machine_s

@@ -24,7 +24,10 @@ from .examples import e3, least_makespan, shops
 def test_bounds_optimum_and_rules_are_in_order(shop):
     optimum = least_makespan(shop)
     assert max(shop.loads) <= head_load_tail(shop).value
-    assert head_load_tail(shop).value <= one_machine_bound(shop) <= optimum
+    bound = one_machine_bound(shop)
+    assert head_load_tail(shop).value <= bound <= optimum
+    assert bound >= one_machine_bound(shop, enough=bound - 1) >= bound - 1
+    assert one_machine_bound(shop, enough=bound + 1) == bound
     assert optimum <= min(s.makespan for s in rule_schedules(shop))
 
 

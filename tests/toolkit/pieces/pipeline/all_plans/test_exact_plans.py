@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gadgetopt.pieces.pipeline.all_plans import plan_certificate
+from gadgetopt.pieces.pipeline.all_plans import exact_plans, plan_certificate
 from gadgetopt.pieces.pipeline.all_plans.exact_plans import ExactPlans
 from gadgetopt.pieces.pipeline.all_plans.plan_certificate import proved_makespan_s
 from gadgetopt.pieces.pipeline.instance import PipelineOptions
 from gadgetopt.pieces.pipeline.plan import plan_violations
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.pieces.pipeline.simulator import schedule_violations, simulate
+from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits
 
@@ -123,6 +124,25 @@ def test_without_time_there_is_a_bound_that_holds():
     instance = profiled(VGG16, 8, 2, 4)
     search, _ = exact(instance, Limits(time_s=0.0))
     assert 0 < search.bound <= Fraction("0.097497")
+
+
+def test_time_that_ends_among_the_plans_leaves_a_bound_that_holds(monkeypatch):
+    """Bounding the plans of one cutoff may take longer than all before it."""
+    instance = profiled(VGG16, 8, 2, 4)
+    bounded, seen = exact_plans.one_machine_bound, []
+
+    def slow(shop, **options):
+        seen.append(shop)
+        return bounded(shop, **options)
+
+    monkeypatch.setattr(exact_plans, "one_machine_bound", slow)
+    monkeypatch.setattr(Clock, "expired", property(lambda _: len(seen) >= 2))
+    search, run = exact(instance)
+    assert len(seen) == 2
+    assert run.notes["plans left"] <= 2
+    assert 0 < search.bound <= Fraction("0.097497")
+    assert search.value >= Fraction("0.097496")
+    assert proved_makespan_s(instance, search.bound) == search.bound
 
 
 def test_a_gap_ends_the_search_early():
