@@ -5,7 +5,7 @@ Readers of doubles do not take such a file. Columns are x0, x1, ..., rows r0, r1
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from gadgetopt.proofs.model import Model, Row
@@ -16,15 +16,16 @@ def exact_mps(model: Model) -> Iterator[str]:
     yield "NAME model"
     yield "ROWS"
     yield " N obj"
-    for i, row in enumerate(model.rows):
-        yield f" {_sense(row)} r{i}"
+    rows = list(_named(model.rows))
+    for name, row in rows:
+        yield f" {_sense(row)} {name}"
     yield "COLUMNS"
     terms: list[list[tuple[str, Fraction]]] = [[] for _ in model.integer]
     for j, a in zip(*model.costs, strict=True):
         terms[j].append(("obj", Fraction(a, model.scale)))
-    for i, row in enumerate(model.rows):
+    for name, row in rows:
         for j, a in zip(row.columns, row.coefficients, strict=True):
-            terms[j].append((f"r{i}", Fraction(a, row.denominator)))
+            terms[j].append((name, Fraction(a, row.denominator)))
     for j, integer in enumerate(model.integer):
         if integer and (j == 0 or not model.integer[j - 1]):
             yield f" M{j} 'MARKER' 'INTORG'"
@@ -39,12 +40,12 @@ def exact_mps(model: Model) -> Iterator[str]:
     if constant:
         yield f" rhs obj {-constant}"
     ranges = []
-    for i, row in enumerate(model.rows):
+    for name, row in rows:
         side = row.upper if row.lower is None else row.lower
         if side:
-            yield f" rhs r{i} {Fraction(side, row.denominator)}"
+            yield f" rhs {name} {Fraction(side, row.denominator)}"
         if row.lower is not None and row.upper is not None and row.lower != row.upper:
-            ranges.append(f" rng r{i} {Fraction(row.upper - row.lower, row.denominator)}")
+            ranges.append(f" rng {name} {Fraction(row.upper - row.lower, row.denominator)}")
     if ranges:
         yield "RANGES"
         yield from ranges
@@ -53,6 +54,16 @@ def exact_mps(model: Model) -> Iterator[str]:
         yield f" MI bnd x{j}" if low is None else f" LO bnd x{j} {low}"
         yield f" PL bnd x{j}" if high is None else f" UP bnd x{j} {high}"
     yield "ENDATA"
+
+
+def _named(rows: Sequence[Row]) -> Iterator[tuple[str, Row]]:
+    """Yield the rows with their names; one whose sides cross as two, as no range says so."""
+    for i, row in enumerate(rows):
+        if row.lower is not None and row.upper is not None and row.lower > row.upper:
+            yield f"r{i}", row._replace(upper=None)
+            yield f"r{i}L", row._replace(lower=None)
+        else:
+            yield f"r{i}", row
 
 
 def _sense(row: Row) -> str:

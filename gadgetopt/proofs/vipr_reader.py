@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 Terms = dict[int, Fraction]
 SIGNS = {"G": 1, "E": 0, "L": -1}
+#: Largest power of ten in a number: a few characters may stand for millions of digits.
+MOST_DIGITS = 4300
 
 
 class Line(NamedTuple):
@@ -164,6 +166,8 @@ class _Reader:
             for j, a in line.terms.items():
                 terms[j] = terms.get(j, Fraction(0)) + factor * a
         if weak is not None:
+            if sense and sense != claimed.sense:
+                raise ValueError("a weakened combination of the other sense")
             sense = claimed.sense
             for j in set(terms) | set(claimed.terms):
                 gap = claimed.terms.get(j, Fraction(0)) - terms.get(j, Fraction(0))
@@ -209,7 +213,7 @@ class _Reader:
         return found
 
     def _either(self, claimed: Line) -> Line:
-        one, left, other, right = (self._index() for _ in range(4))
+        one, left, other, right = [self._index() for _ in range(4)]
         below, above = self.known[left], self.known[right]
         if below.sense == 1:
             below, above = above, below
@@ -256,7 +260,7 @@ class _Reader:
     def _column(self, name: str) -> int:
         """Return the column of `x3`, or of `t_x3`, as SCIP calls it."""
         prefix, _, digits = name.rpartition("x")
-        if prefix not in ("", "t_") or int(digits) >= len(self.model.integer):
+        if prefix not in ("", "t_") or not 0 <= int(digits) < len(self.model.integer):
             raise ValueError(f"unknown column {name[:20]!r}")
         return int(digits)
 
@@ -274,7 +278,11 @@ class _Reader:
         return int(next(self.words))
 
     def _number(self) -> Fraction:
-        return Fraction(next(self.words))
+        word = next(self.words)
+        _, _, power = word.lower().partition("e")
+        if power and abs(int(power)) > MOST_DIGITS:
+            raise ValueError(f"a number of too many digits: {word[:20]!r}")
+        return Fraction(word)
 
 
 def _as_bound(line: Line) -> tuple[int, int, Fraction] | None:

@@ -21,6 +21,7 @@ from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.exact_form import ExactParts
 from gadgetopt.solvers.exact_optimum.values import keep_exact_values
 from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.solvers.rays import without_false_bound
 from gadgetopt.solvers.recheck import (
     beyond_doubles,
     has_wide_row,
@@ -72,8 +73,16 @@ def solve_linear(
     outcome = by_cpsat or _solve_form(form, backend, limits, seed, values, given)
     passed = outcome.phases_s.get("pass", 0.0)
     exact = backend == "highs" and at_exact_optimum(form, outcome, _rest(limits, compiled))
+    proved = None
     if by_cpsat is None and not exact:
         outcome = checked(form, outcome, backend, _rest(limits, compiled), seed)
+        if outcome.row_duals is not None:
+            proved = rational_duals(form, outcome.row_duals)
+            outcome.exact_duals = None if proved is None else proved[1]
+        if backend == "highs" and proved is None:
+            outcome = without_false_bound(
+                form, outcome, _for_exact(_rest(limits, compiled), outcome), seed
+            )
     outcome.phases_s = {
         "compile": compiled - start,
         "pass": passed,
@@ -84,9 +93,6 @@ def solve_linear(
         if outcome.exact is not None:
             keep_exact_values(model, form, outcome.exact.values)
     outcome.form = form
-    if outcome.row_duals is not None and outcome.exact is None:
-        proved = rational_duals(form, outcome.row_duals)
-        outcome.exact_duals = None if proved is None else proved[1]
     return outcome
 
 
@@ -103,9 +109,8 @@ def at_exact_optimum(form: StandardForm, outcome: SolverOutcome, limits: Limits)
         return False
     from gadgetopt.solvers.exact_optimum.refinement import exact_optimum
 
-    most_s = max(LEAST_EXACT_S, outcome.phases_s.get("solve", 0.0))
     try:
-        exact = exact_optimum(form, outcome.basis, Clock(Clock(limits).limits(at_most_s=most_s)))
+        exact = exact_optimum(form, outcome.basis, Clock(_for_exact(limits, outcome)))
         if exact is None:
             return False
         values, duals, objective = map(as_doubles, (exact.values, exact.duals, [exact.objective]))
@@ -118,6 +123,12 @@ def at_exact_optimum(form: StandardForm, outcome: SolverOutcome, limits: Limits)
     outcome.objective = outcome.bound = outcome.lp_bound = float(objective[0])
     outcome.exact, outcome.exact_duals = exact, exact.duals
     return True
+
+
+def _for_exact(limits: Limits, outcome: SolverOutcome) -> Limits:
+    """Return the limits of exact arithmetic after a solve."""
+    most_s = max(LEAST_EXACT_S, outcome.phases_s.get("solve", 0.0))
+    return Clock(limits).limits(at_most_s=most_s)
 
 
 def as_doubles(numbers: Sequence[Fraction]) -> Floats:

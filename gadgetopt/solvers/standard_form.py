@@ -32,7 +32,7 @@ from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.arrays import Bools, Floats
 from gadgetopt.solvers.compiler import Compiler, TriviallyInfeasibleError
 from gadgetopt.solvers.domains import read_domains, value_nearest_zero
-from gadgetopt.solvers.exact_form import ExactParts, ExactRow
+from gadgetopt.solvers.exact_form import ExactParts, ExactRow, Side
 from gadgetopt.system.declaration import Sense
 
 #: Allowed distance of an integer variable from an integer; HiGHS's own tolerance is 1e-6.
@@ -262,12 +262,28 @@ def recession_form(form: StandardForm) -> StandardForm:
     Its columns form a direction d along which no column or row bound is ever violated. The model
     has an improving ray if and only if the optimum is better than zero.
     """
+    low = np.where(np.isfinite(form.row_lower), 0.0, -np.inf)
+    high = np.where(np.isfinite(form.row_upper), 0.0, np.inf)
     return replace(
         form,
         col_lower=np.where(np.isfinite(form.col_lower), 0.0, -1.0),
         col_upper=np.where(np.isfinite(form.col_upper), 0.0, 1.0),
         integer=np.zeros(len(form.columns), dtype=bool),
         offset=0.0,
-        row_lower=np.where(np.isfinite(form.row_lower), 0.0, -np.inf),
-        row_upper=np.where(np.isfinite(form.row_upper), 0.0, np.inf),
+        row_lower=low,
+        row_upper=high,
+        exact=replace(
+            form.exact,
+            rows={
+                i: replace(row, lower=_side_of_cone(low[i]), upper=_side_of_cone(high[i]))
+                for i, row in form.exact.rows.items()
+            },
+            offset=None,
+            col_lower={},
+            col_upper={},
+        ),
     )
+
+
+def _side_of_cone(x: float) -> Side:
+    return 0 if x == 0 else float(x)

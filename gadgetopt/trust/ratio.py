@@ -229,15 +229,15 @@ def _interval(
     objective: Number, best: Number | None, bound: Number | None, minimise: bool
 ) -> Ratio:
     if minimise:
-        low, high = _quotient(objective, best), _quotient(objective, bound)
+        low, high = quotient(objective, best), quotient(objective, bound)
     else:
-        low, high = _quotient(best, objective), _quotient(bound, objective)
+        low, high = quotient(best, objective), quotient(bound, objective)
     if low is not None and high is not None and high < low:
         high = low  # a float bound may exceed the best objective within the tolerance
     return Ratio(low, high)
 
 
-def _quotient(a: Number | None, b: Number | None) -> Number | None:
+def quotient(a: Number | None, b: Number | None) -> Number | None:
     """Return a/b; 1 for 0/0; None if the ratio is meaningless (negative or unknown numbers)."""
     if a is None or b is None or a < 0 or b < 0:
         return None

@@ -249,7 +249,7 @@ def _rely_on_certificate(
         proved = certified_bound(problem, document.data, certificate)
     except Exception as error:  # a method may return anything
         if isinstance(certificate, ModelProof):  # the bound stays as good as its claim
-            outcome.certificate = None
+            outcome.certificate, outcome.voucher = None, Voucher.SOLVER
             outcome.notes = {**outcome.notes, "proof": {"refused": failure(error)}}
             return None
         return f"the certificate cannot be checked: {failure(error)}"
@@ -259,11 +259,12 @@ def _rely_on_certificate(
     if isinstance(certificate, ModelProof):
         outcome.notes = {**outcome.notes, "proof": told_of(certificate, proved)}
         if not stands_for(problem, proved, claimed, objective):
+            outcome.voucher = Voucher.SOLVER
             return None
         outcome.dual_bound, outcome.voucher = proved, Voucher.VERIFIED
         return None
     if certificate.may_prove_less and not stands_for(problem, proved, claimed, objective):
-        outcome.certificate = None
+        outcome.certificate, outcome.voucher = None, Voucher.SOLVER
         outcome.notes = {**outcome.notes, "proof": {"bound": show(proved)}}
         return None
     exact = not certificate.may_prove_less
@@ -281,6 +282,8 @@ def _nonsense(outcome: MethodOutcome) -> str | None:
             return f"claimed {what} nan, which is not a number"
     if outcome.proved not in (None, Status.INFEASIBLE, Status.UNBOUNDED):
         return f"claimed to have proved {outcome.proved}, which takes a solution and a bound"
+    if outcome.voucher not in (Voucher.SOLVER, Voucher.VERIFIED):
+        return f"claimed the voucher {outcome.voucher}, which only a comparison of runs gives"
     return None
 
 

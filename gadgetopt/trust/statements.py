@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from gadgetopt.errors import InputError
-from gadgetopt.numbers.tolerance import Number, exceeds
+from gadgetopt.numbers.tolerance import Number, as_double, exceeds
 from gadgetopt.system.declaration import Problem, Statement
 from gadgetopt.system.files import Document, library, read_instance
 from gadgetopt.system.methods import find_method
 from gadgetopt.system.registry import problem, problems
 from gadgetopt.system.result import Limits, Result
+from gadgetopt.trust.ratio import quotient
 from gadgetopt.trust.run import solve
 from gadgetopt.trust.theorems import promises
 
@@ -102,28 +102,37 @@ def run(document: Document, method: str) -> Result:
 
 
 def objective(document: Document, method: str) -> float:
-    """Return the evaluated objective of a run that finds a solution.
+    """Return the evaluated objective of a run that finds a solution, as a double.
 
     Raises
     ------
     RuntimeError
         If it finds none: then the check cannot be made.
     """
+    return float(_objective(document, method))
+
+
+def _objective(document: Document, method: str) -> Number:
     result = run(document, method)
     if result.objective is None:
         raise RuntimeError(f"{document.name}, {method}: {result.state}, no solution to compare")
-    return float(result.objective)
+    return result.objective
 
 
 def no_better(document: Document, method: str, rival: str) -> Finding:
     """Check that no solution of a rival is better than that of a method."""
-    ours, other = objective(document, method), objective(document, rival)
+    ours, other = _objective(document, method), _objective(document, rival)
     better = exceeds(ours, other) if document.problem.sense == "min" else exceeds(other, ours)
-    return Finding(not better, f"{method} has {ours:.6g}, {rival} finds {other:.6g}")
+    return Finding(
+        not better, f"{method} has {as_double(ours):.6g}, {rival} finds {as_double(other):.6g}"
+    )
 
 
 def tested_ratio(document: Document, theorem: str, method: str, rival: str) -> Finding:
     """Compare the ratio of a run with what a theorem promises for it.
+
+    The check is open where the theorem does not apply: an assumption fails, or a limit cut the run
+    short. It is open, too, where no ratio is known, as with a bound below 0.
 
     Parameters
     ----------
@@ -135,27 +144,30 @@ def tested_ratio(document: Document, theorem: str, method: str, rival: str) -> F
         The method whose solution and bound take the place of the optimum.
     """
     ours, other = run(document, method), run(document, rival)
-    promised = next(
-        p.ratio
-        for p in promises(document.problem, document.data, find_method(document.problem, method))
-        if p.theorem == theorem
-    )
-    if promised is None or ours.objective is None or other.objective is None:
+    call = find_method(document.problem, method)
+    made = promises(document.problem, document.data, call, ours)
+    promise = next(p for p in made if p.theorem == theorem)
+    if ours.objective is None or other.objective is None:
         return Finding(None, f"{method}: {ours.state}, {rival}: {other.state}")
+    if not promise.applies or promise.ratio is None:
+        why = "; ".join(promise.failing) or "no finite ratio"
+        return Finding(None, f"{theorem} promises nothing here: {why}")
     minimise = document.problem.sense == "min"
     least = _ratio(ours.objective, other.objective, minimise)
     most = None if other.bound is None else _ratio(ours.objective, other.bound, minimise)
     shown = (
-        f"{method} has {float(ours.objective):.6g}, a feasible solution has "
-        f"{float(other.objective):.6g}: ratio {float(least):.6g}, promised {float(promised):.6g}"
+        f"{method} has {as_double(ours.objective):.6g}, a feasible solution has "
+        f"{as_double(other.objective):.6g}: "
     )
-    if exceeds(least, promised):
+    if least is None:
+        return Finding(None, f"{shown}no ratio")
+    shown += f"ratio {as_double(least):.6g}, promised {as_double(promise.ratio):.6g}"
+    if exceeds(least, promise.ratio):
         return Finding(False, shown)
-    return Finding(True if most is not None and not exceeds(most, promised) else None, shown)
+    holds = most is not None and not exceeds(most, promise.ratio)
+    return Finding(True if holds else None, shown)
 
 
-def _ratio(ours: Number, other: Number, minimise: bool) -> Number:
-    """Return the ratio of a run to another value, exactly where both are exact."""
-    above, below = (ours, other) if minimise else (other, ours)
-    exact = isinstance(above, int | Fraction) and isinstance(below, int | Fraction)
-    return Fraction(above) / Fraction(below) if exact else float(above) / float(below)
+def _ratio(ours: Number, other: Number, minimise: bool) -> Number | None:
+    """Return the ratio of a run to another value; None if there is none."""
+    return quotient(ours, other) if minimise else quotient(other, ours)

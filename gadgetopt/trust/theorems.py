@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from gadgetopt.numbers.tolerance import Number, exceeds
+from gadgetopt.numbers.tolerance import Number, exceeds, is_finite
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.methods import MethodCall
 from gadgetopt.system.result import Result, Status
@@ -62,15 +61,16 @@ def promises(
         if call.method.name not in guarantee.methods:
             continue
         failing = ["the method finished"] if cut_short else []
-        ratio = None
+        ratio: Number | None = None
         try:
             failing += [
                 a.text for a in guarantee.assumptions if not a.holds(instance, call.all_parameters)
             ]
             ratio = guarantee.ratio(instance, call.all_parameters)
+            finite = ratio is not None and is_finite(ratio)
         except Exception as error:  # a theorem that cannot be evaluated promises nothing
             failing.append(f"it can be evaluated ({type(error).__name__}: {error})")
-        finite = ratio is not None and not math.isinf(ratio)
+            finite = False
         out.append(
             Promise(
                 theorem=guarantee.name,

@@ -154,7 +154,8 @@ def measures(
     """
     told, form = solved.measures(), solved.form or compiled(model)
     size = size_of_model(model) if form is None else size_of_form(form)
-    if form is not None and "lp_bound" not in told and thorough:
+    unbounded = solved.status is Status.UNBOUNDED  # beyond HiGHS's tolerance, perhaps
+    if form is not None and "lp_bound" not in told and thorough and not unbounded:
         solve_s = solved.phases_s.get("solve", 0.0)
         time_s = max(LP_LEAST_S, min(LP_SHARE * solve_s, LP_MOST_S))
         kept = Limits(time_s, threads=limits.threads, memory_mb=limits.memory_mb)

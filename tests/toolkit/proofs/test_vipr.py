@@ -100,6 +100,7 @@ def test_no_change_of_a_file_proves_more():
         ("3 0 -5 1 -4 2 -3", "3 0 -4 1 -4 2 -3", "objective"),
         ("x0 x1 x2", "x0 x1 x1", "twice"),
         ("x0 x1 x2", "x0 x1 x7", "unknown column"),
+        ("x0 x1 x2", "x0 x1 x-1", "unknown column"),
         ("uns", "lin", "Fraction"),
     ],
 )
@@ -155,6 +156,31 @@ def test_a_weakened_combination_gets_the_bounds_that_it_leaves_out():
         read(KNAPSACK, named)
 
 
+def test_a_weakened_combination_keeps_its_sense():
+    # a <= 1 is no a >= 1, nor is it made one by bounds.
+    with pytest.raises(ValueError, match="other sense"):
+        read(KNAPSACK, ["d G 1 1 0 1 { lin weak { 0 } 1 1 1 } -1"])
+    with pytest.raises(ValueError, match="other sense"):
+        read(KNAPSACK, ["d G 3 OBJ { lin weak { 0 } 1 1 1 } -1"])
+    with pytest.raises(ValueError, match="other sense"):
+        read(KNAPSACK, ["d L -1 1 0 1 { rnd weak { 0 } 1 0 1 } -1"])
+
+
+def test_a_file_that_is_cut_off_anywhere_is_refused():
+    words = " ".join(FILE).split()
+    for end in range(len(words)):
+        with pytest.raises(ValueError, match="VIPR"):
+            proved_by_vipr(KNAPSACK, [" ".join(words[:end])])
+
+
+@pytest.mark.parametrize(
+    "number", ["1e999999999", "-1E-999999999", "nan", "inf", "1/0", "9" * 5000]
+)
+def test_what_is_no_number_of_sane_length_is_refused_at_once(number):
+    with pytest.raises(ValueError, match=r"digits|literal|Fraction"):
+        proved_by_vipr(KNAPSACK, [line.replace("r0L L 5", f"r0L L {number}") for line in FILE])
+
+
 def test_the_mps_file_has_the_models_rationals():
     model = Model(
         [True, False],
@@ -193,3 +219,12 @@ def test_the_mps_file_has_the_models_rationals():
         " UP bnd x1 7/3",
         "ENDATA",
     ]
+
+
+def test_a_row_whose_sides_cross_has_no_range_in_the_mps_file():
+    # A range is read as a length, so a negative one would open the row.
+    row = Row([0], [1], 3, 1, 1)
+    text = list(exact_mps(KNAPSACK._replace(rows=[row])))
+    assert text[3:5] == [" G r0", " L r0L"]
+    assert " x0 r0L 1" in text
+    assert [line for line in text if line.startswith(" r")] == [" rhs r0 3", " rhs r0L 1"]

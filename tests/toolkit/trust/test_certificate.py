@@ -15,7 +15,7 @@ from toy import DOCUMENT, KNAPSACK, TOY, outcome
 from gadgetopt.errors import InputError
 from gadgetopt.runs.rows import StoredRun
 from gadgetopt.runs.store import Store
-from gadgetopt.system.data import Certificate, LpDuals, Rational
+from gadgetopt.system.data import Certificate, LpDuals, ModelProof, Rational
 from gadgetopt.system.declaration import Method
 from gadgetopt.system.result import Limits, Status, Voucher
 from gadgetopt.trust.certificate import certified_bound
@@ -51,6 +51,40 @@ def with_certificate(value, **claims):
 def test_a_certificate_makes_the_bound_and_its_voucher():
     result = with_certificate(5)
     assert (result.bound, result.bound_voucher) == (5, Voucher.VERIFIED)
+
+
+class Weak(Claim):
+    """May prove less than the bound that it comes with."""
+
+    may_prove_less = True
+
+
+def test_what_its_proof_does_not_reach_is_not_verified():
+    # The method says that it recomputed the bound, and hands in what proves less, or nothing.
+    proof = ModelProof(kind="tree", formulation="plain", model="0" * 64, proof="")
+    for certificate in (Weak(value=9), proof):
+        method = Method(
+            "proves",
+            kind="relaxation",
+            summary="-",
+            reference="-",
+            run=outcome(certificate=certificate, dual_bound=4, voucher=Voucher.VERIFIED),
+        )
+        system = dataclasses.replace(
+            TOY, certificate_type=Claim, check_bound=check, methods=(*TOY.methods, method)
+        )
+        result = solve(dataclasses.replace(DOCUMENT, problem=system), "proves")
+        assert (result.bound, result.bound_voucher) == (4, Voucher.SOLVER)
+        assert result.certificate is None
+
+
+def test_a_method_cannot_claim_that_others_confirm_its_bound():
+    run = outcome(dual_bound=4, voucher=Voucher.CROSS_CHECKED)
+    method = Method("alone", kind="relaxation", summary="-", reference="-", run=run)
+    system = dataclasses.replace(TOY, methods=(*TOY.methods, method))
+    result = solve(dataclasses.replace(DOCUMENT, problem=system), "alone")
+    assert result.status is Status.ERROR
+    assert "cross-checked, which only a comparison" in result.reason
 
 
 def test_a_claim_beyond_the_certificate_is_an_error():

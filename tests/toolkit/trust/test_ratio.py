@@ -1,8 +1,10 @@
 """Ratios are intervals that contain the true ratio; claims are compared with each other."""
 
 import dataclasses
+import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -236,6 +238,22 @@ def test_a_theorem_that_cannot_be_evaluated_promises_nothing():
     made = promises(system, DOCUMENT.data, find_method(TOY, "best"))
     assert not made[0].applies
     assert "ZeroDivisionError" in made[0].failing[0]
+
+
+@pytest.mark.parametrize("promised", [math.nan, math.inf, np.float64("nan")])
+def test_a_theorem_without_a_finite_number_promises_nothing(promised):
+    vague = dataclasses.replace(TOY.guarantees[0], ratio=lambda i, p: promised)
+    system = dataclasses.replace(TOY, guarantees=(vague,))
+    (made,) = promises(system, DOCUMENT.data, find_method(TOY, "best"))
+    assert made.ratio is None
+    assert verdict(made, Ratio(1, 1)) is Verdict.NOT_APPLICABLE
+
+
+def test_a_promise_beyond_doubles_is_a_promise():
+    loose = dataclasses.replace(TOY.guarantees[0], ratio=lambda i, p: 10**400)
+    system = dataclasses.replace(TOY, guarantees=(loose,))
+    (made,) = promises(system, DOCUMENT.data, find_method(TOY, "best"))
+    assert verdict(made, Ratio(1, 2)) is Verdict.HOLDS
 
 
 def test_unboundedness_refuted_by_anothers_bound_becomes_an_error():

@@ -158,8 +158,8 @@ def _items(
 ) -> Items:
     """Return what the loops know of the items."""
     price = usable.weight @ duals
-    # An item whose weight has no price comes first, by profit.
-    least = 1e-9 * float(price.max(initial=0.0)) + 1e-300
+    # An item whose weight has no price comes first, by profit; no quotient exceeds 1e300.
+    least = 1e-9 * float(price.max(initial=0.0)) + 1e-300 * float(usable.profit.max(initial=1.0))
     utility = usable.profit / np.maximum(price, least)
     return (
         np.ascontiguousarray(usable.profit, dtype=np.float64),

@@ -15,6 +15,7 @@ from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.heuristics import memetic
 from gadgetopt.pieces.knapsack.heuristics.memetic import MemeticSearch
 from gadgetopt.pieces.knapsack.kernels import climb
+from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.pieces.knapsack.sharpening import MOST_SETS, sets_within_gap
 from gadgetopt.search.clock import Clock
@@ -72,6 +73,17 @@ def test_a_search_depends_on_seed_and_children_alone():
     for _ in range(10):
         steps.run(Clock(), 300)
     assert np.array_equal(one.chosen, steps.chosen)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("unit", [1.0, 1e9, 1e300])
+def test_items_without_a_price_come_first_by_profit_whatever_its_unit(unit):
+    profit = np.array([1.0, 3.0, 2.0]) * unit
+    usable = Knapsack(profit, np.ones((3, 1)), np.arange(3), np.array([3.0]))
+    rng = np.random.default_rng(0)
+    *_, by_utility, _ = memetic._items(usable, np.zeros(1), np.zeros(3), np.full(1, 3.0), rng)
+    assert by_utility.tolist() == [1, 2, 0]
+    assert sorted(searched(usable, 100).chosen.tolist()) == [0, 1, 2]
 
 
 def test_more_children_are_never_worse_and_a_known_choice_is_kept():
