@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import ClassVar
 
 from gadgetopt.system.result import Limits
 
@@ -14,7 +15,9 @@ from gadgetopt.system.result import Limits
 class Clock:
     """A clock that starts when it is created and knows the limits of its run.
 
-    A step that may use a part of the time gets its own clock: `Clock(clock.limits(0.5))`.
+    A step that may use a part of the time gets its own clock: `Clock(clock.limits(0.5))`. Ctrl-C
+    during a call of a solver ends that call, which returns what it has; from then on no clock that
+    runs has time left, so the method ends as it does when its time is up.
 
     Parameters
     ----------
@@ -27,10 +30,30 @@ class Clock:
         Seconds of each phase, in the order in which the phases began.
     """
 
+    _interruptions: ClassVar[int] = 0
+
     def __init__(self, limits: Limits | None = None):
         self._limits = limits or Limits()
         self._start = time.perf_counter()
+        self._interruptions_before = Clock._interruptions
         self.phases_s: dict[str, float] = {}
+
+    @staticmethod
+    def interrupt_all() -> None:
+        """Leave no time to any clock that runs: Ctrl-C has stopped a call of a solver."""
+        Clock._interruptions += 1
+
+    @property
+    def interrupted(self) -> bool:
+        """True if Ctrl-C has stopped a call of a solver since the clock was created."""
+        return Clock._interruptions > self._interruptions_before
+
+    @property
+    def limit_hit(self) -> str | None:
+        """What left no time: "interrupted" or "time_s"; None while there is some."""
+        if self.interrupted:
+            return "interrupted"
+        return "time_s" if self.expired else None
 
     @property
     def elapsed_s(self) -> float:
@@ -39,7 +62,9 @@ class Clock:
 
     @property
     def left_s(self) -> float:
-        """Seconds left: never negative, infinite without a time limit."""
+        """Seconds left: never negative, infinite without a time limit, none after Ctrl-C."""
+        if self.interrupted:
+            return 0.0
         if self._limits.time_s is None:
             return math.inf
         return max(0.0, self._limits.time_s - self.elapsed_s)

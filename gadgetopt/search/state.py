@@ -119,7 +119,9 @@ class Search(Generic[Found]):
 
     def outcome(self, solution: Solution | None, **notes: Any) -> MethodOutcome:
         """Return the outcome of the search, with the incumbent as its solution."""
-        stopped = self.limit_hit or ("time_s" if self.clock.expired else None)
+        stopped = self.limit_hit or self.clock.limit_hit
+        if self.clock.interrupted:  # whatever the last steps, left without time, said
+            stopped = "interrupted"
         return MethodOutcome(
             solution=solution,
             claimed_objective=_known(self.value),

@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from gadgetopt.search.clock import Clock
+
 T = TypeVar("T")
 
 #: Seconds between two checks of the waiting thread; Windows delivers Ctrl-C only in between.
@@ -16,7 +18,8 @@ def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple
     """Run `solve` so that Ctrl-C calls `stop` and still returns what `solve` returns.
 
     The solve runs in a thread of its own while the main thread waits for Ctrl-C. Python delivers
-    Ctrl-C to the main thread only, so anywhere else `solve` is simply called.
+    Ctrl-C to the main thread only, so anywhere else `solve` is simply called. A method makes many
+    solves; so that Ctrl-C ends the method too, its clocks have no time left from then on.
 
     Parameters
     ----------
@@ -59,6 +62,7 @@ def run_interruptibly(solve: Callable[[], T], stop: Callable[[], None]) -> tuple
             pass
     except KeyboardInterrupt:
         interrupted = True
+        Clock.interrupt_all()
         stop()
         # A solver that has not begun its search yet may forget that it was asked to stop.
         while not done.wait(POLL_S):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -19,6 +18,7 @@ from gadgetopt.numbers.tolerance import (
     exceeds,
     refutes,
 )
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.data import ModelProof, Solution
 from gadgetopt.system.declaration import Method, Problem, resolved
 from gadgetopt.system.extension import as_method
@@ -111,7 +111,7 @@ class Attempt:
 
 def attempt(document: Document, call: MethodCall, limits: Limits, seed: int) -> Attempt:
     """Run a method; whatever it raises becomes a reason."""
-    begin = time.perf_counter()
+    clock = Clock()
     outcome, reason, refused = MethodOutcome(), None, False
     try:
         rng = np.random.default_rng(seed)
@@ -130,7 +130,9 @@ def attempt(document: Document, call: MethodCall, limits: Limits, seed: int) -> 
         what = "a Solution, None or a MethodOutcome"
         reason = f"returned {type(outcome).__name__}, expected {what}"
         outcome = MethodOutcome()
-    time_s = time.perf_counter() - begin
+    time_s = clock.elapsed_s
+    if clock.interrupted and outcome.proved is None and outcome.limit_hit in (None, "time_s"):
+        outcome.limit_hit = "interrupted"
     if outcome.further_notes is not None and reason is None:
         with contextlib.suppress(Exception, KeyboardInterrupt):  # the result stands without them
             outcome.notes = {**outcome.notes, **outcome.further_notes()}
@@ -349,7 +351,7 @@ def _limit_hit(
 
     Only exact methods stop there; that a heuristic's bound is so near is chance.
     """
-    if status is Status.OPTIMAL and outcome.limit_hit == "gap":
+    if status is Status.OPTIMAL and outcome.limit_hit in ("gap", "interrupted"):
         return None  # closed all the same
     searched = method.kind == "exact" and status is Status.FEASIBLE
     within = searched and gap is not None and gap <= limits.rel_gap

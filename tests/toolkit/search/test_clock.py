@@ -67,6 +67,21 @@ def test_a_step_with_a_clock_of_its_own_ends_before_the_run(wait):
     assert not clock.expired
 
 
+def test_an_interrupted_solve_takes_the_time_of_all_clocks_that_run(wait):
+    clock, endless = Clock(ALL), Clock()
+    step = Clock(clock.limits(part=0.5))
+    assert clock.limit_hit is None
+    Clock.interrupt_all()
+    for running in (clock, endless, step):
+        assert (running.left_s, running.expired) == (0.0, True)
+        assert running.limits().time_s == 0.0
+        assert running.limit_hit == "interrupted"
+    next_run = Clock(ALL)
+    assert (next_run.left_s, next_run.limit_hit) == (10.0, None)
+    wait(11.0)
+    assert next_run.limit_hit == "time_s"
+
+
 def test_phases_add_up_and_count_when_they_fail(wait):
     clock = Clock(ALL)
     for _ in range(2):

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.system.data import Certificate, Solution
 from gadgetopt.system.result import Limits, Status
@@ -27,6 +28,15 @@ def test_an_interrupt_ends_a_search_that_keeps_what_it_has():
     assert search.over
     with pytest.raises(ValueError, match="other"), search.interruptible():
         raise ValueError("other")
+
+
+def test_a_search_whose_solver_was_interrupted_says_so_whatever_its_last_steps_said():
+    search = Search("min", Limits(time_s=60.0))
+    search.prove(3)
+    Clock.interrupt_all()
+    search.limit_hit = "time_s"
+    assert search.over
+    assert search.outcome(None).limit_hit == "interrupted"
 
 
 @pytest.mark.parametrize(("sense", "worse", "better"), [("min", 5, 4), ("max", 4, 5)])

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.interrupt import run_interruptibly
 
 SCRIPT = """
@@ -56,7 +57,9 @@ def test_ctrl_c_returns_the_incumbent(backend):
 
 
 def test_solve_returns_its_value_and_was_not_interrupted():
+    clock = Clock()
     assert run_interruptibly(lambda: 7, lambda: None) == (7, False)
+    assert not clock.interrupted
 
 
 def test_exception_of_the_solve_is_raised_in_the_caller():
@@ -87,5 +90,7 @@ def test_a_solver_that_forgets_to_stop_is_asked_again():
             time.sleep(0.01)
         return "stopped"
 
+    clock = Clock()
     assert run_interruptibly(solve, lambda: asked.append(True)) == ("stopped", True)
     assert len(asked) >= 3
+    assert clock.interrupted  # so that the method that made the solve ends too
