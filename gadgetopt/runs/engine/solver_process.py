@@ -23,7 +23,7 @@ import queue
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from gadgetopt.errors import InputError, NotLoaded, OtherCode
@@ -35,19 +35,49 @@ if TYPE_CHECKING:
     from gadgetopt.system.files import Document
     from gadgetopt.system.plugins import Shipment
 
+#: Seconds from Ctrl-C to a `KeyboardInterrupt`, or part of the grace period if that is less.
+PATIENCE_S, PATIENCE_PART = 0.5, 0.5
+_HAS_TIMER = hasattr(signal, "setitimer")
+
 #: Seconds without an order after which the process ends; its supervisor then starts another.
 IDLE_S = 60.0
 
 
 class _Interrupts:
-    """Passes the supervisor's Ctrl-C to a method while it runs, and to nothing else."""
+    """Passes the supervisor's Ctrl-C to a method while it runs, and to nothing else.
+
+    First no clock that runs has time left, so that a method which looks at its clock returns what
+    it has. One that does not, or waits for a solver, gets a `KeyboardInterrupt` soon after.
+    """
 
     def __init__(self) -> None:
-        self.wanted = False
-        signal.signal(signal.SIGINT, self._handle)
+        self._patience_s: float | None = None
+        signal.signal(signal.SIGINT, self._asked)
+        if _HAS_TIMER:
+            signal.signal(signal.SIGALRM, self._raise)
 
-    def _handle(self, *_: object) -> None:
-        if self.wanted:
+    @contextlib.contextmanager
+    def wanted(self, grace_s: float) -> Iterator[None]:
+        """Pass Ctrl-C on within; the method has a grace period after it, in seconds."""
+        self._patience_s = min(PATIENCE_S, PATIENCE_PART * grace_s)
+        try:
+            yield
+        finally:
+            self._patience_s = None
+            if _HAS_TIMER:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _asked(self, *_: object) -> None:
+        if not self._patience_s or not _HAS_TIMER:
+            self._raise()
+            return
+        from gadgetopt.search.clock import Clock
+
+        Clock.interrupt_all()
+        signal.setitimer(signal.ITIMER_REAL, self._patience_s)
+
+    def _raise(self, *_: object) -> None:
+        if self._patience_s is not None:
             raise KeyboardInterrupt
 
 
@@ -128,23 +158,18 @@ def _solve(
     check_code(work, document.problem, call.method)
     warm_up(document.problem, call.method, document.data)
     say("begun")
-    interrupts.wanted = True
-    try:
+    with interrupts.wanted(work.grace_s):
         made = attempt(document, call, work.limits, work.seed)
-    finally:
-        interrupts.wanted = False
     say("ended")
     row = finished_row(work, document, call, made)
     if not work.certify:
         return row
     say("solved", row)  # from here on, nothing can lose it
-    interrupts.wanted = True
     try:
-        return certified_row(work, document, row)
+        with interrupts.wanted(work.grace_s):
+            return certified_row(work, document, row)
     except KeyboardInterrupt:
         return row
-    finally:
-        interrupts.wanted = False
 
 
 def _answer(call: Call, say: Callable[..., None]) -> Answer:

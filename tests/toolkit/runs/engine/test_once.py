@@ -65,9 +65,10 @@ def test_what_a_method_prints_is_on_standard_error(cli, pile):
     assert "more of it" in err
 
 
-def test_ctrl_c_returns_the_incumbent(pile):
+@pytest.mark.parametrize("method", ["hands_over_aloud", "watches_its_clock"])
+def test_ctrl_c_returns_the_incumbent(pile, method):
     process = subprocess.Popen(
-        [sys.executable, "-m", "gadgetopt", "solve", str(pile), "--method", "hands_over_aloud"],
+        [sys.executable, "-m", "gadgetopt", "solve", str(pile), "--method", method],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stderr.readline() == "at work\n"

@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.data import (
     Instance,
     NonNegativeInt,
@@ -153,6 +154,15 @@ def hands_over_aloud(pile, limits, rng):
         return MethodOutcome(solution=Choice(chosen=(0,)), limit_hit="interrupted")
 
 
+def watches_its_clock(pile, limits, rng):
+    """Knows nothing of Ctrl-C."""
+    clock = Clock()
+    print("at work", flush=True)
+    while not clock.expired:
+        time.sleep(0.01)
+    return MethodOutcome(solution=Choice(chosen=(0,)), limit_hit="time_s")
+
+
 def is_deaf_aloud(pile, limits, rng):
     print("at work", flush=True)
     while True:
@@ -249,8 +259,8 @@ PROBLEM = Problem(
             (
                 segfaults, aborts, leaves, exits, is_killed, closes_everything, forks, sleeps,
                 sleeps_deaf, sleeps_on_the_lock, hands_over, eats_memory, raises, recurses, prints,
-                hands_over_aloud, is_deaf_aloud, too_much, answers_in_prose, solves_in_prose,
-                notes_what_cannot_be_written, boasts,
+                hands_over_aloud, watches_its_clock, is_deaf_aloud, too_much, answers_in_prose,
+                solves_in_prose, notes_what_cannot_be_written, boasts,
             ),
         ),
     ),
