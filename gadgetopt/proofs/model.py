@@ -111,6 +111,12 @@ def parsed(text: Iterable[str]) -> Model:
             raise ValueError("a form that is not distinct columns, each with a coefficient")
     if min([model.scale, *(row.denominator for row in model.rows)]) <= 0:
         raise ValueError("a denominator that is not positive")
+    ends = [
+        *zip(model.integer, model.lower, strict=True),
+        *zip(model.integer, model.upper, strict=True),
+    ]
+    if any(whole and isinstance(x, Fraction) for whole, x in ends):
+        raise ValueError("an integer column with a bound that is none")
     if next(source, None) is not None:
         raise ValueError("lines after the text of the model")
     return model

@@ -5,7 +5,7 @@ exact_form           the same model in exact numbers
 exact_optimum        optima of linear programs in rational numbers
 linear               compile, solve, check and load a linear model
 recheck              an incumbent checked against rows and bounds, without the solver
-highs                HiGHS (scaling: units; rays: improving rays that its tolerance hides)
+highs                HiGHS (scaling: units)
 persistent           a linear program that stays in HiGHS while it grows
 cpsat                CP-SAT (integer_form, integer_bounds, cpsat_translation)
 through_pyomo        SCIP, GUROBI, CPLEX, XPRESS, CBC, GLPK (scip, other_solvers, incumbent)

@@ -17,8 +17,7 @@ from gadgetopt.numbers.arrays import Floats
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.exact_optimum.bases import basis_of
 from gadgetopt.solvers.interrupt import run_interruptibly
-from gadgetopt.solvers.outcome import SolverOutcome
-from gadgetopt.solvers.rays import has_ray
+from gadgetopt.solvers.outcome import NO_RAY, SolverOutcome
 from gadgetopt.solvers.scaling import scaling_of
 from gadgetopt.solvers.silent_highs import new_highs
 from gadgetopt.solvers.standard_form import StandardForm, recession_form
@@ -83,14 +82,14 @@ def solve_form(
     if not form.columns:
         return _without_columns(form)
     clock = Clock(limits)
-    own, scaling = form, scaling_of(form)
+    scaling = scaling_of(form)
     form, warm_start = scaling.scaled(form), scaling.point(warm_start)
     highs = pass_form(form)
     passed_s = clock.elapsed_s
     outcome = _run(highs, form, limits, seed, warm_start, given)
     if outcome.status is Status.UNBOUNDED:
         # HiGHS says "unbounded or infeasible"; find out which.
-        outcome = _unbounded_or_infeasible(form, own, clock.limits(), seed)
+        outcome = _unbounded_or_infeasible(form, clock.limits(), seed)
     outcome.phases_s = {"pass": passed_s, "solve": clock.elapsed_s - passed_s}
     return scaling.restored(outcome)
 
@@ -294,10 +293,8 @@ def _open(objective: float, bound: float | None) -> bool:
     return abs(objective - bound) > CLOSED * max(1.0, abs(objective), abs(bound))
 
 
-def _unbounded_or_infeasible(
-    form: StandardForm, own: StandardForm, limits: Limits, seed: int
-) -> SolverOutcome:
-    """Tell an unbounded model from an infeasible one; `own` is the form before it was scaled.
+def _unbounded_or_infeasible(form: StandardForm, limits: Limits, seed: int) -> SolverOutcome:
+    """Tell an unbounded model from an infeasible one.
 
     With rational data, a feasible point and an improving ray of the linear relaxation make a
     mixed-integer model unbounded; without the point it is infeasible.
@@ -317,13 +314,7 @@ def _unbounded_or_infeasible(
             return SolverOutcome(
                 Status.ERROR, reason=f"{far}: HiGHS takes its bound of 1e20 or more for infinite"
             )
-        if has_ray(own, clock.limits(), seed):
-            return SolverOutcome(Status.UNBOUNDED)
-        return SolverOutcome(
-            Status.ERROR,
-            reason="HiGHS calls the model unbounded or infeasible, but it has a feasible point and "
-            "no improving ray",
-        )
+        return SolverOutcome(Status.ERROR, reason=NO_RAY)
     return replace(ray, status=Status.NO_SOLUTION, values=None, objective=None, bound=None)
 
 

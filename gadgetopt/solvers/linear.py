@@ -19,9 +19,9 @@ from gadgetopt.numbers.tolerance import Number
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
 from gadgetopt.solvers.exact_form import ExactParts
+from gadgetopt.solvers.exact_optimum.rays import without_false_bound
 from gadgetopt.solvers.exact_optimum.values import keep_exact_values
 from gadgetopt.solvers.outcome import SolverOutcome
-from gadgetopt.solvers.rays import without_false_bound
 from gadgetopt.solvers.recheck import (
     beyond_doubles,
     has_wide_row,
@@ -80,9 +80,8 @@ def solve_linear(
             proved = rational_duals(form, outcome.row_duals)
             outcome.exact_duals = None if proved is None else proved[1]
         if backend == "highs" and proved is None:
-            outcome = without_false_bound(
-                form, outcome, _for_exact(_rest(limits, compiled), outcome), seed
-            )
+            left = _for_exact(_rest(limits, compiled), outcome)
+            outcome = without_false_bound(form, outcome, left, seed)
     outcome.phases_s = {
         "compile": compiled - start,
         "pass": passed,

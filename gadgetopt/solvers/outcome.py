@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from gadgetopt.solvers.exact_optimum.refinement import ExactOptimum
     from gadgetopt.solvers.standard_form import StandardForm
 
+#: Reason of an error that an exact search for a ray may lift.
+NO_RAY = (
+    "HiGHS calls the model unbounded or infeasible, but it has a feasible point and no improving "
+    "ray"
+)
+
 
 @dataclass
 class SolverOutcome:

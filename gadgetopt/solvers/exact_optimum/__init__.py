@@ -3,5 +3,6 @@
 refinement   the exact optimum, and repairs of a basis that is optimal within tolerances only
 program      a linear program in integers, its vertices, and what a point violates
 bases        bases of HiGHS in numbers
+rays         improving rays, which HiGHS's tolerance may hide
 values       the rational values of a solved model's variables
 """

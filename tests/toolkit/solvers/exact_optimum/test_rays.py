@@ -5,7 +5,8 @@ from __future__ import annotations
 import pyomo.environ as pyo
 import pytest
 
-from gadgetopt.solvers import rays, solve_model
+from gadgetopt.solvers import solve_model
+from gadgetopt.solvers.exact_optimum import rays
 from gadgetopt.solvers.standard_form import compile_model
 from gadgetopt.system.result import Limits, Status
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
+from gadgetopt.solvers.outcome import NO_RAY
 from gadgetopt.solvers.standard_form import recession_form
 from gadgetopt.system.result import Limits, Status
 
@@ -69,11 +70,13 @@ def has_ray(form: StandardForm, limits: Limits, seed: int) -> bool:
 def without_false_bound(
     form: StandardForm, outcome: SolverOutcome, limits: Limits, seed: int
 ) -> SolverOutcome:
-    """Return an outcome with an incumbent, or that the model is unbounded if a ray is proved.
+    """Return HiGHS's outcome, or that the model is unbounded where a ray is proved.
 
-    With rational data a feasible point and a ray make a mixed-integer model unbounded, too.
+    It is sought where there is an incumbent, and where HiGHS has a feasible point and no more. With
+    rational data a feasible point and a ray make a mixed-integer model unbounded, too.
     """
-    if outcome.status not in (Status.OPTIMAL, Status.FEASIBLE) or not pulled_to_infinity(form):
+    has_point = outcome.status in (Status.OPTIMAL, Status.FEASIBLE) or outcome.reason == NO_RAY
+    if not has_point or not pulled_to_infinity(form):
         return outcome
     try:
         unbounded = has_ray(form, limits, seed)
@@ -92,5 +95,6 @@ def without_false_bound(
         lp_bound=None,
         root_bound=None,
         limit_hit=None,
+        reason=None,
         trace=(),
     )
