@@ -126,7 +126,7 @@ def knapsack_value(lengths: Ints, worth: Ints, room: int) -> int:
 
 
 def _packs(lengths: Ints, worth: Ints, room: int) -> list[tuple[int, int]]:
-    """Return lengths and values of packs of 1, 2, 4, ... equal items, which add up to any number."""
+    """Return lengths and values of packs of 1, 2, 4, ... equal items, for any number of them."""
     useful = (worth > 0) & (lengths > 0) & (lengths <= room)
     packs = []
     kinds, counts = np.unique(
