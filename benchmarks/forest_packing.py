@@ -29,7 +29,7 @@ from gadgetopt.pieces.graphs.arborescence_peeling import compile_loops
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits, MethodOutcome
-from gadgetopt.trust.run import relative_gap
+from gadgetopt.trust.judgement import relative_gap
 
 LIMITS = Limits(time_s=300)
 

@@ -117,7 +117,7 @@ def verify(
     >>> gadgetopt.verify(instance, gadgetopt.solve(instance, "first_fit"))
     <Evaluation: feasible, objective 3>
     """
-    from gadgetopt.trust.run import verify as check
+    from gadgetopt.trust.verification import verify as check
 
     document = as_instance(instance)
     proof = None if certificate is None else _as_certificate(document, certificate)

@@ -55,13 +55,15 @@ def decode_here(
 ) -> int:
     """Do the work of `decode`, in the process that this is called in."""
     from gadgetopt.cli import solving
+    from gadgetopt.numbers.text import show, show_gap
     from gadgetopt.reporting.views.values import aligned, evaluation_lines
     from gadgetopt.reporting.words import quantity
     from gadgetopt.runs.comparison import plain
     from gadgetopt.solvers.formulations.solution_files import decoded
     from gadgetopt.system.files import Document, read_certificate, read_instance, write
     from gadgetopt.system.methods import find_formulation
-    from gadgetopt.trust.run import refutation, relative_gap, show, show_gap, verify_bound
+    from gadgetopt.trust.judgement import relative_gap
+    from gadgetopt.trust.verification import refutation, verify_bound
 
     document = read_instance(instance)
     formulation = find_formulation(document.problem, name)

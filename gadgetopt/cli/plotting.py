@@ -117,7 +117,7 @@ def _figure_of_runs(store: Path, x: str, y: str, by: str, only: dict[str, str | 
 def _figure_of_files(instance: Path, solution: Path | None, picture: str | None) -> Any:
     from gadgetopt.reporting.figures import drawn
     from gadgetopt.system.files import read_instance, read_solution
-    from gadgetopt.trust.run import same_problem
+    from gadgetopt.trust.verification import same_problem
 
     document = read_instance(instance)
     chosen = find_picture(document.problem, picture)

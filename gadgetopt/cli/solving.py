@@ -148,15 +148,12 @@ def verify(
 
 def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_json: bool) -> int:
     """Do the work of `verify`, in the process that this is called in."""
+    from gadgetopt.numbers.text import show_gap
     from gadgetopt.reporting.views.values import aligned, evaluation_lines, exactly
     from gadgetopt.system.files import read_certificate, read_instance, read_solution
-    from gadgetopt.trust.run import (
-        refutation,
-        relative_gap,
-        show_gap,
-        verify_bound,
-    )
-    from gadgetopt.trust.run import verify as check
+    from gadgetopt.trust.judgement import relative_gap
+    from gadgetopt.trust.verification import refutation, verify_bound
+    from gadgetopt.trust.verification import verify as check
 
     if solution is None and bound is None:
         raise InputError("verify: neither a SOLUTION nor --bound CERTIFICATE is given")

@@ -6,5 +6,6 @@
 - `rounding`, `bicriteria`: randomised rounding of packing and covering programs
 - `utility`: sigmoid utility of a completion time
 - `networks`: networks trained with torch, their state as arrays
-- `traces`, `csv_rows`: traces of GPU clusters, and the CSV files they are in
+- `traces`, `trace_selection`, `csv_rows`: traces of GPU clusters, the jobs of them that are kept or
+  drawn, and the CSV files they are in
 """

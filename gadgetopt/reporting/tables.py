@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from gadgetopt.errors import InputError
+from gadgetopt.numbers.text import show, show_gap
 from gadgetopt.numbers.tolerance import as_double
 from gadgetopt.reporting.cells import guarantee, seconds
 from gadgetopt.reporting.cells import ratio as interval
@@ -25,7 +26,6 @@ from gadgetopt.runs.store import Store
 from gadgetopt.system.output import whole_file, write_text
 from gadgetopt.system.result import Status
 from gadgetopt.trust.ratio import Ratio
-from gadgetopt.trust.run import show, show_gap
 from gadgetopt.trust.theorems import Promise, Verdict, proven_ratio, verdict
 
 if TYPE_CHECKING:

@@ -11,14 +11,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gadgetopt.errors import InputError, ModelRefused, failure
+from gadgetopt.numbers.text import show
 from gadgetopt.numbers.tolerance import Number, closes, refutes, simplest_rational
 from gadgetopt.system.data import Certificate, ModelProof
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Limits, Result, Status, Voucher
 from gadgetopt.trust.certificate import bound_on_model, certified_bound, compiled_formulation
+from gadgetopt.trust.judgement import relative_gap
 from gadgetopt.trust.proving import CERTIFY, PROOF, certificate_of, stands_for, told_of
-from gadgetopt.trust.run import relative_gap, show, solve
+from gadgetopt.trust.run import solve
 
 if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model

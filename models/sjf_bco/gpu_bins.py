@@ -33,7 +33,7 @@ from .instance import SjfBcoInstance
 
 #: Stands for a duration that no makespan allows.
 NEVER = 2**61
-#: Most sums of a check, jobs times units times classes: some ten seconds.
+#: Most sums of a check, packs of equal jobs of all classes times units: some ten seconds.
 MOST_CHECKED_SUMS = 10_000_000_000
 #: Most units of a bin in a check, at which it takes about half a gigabyte.
 MOST_CHECKED_UNITS = 20_000_000
@@ -98,7 +98,9 @@ def refutes(instance: SjfBcoInstance, makespan: int, prices: Sequence[int], unit
     earned = sum(g * p for g, p in zip(instance.rates.gpus, prices, strict=True))
     if max(earned, sum(prices)) > NEVER:
         raise ValueError("prices: the sum over all GPUs requested exceeds 2^61")
-    sums = len(bins.capacities) * len(prices) * (length + 1)
+    worth = np.array(prices, dtype=np.int64)
+    lengths = bins.slots // unit
+    sums = (length + 1) * sum(len(_packs(of_class, worth, length)) for of_class in lengths)
     if sums > MOST_CHECKED_SUMS:
         raise ValueError(f"unit_slots: {unit} leaves {sums:,} sums to check, expected fewer")
     if length > MOST_CHECKED_UNITS:
@@ -106,32 +108,38 @@ def refutes(instance: SjfBcoInstance, makespan: int, prices: Sequence[int], unit
             f"unit_slots: {unit} leaves a GPU {length:,} units, expected at most "
             f"{MOST_CHECKED_UNITS:,}"
         )
-    worth = np.array(prices, dtype=np.int64)
-    for count, slots in zip(bins.bins.tolist(), bins.slots, strict=True):
-        earned -= count * knapsack_value(slots // unit, worth, length)
+    for count, of_class in zip(bins.bins.tolist(), lengths, strict=True):
+        earned -= count * knapsack_value(of_class, worth, length)
     return earned > 0
 
 
 def knapsack_value(lengths: Ints, worth: Ints, room: int) -> int:
     """Return the most that a set of items is worth whose lengths sum to at most `room`.
 
-    Takes O(items * room) additions of 64-bit integers. Items of length 0 are all taken.
+    Takes O(packs * room) additions of 64-bit integers, with fewer packs than items where items are
+    equal. Items of length 0 are all taken.
     """
-    free = lengths == 0
     best = np.zeros(room + 1, dtype=np.int64)
-    useful = (worth > 0) & ~free & (lengths <= room)
+    for w, v in _packs(lengths, worth, room):
+        best[w:] = np.maximum(best[w:], best[: room + 1 - w] + v)
+    return int(best[room]) + int(worth[(lengths == 0) & (worth > 0)].sum())
+
+
+def _packs(lengths: Ints, worth: Ints, room: int) -> list[tuple[int, int]]:
+    """Return lengths and values of packs of 1, 2, 4, ... equal items, for any number of them."""
+    useful = (worth > 0) & (lengths > 0) & (lengths <= room)
+    packs = []
     kinds, counts = np.unique(
         np.stack([lengths[useful], worth[useful]]), axis=1, return_counts=True
     )
     for length, value, count in zip(*kinds.tolist(), counts.tolist(), strict=True):
         left, pack = min(count, room // length), 1
-        while left and pack * length <= room:  # packs of 1, 2, 4, ... equal items
+        while left and pack * length <= room:
             pack = min(pack, left)
-            w, v = pack * length, pack * value
-            best[w:] = np.maximum(best[w:], best[: room + 1 - w] + v)
+            packs.append((pack * length, pack * value))
             left -= pack
             pack *= 2
-    return int(best[room]) + int(worth[free & (worth > 0)].sum())
+    return packs
 
 
 def _never_if_none(slots: Sequence[int | None]) -> Ints:

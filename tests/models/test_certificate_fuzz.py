@@ -16,6 +16,7 @@ import pyomo.environ as pyo
 import pytest
 
 from gadgetopt.errors import InputError
+from gadgetopt.numbers.text import show
 from gadgetopt.solvers.dual_bounds import exact_dual_bound
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.solvers.standard_form import compile_model
@@ -31,12 +32,9 @@ from gadgetopt.system.files import (
 )
 from gadgetopt.system.registry import problem, problem_names
 from gadgetopt.system.result import Limits, Status
-from gadgetopt.trust.run import (
-    relative_gap,
-    show,
-    solve,
-    verify_bound,
-)
+from gadgetopt.trust.judgement import relative_gap
+from gadgetopt.trust.run import solve
+from gadgetopt.trust.verification import verify_bound
 
 from .certificate_mutations import as_text, generator, mutated
 

@@ -8,6 +8,7 @@ from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError
+from gadgetopt.numbers.text import show, show_gap
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.reporting.figures import drawn
 from gadgetopt.reporting.views import markup
@@ -20,7 +21,6 @@ from gadgetopt.system.files import Document, library, read_instance
 from gadgetopt.system.methods import methods
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Evaluation, Result
-from gadgetopt.trust.run import show, show_gap
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

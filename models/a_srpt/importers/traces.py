@@ -27,18 +27,15 @@ from pydantic import ValidationError as PydanticError
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.trace_formats import read_alibaba_2020, read_alibaba_2023, read_helios
+from gadgetopt.pieces.trace_selection import in_virtual_cluster, keep, with_duration_s, with_gpus
 from gadgetopt.pieces.traces import (
     ImportOutcome,
     Trace,
     drawn_name,
-    in_virtual_cluster,
     joined,
-    keep,
     read_muri,
     read_philly,
     rejections,
-    with_duration_s,
-    with_gpus,
 )
 
 from ..generate.random_jobs import INTRA_GBYTES_PER_S, NIC_GBYTES_PER_S, demand_ticks, with_load

@@ -1,15 +1,17 @@
 """Exact search in order of time, pruned by prices of modes, for few jobs on a small cluster.
 
 A method of ours (reconstructed), and a rung of the ladder. The configuration LP gives a bound and
-prices (`bounds/mode_lp.py`), and annealing towards the bound a schedule. From the bound on, the
-search (`subproblems/chronological.py`) decides whether a schedule ends within M slots; each "no"
-raises the bound by a slot, and the first "yes" is optimal. Then the check of `exhaustion.py` goes
+prices (`bounds/mode_lp.py`), and annealing towards the bound a schedule, soon or hardly ever. From
+the bound on, the search (`subproblems/chronological.py`) decides whether a schedule ends within M
+slots; each "no" raises the bound by a slot, and the first "yes" is optimal. A search that takes
+longer waits for more annealing, once. Then the check of `exhaustion.py` goes
 through the last "no" again, if the search took at most `CHECKED_NODES` states for it; then the
 prices are a certificate, and otherwise the bound is a claim.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,8 +29,8 @@ from ..subproblems.chronological import Chronological
 from ..subproblems.chronological_loops import EXHAUSTED, FOUND
 from ..subproblems.mode_prices import Modes, PriceTables, most_tables, price_tables
 
-#: Moves of the annealing, a second or two.
-MOVES = 2_000_000
+#: Moves of the annealing before the search, and during a search that is long, a second or two.
+FIRST_MOVES, MOVES = 100_000, 2_000_000
 #: States of which prices are taken, and states between two looks at the clock.
 PRICED_STATES, STEP = 30, 1 << 17
 #: States of an exhausted search up to which it is checked at once, some ten seconds.
@@ -111,8 +113,9 @@ def close(
         As `priced_search`.
     """
     instance = modes.instance
+    whole_annealing = copy.deepcopy(rng)  # begins with the same moves
     if not search.over:
-        _anneal(instance, search, rng)
+        _anneal(instance, search, rng, FIRST_MOVES)
     if search.over:
         return {}
     prices = _prices(modes, search, rng)
@@ -120,11 +123,14 @@ def close(
         return {}
     tables = price_tables(modes, prices)
     claimed = nodes = last_nodes = 0
+    annealed = False
     while not search.over and search.bound <= instance.horizon_slots:
         attempt = Chronological(instance, int(search.bound), tables)
         try:
-            while attempt.step(STEP) not in (EXHAUSTED, FOUND) and not search.clock.expired:
-                pass
+            while attempt.step(STEP) not in (EXHAUSTED, FOUND) and not search.over:
+                if not annealed:
+                    annealed = True
+                    _anneal(instance, search, whole_annealing, MOVES)
         except KeyboardInterrupt:
             search.limit_hit = "interrupted"
         nodes += attempt.nodes
@@ -144,10 +150,10 @@ def close(
 
 
 def _anneal(
-    instance: SjfBcoInstance, search: Search[SjfBcoSolution], rng: np.random.Generator
+    instance: SjfBcoInstance, search: Search[SjfBcoSolution], rng: np.random.Generator, moves: int
 ) -> None:
     limits = search.clock.limits(0.5)
-    found = order_annealing.towards(int(search.bound), instance, limits, rng, MOVES)
+    found = order_annealing.towards(int(search.bound), instance, limits, rng, moves)
     if isinstance(found.solution, SjfBcoSolution) and found.claimed_objective is not None:
         search.offer(found.claimed_objective, found.solution)
     if found.limit_hit == "interrupted":

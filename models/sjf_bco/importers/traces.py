@@ -41,20 +41,22 @@ from pydantic import (
 )
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.trace_selection import (
+    in_virtual_cluster,
+    in_window,
+    keep,
+    sample,
+    with_duration_s,
+    with_gpus,
+)
 from gadgetopt.pieces.traces import (
     ImportOutcome,
     Trace,
     drawn_name,
-    in_virtual_cluster,
-    in_window,
     joined,
-    keep,
     read_muri,
     read_philly,
     rejections,
-    sample,
-    with_duration_s,
-    with_gpus,
 )
 
 from ..generate.presets import (

@@ -16,7 +16,8 @@ from gadgetopt.system.files import (
 )
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Status, Voucher
-from gadgetopt.trust.run import relative_gap, solve
+from gadgetopt.trust.judgement import relative_gap
+from gadgetopt.trust.run import solve
 
 from .networks import random_instance
 

@@ -3,24 +3,11 @@
 import hashlib
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.traces import (
-    COLUMNS,
-    Trace,
-    in_virtual_cluster,
-    in_window,
-    joined,
-    read_muri,
-    read_philly,
-    rejections,
-    sample,
-    with_duration_s,
-    with_gpus,
-)
+from gadgetopt.pieces.traces import COLUMNS, joined, read_muri, read_philly, rejections
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "traces"
 PHILLY_HEADER = "timestamp,duration,num_gpus,gpu_time,cluster"
@@ -40,12 +27,6 @@ def write(path: Path, header: str, *rows: str, end: str = "\n") -> Path:
 
 def philly_row(second: int, duration: str = "100.0", gpus: str = "1", cluster: str = "a") -> str:
     return f"2017-10-09 06:13:{second:02},{duration},{gpus},0,{cluster}"
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> Trace:
-    rows = [philly_row(s, str(100 * (s + 1)), str(2 ** (s % 4)), "ab"[s % 2]) for s in range(20)]
-    return read_philly(write(tmp_path / "small.csv", PHILLY_HEADER, *rows))
 
 
 def test_philly_times_are_seconds(tmp_path):
@@ -154,58 +135,6 @@ def test_joined_traces_keep_every_row_in_order_of_submission(tmp_path):
     assert both.jobs.file.tolist() == ["b.csv", "a.csv", "b.csv"]
     assert len(both.rejected) == 1
     assert [source.name for source in both.source] == ["a.csv", "b.csv"]
-
-
-def test_filters_keep_what_they_say_and_count_the_rest(small):
-    start = small.jobs.submit_s.min()
-    filters = [
-        (in_window(small, start + 5, 10), lambda j: j.submit_s.between(start + 5, start + 14.9)),
-        (in_window(small, None, 10), lambda j: j.submit_s < start + 10),
-        (in_virtual_cluster(small, "a"), lambda j: j.virtual_cluster == "a"),
-        (with_gpus(small, 2, 4), lambda j: j.gpus.between(2, 4)),
-        (with_duration_s(small, 300, 900), lambda j: j.duration_s.between(300, 900)),
-        (sample(small, 7, np.random.default_rng(0)), lambda j: j.line > 0),
-    ]
-    for filtered, holds in filters:
-        assert 0 < len(filtered) < len(small)
-        assert holds(filtered.jobs).all()
-        assert sum(filtered.left_out.values()) + len(filtered) == len(small)
-
-
-def test_successive_filters_add_up(small):
-    trace = sample(with_duration_s(with_gpus(small, 2, 4), 300, 900), 2, np.random.default_rng(0))
-    assert sum(trace.left_out.values()) + len(trace) == len(small)
-    assert set(trace.left_out) == {
-        "fewer than 2 GPUs",
-        "more than 4 GPUs",
-        "fewer than 300 s",
-        "more than 900 s",
-        "not sampled",
-    }
-
-
-def test_a_sample_depends_on_the_seed_only(small):
-    lines = [sample(small, 8, np.random.default_rng(seed)).jobs.line.tolist() for seed in (1, 1, 2)]
-    assert lines[0] == lines[1] != lines[2]
-    assert lines[0] == sorted(lines[0])
-
-
-def test_a_weighted_sample_draws_only_weighted_sizes(small):
-    trace = sample(small, 8, np.random.default_rng(0), {1: 1, 8: 3})
-    assert set(trace.jobs.gpus) == {1, 8}
-    assert trace.left_out == {"GPUs not in [1, 8]": 10, "not sampled": 2}
-
-
-def test_a_sample_of_more_jobs_than_there_are_is_an_input_error(small):
-    with pytest.raises(
-        InputError, match=r"small\.csv: jobs: 21 asked for, expected at most the 20"
-    ):
-        sample(small, 21, np.random.default_rng(0))
-
-
-def test_an_unknown_virtual_cluster_is_an_input_error(small):
-    with pytest.raises(InputError, match="virtual_cluster: 'c' has no job, expected one of a, b"):
-        in_virtual_cluster(small, "c")
 
 
 def test_the_real_philly_trace_is_read_whole():

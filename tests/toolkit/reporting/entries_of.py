@@ -7,7 +7,7 @@ from gadgetopt.runs.rows import StoredRun
 from gadgetopt.runs.store import StoredInstance
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result, Status, Voucher
-from gadgetopt.trust.run import relative_gap
+from gadgetopt.trust.judgement import relative_gap
 from gadgetopt.trust.theorems import Promise
 
 LIMIT_S = 60.0

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.trace_selection import in_virtual_cluster, keep
 from gadgetopt.pieces.traces import (
     ImportOutcome,
     Trace,
     drawn_name,
-    in_virtual_cluster,
     joined,
-    keep,
     read_muri,
     read_philly,
     rejections,

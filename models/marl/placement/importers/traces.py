@@ -25,17 +25,15 @@ from pydantic import NonNegativeFloat, PositiveInt
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.trace_selection import in_virtual_cluster, with_duration_s, with_gpus
 from gadgetopt.pieces.traces import (
     ImportOutcome,
     Trace,
     drawn_name,
-    in_virtual_cluster,
     joined,
     read_muri,
     read_philly,
     rejections,
-    with_duration_s,
-    with_gpus,
 )
 
 from ...subproblems.cluster import Job

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from gadgetopt.errors import ModelRefused
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits, Status
-from gadgetopt.trust.run import solve, verify_bound
+from gadgetopt.trust.run import solve
+from gadgetopt.trust.verification import verify_bound
 
 from ..brute_force import optimum, single, small_instances
 

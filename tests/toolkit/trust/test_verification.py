@@ -12,7 +12,8 @@ from gadgetopt.system.data import Certificate
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Status
 from gadgetopt.trust.ratio import cross_examine
-from gadgetopt.trust.run import solve, verify
+from gadgetopt.trust.run import solve
+from gadgetopt.trust.verification import verify
 
 
 class Claim(Certificate):
@@ -58,7 +59,7 @@ def test_the_command_line_says_that_a_bound_is_refuted(cli, files, monkeypatch):
     assert cli(*arguments)[0] == 0
     assert json.loads(cli(*arguments, "--json")[1])["bound_refuted"] is False
     # A check that lies, in this process: that of the command line is out of reach.
-    monkeypatch.setattr("gadgetopt.trust.run.certified_bound", lambda *_: 1)
+    monkeypatch.setattr("gadgetopt.trust.verification.certified_bound", lambda *_: 1)
     monkeypatch.setattr(
         "gadgetopt.runs.engine.once.run_command", lambda _, asked, __: verify_here(*asked)
     )

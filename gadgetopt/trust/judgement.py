@@ -1,0 +1,227 @@
+"""What a run is worth: its solution evaluated, its claims compared, its status decided."""
+
+from __future__ import annotations
+
+import math
+
+from gadgetopt.errors import failure
+from gadgetopt.numbers.text import show
+from gadgetopt.numbers.tolerance import (
+    Number,
+    closes,
+    exceeds,
+    refutes,
+)
+from gadgetopt.system.data import ModelProof
+from gadgetopt.system.declaration import Method, Problem
+from gadgetopt.system.files import Document
+from gadgetopt.system.methods import MethodCall
+from gadgetopt.system.result import (
+    Evaluation,
+    Limits,
+    MethodOutcome,
+    Result,
+    Status,
+    TracePoint,
+    Voucher,
+)
+from gadgetopt.trust.certificate import certified_bound, shortened
+from gadgetopt.trust.proving import stands_for, told_of
+
+
+def judge(
+    document: Document,
+    call: MethodCall,
+    outcome: MethodOutcome,
+    limits: Limits,
+    seed: int,
+    time_s: float,
+    reason: str | None = None,
+) -> Result:
+    """Turn an outcome into a result: evaluate the solution, compare claims, decide the status."""
+    problem = document.problem
+    evaluation = None
+    if outcome.solution is not None:
+        try:
+            evaluation = problem.evaluate(document.data, outcome.solution)
+        except Exception as error:  # a method may return anything
+            reason = f"the solution cannot be evaluated: {failure(error)}"
+    reason = reason or _nonsense(outcome)
+    if reason is None and outcome.certificate is not None:
+        true = evaluation.objective if evaluation is not None and evaluation.feasible else None
+        reason = _rely_on_certificate(document, outcome, true)
+    reason = reason or _contradiction(problem, outcome, evaluation)
+    objective = evaluation.objective if evaluation is not None and evaluation.feasible else None
+    if reason is not None:
+        status, objective, bound = Status.ERROR, None, None
+    else:
+        bound = _loosened(problem, _finite(outcome.dual_bound), objective)
+        status = _status(problem, outcome, objective, bound)
+    return Result(
+        problem=problem.name,
+        instance=document.name,
+        fingerprint=document.fingerprint,
+        method=call.label,
+        kind=call.method.kind,
+        parameters=call.all_parameters,
+        formulation=outcome.formulation or call.method.formulation,
+        backend=call.method.backend,
+        status=status,
+        objective=objective,
+        claimed_objective=None if reason is not None else outcome.claimed_objective,
+        bound=bound,
+        bound_voucher=None if bound is None else outcome.voucher,
+        gap=relative_gap(objective, bound),
+        limit_hit=_limit_hit(call.method, outcome, status, relative_gap(objective, bound), limits),
+        time_s=time_s,
+        seed=seed if call.method.stochastic else None,
+        solution=outcome.solution,
+        certificate=None if reason is not None else outcome.certificate,
+        evaluation=evaluation,
+        reason=reason,
+        trace=_complete(outcome, objective, time_s),
+        phases_s=outcome.phases_s,
+        versions=outcome.versions,
+        notes=outcome.notes,
+    )
+
+
+def relative_gap(objective: Number | None, bound: Number | None) -> float | None:
+    """Return |objective - bound| / |objective|, with 1e-10 for an objective of 0; 0 if equal."""
+    if objective is None or bound is None:
+        return None
+    if objective == bound:
+        return 0.0
+    try:
+        return abs(float(objective - bound)) / (abs(float(objective)) or 1e-10)
+    except OverflowError:  # exact numbers beyond the range of doubles
+        return None
+
+
+def _rely_on_certificate(
+    document: Document, outcome: MethodOutcome, objective: Number | None
+) -> str | None:
+    """Replace the bound by the one its certificate proves; return a reason if none.
+
+    A proof about a model, or of a search, may prove less than the bound, which then stays a
+    solver's word.
+    """
+    problem, certificate = document.problem, outcome.certificate
+    assert certificate is not None
+    try:
+        proved = certified_bound(problem, document.data, certificate)
+    except Exception as error:  # a method may return anything
+        if isinstance(certificate, ModelProof):  # the bound stays as good as its claim
+            outcome.certificate, outcome.voucher = None, Voucher.SOLVER
+            outcome.notes = {**outcome.notes, "proof": {"refused": failure(error)}}
+            return None
+        return f"the certificate cannot be checked: {failure(error)}"
+    claimed = outcome.dual_bound
+    if proved is None:
+        return "the certificate proves no bound"
+    if isinstance(certificate, ModelProof):
+        outcome.notes = {**outcome.notes, "proof": told_of(certificate, proved)}
+        if not stands_for(problem, proved, claimed, objective):
+            outcome.voucher = Voucher.SOLVER
+            return None
+        outcome.dual_bound, outcome.voucher = proved, Voucher.VERIFIED
+        return None
+    if certificate.may_prove_less and not stands_for(problem, proved, claimed, objective):
+        outcome.certificate, outcome.voucher = None, Voucher.SOLVER
+        outcome.notes = {**outcome.notes, "proof": {"bound": show(proved)}}
+        return None
+    exact = not certificate.may_prove_less
+    if exact and claimed is not None and _better(problem, proved, shortened(problem, claimed)):
+        return f"claimed dual bound {show(claimed)}, but its certificate proves {show(proved)}"
+    outcome.dual_bound, outcome.voucher = proved, Voucher.VERIFIED
+    return None
+
+
+def _nonsense(outcome: MethodOutcome) -> str | None:
+    """Return what in an outcome is not a number or not a proof, if anything."""
+    named = {"objective": outcome.claimed_objective, "dual bound": outcome.dual_bound}
+    for what, value in named.items():
+        if isinstance(value, float) and math.isnan(value):
+            return f"claimed {what} nan, which is not a number"
+    if outcome.proved not in (None, Status.INFEASIBLE, Status.UNBOUNDED):
+        return f"claimed to have proved {outcome.proved}, which takes a solution and a bound"
+    if outcome.voucher not in (Voucher.SOLVER, Voucher.VERIFIED):
+        return f"claimed the voucher {outcome.voucher}, which only a comparison of runs gives"
+    return None
+
+
+def _finite(bound: Number | None) -> Number | None:
+    """Return a bound, or None if it is infinite."""
+    return None if isinstance(bound, float) and math.isinf(bound) else bound
+
+
+def _contradiction(
+    problem: Problem, outcome: MethodOutcome, evaluation: Evaluation | None
+) -> str | None:
+    """Return what in an outcome cannot be true, if anything."""
+    if evaluation is None:
+        return None
+    if not evaluation.feasible:
+        first, *rest = evaluation.violations
+        more = f" (and {len(rest)} more)" if rest else ""
+        return f"the solution is infeasible: {first}{more}"
+    if evaluation.objective is None:
+        return "the evaluator finds no objective for the solution"
+    if outcome.proved is not None:
+        return f"claimed {outcome.proved}, but its solution is feasible"
+    claimed, true, bound = outcome.claimed_objective, evaluation.objective, outcome.dual_bound
+    # A solver may include slack that the decision does not need, so a decision may be better than
+    # claimed, but never worse.
+    if claimed is not None and _better(problem, claimed, true):
+        return f"claimed objective {show(claimed)}, but its solution has {show(true)}"
+    if bound is not None and refutes(true, bound, minimise=problem.sense == "min"):
+        return f"claimed dual bound {show(bound)}, but its own solution has {show(true)}"
+    return None
+
+
+def _better(problem: Problem, a: Number, b: Number) -> bool:
+    """Return True if objective `a` is better than `b` beyond doubt."""
+    return exceeds(b, a) if problem.sense == "min" else exceeds(a, b)
+
+
+def _loosened(problem: Problem, bound: Number | None, objective: Number | None) -> Number | None:
+    """Return 0, a weaker bound, for a bound that exceeds an objective of 0 by rounding only."""
+    if not isinstance(bound, float) or objective != 0:
+        return bound
+    return min(bound, 0.0) if problem.sense == "min" else max(bound, 0.0)
+
+
+def _status(
+    problem: Problem,
+    outcome: MethodOutcome,
+    objective: Number | None,
+    bound: Number | None,
+) -> Status:
+    if objective is None:
+        return outcome.proved or Status.NO_SOLUTION
+    if bound is None:
+        return Status.FEASIBLE
+    closed = closes(objective, bound, integral=problem.integral_objective)
+    return Status.OPTIMAL if closed else Status.FEASIBLE
+
+
+def _limit_hit(
+    method: Method, outcome: MethodOutcome, status: Status, gap: float | None, limits: Limits
+) -> str | None:
+    """Return the limit that stopped a run; a requested gap that is still open counts as one.
+
+    Only exact methods stop there; that a heuristic's bound is so near is chance.
+    """
+    if status is Status.OPTIMAL and outcome.limit_hit in ("gap", "interrupted"):
+        return None  # closed all the same
+    searched = method.kind == "exact" and status is Status.FEASIBLE
+    within = searched and gap is not None and gap <= limits.rel_gap
+    return outcome.limit_hit or ("gap" if within else None)
+
+
+def _complete(
+    outcome: MethodOutcome, objective: Number | None, time_s: float
+) -> tuple[TracePoint, ...]:
+    """Return the trace, completed by the final objective and bound."""
+    end = TracePoint(time_s, objective, _finite(outcome.dual_bound))
+    return (*outcome.trace, end)

@@ -1,0 +1,73 @@
+"""Solutions and certificates of files, checked without a solver."""
+
+from __future__ import annotations
+
+from gadgetopt.errors import BoundRefuted, InputError
+from gadgetopt.numbers.text import show
+from gadgetopt.numbers.tolerance import (
+    Number,
+    refutes,
+)
+from gadgetopt.system.files import Document
+from gadgetopt.system.result import (
+    Evaluation,
+)
+from gadgetopt.trust.certificate import certified_bound
+
+
+def verify_bound(instance: Document, certificate: Document) -> Number:
+    """Return the dual bound that a certificate proves, without a solver.
+
+    Raises
+    ------
+    InputError
+        If the two files belong to different problems, or the certificate proves nothing.
+    """
+    same_problem(instance, certificate)
+    try:
+        bound = certified_bound(instance.problem, instance.data, certificate.data)
+    except ValueError as error:
+        raise InputError(f"{certificate.path}: {error}") from None
+    if bound is None:
+        raise InputError(f"{certificate.path}: proves no bound on {instance.path}")
+    return bound
+
+
+def verify(
+    instance: Document, solution: Document, certificate: Document | None = None
+) -> Evaluation:
+    """Evaluate a solution of an instance, and compare it with a certificate's bound if given.
+
+    Raises
+    ------
+    InputError
+        If the files belong to different problems, or the certificate proves nothing.
+    BoundRefuted
+        If the solution is feasible and better than the certificate's bound.
+    """
+    same_problem(instance, solution)
+    evaluation: Evaluation = instance.problem.evaluate(instance.data, solution.data)
+    if certificate is not None:
+        contradiction = refutation(instance, evaluation, verify_bound(instance, certificate))
+        if contradiction is not None:
+            raise BoundRefuted(f"{certificate.path}: {contradiction}")
+    return evaluation
+
+
+def refutation(instance: Document, evaluation: Evaluation, bound: Number) -> str | None:
+    """Return how a feasible solution refutes a dual bound, or None if it does not."""
+    objective = evaluation.objective
+    if not evaluation.feasible or objective is None:
+        return None
+    if not refutes(objective, bound, minimise=instance.problem.sense == "min"):
+        return None
+    return f"the dual bound {show(bound)} is refuted: a feasible solution has {show(objective)}"
+
+
+def same_problem(instance: Document, other: Document) -> None:
+    """Raise an InputError if two files belong to different problems."""
+    if instance.problem.name != other.problem.name:
+        raise InputError(
+            f"{other.path}: problem: {other.problem.name!r}, expected "
+            f"{instance.problem.name!r} as in {instance.path}"
+        )
