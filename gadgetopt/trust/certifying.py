@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
     from gadgetopt.solvers.standard_form import StandardForm
 
-#: Seconds for a small tree, and for one with cuts, before a pseudo-Boolean proof is first tried, or
-#: the part of the time if that is more, as trees are shorter; how many times as much each gets when
-#: none of them ended.
-FIRST_S, FIRST_PART, GROWTH = 0.05, 0.0125, 4
-#: Parts of the time left that methods with certificates have together, each `FIRST_S` at least,
-#: after the first round of trees on the formulation of a run, and after the second.
+#: Seconds for a small tree, and for one with cuts, before a pseudo-Boolean proof is first tried;
+#: the least and the most part of the time, as trees are shorter; how many times as much each gets
+#: when none of them ended.
+FIRST_S, FIRST_PARTS, GROWTH = 0.05, (0.0125, 0.125), 4
+#: Parts of the time left that methods with certificates have together after the first round of
+#: trees on the formulation of a run, or `FIRST_S` for each up to the second part, and after the
+#: second round.
 OF_METHODS = 0.025, 0.5
 #: Parts of what is left that a pseudo-Boolean proof may take at most, for its search and for making
 #: its log a proof; how many times as long as its search the latter may take.
@@ -223,15 +224,18 @@ def _turns(
     for part in OF_METHODS if methods else ():
         for name, search in searches.items():
             yield Turn(name, partial(_resumed, search), until_round=True)
-        least_s, methods_s = FIRST_S * len(methods), left_s()
-        if methods_s * OF_METHODS[-1] > least_s:
-            share = max(part, least_s / methods_s) / len(methods)
-            for name in methods:
-                yield Turn(name, partial(_certificates, document, name), share)
+        share = _between(part, FIRST_S * len(methods), left_s(), OF_METHODS[-1]) / len(methods)
+        for name in methods:
+            yield Turn(name, partial(_certificates, document, name), share)
     for name, search in searches.items():
         yield Turn(name, partial(_resumed, search), ends=True)
     for k, name in enumerate(others):
         yield Turn(name, partial(_proofs, document, name, target), 1 / (len(others) - k))
+
+
+def _between(least: float, seconds: float, left_s: float, most: float) -> float:
+    """Return the part of the time left that some seconds are, within a least and a most part."""
+    return max(least, min(most, seconds / left_s)) if left_s > 0 else most
 
 
 def _resumed(
@@ -295,7 +299,8 @@ def proofs_of_form(
         yield _checked(problem, certificate, model, begin, {"leaves": text.leaves})
         return
     tree = TreeProof(form, model, least, left_s)
-    step_s, boolean_s = max(FIRST_S, FIRST_PART * left_s()), 0.0
+    (low, high), whole_s = FIRST_PARTS, left_s()
+    step_s, boolean_s = _between(low, FIRST_S, whole_s, high) * whole_s, 0.0
     while True:
         whole = tree.grow_plain(step_s) or tree.interrupted or tree.grow_cut(step_s)
         if whole or tree.interrupted:
