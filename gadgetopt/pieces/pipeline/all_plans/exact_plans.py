@@ -172,7 +172,8 @@ class ExactPlans:
             shop = shop_of(self.instance, found.plan)
             if shop in leaves:
                 continue
-            bound = one_machine_bound(shop, enough=self._units_above(shop))
+            known = self.search.value < math.inf
+            bound = one_machine_bound(shop, enough=self._units_above(shop) if known else None)
             leaf = leaves[shop] = Leaf(found.plan, shop, bound * shop.unit, bound * shop.unit)
             if leaf.bound_s < self.search.value:
                 leaf.schedule = short_schedule(shop, bound)

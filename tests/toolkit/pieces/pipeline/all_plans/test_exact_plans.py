@@ -145,6 +145,13 @@ def test_time_that_ends_among_the_plans_leaves_a_bound_that_holds(monkeypatch):
     assert proved_makespan_s(instance, search.bound) == search.bound
 
 
+def test_plans_are_bounded_where_there_is_no_incumbent_yet(monkeypatch):
+    monkeypatch.setattr(ExactPlans, "_first", lambda *_: None)
+    search, _ = exact(e1())
+    assert search.closed
+    assert search.value == 38
+
+
 def test_a_gap_ends_the_search_early():
     search, run = exact(profiled(VGG16, 4, 2, 2), Limits(rel_gap=0.5))
     assert search.closed
