@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
-from gadgetopt.numbers.tolerance import (
-    Number,
-)
+from gadgetopt.numbers.tolerance import Number
 
 #: Larger integers are printed with six significant digits, too.
 LONG = 10**21

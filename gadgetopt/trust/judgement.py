@@ -6,12 +6,7 @@ import math
 
 from gadgetopt.errors import failure
 from gadgetopt.numbers.text import show
-from gadgetopt.numbers.tolerance import (
-    Number,
-    closes,
-    exceeds,
-    refutes,
-)
+from gadgetopt.numbers.tolerance import Number, closes, exceeds, refutes
 from gadgetopt.system.data import ModelProof
 from gadgetopt.system.declaration import Method, Problem
 from gadgetopt.system.files import Document

@@ -16,11 +16,7 @@ from gadgetopt.system.declaration import Method, Problem, resolved
 from gadgetopt.system.extension import as_method
 from gadgetopt.system.files import Document
 from gadgetopt.system.methods import MethodCall, find_method
-from gadgetopt.system.result import (
-    Limits,
-    MethodOutcome,
-    Result,
-)
+from gadgetopt.system.result import Limits, MethodOutcome, Result
 from gadgetopt.trust.judgement import judge
 from gadgetopt.trust.proving import add_root_proof
 

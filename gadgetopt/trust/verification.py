@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from gadgetopt.errors import BoundRefuted, InputError
 from gadgetopt.numbers.text import show
-from gadgetopt.numbers.tolerance import (
-    Number,
-    refutes,
-)
+from gadgetopt.numbers.tolerance import Number, refutes
 from gadgetopt.system.files import Document
-from gadgetopt.system.result import (
-    Evaluation,
-)
+from gadgetopt.system.result import Evaluation
 from gadgetopt.trust.certificate import certified_bound
 
 
