@@ -66,6 +66,7 @@ def method_lists(context: typer.Context, incomplete: str) -> list[str]:
 
 def _systems(context: typer.Context) -> list[Problem]:
     """Return the system that is named, or that of the instance; else all."""
+    from gadgetopt.system.reading import read_text
     from gadgetopt.system.registry import problem, problem_names
 
     # Arguments before an option without its value are not parsed yet.
@@ -76,7 +77,7 @@ def _systems(context: typer.Context) -> list[Problem]:
         if word in known:
             return [problem(word)]
         with suppress(OSError, ValueError, LookupError):
-            return [problem(json.loads(Path(word).read_text(encoding="utf-8"))["problem"])]
+            return [problem(json.loads(read_text(Path(word)))["problem"])]
     return _all()
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.reading import read_bytes
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,9 @@ def read_rows(path: Path, columns: Sequence[str], header: Sequence[str] | None =
     InputError
         If the file cannot be read, is no text or empty, or lacks a column.
     """
+    content = read_bytes(path)
     try:
-        content = path.read_bytes()
         text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
     # Quotes have no meaning in these formats; without them every line is a row.

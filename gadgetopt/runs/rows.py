@@ -14,8 +14,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.methods import MethodCall
+from gadgetopt.system.reading import read_bytes
 from gadgetopt.system.result import (
     Evaluation,
     Limits,
@@ -80,13 +82,13 @@ def _content(path: str) -> str | None:
     try:
         stat = os.stat(path)
         return _digest(path, stat.st_mtime_ns, stat.st_size)
-    except OSError:
+    except (OSError, InputError):
         return None
 
 
 @lru_cache(maxsize=64)
 def _digest(path: str, _changed_ns: int, _bytes: int) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    return hashlib.sha256(read_bytes(Path(path))).hexdigest()
 
 
 # -- exact numbers in text -------------------------------------------------------------------------

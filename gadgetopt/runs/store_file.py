@@ -20,6 +20,7 @@ from gadgetopt.runs.store_tables import (
     READABLE_VERSION,
     SCHEMA_VERSION,
 )
+from gadgetopt.system.reading import check_regular
 
 #: Seconds to wait for other writers.
 PATIENCE_S = 60.0
@@ -28,9 +29,10 @@ PATIENCE_S = 60.0
 def is_store(path: Path) -> bool:
     """Return True if a file is an SQLite database, as stores are."""
     try:
+        check_regular(path)
         with path.open("rb") as file:
             return file.read(16) == b"SQLite format 3\0"
-    except OSError:
+    except (OSError, InputError):
         return False
 
 
@@ -48,8 +50,10 @@ class StoreFile:
         self.create = create
         self.new: bool = False
         self._owner = (socket.gethostname(), os.getpid())
-        if path is not None and not create and not path.exists():
-            raise InputError(f"{path}: no such store")
+        if path is not None:
+            check_regular(path)
+            if not create and not path.exists():
+                raise InputError(f"{path}: no such store")
         with self._clear_errors():
             if path is None or create:
                 self._connection = _connect(path or ":memory:")

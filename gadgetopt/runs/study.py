@@ -29,6 +29,7 @@ from gadgetopt.system.generation import Series, checked_series, write_series
 from gadgetopt.system.methods import GROUPS, find_method, knows
 from gadgetopt.system.output import write_text
 from gadgetopt.system.plugins import plugged
+from gadgetopt.system.reading import read_text
 from gadgetopt.system.registry import problems
 from gadgetopt.system.result import Limits
 
@@ -244,13 +245,11 @@ def write_study(study: Study, path: Path) -> None:
 
 def _parsed(path: Path) -> dict[str, Any]:
     try:
-        parsed = tomllib.loads(path.read_bytes().decode("utf-8"))
+        parsed = tomllib.loads(read_text(path))
         # Only TOML has dates; as text they are refused like any other text.
         plain: dict[str, Any] = json.loads(json.dumps(parsed, default=str))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
+    except InputError:
+        raise
     except ValueError as error:  # a TOML error, or an integer of thousands of digits
         raise InputError(f"{path}: not TOML: {error}".replace("\n", " ")) from None
     except RecursionError:

@@ -19,6 +19,7 @@ from gadgetopt.system.data import Data, LpDuals, ModelProof
 from gadgetopt.system.declaration import Problem, resolved
 from gadgetopt.system.display import Shown
 from gadgetopt.system.output import write_text
+from gadgetopt.system.reading import read_bytes, read_text
 from gadgetopt.system.registry import problem, problem_names
 
 FORMAT_VERSION = 1
@@ -30,6 +31,9 @@ _HEADER = (
     '{"gadgetopt": 1, "problem": ..., "kind": "instance" (or "solution", "certificate"), '
     '"name": ..., "data": {...}}'
 )
+
+#: What a file begins with that is one of ours, even if the rest is damaged.
+_HEADERS_KEY = b'"gadgetopt"'
 
 
 #: The type of a document's record. Only the file determines it; annotate it for a type checker:
@@ -69,9 +73,9 @@ def fingerprint(problem_name: str, data: Data) -> str:
     return hashlib.sha256(f"{problem_name}\n{canonical(data)}".encode()).hexdigest()
 
 
-def write(document: Document, path: Path) -> None:
+def write(document: Document, path: Path | str) -> None:
     """Write a document to a file, whole or not at all."""
-    write_text(path, document_text(document))
+    write_text(Path(path), document_text(document))
     logger.info("%s: %s of %s written", path, document.kind, document.problem.name)
 
 
@@ -119,13 +123,7 @@ def read(path: Path | str) -> Document:
         One line that names the file, the field, the value and what was expected.
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
-    document = replace(parse(text, str(path)), path=path)
+    document = replace(parse(read_text(path), str(path)), path=path)
     logger.info("%s: %s of %s read", path, document.kind, document.problem.name)
     return document
 
@@ -247,12 +245,15 @@ def _instances_in(folder: Path) -> list[Path]:
     found, foreign = [], []
     for path in sorted(p for p in folder.rglob("*.json") if p.is_file()):
         try:
-            envelope = json.loads(path.read_text(encoding="utf-8"))
-        except OSError:
+            content = read_bytes(path)
+        except InputError:
             found.append(path)  # reading it as an instance will raise the proper message
             continue
+        try:
+            envelope = json.loads(content.decode("utf-8-sig"))
         except (ValueError, RecursionError):
-            envelope = None
+            (found if _HEADERS_KEY in content else foreign).append(path)  # damaged, or no JSON
+            continue
         if not isinstance(envelope, dict) or "gadgetopt" not in envelope:
             foreign.append(path)
         elif envelope.get("kind") not in ("solution", "certificate"):

@@ -26,6 +26,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.system import registry
 from gadgetopt.system.declaration import Origin
 from gadgetopt.system.extension import Extension, extensions_in
+from gadgetopt.system.reading import read_bytes
 
 #: Hexadecimal digits kept of a digest.
 _DIGITS = 16
@@ -241,7 +242,7 @@ def read_plugin(path: Path | str) -> PluginFile:
     given = Path(path)
     if given.suffix != ".py":
         raise InputError(f"{given}: {given.suffix or 'no suffix'}, expected a plug-in, FILE.py")
-    content = _content(given)
+    content = read_bytes(given)
     file = given.resolve()
     beside: dict[str, bytes] = {}
     waiting = [content]
@@ -250,16 +251,9 @@ def read_plugin(path: Path | str) -> PluginFile:
             for found in _modules_beside(file.parent, name):
                 relative = found.relative_to(file.parent).as_posix()
                 if relative not in beside and found != file:
-                    beside[relative] = _content(found)
+                    beside[relative] = read_bytes(found)
                     waiting.append(beside[relative])
     return PluginFile(str(given), str(file), ((file.name, content), *sorted(beside.items())))
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def _imported(content: bytes) -> list[str]:

@@ -20,6 +20,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.system.declaration import Problem, Trainer
 from gadgetopt.system.output import whole_file
+from gadgetopt.system.reading import check_regular
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -145,6 +146,7 @@ def read_arrays(path: Path, system: str) -> Policy:
         One line, if there is no such file, or it is something else or another system's.
     """
     expected = f"expected what `gadgetopt train {system}` writes"
+    check_regular(path)
     try:
         with zipfile.ZipFile(path) as archive:
             if sum(entry.file_size for entry in archive.infolist()) > _MOST_BYTES:

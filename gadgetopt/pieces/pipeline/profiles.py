@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.reading import read_bytes
 
 _TIMES = ("forward_compute_time", "backward_compute_time")
 _SIZES = ("activation_size", "parameter_size")
@@ -272,11 +273,9 @@ def _of_graph(
 
 
 def _text_of(path: Path) -> tuple[str, str]:
+    content = read_bytes(path)
     try:
-        content = path.read_bytes()
         return content.decode("utf-8-sig"), hashlib.sha256(content).hexdigest()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
 

@@ -23,6 +23,7 @@ from gadgetopt.solvers.standard_form import INTEGRALITY_TOLERANCE
 from gadgetopt.solvers.through_pyomo.incumbent import violated
 from gadgetopt.system.data import Instance, Solution
 from gadgetopt.system.declaration import Formulation
+from gadgetopt.system.reading import read_text
 
 #: Allowed distance of a value from a bound of its variable, relative to the bound's size.
 BOUND_TOLERANCE = 1e-6
@@ -136,12 +137,7 @@ def read_values(path: Path) -> dict[str, float]:
     InputError
         If it cannot be read, states no solution, or a line is not a name and a number.
     """
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeError:
-        raise InputError(f"{path}: is not a text file") from None
+    lines = read_text(path).splitlines()
     first = next((line.strip() for line in lines if line.strip()), "")
     if not first:
         raise InputError(f"{path}: is empty")

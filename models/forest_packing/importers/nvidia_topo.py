@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, ValidationErro
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.system.reading import decoded, read_bytes
 
 from ..instance import ForestPackingInstance, Link
 
@@ -186,13 +187,8 @@ def read_matrix(path: Path) -> Matrix:
 
 
 def _text(path: Path) -> tuple[str, str]:
-    try:
-        content = path.read_bytes()
-        return content.decode("utf-8-sig"), hashlib.sha256(content).hexdigest()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8 text") from None
+    content = read_bytes(path)
+    return decoded(path, content), hashlib.sha256(content).hexdigest()
 
 
 def _leading_gpus(words: list[str]) -> list[str]:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.reading import read_bytes
 
 from ..instance import Item, KnapsackInstance
 from .tokens import Tokens, numbered_lines
@@ -88,11 +89,9 @@ def read_mmkp(path: Path) -> KnapsackFile:
 
 
 def _read(path: Path, parse: Callable[[str], list[NamedKnapsack]]) -> KnapsackFile:
+    content = read_bytes(path)
     try:
-        content = path.read_bytes()
         text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from None
     if not text.strip():

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.traces import ImportOutcome
+from gadgetopt.system.reading import read_bytes
 
 from ..generate.presets import costs_of, instance_of
 from ..labels import Shape
@@ -167,11 +168,9 @@ def _load(path: Path) -> tuple[ModelProto, str]:
         ) from None
     from google.protobuf.message import DecodeError
 
+    content = read_bytes(path)
     try:
-        content = path.read_bytes()
         model = onnx.load_model_from_string(content)
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
     except DecodeError:
         raise InputError(f"{path}: is not an ONNX file") from None
     if not model.graph.node or not model.graph.output:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from gadgetopt.errors import InputError
+from gadgetopt.system.reading import decoded, decompressed, read_bytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,11 +93,8 @@ def _is_node(word: str) -> bool:
 
 def _lines(path: Path) -> tuple[list[tuple[int, str]], str]:
     """Return the numbered lines that are not empty or comments, and the file's digest."""
-    try:
-        raw = path.read_bytes()
-        text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {error}") from None
+    raw = read_bytes(path)
+    text = decoded(path, decompressed(path, raw) if path.suffix == ".gz" else raw)
     lines = [(k, line.strip()) for k, line in enumerate(text.splitlines(), start=1)]
     kept = [(k, line) for k, line in lines if line and not line.startswith("#")]
     return kept, hashlib.sha256(raw).hexdigest()

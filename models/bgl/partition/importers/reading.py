@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.system.reading import decompressed, read_bytes
 
 from ..generate.presets import fanouts_of
 from ..instance import MOST_NODES, MOST_PARTS, BglPartitionInstance
@@ -129,16 +128,12 @@ def lines_of(path: Path) -> tuple[list[str], str]:
     InputError
         If it cannot be read.
     """
+    content = read_bytes(path)
+    text = decompressed(path, content) if content[:2] == b"\x1f\x8b" else content
     try:
-        content = path.read_bytes()
-        text = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
         return text.decode("utf-8-sig").splitlines(), hashlib.sha256(content).hexdigest()
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: not a whole gzip file: {error}") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def node_of(text: str) -> int | None:
