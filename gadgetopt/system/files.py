@@ -242,7 +242,8 @@ def _matches(path: Path) -> list[Path]:
 
 
 def _instances_in(folder: Path) -> list[Path]:
-    found, foreign = [], []
+    found: list[Path] = []
+    foreign: list[Path] = []
     for path in sorted(p for p in folder.rglob("*.json") if p.is_file()):
         try:
             content = read_bytes(path)
