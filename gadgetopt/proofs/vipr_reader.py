@@ -1,8 +1,11 @@
-"""Checks VIPR files about a model, ours or those of exact SCIP; standard library only.
+"""Checks VIPR files, versions 1.0 and 1.1, about a model, ours or others'; standard library only.
 
 A file's own model counts for nothing: each of its constraints has to be a bound or a side of a row
-of the model, up to a positive factor. What is returned is the last derivation's bound, not what the
-file claims. Of `lin weak`, which SCIP writes, the bounds that it leaves out are put in.
+of the model, up to a positive factor, and its objective has to be the model's, minimised, or the
+opposite, maximised. So it does not matter how the file names columns and rows. What is returned is
+the best bound of a derivation that rests on no assumption, not what the file claims. Of `lin weak`,
+which SCIP writes, the bounds that it leaves out are put in. A last use is a hint about memory, and
+is not heeded.
 """
 
 from __future__ import annotations
@@ -53,11 +56,19 @@ def proved_by_vipr(model: Model, lines: Iterable[str]) -> Fraction | None:
     ValueError
         If the file is no proof, or one about another model.
     """
-    words = (word for line in lines if not line.startswith("%") for word in line.split())
     try:
-        return _Reader(model, words).read()
+        return _Reader(model, _words(lines)).read()
     except (LookupError, StopIteration, ZeroDivisionError) as error:
         raise ValueError(f"is no VIPR file: {error!r}") from None
+
+
+def _words(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the words of lines; a word that begins with % begins a comment."""
+    for line in lines:
+        for word in line.split():
+            if word.startswith("%"):
+                break
+            yield word
 
 
 class _Reader:
@@ -66,9 +77,10 @@ class _Reader:
         self.words = words
         self.known: dict[int, Line] = {}
         self.columns: list[int] = []
-        self.objective: Terms = {
-            j: Fraction(a, model.scale) for j, a in zip(*model.costs, strict=True)
-        }
+        #: 1 if the file minimises the model's objective, -1 if it maximises the opposite.
+        self.direction = 1
+        #: The objective of the file.
+        self.objective: Terms = {}
         #: Values above which the file assumes that there is nothing of interest.
         self.cutoffs: list[Fraction] = []
         self.bounds: dict[tuple[int, int], Fraction] = {}
@@ -76,15 +88,11 @@ class _Reader:
     def read(self) -> Fraction | None:
         self._skip("VER", 1)
         count = self._after("VAR")
-        self.columns = [self._column(next(self.words)) for _ in range(count)]
-        if len(set(self.columns)) < count:
-            raise ValueError("a column twice")
+        self.columns = self._columns([next(self.words) for _ in range(count)])
         for _ in range(self._after("INT")):
             if not self.model.integer[self.columns[self._index()]]:
                 raise ValueError("a column is integer that is not in the model")
-        self._skip("OBJ", 0)
-        if next(self.words) != "min" or self._terms(next(self.words)) != self.objective:
-            raise ValueError("has another objective")
+        self._objective()
         count = self._after("CON")
         self._index()
         sides = set(_sides(self.model))
@@ -96,12 +104,34 @@ class _Reader:
                 raise ValueError(f"constraint {number} is not in the model")
             self._put(number, line)
         self._claims()
-        last = None
-        for number in range(count, count + self._after("DER")):
-            last = self._derivation(number)
-        if last is None or last.assumed:
-            raise ValueError("proves nothing without assumptions")
-        return self._bound(last)
+        return self._best_bound(count)
+
+    def _objective(self) -> None:
+        """Read the objective, which has to be the model's."""
+        self._skip("OBJ", 0)
+        self.direction = {"min": 1, "max": -1}[next(self.words)]
+        self.objective = self._terms(next(self.words))
+        scale = self.direction * self.model.scale
+        if self.objective != {
+            j: Fraction(a, scale) for j, a in zip(*self.model.costs, strict=True)
+        }:
+            raise ValueError("has another objective")
+
+    def _best_bound(self, first: int) -> Fraction | None:
+        """Read the derivations and return the best bound of one; None if nothing is feasible."""
+        bounds = []
+        for number in range(first, first + self._after("DER")):
+            name = next(self.words)
+            try:
+                derived = self._derivation(number)
+            except ValueError as error:
+                raise ValueError(f"derivation {name[:20]!r}: {error}") from None
+            if not derived.assumed and (derived.is_false() or self._is_bound(derived)):
+                bounds.append(self._bound(derived))
+        if not bounds:
+            raise ValueError("proves nothing about the objective without assumptions")
+        known = [bound for bound in bounds if bound is not None]
+        return max(known) * self.model.scale if len(known) == len(bounds) else None
 
     def _claims(self) -> None:
         """Skip what the file claims: the range and solutions."""
@@ -113,25 +143,31 @@ class _Reader:
             for _ in range(2 * self._index()):
                 next(self.words)
 
-    def _bound(self, last: Line) -> Fraction | None:
+    def _is_bound(self, line: Line) -> bool:
+        """Return True if a line bounds the model's objective from below."""
+        return line.terms == self.objective and line.sense * self.direction >= 0
+
+    def _bound(self, line: Line) -> Fraction | None:
+        """Return the bound of a false line or one on the objective; None if nothing is feasible.
+
+        Both hold only where the objective is not above the cutoffs so far.
+        """
         values = list(self.cutoffs)
-        if not last.is_false():
-            if last.terms != self.objective or last.sense < 0:
-                raise ValueError("its last line is no bound on the objective")
-            values.append(last.side)
-        return min(values) * self.model.scale if values else None
+        if not line.is_false():
+            values.append(self.direction * line.side)
+        return min(values) if values else None
 
     def _derivation(self, number: int) -> Line:
-        claimed = self._constraint()
+        claimed = self._relation()
         if next(self.words) != "{":
             raise ValueError("a derivation without a reason")
         rule = next(self.words)
         if rule == "asm":
             derived = claimed._replace(assumed=frozenset([number]))
         elif rule == "sol":
-            if claimed.terms != self.objective or claimed.sense != -1:
+            if claimed.terms != self.objective or claimed.sense != -self.direction:
                 raise ValueError("`sol` is not about the objective")
-            self.cutoffs.append(claimed.side)
+            self.cutoffs.append(self.direction * claimed.side)
             derived = claimed
         elif rule in ("lin", "rnd"):
             derived = self._combined(claimed, rule == "rnd")
@@ -139,16 +175,22 @@ class _Reader:
             derived = self._either(claimed)
         else:
             raise ValueError(f"rule {rule[:20]!r}")
-        if next(self.words) != "}":
+        word = next(self.words)
+        if word != "}":
             raise ValueError("a reason without an end")
-        last_use = self._index()
+        while word == "}":  # an example of VIPR's closes a reason twice
+            word = next(self.words)
+        int(word)  # the last use
         self._put(number, derived)
-        if last_use >= 0 and last_use < number:
-            raise ValueError("a last use before the line itself")
         return derived
 
     def _combined(self, claimed: Line, rounded: bool) -> Line:
         word, weak = next(self.words), None
+        if word == "incomplete":
+            raise ValueError(
+                "`incomplete` leaves its factors to a solver; expected a file that VIPR's "
+                "`viprcomp` has completed"
+            )
         if word == "weak":
             weak, word = self._named_bounds(), next(self.words)
         sense, side, terms = 0, Fraction(0), dict[int, Fraction]()
@@ -243,6 +285,10 @@ class _Reader:
 
     def _constraint(self) -> Line:
         next(self.words)
+        return self._relation()
+
+    def _relation(self) -> Line:
+        """Read a constraint after its name."""
         sense, side, count = SIGNS[next(self.words)], self._number(), next(self.words)
         return Line(sense, side, self._terms(count))
 
@@ -257,12 +303,18 @@ class _Reader:
             terms[j] = self._number()
         return {j: a for j, a in terms.items() if a}
 
-    def _column(self, name: str) -> int:
-        """Return the column of `x3`, or of `t_x3`, as SCIP calls it."""
-        prefix, _, digits = name.rpartition("x")
-        if prefix not in ("", "t_") or not 0 <= int(digits) < len(self.model.integer):
-            raise ValueError(f"unknown column {name[:20]!r}")
-        return int(digits)
+    def _columns(self, names: list[str]) -> list[int]:
+        """Return the columns of `x3`, or `t_x3`, as SCIP calls it; of other names, in the order."""
+        if len(set(names)) < len(names):
+            raise ValueError("a column twice")
+        there = len(self.model.integer)
+        ours = {f"{prefix}x{j}": j for j in range(there) for prefix in ("", "t_")}
+        columns = [ours.get(name, -1) for name in names]
+        if -1 not in columns and len(set(columns)) == len(names):
+            return columns
+        if len(names) != there:
+            raise ValueError(f"{len(names)} columns, expected the model's {there}, or names x0, x1")
+        return list(range(there))
 
     def _after(self, keyword: str) -> int:
         self._skip(keyword, 0)
