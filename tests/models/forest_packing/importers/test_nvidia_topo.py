@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 from pathlib import Path
@@ -9,8 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gadgetopt.models.forest_packing.generate.topologies import DGX1_LISTING, dgx1_v100
-from gadgetopt.models.forest_packing.importers.nvidia_topo import NvidiaTopoOptions, nvidia_topo
+from gadgetopt.models.forest_packing.importers.listing import read_matrix
+from gadgetopt.models.forest_packing.importers.nvidia_topo import nvidia_topo
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gadgetopt.errors import InputError
 
@@ -36,6 +40,30 @@ Legend:
 """
 
 TWO = "\tGPU0\tGPU1\nGPU0\tX\tNV1\nGPU1\tNV1\tX\n"
+
+#: What other tools print.
+ROCM = """\
+======================= ROCm System Management Interface =======================
+=========================== Weight between two GPUs ============================
+       GPU0         GPU1
+GPU0   0            15
+GPU1   15           0
+
+============================ Hops between two GPUs =============================
+       GPU0         GPU1
+GPU0   0            1
+GPU1   1            0
+"""
+AMD = "LINK TYPE TABLE:\n             0000:0c:00.0 0000:22:00.0\n0000:0c:00.0 SELF         XGMI\n"
+NCCL = """\
+<system version="1">
+  <cpu numaid="0" affinity="0000ffff" arch="x86_64">
+    <gpu dev="0" sm="90" rank="0" gdr="1">
+      <nvlink target="0000:0b:00.0" count="18" tclass="0x068000"/>
+    </gpu>
+  </cpu>
+</system>
+"""
 
 
 def listing(tmp_path: Path, text: str, name: str = "box.txt") -> Path:
@@ -75,9 +103,11 @@ def test_report_and_origin_say_what_was_read(tmp_path) -> None:
         "gpus": 8,
         "pairs_with_nvlink": 16,
         "pairs_without": 12,
-        "nvswitch": False,
+        "fabric": "mesh",
         "ignored_columns": ["mlx5_0", "mlx5_1", "CPU", "Affinity", "NUMA", "Affinity"],
         "ignored_lines": 6,
+        "link_gbyte_per_s": 25.0,
+        "as_of": ["v100", "a100", "a800", "h100", "h200", "gh200"],
     }
     json.dumps(outcome.report)
     origin = json.loads(json.dumps(outcome.origin))
@@ -97,8 +127,16 @@ def test_report_and_origin_say_what_was_read(tmp_path) -> None:
             "NUMA Affinity\n", "NUMA Affinity\x1b[0m\n", 1
         ),
         lambda text: text.split("mlx5_0\tPIX")[0].replace("SYS", "SOC"),
+        lambda text: text.replace("\tGPU0\tGPU1", "\t[4mGPU0\tGPU1", 1).replace(
+            "NUMA Affinity\n", "NUMA Affinity[0m\n", 1
+        ),
+        lambda text: "".join(f"> {line}\n" for line in text.splitlines()),
+        lambda text: "".join(f"[1,0]<stdout>:{line}\n" for line in text.splitlines()),
     ],
-    ids=["blanks", "windows", "byte order mark", "prompt", "underlined", "old driver"],
+    ids=[
+        *("blanks", "windows", "byte order mark", "prompt", "underlined", "old driver"),
+        *("escape lost", "quoted", "by mpirun"),
+    ],
 )
 def test_how_the_text_was_saved_does_not_matter(tmp_path, change) -> None:
     changed = tmp_path / "changed.txt"
@@ -107,11 +145,11 @@ def test_how_the_text_was_saved_does_not_matter(tmp_path, change) -> None:
 
 
 def test_bandwidths_are_options(tmp_path) -> None:
-    instance = read(listing(tmp_path, DGX1), nvlink_gbyte_per_s="20", model_size_gbyte=0.44)
+    instance = read(listing(tmp_path, DGX1), link_gbyte_per_s="20", model_size_gbyte=0.44)
     assert {x.bandwidth_gbyte_per_s for x in instance.links} == {20.0, 40.0}
     assert instance.model_size_gbyte == 0.44
     triple = listing(tmp_path, TWO.replace("NV1", "NV3"))
-    assert read(triple, nvlink_gbyte_per_s=0.1).links[0].bandwidth_gbyte_per_s == 0.3
+    assert read(triple, link_gbyte_per_s=0.1).links[0].bandwidth_gbyte_per_s == 0.3
 
 
 def test_pcie_is_one_port_of_every_gpu_to_one_switch(tmp_path) -> None:
@@ -131,8 +169,10 @@ def test_nvlinks_behind_switches_are_not_counted_once_per_pair(tmp_path) -> None
     direct = read(listing(tmp_path, all_pairs(4, "NV4")))
     assert direct.switches == ()
     assert [x.bandwidth_gbyte_per_s for x in direct.links] == [100.0] * 6
-    assert read(listing(tmp_path, all_pairs(4, "NV4")), nvswitch="yes").switches == (4,)
-    assert read(listing(tmp_path, all_pairs(8, "NV12")), nvswitch="no").switches == ()
+    stated = {"gpu": "a100", "fabric": "switch"}
+    assert read(listing(tmp_path, all_pairs(4, "NV4")), **stated).switches == (4,)
+    stated = {"link_gbyte_per_s": 25, "fabric": "mesh"}
+    assert read(listing(tmp_path, all_pairs(8, "NV12")), **stated).switches == ()
 
 
 def test_gpus_without_nvlink_stay_unlinked(tmp_path) -> None:
@@ -143,7 +183,8 @@ def test_gpus_without_nvlink_stay_unlinked(tmp_path) -> None:
 
 def test_every_file_makes_an_instance_of_its_name(tmp_path) -> None:
     files = [listing(tmp_path, DGX1, "a.txt"), listing(tmp_path, TWO, "b.txt")]
-    outcome = nvidia_topo(files, np.random.default_rng(0))
+    # The pair of TWO may also be of P100, whose links are slower.
+    outcome = nvidia_topo(files, np.random.default_rng(0), gpu="v100")
     assert [name for name, _ in outcome.instances] == ["a", "b"]
 
 
@@ -152,6 +193,11 @@ def test_every_file_makes_an_instance_of_its_name(tmp_path) -> None:
     [
         ("", "header: none found, expected a line with two or more of GPU0"),
         ("GPU0 X\n", "header: none found"),
+        ("\tGPU0\tCPU Affinity\nGPU0\tX\t0-31\n", "GPU0 is the only GPU, expected two or more"),
+        ("\tGPU3\tNIC0\nGPU3\tX\tPIX\nNIC0\tPIX\tX\n", "GPU3 is the only GPU, expected two"),
+        (ROCM, "a listing of rocm-smi or amd-smi, whose links (XGMI) are not read here, expected"),
+        (AMD, "a listing of rocm-smi or amd-smi"),
+        (NCCL, "NCCL's XML (NCCL_TOPO_DUMP_FILE, NCCL_GRAPH_DUMP_FILE), expected the matrix that"),
         (TWO + TWO, "line 4: a second header, expected one matrix"),
         (TWO.replace("\nGPU1\tNV1\tX", ""), "row GPU1: missing, expected a row for every column"),
         (TWO + "GPU1\tNV1\tX\n", "line 4: row GPU1: given twice"),
@@ -196,9 +242,10 @@ def test_a_file_that_cannot_be_read_is_an_input_error(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"nvlink_gbyte_per_s": 0}, "options of nvidia_topo: nvlink_gbyte_per_s: 0: .*than 0"),
+        ({"link_gbyte_per_s": 0}, "options of nvidia_topo: link_gbyte_per_s: 0: .*than 0"),
         ({"pcie_gbyte_per_s": -1}, "pcie_gbyte_per_s: -1: .*greater than or equal to 0"),
-        ({"nvswitch": "maybe"}, "nvswitch: 'maybe': .*'auto', 'yes' or 'no'"),
+        ({"fabric": "maybe"}, "fabric: 'maybe': .*'auto', 'switch' or 'mesh'"),
+        ({"gpu": "k80"}, "options of nvidia_topo: gpu: 'k80': expected one of p100, v100, a100"),
         ({"colour": "red"}, "colour: 'red': Extra inputs are not permitted"),
     ],
 )
@@ -211,4 +258,39 @@ def test_a_bad_option_is_an_input_error_of_one_line(tmp_path, options, message) 
 def test_every_pair_of_the_listing_is_read_once(tmp_path) -> None:
     instance = read(listing(tmp_path, all_pairs(5, "NV2")))
     assert {(x.src, x.dst) for x in instance.links} == set(itertools.combinations(range(5), 2))
-    assert NvidiaTopoOptions().nvlink_gbyte_per_s == 25.0
+    assert {x.bandwidth_gbyte_per_s for x in instance.links} == {50.0}
+
+
+@st.composite
+def plain_and_pasted(draw) -> tuple[str, str]:
+    """Draw a listing, and the same as a terminal, a launcher or a mail has it."""
+    gpus = draw(st.integers(2, 5))
+    cell = st.sampled_from(["NV1", "NV2", "NV12", "SYS", "PHB", "NODE", "PIX"])
+    cells = {pair: draw(cell) for pair in itertools.combinations(range(gpus), 2)}
+    header = "\t".join(["", *(f"GPU{g}" for g in range(gpus)), "CPU Affinity", "NUMA Affinity"])
+    rows = [
+        [f"GPU{g}", *("X" if g == h else cells[min(g, h), max(g, h)] for h in range(gpus)), "0-31"]
+        for g in range(gpus)
+    ]
+    plain = [header, *("\t".join(row) for row in rows), "", "Legend:", "", "  X    = Self"]
+    escape = draw(st.sampled_from(["\x1b", "", "^[", "\\x1b", "\\033", "\u241b"]))
+    underlined = draw(st.booleans())
+    pasted = [f"\t{escape}[4m{header.strip()}{escape}[0m" if underlined else header, *plain[1:]]
+    if draw(st.booleans()):
+        pasted = [line.expandtabs(draw(st.integers(2, 9))) for line in pasted]
+    starts = ["[1,0]<stdout>:", "[1,3]<stdout>: ", "0: ", "[rank0]:", "[default0]:", "    ", "> "]
+    starts += ["Wed Mar  3 12:00:00 2021[1,0]<stdout>:", "> > ", "&gt; ", "[1,0]&lt;stdout&gt;:"]
+    for start in draw(st.lists(st.sampled_from(starts), max_size=2)):
+        pasted = [start + line for line in pasted]
+    end = draw(st.sampled_from(["\n", "\r\n"]))
+    return "\n".join(plain), end.join(pasted)
+
+
+@settings(max_examples=150, deadline=None)
+@given(texts=plain_and_pasted())
+def test_pasted_listings_are_read_like_plain_ones(tmp_path_factory, texts) -> None:
+    folder = tmp_path_factory.mktemp("pasted")
+    (folder / "plain.txt").write_bytes(texts[0].encode())
+    (folder / "pasted.txt").write_bytes(texts[1].encode())
+    plain, pasted = (read_matrix(folder / f"{name}.txt") for name in ("plain", "pasted"))
+    assert dataclasses.replace(pasted, sha256=plain.sha256) == plain
