@@ -109,8 +109,8 @@ class Interval:
     def add(self, name: str, result: Result) -> None:
         """Tighten the interval by the result of a run."""
         if result.status is Status.ERROR:
-            if not result.refused:
-                print(f"{name}: {result.reason}", file=sys.stderr)
+            print(f"{name}: {result.reason}", file=sys.stderr)
+        if result.status is Status.ERROR or result.refused:
             return
         if result.objective is not None and float(result.objective) > self.best:
             self.best, self.best_by = float(result.objective), name

@@ -107,7 +107,7 @@ class Comparison(Shown, Sequence[Entry]):
     @property
     def errors(self) -> list[Entry]:
         """The runs that ended in an error."""
-        return [e for e in self if e.result.status == "error" and not e.result.refused]
+        return [e for e in self if e.result.status == "error"]
 
     def report(self, path: Path | str = "report.html", *, title: str | None = None) -> Path:
         """Write the page for the browser about all runs of the store.

@@ -368,7 +368,7 @@ def _files(given: Iterable[Document[Any] | Path | str], folder: Path) -> list[Pa
 
 
 def ratios(store: Path | str) -> Comparison:
-    """Return the ratio table of a store, without the runs that methods refused.
+    """Return the ratio table of a store, without the methods that do not apply.
 
     Raises
     ------

@@ -145,7 +145,7 @@ def compare(
         table = study.compare_study(
             wanted, fresh=fresh, retry_errors=retry_errors, details=False, watch=watch
         )
-    failed = sum(e.result.status == "error" and not e.result.refused for e in table)
+    failed = sum(e.result.status == "error" for e in table)
     if failed:
         runs = "run" if failed == 1 else "runs"
         say(f"{failed} {runs} ended in an error; --retry-errors repeats them")

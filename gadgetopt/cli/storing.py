@@ -69,7 +69,7 @@ def delete(
     instances: Instances = None,
     statuses: Annotated[
         str | None,
-        typer.Option("--status", help="error, refused, feasible, ...", metavar="NAME,..."),
+        typer.Option("--status", help="error, not_applicable, feasible, ...", metavar="NAME,..."),
     ] = None,
     older_than: Annotated[
         float | None,

@@ -57,7 +57,7 @@ THEOREM_KEYS = tuple(_THEOREM)
 
 
 def ratios(store: Path | str) -> list[Entry]:
-    """Return the ratio table of a store, without the runs that methods refused.
+    """Return the ratio table of a store, without the methods that do not apply.
 
     Raises
     ------
@@ -176,6 +176,7 @@ _STYLE = {
     Status.OPTIMAL: "green",
     Status.FEASIBLE: "",
     Status.NO_SOLUTION: "dim",
+    Status.NOT_APPLICABLE: "dim",
     Status.INFEASIBLE: "magenta",
     Status.UNBOUNDED: "magenta",
     Status.ERROR: "bold red",
@@ -202,7 +203,7 @@ def ratio_table(table: Sequence[Entry]) -> Table:
         if last is not None and last != r.instance:
             out.add_section()
         status = r.state + (f" ({escape(_limit(r.limit_hit))})" if r.limit_hit else "")
-        style = "dim" if r.refused else _STYLE[r.status]
+        style = _STYLE[r.status]
         out.add_row(
             escape(r.instance) if r.instance != last else "",
             escape(r.method) + ("" if r.seed is None else f" #{r.seed}"),

@@ -33,7 +33,7 @@ from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result
 from gadgetopt.trust.proving import PROOF
 from gadgetopt.trust.ratio import Ratio, cross_examine, ratios
-from gadgetopt.trust.theorems import Promise, proven_ratio
+from gadgetopt.trust.theorems import Promise, of_result, proven_ratio
 
 logger: logging.Logger = logging.getLogger(__name__)
 
@@ -310,7 +310,7 @@ def entries(
         Entry(
             result,
             ratio,
-            run.promises,
+            of_result(run.promises, result),
             net,
             run.limits,
             run.version,

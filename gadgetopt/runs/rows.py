@@ -228,7 +228,7 @@ def from_row(row: Row) -> StoredRun:
         parameters=_mapping(row["parameters"]),
         formulation=row["formulation"],
         backend=row["backend"],
-        status=Status(row["status"]),
+        status=status_of(row),
         objective=decode_number(row["objective"]),
         claimed_objective=decode_number(row["claimed_objective"]),
         bound=decode_number(row["bound"]),
@@ -241,7 +241,6 @@ def from_row(row: Row) -> StoredRun:
         certificate=records.get("certificate"),
         evaluation=evaluation_of(row.get("evaluation")),
         reason=row["reason"],
-        refused=bool(row["refused"]),
         trace=trace_of(row.get("trace", "[]")),
         phases_s=_object(row["phases_s"]),
         versions=_mapping(row["versions"]),
@@ -253,6 +252,11 @@ def from_row(row: Row) -> StoredRun:
     code = row.get("code")  # absent in older tables
     code = None if code is None else sys.intern(code)
     return StoredRun(row["key"], result, made, limits, sys.intern(row["version"]), code)
+
+
+def status_of(row: Row) -> Status:
+    """Return the status of a row; older stores called a method that does not apply an error."""
+    return Status.NOT_APPLICABLE if row["refused"] else Status(row["status"])
 
 
 def extras_of(row: Row) -> RunExtras:

@@ -109,7 +109,8 @@ class Store(StoreFile):
             replaces it.
         """
         marks = ", ".join(f":{name}" for name in row)
-        worse = row["limit_hit"] == "interrupted" or (keep_finished and row["status"] == "error")
+        failed = row["status"] in ("error", "not_applicable")
+        worse = row["limit_hit"] == "interrupted" or (keep_finished and failed)
         with self._clear_errors(), self._transaction():
             if not (worse and self.finished([row["key"]], retry_errors=True)):
                 self._connection.execute(
@@ -176,8 +177,7 @@ class Store(StoreFile):
     def finished(self, keys: Sequence[str], retry_errors: bool = False) -> set[str]:
         """Return the keys whose runs need not be done (again).
 
-        Interrupted runs are done again, with `retry_errors` also errors. A run that its method
-        refused is not: it would be refused again.
+        Interrupted runs are done again, with `retry_errors` also errors.
         """
         return self.taken(keys, retry_errors)[0]
 

@@ -4,9 +4,10 @@ from gadgetopt.runs.origins import FILL, TABLE
 
 #: Marks the file as a store (SQLite's application_id) and versions its tables (user_version).
 APPLICATION_ID = 0x47444F50
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
-#: Versions from this one on are read unchanged; they lack nothing but `code` and `origins`.
+#: Versions from this one on are read unchanged: they lack only `code` and `origins`, and call a
+#: method that does not apply an error.
 READABLE_VERSION = 3
 
 _RUNS = """
@@ -90,4 +91,5 @@ MIGRATIONS = {
     # The code of older runs is unknown.
     3: ("ALTER TABLE runs ADD COLUMN code TEXT",),
     4: (TABLE, FILL),
+    5: ("UPDATE runs SET status = 'not_applicable' WHERE refused",),
 }

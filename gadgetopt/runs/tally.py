@@ -37,7 +37,7 @@ class Tally:
         """Count a run that has ended."""
         self.ended += 1
         self.seconds += row["time_s"]
-        self.errors += row["status"] == "error" and not row["refused"]
+        self.errors += row["status"] == "error"
         self.limits += row["limit_hit"] in ("time_s", "memory_mb")
         if row["status"] == "optimal":
             self.closed.add(row["fingerprint"])

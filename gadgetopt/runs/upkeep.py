@@ -50,7 +50,7 @@ def facts(store: Store) -> list[Fact]:
     found = []
     for row in store.query(f"SELECT {_FACTS}, {code} FROM runs ORDER BY position"):
         made = row.pop("code")
-        status = "refused" if row.pop("refused") else row["status"]
+        status = "not_applicable" if row.pop("refused") else row["status"]
         stale = made is None or made != present.of(row["problem"], row["method"])
         age_days = row["age_days"] or 0.0
         found.append(Fact(**{**row, "status": status, "age_days": age_days}, stale=stale))

@@ -53,6 +53,7 @@ class Status(StrEnum):
     INFEASIBLE = "infeasible"
     UNBOUNDED = "unbounded"
     NO_SOLUTION = "no_solution"
+    NOT_APPLICABLE = "not_applicable"
     ERROR = "error"
 
 
@@ -231,9 +232,7 @@ class Result(Shown):
     seed : int or None
         None for a deterministic method.
     reason : str or None
-        Why the status is `error`.
-    refused : bool
-        True if the error is that the method does not support this instance.
+        Why the status is `error`, or `not_applicable`: the method does not support the instance.
     formulation, backend : str or None
         The formulation and backend that the bound rests on.
     document : Document or None
@@ -261,7 +260,6 @@ class Result(Shown):
     certificate: Certificate | None = None
     evaluation: Evaluation | None = None
     reason: str | None = None
-    refused: bool = False
     trace: tuple[TracePoint, ...] = ()
     phases_s: Mapping[str, float] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -269,14 +267,13 @@ class Result(Shown):
     document: Document | None = field(default=None, compare=False)
 
     @property
-    def state(self) -> str:
-        """The status in words, with two of its own.
+    def refused(self) -> bool:
+        """True if the method does not support the instance."""
+        return self.status is Status.NOT_APPLICABLE
 
-        They are "bound only" for a bound without a solution, and "not applicable" for a method that
-        does not support the instance.
-        """
-        if self.refused:
-            return "not applicable"
+    @property
+    def state(self) -> str:
+        """The status in words; "bound only" for a bound without a solution."""
         if self.status is Status.NO_SOLUTION and self.bound is not None:
             return "bound only"
         return str(self.status).replace("_", " ")

@@ -16,7 +16,7 @@ from gadgetopt.system.declaration import Method, Problem, resolved
 from gadgetopt.system.extension import as_method
 from gadgetopt.system.files import Document
 from gadgetopt.system.methods import MethodCall, find_method
-from gadgetopt.system.result import Limits, MethodOutcome, Result
+from gadgetopt.system.result import Limits, MethodOutcome, Result, Status
 from gadgetopt.trust.judgement import judge
 from gadgetopt.trust.proving import add_root_proof
 
@@ -131,7 +131,9 @@ def conclude(
     except Exception as error:
         reason = f"its outcome cannot be judged: {failure(error)}"
         result = judge(document, call, MethodOutcome(), limits, seed, made.time_s, reason)
-    return replace(result, refused=made.refused)
+    if made.refused:
+        result = replace(result, status=Status.NOT_APPLICABLE)
+    return result
 
 
 def warm_up(problem: Problem, method: Method, instance: Any = None) -> None:

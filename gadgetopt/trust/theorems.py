@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from gadgetopt.numbers.tolerance import Number, exceeds, is_finite
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.methods import MethodCall
-from gadgetopt.system.result import Result, Status
+from gadgetopt.system.result import Result
 from gadgetopt.trust.ratio import Ratio
 
 
@@ -52,15 +52,14 @@ def promises(
 ) -> tuple[Promise, ...]:
     """Evaluate every theorem about a method on an instance.
 
-    A theorem is about a complete run: it does not apply to a `result` that a limit cut short or
-    that is an error.
+    A theorem is about the solution of a complete run: it does not apply to a `result` that a limit
+    cut short or that has no solution.
     """
-    cut_short = result is not None and (result.limit_hit or result.status is Status.ERROR)
     out = []
     for guarantee in problem.guarantees:
         if call.method.name not in guarantee.methods:
             continue
-        failing = ["the method finished"] if cut_short else []
+        failing: list[str] = []
         ratio: Number | None = None
         try:
             failing += [
@@ -80,7 +79,18 @@ def promises(
                 failing=tuple(failing),
             )
         )
-    return tuple(out)
+    return tuple(out) if result is None else of_result(out, result)
+
+
+def of_result(made: Iterable[Promise], result: Result) -> tuple[Promise, ...]:
+    """Return promises as they apply to a result: to none without a solution, to none cut short."""
+    if result.limit_hit:
+        missing = "the method finished"
+    elif result.objective is None:
+        missing = "the method found a solution"
+    else:
+        return tuple(made)
+    return tuple(replace(p, failing=tuple(dict.fromkeys([missing, *p.failing]))) for p in made)
 
 
 def verdict(promise: Promise, ratio: Ratio | None) -> Verdict:

@@ -108,7 +108,7 @@ class System:
 
 
 def read_systems(store: Store) -> list[System]:
-    """Return the runs of a store by system, without refused runs."""
+    """Return the runs of a store by system, without methods that do not apply."""
     with store.snapshot():
         runs = [run for run in store.runs(details=False) if not run.result.refused]
         extras = store.extras({run.key for run in runs})

@@ -121,7 +121,7 @@ def remarks(table: Sequence[Entry], store: str, most: int = _MOST_REMARKS) -> li
     refuted: dict[tuple[str, str, str], list[tuple[Entry, Promise]]] = {}
     for entry in table:
         r = entry.result
-        if r.status is Status.ERROR and not r.refused:
+        if r.status is Status.ERROR:
             errors.setdefault((r.problem, r.method, r.reason or "?"), []).append(entry)
         for promise in entry.promises:
             if verdict(promise, entry.ratio) is Verdict.EXCEEDED:

@@ -31,7 +31,7 @@ MEASURES = (
     "kind",
     "runs",
     "instances",
-    "refused",
+    "not_applicable",
     "errors",
     "limits",
     "solved",
@@ -83,9 +83,9 @@ def summarize(table: Sequence[Entry], by: Sequence[str] = ()) -> pd.DataFrame:
     pandas.DataFrame
         `system`, the columns of `by`, `method`, and these:
 
-        runs, errors, limits, refused
-            Numbers of runs: all but the refused ones; failed; cut short by a limit of time or
-            memory; not made for their instance.
+        runs, errors, limits, not_applicable
+            Numbers of runs: all of methods that apply; failed; cut short by a limit of time or
+            memory; and of runs of methods that do not support their instance.
         instances, solved, bound_only, infeasible, optimal
             Numbers of instances: all; with a feasible solution; with a dual bound and no solution;
             proved infeasible or unbounded; solved to optimality, and these by voucher.
@@ -262,7 +262,7 @@ def _measures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     return {
         "runs": sum(o.runs for o in run),
         "instances": len(run),
-        "refused": sum(o.refused for o in outcomes),
+        "not_applicable": sum(o.not_applicable for o in outcomes),
         "errors": sum(o.errors for o in run),
         "limits": sum(o.limits for o in run),
         "solved": sum(o.solved for o in run),

@@ -43,7 +43,7 @@ class Outcome:
     """
 
     runs: int
-    refused: int
+    not_applicable: int
     errors: int
     limits: int
     solved: bool
@@ -75,7 +75,7 @@ def outcome_of(entries: Sequence[Entry]) -> Outcome:
     exceeded = [_exceeded(entry) for entry in made]
     return Outcome(
         runs=len(made),
-        refused=len(entries) - len(made),
+        not_applicable=len(entries) - len(made),
         errors=sum(r.status is Status.ERROR for r in results),
         limits=sum(r.limit_hit in _CUT_SHORT for r in results),
         solved=solved,

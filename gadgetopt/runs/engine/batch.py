@@ -164,7 +164,7 @@ class Batch:
         self.store.add_row(outcome, keep_finished=not self.rerun)
         if outcome["limit_hit"] != "interrupted" and work.key not in self._finished:
             self._finish(work.key, document)
-        if outcome["status"] == "error" and not outcome["refused"]:
+        if outcome["status"] == "error":
             self.failed += 1
         self.tallies[document.problem.name].add(outcome)
         return outcome

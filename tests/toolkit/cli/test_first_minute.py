@@ -1,5 +1,6 @@
 """The first minute: `gadgetopt` alone, `list`, versions, `-v`, and what the shell completes."""
 
+import json
 import logging
 import os
 import shutil
@@ -165,6 +166,23 @@ def test_a_named_method_that_does_not_support_an_instance_is_no_error(cli, root,
     assert "not applicable" in out
     assert "expected at most 100,000" in " ".join(out.split())
     assert "error" not in out.lower() + err.lower()
+    row = json.loads(cli("compare", file, *given, "--json")[1])[1]
+    assert (row["status"], row["objective"], row["guarantee"]) == ("not_applicable", None, None)
+    held = {
+        m["method"]: m["statuses"] for m in json.loads(cli("status", store, "--json")[1])["methods"]
+    }
+    assert held["schedule_selection@highs"] == {"not_applicable": 1}
+    assert cli("delete", store, "--status", "not_applicable", "--yes")[1].startswith(
+        "deleted 1 run"
+    )
+
+
+def test_solving_by_a_method_that_does_not_apply_fails_with_the_reason(cli, root):
+    file = root / "instances/quickstart/sjf_bco.json"
+    code, out, _ = cli("solve", file, "--method", "schedule_selection@highs")
+    assert code == 1
+    assert "not applicable" in out
+    assert "expected at most 100,000" in out
 
 
 def test_a_vacuous_guarantee_is_shown_as_such(cli, root, tmp_path):

@@ -135,3 +135,23 @@ def test_a_store_of_no_version_is_one_line(old, cli, stated):
         store.execute(f"PRAGMA user_version = {stated}")
     code, _, err = cli("ratios", old)
     assert (code, err) == (2, f"gadgetopt: {old}: store of version {stated}, expected 1 or more\n")
+
+
+def test_an_error_of_an_old_store_that_was_a_method_that_does_not_apply(path, tmp_path, cli):
+    store = tmp_path / "runs.sqlite"
+    compare([path], ["first_fit"], store=store, workers=0)
+    with sqlite3.connect(store) as runs:
+        runs.execute("UPDATE runs SET status = 'error', objective = NULL, refused = 1")
+        runs.execute("PRAGMA user_version = 5")
+
+    def statuses():
+        return json.loads(cli("status", store, "--json")[1])["methods"][0]["statuses"]
+
+    assert statuses() == {"not_applicable": 1}
+    assert (version(store), ratios(store)) == (5, [])
+    with Store(store) as opened:  # to write
+        assert [run.result.status for run in opened.runs()] == ["not_applicable"]
+    assert statuses() == {"not_applicable": 1}
+    with sqlite3.connect(store) as runs:
+        assert runs.execute("SELECT status FROM runs").fetchall() == [("not_applicable",)]
+    assert version(store) == SCHEMA_VERSION

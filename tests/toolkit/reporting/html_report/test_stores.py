@@ -86,7 +86,7 @@ def test_a_store_of_errors_alone_makes_a_page_with_their_reasons(tmp_path, insta
 
 def test_what_a_method_refused_is_left_out(tmp_path, instance):
     run = stored(instance, "sjf_bco")
-    refused = replace(failed(run, "not made for it"), result=replace(run.result, refused=True))
+    refused = replace(run, result=replace(run.result, status=Status.NOT_APPLICABLE))
     store = filled(tmp_path / "runs.sqlite", [refused])
     assert write_report(store, tmp_path / "report.html")["runs"] == 0
 

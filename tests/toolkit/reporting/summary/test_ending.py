@@ -98,7 +98,7 @@ def test_a_refuted_theorem_is_one_line_with_its_worst_run():
 
 
 def test_refusals_are_no_errors():
-    refused = result("i", "search", "exact", status=Status.ERROR, reason="large", refused=True)
+    refused = result("i", "search", "exact", status=Status.NOT_APPLICABLE, reason="large")
     lines = ending(table([result("i", "own", objective=4), refused]), 160)
     assert not any("ERROR" in line for line in lines)
 
