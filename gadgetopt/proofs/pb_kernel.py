@@ -27,6 +27,10 @@ Constraint = tuple[dict[int, int], int]
 #: Products of more binary digits are refused: nobody needs them, and they could grow without end.
 MOST_BITS = 100_000
 
+#: Most numbers in constraints at hand, in words of 64 bits, and most constraints on a stack: a few
+#: characters write a constraint of any length.
+MOST_WORDS, DEEPEST = 5 * 10**7, 100
+
 
 def normal(terms: Iterable[tuple[int, int]], degree: int) -> Constraint:
     """Return `sum(a * literal) >= degree` with positive coefficients, one literal a variable."""
@@ -58,6 +62,7 @@ class Proof:
         self.variables = variables
         self.known = dict(enumerate(formula, 1))
         self.last = len(self.known)
+        self.words = 0  # without the formula's own
         self.objective = objective
         self.bound: int | None = None
 
@@ -87,7 +92,7 @@ class Proof:
             return True
         if rule == "del":
             for word in words:
-                del self.known[int(word)]
+                self.words -= _words(self.known.pop(int(word)))
             return False
         if rule == "pol":
             derived = self.polish(words)
@@ -110,6 +115,9 @@ class Proof:
             raise ValueError(f"{rule!r} is no step")
         self.last += 1
         self.known[self.last] = derived
+        self.words += _words(derived)
+        if self.words > MOST_WORDS:
+            raise ValueError("more numbers at hand than in any honest proof")
         return False
 
     def constraint(self, words: list[str]) -> Constraint:
@@ -161,6 +169,8 @@ class Proof:
                 terms, degree = self.known[int(word)]
                 value = dict(terms), degree
             stack.append(value)
+            if len(stack) > DEEPEST:
+                raise ValueError("a stack that no honest proof needs")
         (value,) = stack
         return value
 
@@ -176,6 +186,11 @@ class Proof:
                 return True
             true.update(x for x, a in terms.items() if a > slack and -x not in true)
         return False
+
+
+def _words(constraint: Constraint) -> int:
+    """Return how many words of 64 bits a constraint needs at most."""
+    return 1 + len(constraint[0]) * (1 + sum(constraint[0].values()).bit_length() // 64)
 
 
 def _sum(left: Constraint, right: Constraint) -> Constraint:

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 Row = tuple[Sequence[int], Sequence[int], int | None, int | None, int]
 #: Limits that no honest proof comes near.
 MOST_BINARY_DIGITS, DEEPEST = 400, 200_000
+#: The same: binary digits of a lemma's denominator, and entries of rows that leaves add up, each
+#: counted once for every thousand binary digits.
+MOST_BITS, MOST_STEPS = 200_000, 3 * 10**9
 
 
 class Rejected(ValueError):
@@ -51,24 +54,24 @@ def proved(model: Model, lines: Iterable[str]) -> Fraction | None:
     Rejected
         If the text is no proof.
     """
-    rows: list[Row] = list(model.rows)
+    box = Box(model, list(model.rows))  # every tree leaves it as it was
     source = iter(lines)
     try:
         for line in source:
             kind, *words = line.split()
             if kind == "tree" and not words:
-                bound = rounded(model, model.costs, _tree(model, rows, source, model.costs))
+                bound = rounded(model, model.costs, _tree(box, source, model.costs))
                 if next(source, None) is not None:
                     raise Rejected("lines after the tree")
                 return bound
             if kind != "lemma":
                 raise Rejected(f"{kind[:20]!r} in place of a lemma or tree")
             form = _form(words, model.integer)
-            least = rounded(model, form, _tree(model, rows, source, form))
-            if least is None:
-                raise Rejected("a lemma about nothing")
+            least = rounded(model, form, _tree(box, source, form))
+            if least is None or least.denominator.bit_length() > MOST_BITS:
+                raise Rejected("a lemma about nothing, or of too many digits")
             above, below = least.numerator, least.denominator
-            rows.append((form[0], [a * below for a in form[1]], above, None, below))
+            box.rows.append((form[0], [a * below for a in form[1]], above, None, below))
     except Rejected:
         raise
     except (ValueError, IndexError) as error:  # not an integer, or no such row or column
@@ -122,8 +125,7 @@ def tree_of(
     raise Rejected("the text ends before its tree does")
 
 
-def _tree(model: Model, rows: list[Row], lines: Iterator[str], form: Form) -> Fraction | None:
-    box = Box(model, rows)
+def _tree(box: Box, lines: Iterator[str], form: Form) -> Fraction | None:
     return tree_of(lines, box, lambda words: _leaf(box, form, words))
 
 
@@ -134,6 +136,7 @@ class Box:
         self.integer = model.integer
         self.lower, self.upper = list(model.lower), list(model.upper)
         self.rows, self.splits = rows, list[Row]()
+        self.steps = 0
         # For each split on the path: column, value and its bounds before; or None and the value.
         self._undo: list[tuple[int | None, int, int | Fraction | None, int | Fraction | None]] = []
 
@@ -188,6 +191,8 @@ def _leaf(box: Box, form: Form, words: Sequence[str]) -> Fraction | None:
     """Return the bound that a leaf proves on a form, None if it proves that nothing is feasible."""
     end = words.index("|") if "|" in words else len(words)
     k, q, *pairs = map(int, words[:end])
+    if box.steps > MOST_STEPS:
+        raise Rejected("takes longer than any honest proof")
     return leaf_bound(box, form, k, q, pairs, list(map(int, words[end + 1 :])))
 
 
@@ -197,11 +202,13 @@ def leaf_bound(
     """Return what a leaf proves, with its duals `i Y ...` of rows and `t Y ...` of splits."""
     if q not in (0, 1) or not 0 <= k <= MOST_BINARY_DIGITS or len(pairs) % 2 or len(rest) % 2:
         raise Rejected("a leaf that is not of the form `l k q i Y ... | t Y ...`")
-    if min(pairs[::2], default=0) < 0 or min(rest[::2], default=0) < 0:
-        raise Rejected("a leaf with a negative index")
+    if any(min(x, default=0) < 0 or len(set(x)) < len(x) for x in (pairs[::2], rest[::2])):
+        raise Rejected("a leaf with an index that is negative or given twice")
     duals = [(box.rows[i], y) for i, y in zip(pairs[::2], pairs[1::2], strict=True)]
     duals += [(box.splits[t], y) for t, y in zip(rest[::2], rest[1::2], strict=True)]
     common = lcm(*(row[4] for row, _ in duals))
+    entries = len(form[0]) + sum(len(row[0]) for row, _ in duals)
+    box.steps += entries * (1 + common.bit_length() // 1000)
     unit = common << k
     reduced = {j: a * unit for j, a in zip(*form, strict=True)} if q else {}
     total: int | Fraction = 0

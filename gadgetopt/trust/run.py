@@ -16,7 +16,7 @@ from gadgetopt.system.declaration import Method, Problem, resolved
 from gadgetopt.system.extension import as_method
 from gadgetopt.system.files import Document
 from gadgetopt.system.methods import MethodCall, find_method
-from gadgetopt.system.result import Limits, MethodOutcome, Result, Status
+from gadgetopt.system.result import Limits, MethodOutcome, Result, Status, Voucher
 from gadgetopt.trust.judgement import judge
 from gadgetopt.trust.proving import add_root_proof
 
@@ -124,6 +124,7 @@ def conclude(
     document: Document, call: MethodCall, limits: Limits, seed: int, made: Attempt
 ) -> Result:
     """Turn an attempt into a result; never fails, whatever the method returned."""
+    made.outcome.voucher = _voucher(document.problem, call.method, made.outcome)
     if made.reason is None:
         add_root_proof(document, call, made.outcome)
     try:
@@ -134,6 +135,16 @@ def conclude(
     if made.refused:
         result = replace(result, status=Status.NOT_APPLICABLE)
     return result
+
+
+def _voucher(problem: Problem, method: Method, outcome: MethodOutcome) -> Voucher:
+    """Return the voucher that a method may claim by its word alone.
+
+    `verified` it may be only in a method that the system itself declares; all others get it from
+    the check of a certificate.
+    """
+    own = method.origin is None and method in problem.methods
+    return Voucher.SOLVER if outcome.voucher is Voucher.VERIFIED and not own else outcome.voucher
 
 
 def warm_up(problem: Problem, method: Method, instance: Any = None) -> None:

@@ -236,6 +236,25 @@ def test_a_proof_is_read_as_a_stream_and_forgets():
     assert most < 100_000
 
 
+def test_a_few_characters_do_not_fill_memory(monkeypatch):
+    monkeypatch.setattr(pb_kernel, "MOST_WORDS", 10**4)
+    with pytest.raises(ValueError, match="more numbers at hand"):
+        check(["pol 1"] * 10**4 + PROOF)
+    large = "9" * 4000
+    with pytest.raises(ValueError, match="more numbers at hand"):
+        check([f"pol 1 {large} *"] * 100)
+    # What is forgotten does not count.
+    lines = [line for k in range(5000) for line in ("pol 1", f"del {k + 4}")]
+    assert (
+        check([*lines, "pol 1 2 + 3 + 2 d", "less 4", "pol 5004 2 * x1 + 5005 +", "end 5006"]) == 4
+    )
+
+
+def test_a_stack_is_not_deep():
+    with pytest.raises(ValueError, match="a stack that no honest proof needs"):
+        check(["pol " + "1 " * 1000 + "+ " * 999])
+
+
 def test_the_checker_imports_the_standard_library_only():
     tree = ast.parse(Path(pb_kernel.__file__).read_text(encoding="utf-8"))
     for node in ast.walk(tree):

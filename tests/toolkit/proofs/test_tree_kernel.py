@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+import base64
 import os
 import sys
+import time
+import zlib
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -177,6 +180,54 @@ def test_a_packed_text_reads_back_and_a_damaged_one_is_refused():
     for wrong in ("", "?", text[:-40], "AAAA", text[:40] + text[60:]):
         with pytest.raises(ValueError, match="proof"):
             list(files.unpacked(wrong))
+
+
+def test_a_text_that_repeats_itself_is_written_so_that_it_is_read():
+    lines = ["tree", *["b 0 1", "l 0 1"] * 200_000]
+    text = files.packed(lines)
+    assert list(files.unpacked(text)) == lines
+    assert len(text) < 2_000_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"lemma " + b"1234567 " * 10**6 + b"\n",  # one long line
+        b"0" * 10**7,  # without an end
+        b"tree\n" + b"b 0 1\n" * 10**6 + b"l 0 1\n" * 10**6,
+    ],
+)
+def test_a_small_file_does_not_hold_a_large_proof(text):
+    packed = base64.b64encode(zlib.compress(text, 9)).decode()
+    with pytest.raises(ValueError, match="larger than any honest proof"):
+        list(files.unpacked(packed))
+
+
+def test_lines_of_any_length_are_read_in_one_pass():
+    line = "1234567 " * 1_000_000
+    begin = time.process_time()
+    assert list(files.unpacked(files.packed([line, "end"]))) == [line, "end"]
+    assert time.process_time() - begin < 5
+
+
+def test_a_row_counts_once_in_a_leaf():
+    with pytest.raises(Rejected, match="given twice"):
+        proved(KNAPSACK, ["tree", "l 1 1 0 -3 0 -2"])
+
+
+def test_what_would_take_for_ever_is_rejected(monkeypatch):
+    monkeypatch.setattr(tree_kernel, "MOST_STEPS", 10**4)
+    with pytest.raises(Rejected, match="takes longer"):
+        proved(KNAPSACK, ["lemma 0 1", "l 0 1"] * 10**5)
+
+
+def test_digits_do_not_grow_from_lemma_to_lemma():
+    free = KNAPSACK._replace(integer=[False] * 3)
+    lines = ["lemma 0 1", "l 400 1 0 -1"]
+    for number in range(1, 10**4):
+        lines += ["lemma 0 1", f"l 400 1 {number} 1"]
+    with pytest.raises(Rejected, match="too many digits"):
+        proved(free, lines)
 
 
 def test_the_module_that_reads_compiled_models_is_exact():

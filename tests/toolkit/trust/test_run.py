@@ -1,10 +1,14 @@
 """No status, objective or bound of a method is accepted unchecked."""
 
+import dataclasses
+
 import pytest
-from toy import DOCUMENT
+from toy import DOCUMENT, TOY
 
 from gadgetopt.errors import InputError
-from gadgetopt.system.result import Limits, Status, Voucher
+from gadgetopt.system.declaration import Method, Origin
+from gadgetopt.system.extension import as_method
+from gadgetopt.system.result import Limits, MethodOutcome, Status, Voucher
 from gadgetopt.trust.run import solve
 
 
@@ -101,3 +105,23 @@ def test_a_limit_that_building_used_up_leaves_no_solution_and_no_bound(backend):
     result = solve(DOCUMENT, f"plain@{backend}", Limits(time_s=1e-9))
     assert (result.status, result.bound) == (Status.NO_SOLUTION, None)
     assert result.limit_hit == "time_s"
+
+
+@pytest.mark.parametrize("given", ["function", "method", "plug-in"])
+def test_nobody_elses_word_makes_a_bound_verified(given, tmp_path):
+    def overclaims(instance):
+        return MethodOutcome(dual_bound=4, voucher=Voucher.VERIFIED)
+
+    declared = Method(
+        "overclaims",
+        kind="relaxation",
+        summary="-",
+        reference="-",
+        run=as_method(overclaims)[1].run,
+    )
+    placed = dataclasses.replace(declared, origin=Origin("mine.py", "mine.py 0"))
+    system = dataclasses.replace(TOY, methods=(*TOY.methods, placed))
+    document = dataclasses.replace(DOCUMENT, problem=system)
+    asked = {"function": overclaims, "method": declared, "plug-in": "overclaims"}[given]
+    result = solve(document, asked)
+    assert (result.bound, result.bound_voucher) == (4, Voucher.SOLVER)
