@@ -149,12 +149,16 @@ def _(value: Comparison) -> str:
     with console.capture() as captured:
         console.print(ratio_table(value[:MOST_ROWS]))
     lines = [line.rstrip() for line in captured.get().splitlines()]
-    return "\n".join([values.line(value), *lines, *_more(value)]).rstrip()
+    return "\n".join([values.line(value), *lines, *_below(value)]).rstrip()
 
 
-def _more(value: Comparison) -> list[str]:
+def _below(value: Comparison) -> list[str]:
+    """Return what is said below the table: how many rows it lacks, whose bounds it uses."""
+    from gadgetopt.reporting.sentences import others_line
+
     more = len(value) - MOST_ROWS
-    return [f"and {more} more runs; .frame has all"] if more > 0 else []
+    said = f"and {more} more runs; .frame has all" if more > 0 else ""
+    return [line for line in (said, others_line(value, value.store)) if line]
 
 
 @values.numbers.register(Comparison)
@@ -174,7 +178,7 @@ def _(value: Comparison) -> str:
     ]
     numeric = [name for name in columns if name not in ("instance", "method", "status")]
     rows = markup.table(columns, zip(*cells, strict=True), numeric)
-    said = [("", line) for line in [*_more(value), *remarks(value)[:10]]]
+    said = [("", line) for line in [*_below(value), *remarks(value)[:10]]]
     return head + rows + (markup.pairs(said) if said else "")
 
 

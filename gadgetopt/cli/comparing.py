@@ -150,6 +150,10 @@ def compare(
         runs = "run" if failed == 1 else "runs"
         say(f"{failed} {runs} ended in an error; --retry-errors repeats them")
     if as_json:
+        from gadgetopt.reporting.sentences import others_line
+
+        if line := others_line(table, wanted.store):
+            say(line)
         _print_json([entry.row() for entry in table])
     else:
         _print_results(table, wanted.store, watch, details)

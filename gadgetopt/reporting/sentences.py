@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from gadgetopt.reporting.cells import counted, share
+from gadgetopt.runs.others import Others
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
+
+    from gadgetopt.runs.comparison import Entry
 
 #: Methods named in one sentence.
 _MOST_NAMED = 3
@@ -65,6 +70,27 @@ def failures(frame: pd.DataFrame) -> list[str]:
         said = "refutes" if total == 1 else "refute"
         out.append(f"{counted(total, 'run')} {said} a claimed theorem: {_named(claimed, rows)}")
     return out
+
+
+def others_line(table: Sequence[Entry], store: Path | str) -> str:
+    """Return where bounds and solutions come from that the table does not list; empty if nowhere.
+
+    Parameters
+    ----------
+    table : sequence of Entry
+        Of a comparison.
+    store : path
+        Its store.
+    """
+    on = {(e.result.problem, e.result.fingerprint): e.others for e in table}
+    others = Others.sum(on.values())
+    if not others.runs:
+        return ""
+    runs = counted(others.runs, "other run")
+    said = f"bounds and solutions of {runs} in {store} are used"
+    if others.of_other_code:
+        said += f", {others.of_other_code:,} of them made by other or unknown code"
+    return said
 
 
 def rows_of(frame: pd.DataFrame) -> list[Row]:

@@ -19,6 +19,7 @@ from gadgetopt.runs.engine.finish import run_here
 from gadgetopt.runs.engine.work import default_grace_s
 from gadgetopt.runs.functions import named
 from gadgetopt.runs.grid import Grid, grid
+from gadgetopt.runs.others import Others, Where, count_others, other_runs
 from gadgetopt.runs.progress import Watch
 from gadgetopt.runs.rows import (
     DETAILS,
@@ -52,6 +53,8 @@ class Entry(Shown):
         The version and the source code that made it; empty or None if unknown.
     stored : StoredInstance or None
         Size and features of its instance.
+    others : Others
+        How many runs of the store, that are not in the table, count in the instance's ratios.
     """
 
     result: Result
@@ -62,6 +65,7 @@ class Entry(Shown):
     version: str = ""
     code: str | None = None
     stored: StoredInstance | None = None
+    others: Others = field(default_factory=Others)
 
     def row(self) -> dict[str, Any]:
         """Return the row with the keys of `ROW_KEYS`, its numbers as JSON can represent them."""
@@ -186,6 +190,9 @@ def compare(
     -----
     A method that does not support an instance has no row for it, unless it was named explicitly.
 
+    Ratios are those to the best solution and bound of all runs of the store on an instance, also of
+    methods that are not compared; `Entry.others` counts them.
+
     Ctrl-C ends the comparison early; the table of the finished runs is returned, and a warning says
     how many there are.
     """
@@ -284,11 +291,15 @@ def _table(runs: Grid, store: Store, details: bool, watch: Watch) -> list[Entry]
         replace(run, result=replace(run.result, instance=t.document.name, document=t.document))
         for t, run in kept
     ]
-    return entries(named, store.instances)
+    others = other_runs(store, runs, keys)
+    return entries(named, store.instances, others, count_others(others, runs))
 
 
 def entries(
-    runs: Sequence[StoredRun], stored: Callable[[], Mapping[str, StoredInstance]]
+    runs: Sequence[StoredRun],
+    stored: Callable[[], Mapping[str, StoredInstance]],
+    others: Sequence[StoredRun] = (),
+    numbers: Mapping[Where, Others] | None = None,
 ) -> list[Entry]:
     """Compare stored runs with each other and attach ratio intervals.
 
@@ -297,15 +308,20 @@ def entries(
     runs : sequence of StoredRun
     stored : callable
         Returns the instances of the runs' store, by fingerprint.
+    others : sequence of StoredRun
+        Runs that have no entry, but whose bounds and solutions count.
+    numbers : mapping, optional
+        How many of these there are on each instance.
     """
-    results = cross_examine([run.result for run in runs], _sense)
-    instances = stored()
+    results = cross_examine([run.result for run in (*runs, *others)], _sense)
+    instances, lent, nothing = stored(), numbers or {}, Others()
 
     def fixed(result: Result) -> float | None:
         name, instance = _fixed_part(result.problem), instances.get(result.fingerprint)
         return instance.features.get(name) if name and instance is not None else None
 
     both = zip(ratios(results, _sense), ratios(results, _sense, fixed), strict=True)
+    # Those of the other runs come last, and are left out.
     return [
         Entry(
             result,
@@ -316,8 +332,9 @@ def entries(
             run.version,
             run.code,
             instances.get(result.fingerprint),
+            lent.get((result.problem, result.fingerprint), nothing),
         )
-        for result, (ratio, net), run in zip(results, both, runs, strict=True)
+        for run, result, (ratio, net) in zip(runs, results, both, strict=False)
     ]
 
 

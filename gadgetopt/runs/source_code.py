@@ -28,7 +28,8 @@ from gadgetopt.system.declaration import (
     Reference,
 )
 from gadgetopt.system.extension import Adapted
-from gadgetopt.system.registry import declared_in
+from gadgetopt.system.methods import find_method
+from gadgetopt.system.registry import declared_in, problem
 
 LIBRARY = "gadgetopt"
 MODELS = "gadgetopt.models"
@@ -79,6 +80,27 @@ class SourceCode:
         if package not in self._packages:
             self._packages[package] = _digest(package)
         return self._packages[package]
+
+
+class PresentCode:
+    """The present code of methods by system and label; None for methods that do not exist now."""
+
+    def __init__(self, source: SourceCode | None = None) -> None:
+        self._source = source or SourceCode()
+        self._known: dict[tuple[str, str], str | None] = {}
+
+    def of(self, system: str, label: str) -> str | None:
+        """Return the code that a method of a system has now."""
+        if (system, label) not in self._known:
+            self._known[system, label] = self._read(system, label)
+        return self._known[system, label]
+
+    def _read(self, system: str, label: str) -> str | None:
+        try:
+            declared = problem(system)
+            return self._source.of(declared, find_method(declared, label).method)
+        except InputError:  # a system, method or file that is no longer there
+            return None
 
 
 #: System, method, and the plug-ins that make it.

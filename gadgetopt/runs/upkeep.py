@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from gadgetopt.errors import InputError
-from gadgetopt.runs.source_code import SourceCode
+from gadgetopt.runs.source_code import PresentCode
 from gadgetopt.runs.store import Store
-from gadgetopt.system.methods import find_method
-from gadgetopt.system.registry import problem
 
 _FACTS = (
     "key, problem, method, kind, instance, fingerprint, status, refused, limit_hit, version, "
@@ -46,7 +44,7 @@ class Fact:
 def facts(store: Store) -> list[Fact]:
     """Return the facts about all runs of a store, in the order in which they were started."""
     code = "code" if "code" in store.columns() else "NULL AS code"
-    present = _PresentCode()
+    present = PresentCode()
     found = []
     for row in store.query(f"SELECT {_FACTS}, {code} FROM runs ORDER BY position"):
         made = row.pop("code")
@@ -55,26 +53,6 @@ def facts(store: Store) -> list[Fact]:
         age_days = row["age_days"] or 0.0
         found.append(Fact(**{**row, "status": status, "age_days": age_days}, stale=stale))
     return found
-
-
-class _PresentCode:
-    """The present code of methods by system and label; None for methods that do not exist now."""
-
-    def __init__(self) -> None:
-        self._source = SourceCode()
-        self._known: dict[tuple[str, str], str | None] = {}
-
-    def of(self, system: str, label: str) -> str | None:
-        if (system, label) not in self._known:
-            self._known[system, label] = self._read(system, label)
-        return self._known[system, label]
-
-    def _read(self, system: str, label: str) -> str | None:
-        try:
-            declared = problem(system)
-            return self._source.of(declared, find_method(declared, label).method)
-        except InputError:  # a system, method or file that is no longer there
-            return None
 
 
 def selected(

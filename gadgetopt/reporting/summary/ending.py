@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from gadgetopt.numbers.tolerance import as_double
 from gadgetopt.reporting.cells import counted, guarantee
-from gadgetopt.reporting.sentences import Row, by_system, headline, interval, rows_of
+from gadgetopt.reporting.sentences import (
+    Row,
+    by_system,
+    headline,
+    interval,
+    others_line,
+    rows_of,
+)
 from gadgetopt.reporting.summary.groups import summarize
 from gadgetopt.reporting.summary.screen import methods_table, systems_table
 from gadgetopt.runs.comparison import Entry
@@ -56,7 +63,7 @@ def print_ending(
     systems = by_system(frame)
     single = all(row["instances"] <= 1 for rows in systems for row in rows)
     head = [_text(line, "bold") for line in headline(frame)]
-    left = left_out_lines(left_out)
+    left = [*left_out_lines(left_out), *filter(None, [others_line(table, store)])]
 
     def parts(made: Sequence[Any], most: int) -> list[Any]:
         said = [] if detailed else remarks(table, store, most)
