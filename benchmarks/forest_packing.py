@@ -25,7 +25,7 @@ from gadgetopt.models.forest_packing.formulations.flow import build
 from gadgetopt.models.forest_packing.generate import presets as generate
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 
-from gadgetopt.pieces.graphs.arborescence_peeling import compile_loops
+from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits, MethodOutcome
@@ -63,9 +63,9 @@ def named(folder: str, name: str) -> ForestPackingInstance:
 
 def timed(method: Callable[..., Any], *arguments: Any, **parameters: Any) -> tuple[float, Any]:
     """Return the seconds and the result of a call."""
-    began = time.perf_counter()
+    clock = Clock()
     result = method(*arguments, **parameters)
-    return time.perf_counter() - began, result
+    return clock.elapsed_s, result
 
 
 def solved(
@@ -156,7 +156,6 @@ def trees() -> None:
         *("instance", "workers", "columns s", "cuts, then trees s", "default s", "floor s"),
         *("trees by columns", "by cuts", "by default", "gap"),
     )
-    compile_loops()
     overlays = [(f"complete {n}", overlay(n), s) for n, s in [(16, 0.23), (24, 4.0), (32, 39.0)]]
     digraphs = [(f"complete digraph {n}", digraph(n), s) for n, s in [(16, 1.5), (24, 20.0)]]
     library_rows = [(name, named(folder, name), s) for folder, name, s in TREE_FLOORS]

@@ -15,7 +15,13 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from unittest.mock import patch
 
+from gadgetopt.numbers.compiling import compiling_s
 from gadgetopt.search import clock
+
+
+def processor_s() -> float:
+    """Return the processor seconds of this process, without those of compiling inner loops."""
+    return time.process_time() - compiling_s()
 
 
 @contextmanager

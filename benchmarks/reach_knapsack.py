@@ -20,17 +20,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
-from gadgetopt.models.knapsack.exact.methods import prepare
 from gadgetopt.models.knapsack.generate.presets import multiple_choice, paper
 from gadgetopt.models.knapsack.instance import KnapsackInstance
 from gadgetopt.models.knapsack.scaling import scaled
-from processor_clock import interrupt_after, processor_clock
+from processor_clock import interrupt_after, processor_clock, processor_s
 
 from gadgetopt.pieces.knapsack import core, enumeration, sharpening
 from gadgetopt.pieces.knapsack.core import cg_core
@@ -38,6 +36,7 @@ from gadgetopt.pieces.knapsack.direct import fits
 from gadgetopt.pieces.knapsack.direct import solve_mip as solve_mip_by_the_clock
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
 try:
@@ -124,14 +123,13 @@ METHODS: dict[str, Callable[[Knapsack, Limits], CoreResult]] = {
 def row(family: str, seed: int, limits: Limits, methods: list[str]) -> None:
     """Run all methods on an instance and print a line for each."""
     instance = drawn(family, seed)
-    prepare(instance)
     knapsack = scaled(instance).knapsack
     runs = []
     for name in methods:
-        began, cpu = time.perf_counter(), time.process_time()
+        clock, cpu = Clock(), processor_s()
         with processor_seconds():
             found = METHODS[name](knapsack, limits)
-        runs.append((name, found, time.perf_counter() - began, time.process_time() - cpu))
+        runs.append((name, found, clock.elapsed_s, processor_s() - cpu))
         if found.chosen is not None and not fits(knapsack, found.chosen):
             raise AssertionError(f"{name} on {family}, seed {seed}: does not fit")
     best = max(found.value for _, found, _, _ in runs)

@@ -26,12 +26,12 @@ import numpy as np
 from gadgetopt.models.pd_ors import PROBLEM
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.exact.portfolio import portfolio
-from gadgetopt.models.pd_ors.exact.repacking_search import prepare
 from gadgetopt.models.pd_ors.formulations import compact
 from gadgetopt.models.pd_ors.generate.presets import paper
 from gadgetopt.models.pd_ors.instance import PdOrsInstance
-from processor_clock import processor_clock
+from processor_clock import processor_clock, processor_s
 
+from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import highs, solve_model
 from gadgetopt.system.result import Limits
 from gadgetopt.trust.certificate import certified_bound
@@ -68,16 +68,15 @@ def run(arguments: argparse.Namespace) -> None:
             jobs=int(jobs),
             work_scale=float(work),
         )
-        prepare(instance)
         for method in arguments.methods:
-            wall, cpu = time.perf_counter(), time.process_time()
+            wall, cpu = Clock(), processor_s()
             value, bound = ends(instance, method, Limits(time_s=arguments.seconds))
-            wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+            seconds, cpu = wall.elapsed_s, processor_s() - cpu
             part = max(0.0, bound - value) / value if value else np.inf
             gap = f"{100 * part:.2f}" if part < LARGEST_GAP else f"> {100 * LARGEST_GAP:.0f}"
             print(
                 f"| {machines} | {jobs} | {work} | {seed} | `{method}` | {value:.2f} "
-                f"| {bound:.2f} | {gap} | {wall:.0f} | {cpu:.0f} |",
+                f"| {bound:.2f} | {gap} | {seconds:.0f} | {cpu:.0f} |",
                 flush=True,
             )
 

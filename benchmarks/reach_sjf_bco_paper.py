@@ -18,7 +18,6 @@ paper.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -27,10 +26,10 @@ from pathlib import Path
 import numpy as np
 from gadgetopt.models.sjf_bco.certificate import check_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
-from gadgetopt.models.sjf_bco.exact.ladder import ladder, prepare
+from gadgetopt.models.sjf_bco.exact.ladder import ladder
 from gadgetopt.models.sjf_bco.formulations.cp import cp_l, cp_u
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance, SjfBcoSolution
-from processor_clock import processor_clock
+from processor_clock import processor_clock, processor_s
 
 import gadgetopt
 from gadgetopt.errors import ModelRefused
@@ -59,7 +58,7 @@ def cells(
 ) -> tuple[list[str], MethodOutcome]:
     """Return interval with gap, and seconds, of runs together; and the outcome of the last."""
     bound, makespan = 0, None
-    begun = time.process_time()
+    begun = processor_s()
     for run in runs:
         try:
             with processor_clock():
@@ -72,7 +71,7 @@ def cells(
             if not checked.feasible:
                 raise AssertionError(f"not feasible: {checked.violations[0]}")
             makespan = min(int(checked.objective or 0), makespan or 2**62)
-    seconds = f"{time.process_time() - begun:.1f}"
+    seconds = f"{processor_s() - begun:.1f}"
     if makespan is None:
         return [f"{bound}..", seconds], found
     gap = 100 * (makespan - bound) / bound if bound else float("inf")
@@ -108,7 +107,6 @@ def main() -> None:
     for name, instance in instances(arguments):
         if not name.startswith(kept):
             continue
-        prepare(instance)
         before = cpsat = highs = ["-", "-"]
         if not arguments.now:
             before, _ = cells(instance, [partial(ladder, gpu_bins=False)], limits)

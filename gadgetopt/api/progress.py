@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from gadgetopt.numbers.compiling import announcing
 from gadgetopt.runs.progress import Live, Pace, Watch, of_store, told
 from gadgetopt.runs.rows import Row
 
@@ -39,6 +40,26 @@ def at_prompt() -> bool:
     from IPython.core.getipython import get_ipython
 
     return get_ipython() is not None
+
+
+@contextmanager
+def announced() -> Iterator[None]:
+    """Say that inner loops are compiled where somebody waits, in a notebook or at a prompt."""
+    if in_notebook():
+        from IPython.display import HTML, display
+
+        shown: list[Any] = []
+        try:
+            with announcing(lambda line: shown.append(display(HTML(line), display_id=True))):
+                yield
+        finally:
+            for handle in shown:
+                handle.update(HTML(""))
+    elif at_prompt():
+        with announcing(lambda line: print(line, file=sys.stderr)):
+            yield
+    else:
+        yield
 
 
 @contextmanager
@@ -124,7 +145,8 @@ class NotebookProgress(Watch):
 
     def markup(self, batch: Batch) -> str:
         """Return bar and words as HTML."""
-        said = told(batch, None, self.pace.left_s(batch.tallies))
+        left = self.pace.left_s(batch.tallies, self.compiling_s)
+        said = told(batch, None, left) + self.meanwhile
         lines = "".join(f"<div>{escape(line)}</div>" for line in self.about)
         bar = f'<progress max="{batch.total}" value="{batch.done}"></progress>'
         return f"{lines}<div>{bar} {escape(said)}</div>"

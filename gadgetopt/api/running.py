@@ -76,6 +76,7 @@ def solve(
     >>> print(result.status.value, result.objective)
     optimal 8222
     """
+    from gadgetopt.api.progress import announced
     from gadgetopt.runs.engine.budget import budget_s
     from gadgetopt.trust.certifying import certify as proved
     from gadgetopt.trust.run import solve as run
@@ -84,7 +85,8 @@ def solve(
     if certify is not None:
         budget_s(certify, 0.0)  # refuses it before the run
     document = as_instance(instance)
-    result = run(document, method or document.problem.default_method, within, seed)
+    with announced():
+        result = run(document, method or document.problem.default_method, within, seed)
     return result if certify is None else proved(document, result, budget_s(certify, result.time_s))
 
 

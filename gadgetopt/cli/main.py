@@ -31,6 +31,7 @@ from gadgetopt.cli.summarizing import summary
 from gadgetopt.cli.training import train
 from gadgetopt.cli.verbosity import Verbose, verbose
 from gadgetopt.errors import InputError, ModelRefused, SchedulerLost
+from gadgetopt.numbers.compiling import announcing
 
 #: Errors of a write to an output whose disk or file is full.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
@@ -111,7 +112,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str] | None) -> int:
     try:
-        code: Any = app(args=arguments, prog_name="gadgetopt", standalone_mode=False)
+        with announcing(say):
+            code: Any = app(args=arguments, prog_name="gadgetopt", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except (InputError, ModelRefused) as error:

@@ -5,4 +5,6 @@ tolerance   doubles read as rationals; the tolerances for comparing floats
 text        numbers and gaps as text
 units       amounts as whole multiples of a common unit
 arrays      array types used in signatures
+compiled    inner loops as machine code
+compiling   the time that this takes, which no clock counts
 """

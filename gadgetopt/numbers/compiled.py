@@ -1,8 +1,9 @@
 """Inner loops compiled to machine code by numba; plain Python where numba is absent.
 
-A compiled loop is kept beside its source, so the seconds of compiling are spent once. Code under
-`compiled` uses only numbers, tuples of numbers and arrays, gives the same answer either way, and
-takes its randomness from a seed or an array of numbers passed in.
+A compiled loop is kept beside its source, so the seconds of compiling are spent once, and they are
+no method's time (`gadgetopt.numbers.compiling`). Code under `compiled` uses only numbers, tuples of
+numbers and arrays, gives the same answer either way, and takes its randomness from a seed or an
+array of numbers passed in.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
+
+from gadgetopt.numbers.compiling import follow_numba
 
 try:
     import numba
@@ -21,6 +24,9 @@ R = TypeVar("R")
 
 COMPILED = numba is not None and os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
 """Whether loops are compiled. `NUMBA_DISABLE_JIT=1` in the environment turns compiling off."""
+
+if COMPILED:
+    follow_numba()
 
 
 def compiled(loop: Callable[P, R]) -> Callable[P, R]:

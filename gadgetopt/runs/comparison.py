@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gadgetopt.errors import SchedulerLost
+from gadgetopt.numbers.compiling import listening
 from gadgetopt.runs.engine.batch import Batch
 from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.runs.engine.finish import run_here
@@ -239,6 +240,13 @@ def _execute(
     if batch.done == batch.total:
         watch.opened(batch)
         return
+    with listening(watch.compiling):
+        yield from _executed(batch, scheduler, workers, watch)
+
+
+def _executed(
+    batch: Batch, scheduler: str | None, workers: int | None, watch: Watch
+) -> Iterator[Row]:
     if workers == 0 and scheduler is None:
         watch.opened(batch)
         watch.begin(batch, None)

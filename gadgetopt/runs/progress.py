@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from gadgetopt.numbers.compiling import SAID
 from gadgetopt.runs.rows import Row
 from gadgetopt.runs.tally import Tally
 
@@ -36,11 +37,15 @@ class Watch:
         True if what is left out is printed beside the results; otherwise it is a warning.
     left_out : mapping of (system, method) to int
         Numbers of instances that methods do not support.
+    compiling_s : float
+        Seconds in which inner loops were compiled: work that belongs to no run.
     """
 
     complete: bool = True
     prints = False
     left_out: Mapping[tuple[str, str], int] = {}
+    compiling_s: float = 0.0
+    _compilers = 0
 
     def opened(self, batch: Batch) -> None:
         """Called once the store has been searched for finished runs."""
@@ -53,6 +58,22 @@ class Watch:
 
     def tick(self, batch: Batch, running: int) -> None:
         """Called several times a second."""
+
+    def compiling(self, seconds: float | None) -> None:
+        """Called, from any thread, when inner loops begin to be compiled, and when they are.
+
+        Parameters
+        ----------
+        seconds : float or None
+            None at the beginning, at the end the time it took, which is no run's.
+        """
+        self._compilers += 1 if seconds is None else -1
+        self.compiling_s += seconds or 0.0
+
+    @property
+    def meanwhile(self) -> str:
+        """What is done beside the runs, as the end of a line: `SAID`, or nothing."""
+        return f", {SAID}" if self._compilers > 0 else ""
 
     def interrupted(self, batch: Batch) -> None:
         """Called after Ctrl-C has ended the comparison."""
@@ -79,14 +100,19 @@ class Pace:
     def __init__(self) -> None:
         self.started_s: float = time.monotonic()
 
-    def left_s(self, tallies: Mapping[str, Tally]) -> dict[str, float] | None:
-        """Return the estimated seconds left of each system; None while there is no estimate."""
+    def left_s(
+        self, tallies: Mapping[str, Tally], compiling_s: float = 0.0
+    ) -> dict[str, float] | None:
+        """Return the estimated seconds left of each system; None while there is no estimate.
+
+        Of the work so far, `compiling_s` belongs to no run and is not expected again.
+        """
         ended = sum(tally.ended for tally in tallies.values())
         if not ended:
             return None
         spent_s = sum(tally.seconds for tally in tallies.values()) + self.OVERHEAD_S * ended
         # Runs at a time, measured; so seconds of runs become seconds of the clock.
-        clock = (time.monotonic() - self.started_s) / spent_s
+        clock = (time.monotonic() - self.started_s) / (spent_s + compiling_s)
 
         def of_one(tally: Tally) -> float:
             own = tally.seconds / tally.ended + self.OVERHEAD_S if tally.ended else spent_s / ended
@@ -183,8 +209,8 @@ class Lines(Watch):
         if now_s < self.due_s:
             return
         self.due_s = now_s + max(self.every_s, (now_s - self.pace.started_s) / 10)
-        left = self.pace.left_s(batch.tallies)
-        line = told(batch, running, left)
+        left = self.pace.left_s(batch.tallies, self.compiling_s)
+        line = told(batch, running, left) + self.meanwhile
         if self.link is not None:
             line += f", Dask's dashboard: {self.link}"
             self.link = None
@@ -232,9 +258,9 @@ class Live(Watch):
         from rich.console import Group
         from rich.text import Text
 
-        left = self.pace.left_s(batch.tallies)
+        left = self.pace.left_s(batch.tallies, self.compiling_s)
         total = duration(None if left is None else sum(left.values()))
-        said = f"{running} running, {total} left"
+        said = f"{running} running, {total} left{self.meanwhile}"
         self.bar.update(self.task, completed=batch.done, description=said)
         lines = [_systems(batch.tallies, left)]
         if self.dashboard is not None:

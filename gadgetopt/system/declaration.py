@@ -200,8 +200,7 @@ class Method(Part):
     what a bound of this method rests on: two bounds confirm each other if they differ in one of the
     two. `files` names the parameters that are paths of policies (`gadgetopt.system.training`),
     empty for none: the content of the file belongs to what was run. `read_options(backend,
-    assignments, what)` reads options of the solver instead of parameters. `prepare(instance)` does
-    what must not count as the method's time, such as compiling its loops.
+    assignments, what)` reads options of the solver instead of parameters.
     """
 
     name: str = field(kw_only=False)
@@ -216,7 +215,6 @@ class Method(Part):
     backend: str | None = None
     files: tuple[str, ...] = ()
     read_options: Callable[..., Any] | None = None
-    prepare: Callable[..., Any] | None = None
 
 
 @dataclass(frozen=True)

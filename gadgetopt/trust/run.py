@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gadgetopt.errors import InputError, ModelRefused, SolverError, failure
+from gadgetopt.numbers.compiling import follow_numba
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.data import Solution
 from gadgetopt.system.declaration import Method, Problem, resolved
@@ -56,7 +58,7 @@ def solve(
     problem = document.problem
     limits = limits or Limits()
     call = _call(problem, method)
-    warm_up(problem, call.method, document.data)
+    warm_up(problem, call.method)
     result = conclude(document, call, limits, seed, attempt(document, call, limits, seed))
     return replace(result, document=document)
 
@@ -147,8 +149,8 @@ def _voucher(problem: Problem, method: Method, outcome: MethodOutcome) -> Vouche
     return Voucher.SOLVER if outcome.voucher is Voucher.VERIFIED and not own else outcome.voucher
 
 
-def warm_up(problem: Problem, method: Method, instance: Any = None) -> None:
-    """Import and compile what a method needs on an instance, so that it does not count as time."""
+def warm_up(problem: Problem, method: Method) -> None:
+    """Import what a method needs, so that it does not count as time; nor does what it compiles."""
     builds = [f.build for f in problem.formulations if f.name == method.formulation]
     for part in (method.run, *builds):
         resolved(part)
@@ -157,6 +159,5 @@ def warm_up(problem: Problem, method: Method, instance: Any = None) -> None:
 
         with contextlib.suppress(InputError):  # the run itself will report what is missing
             import_backend(method.backend)
-    if method.prepare is not None and instance is not None:
-        with contextlib.suppress(Exception):  # the run itself will report it
-            method.prepare(instance)
+    if "numba" in sys.modules:  # a method of one's own may use it without `compiled`
+        follow_numba()

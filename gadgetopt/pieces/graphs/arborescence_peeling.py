@@ -188,15 +188,6 @@ def _peel(
     return out
 
 
-def compile_loops() -> None:
-    """Compile the loops, which takes seconds the first time, on two nodes and an arc."""
-    arcs = _incidence(2, np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64))
-    one = np.ones(1, dtype=np.int64)
-    unreached(arcs, one, 0, 1)
-    grow_exactly(arcs, one, 0, False, 1, 1, one.copy(), np.zeros((4, 2), dtype=np.bool_))
-    _widest(arcs, one.copy(), 0, False, 1, 1)
-
-
 def _widest(
     arcs: Arcs, left: Ints, root: int, once: bool, demand: int, most: int
 ) -> tuple[npt.NDArray[np.int32], Ints]:

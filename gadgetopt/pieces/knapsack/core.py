@@ -17,7 +17,6 @@ from typing import Literal
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.pieces.knapsack import enumeration_loops
 from gadgetopt.pieces.knapsack.cardinality import (
     FIXING_SLACK,
     enumerate_slices,
@@ -27,7 +26,6 @@ from gadgetopt.pieces.knapsack.cardinality import (
 )
 from gadgetopt.pieces.knapsack.direct import solve_mip
 from gadgetopt.pieces.knapsack.halves import solve_by_halves
-from gadgetopt.pieces.knapsack.heuristics import deviations, memetic
 from gadgetopt.pieces.knapsack.integral import decimal_unit
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack
@@ -303,10 +301,3 @@ def _core_mip(
         solved.limit_hit,
         {"core": len(core), **solved.notes},
     )
-
-
-def compile_loops() -> None:
-    """Compile the loops of the enumeration and of the searches for a better incumbent."""
-    enumeration_loops.compile_loop()
-    memetic.compile_loops()
-    deviations.compile_loops()

@@ -87,9 +87,3 @@ def children(
         option[:count].copy(),
         parent[:count].copy(),
     )
-
-
-def compile_loop() -> None:
-    """Compile the loop, by one node."""
-    one, row = np.ones(1), np.ones((1, 1))
-    children((one, row), (one, row), 0.0, np.zeros(1), 0.0, (row, one))

@@ -28,7 +28,7 @@ def run_here(work: Work, document: Document) -> Row:
     """Do a run in this process and return its row."""
     call = find_method(document.problem, work.spec)
     check_code(work, document.problem, call.method)
-    warm_up(document.problem, call.method, document.data)
+    warm_up(document.problem, call.method)
     made = attempt(document, call, work.limits, work.seed)
     row = finished_row(work, document, call, made)
     return certified_row(work, document, row) if work.certify else row

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gadgetopt.runs.engine.interrupts import polite_interrupt
 from gadgetopt.runs.engine.process_handle import Crash, SolverProcess
-from gadgetopt.runs.engine.supervisor import Watch, interrupt
+from gadgetopt.runs.engine.supervisor import MOST_SPOILT, Watch, interrupt
 from gadgetopt.runs.engine.work import (
     Answer,
     Call,
@@ -46,7 +46,12 @@ class Once:
     """
 
     def __init__(self, threads: int, *, log: bool = False):
-        self.process: SolverProcess = SolverProcess(threads, ["--log"] if log else [], echo=True)
+        self.threads = threads
+        self.options: tuple[str, ...] = ("--log",) if log else ()
+        self.process: SolverProcess = self._started()
+
+    def _started(self) -> SolverProcess:
+        return SolverProcess(self.threads, self.options, echo=True)
 
     def solve(
         self, document: Document, call: MethodCall, limits: Limits, seed: int, certify: str = ""
@@ -90,13 +95,18 @@ class Once:
                     interrupt(work.session)
                 return asked.is_set() and watch.phase == "start"
 
-            watch = Watch(work, self.process, given_up, FAREWELL_S, alone=True)
-            try:
-                outcome: Row | Failure = watch.run(text, in_use())
-            except Crash as crash:
-                if watch.kept is not None:
-                    return watch.kept
-                return Failure(f"crashed: {crash}", time_s=watch.elapsed)
+            for _ in range(1 + MOST_SPOILT):
+                watch = Watch(work, self.process, given_up, FAREWELL_S, alone=True)
+                try:
+                    outcome: Row | Failure = watch.run(text, in_use())
+                except Crash as crash:
+                    if watch.kept is not None:
+                        return watch.kept
+                    return Failure(f"crashed: {crash}", time_s=watch.elapsed)
+                if not watch.spoilt(outcome):
+                    break
+                self.process.stop()
+                self.process = self._started()
         if watch.phase == "start" and asked.is_set():
             raise KeyboardInterrupt
         return outcome

@@ -4,8 +4,9 @@ Orders arrive on its original standard input, messages leave on its original sta
 ("begun",) when the method starts, ("ended",) when it ends, ("solved", row) when its result is
 judged and its bound is to be proved, ("row", row) when all is done, ("failed", reason), ("other
 code", code) if its source code differs from that of the run, or ("not loaded", reason) if a plug-in
-cannot be loaded. Nothing else can enter this channel: the printed
-output of a method is discarded; the end of its standard error is reported if it dies.
+cannot be loaded; and at any time ("compiling", None) and ("compiling", seconds) where inner loops
+begin to be compiled and where they are. Nothing else can enter this channel: the printed output of
+a method is discarded; the end of its standard error is reported if it dies.
 
     python -m gadgetopt.runs.engine.solver_process [--echo] [--log]
 
@@ -90,8 +91,7 @@ def main() -> None:
     interrupts = _Interrupts()
     orders: queue.SimpleQueue[Order | Call] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(orders_in, orders), daemon=True).start()
-    instances: dict[str, Document] = {}
-    me = os.getpid()
+    me, one_at_a_time = os.getpid(), threading.Lock()
 
     def say(*message: Any) -> None:
         from gadgetopt.runs.engine.work import send
@@ -99,12 +99,28 @@ def main() -> None:
         if os.getpid() != me:
             os._exit(0)  # a fork of this process that a method made and did not end
         try:
-            send(results_out, message)
+            with one_at_a_time:
+                send(results_out, message)
         except OSError:
             os._exit(0)  # the supervisor is gone
 
+    def say_compiling(seconds: float | None) -> None:
+        if os.getpid() == me:  # a fork that a method made may compile, too
+            say("compiling", seconds)
+
+    from gadgetopt.numbers.compiling import listening
+
+    with listening(say_compiling):
+        _obey(orders, interrupts, say)
+
+
+def _obey(
+    orders: queue.SimpleQueue[Order | Call], interrupts: _Interrupts, say: Callable[..., None]
+) -> None:
+    """Carry out orders until there are none for a while."""
     from gadgetopt.runs.engine.work import Call
 
+    instances: dict[str, Document] = {}
     while True:
         try:
             order = orders.get(timeout=IDLE_S)
@@ -156,7 +172,7 @@ def _solve(
     document = instances[work.fingerprint]
     call = find_method(document.problem, work.spec)
     check_code(work, document.problem, call.method)
-    warm_up(document.problem, call.method, document.data)
+    warm_up(document.problem, call.method)
     say("begun")
     with interrupts.wanted(work.grace_s):
         made = attempt(document, call, work.limits, work.seed)

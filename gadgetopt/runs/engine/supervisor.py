@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError, NotLoaded, OtherCode
+from gadgetopt.numbers.compiling import tell
 from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.runs.engine.memory import machine_memory_mb
 from gadgetopt.runs.engine.process_handle import Crash, EndedIdle, SolverProcess
@@ -39,6 +40,9 @@ FAREWELL_S = 3.0
 
 #: Seconds after which no further run of a bundle is started.
 LONGEST_BUNDLE_S = 1.0
+
+#: How often a run is repeated because it ran out of memory in a process that had compiled loops.
+MOST_SPOILT = 3
 
 #: Share of the memory that all solves may use together if no limit is given.
 MEMORY_SHARE = 0.9
@@ -87,6 +91,7 @@ def supervise(work: Work, document: str, plugins: Shipment = ()) -> Row | Failur
         raise WrongVersions(work.versions, VERSIONS)
     cancelled = _cancelled()
     crashes: list[str] = []
+    spoilt = 0
     while True:
         if work.session in _interrupted or cancelled():
             return Failure("interrupted", "interrupted")
@@ -96,8 +101,10 @@ def supervise(work: Work, document: str, plugins: Shipment = ()) -> Row | Failur
             return Failure(f"no solver process could be started: {error}")
         watch = Watch(work, process, cancelled)
         try:
-            row: Row | Failure = watch.run(document, plugins)
-            return row
+            outcome: Row | Failure = watch.run(document, plugins)
+            if not watch.spoilt(outcome) or spoilt == MOST_SPOILT:
+                return outcome
+            spoilt += 1
         except EndedIdle:
             continue
         except OtherCode:
@@ -168,6 +175,8 @@ class Watch:
         self.elapsed: float = 0.0
         self.asked: str | None = None  # the limit because of which the method was asked to stop
         self.kept: Row | None = None  # the row of a run whose bound is being proved
+        self.compiling_since: float | None = None  # the clock stands still while loops are compiled
+        self.compiled: bool = False
         self.spent: bool = False  # True if the process should not be used for another run
 
     @cached_property
@@ -191,10 +200,11 @@ class Watch:
         while True:
             message = self.process.message(POLL_S)
             now = time.monotonic()
+            seconds = (self.compiling_since or now) - self.since
             if self.phase == "solve":
-                self.elapsed = now - self.since
+                self.elapsed = seconds
             if message is None:
-                failure = self._look(now - self.since)
+                failure = self._look(seconds)
                 if failure is not None:
                     self.spent = True
                     return failure if self.kept is None else self.kept
@@ -202,6 +212,8 @@ class Watch:
             match message:
                 case ("begun",):
                     self.phase, self.since = "solve", now
+                case ("compiling", spent_s):
+                    self._compiling(now, spent_s)
                 case ("ended",):
                     self.phase, self.since = "judge", now
                 case ("solved", row):
@@ -223,6 +235,20 @@ class Watch:
                     self.spent = True
                     raise NotLoaded(str(reason))
 
+    def _compiling(self, now: float, spent_s: float | None) -> None:
+        """Stop the clock while the process compiles inner loops; pass the word on."""
+        if spent_s is None:
+            self.compiling_since, self.compiled = now, True
+        else:
+            self.compiling_since = None
+            self.since += spent_s
+        tell(spent_s)
+
+    def spoilt(self, outcome: Any) -> bool:
+        """Return True if the compiler's memory, which a next process will not need, ended a run."""
+        memory = isinstance(outcome, Failure) and outcome.limit_hit == "memory_mb"
+        return memory and self.compiled
+
     def _finish(self, row: Row) -> Row:
         # An interrupted method may have left threads behind, and a large one may not have freed its
         # memory: the next run must not suffer from it.
@@ -235,7 +261,9 @@ class Watch:
         """Stop the process if it has exceeded a limit; return the reason."""
         if not self.process.alive and self.process.silent():
             self.process.ended(self.phase)
-        if self.process.memory_mb() > self.limit_mb:
+        if self._compiles_for_ever():
+            return Failure(f"compiled its loops for more than {MARGIN_S:.0f} s")
+        if self.compiling_since is None and self.process.memory_mb() > self.limit_mb:
             reason = f"took more than {self.limit_mb:.0f} MB of memory"
             return Failure(reason, "memory_mb", self.elapsed)
         if self.cancelled():
@@ -258,6 +286,10 @@ class Watch:
             reason = f"ignored its time limit of {time_s:g} s; stopped after {seconds:.3g} s"
             return Failure(reason, "time_s", seconds)
         return None
+
+    def _compiles_for_ever(self) -> bool:
+        since = self.compiling_since
+        return since is not None and time.monotonic() > since + MARGIN_S
 
     def _ask(self, why: str, patience_s: float, seconds: float) -> bool:
         """Ask the method to stop, once; return True if its time to do so is over."""

@@ -68,7 +68,6 @@ METHODS = (
         summary="offline: in the order of the prices of B5, which it also proves",
         reference="ours",
         run=part("price_guided:price_guided"),
-        prepare=part("price_guided:prepare"),
         parameters={"intervals": 512, "mapping": "best_of", "steps": 80_000},
         choices={"mapping": MAPPINGS},
         stochastic=True,

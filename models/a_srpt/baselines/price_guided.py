@@ -139,12 +139,6 @@ def _annealed(
     return Fraction(whole, instance.weight_scale), of_servers.solution(order)
 
 
-def prepare(instance: ASrptInstance) -> None:
-    """Compile the loops of annealing, by one step."""
-    lists, order = pool_lists(pool_of(instance)), np.arange(len(instance.jobs))
-    lists.anneal(order, 1, HOT_POOL, np.random.default_rng(0), Clock())
-
-
 def followed(
     instance: ASrptInstance, plan: Floats, wait: Fraction, mapper: Mapper
 ) -> tuple[Fraction, Cluster]:

@@ -20,7 +20,6 @@ METHODS = (
         summary="trees priced by spanning trees or arborescences, smoothed",
         reference="F1, F5, F7.3; A3",
         run=part("column_generation:column_generation"),
-        prepare=part("column_generation:prepare"),
         parameters={"smoothing": 0.8, "warm_start": "balanced", "hand_over": True},
         choices={"warm_start": ("balanced", "garg_koenemann", "none")},
         formulation="tree_pairs",
@@ -32,7 +31,6 @@ METHODS = (
         summary="cuts separated by maximum flows, then trees peeled off the loads in integers",
         reference="F3, A3",
         run=part("cut_generation:cut_generation"),
-        prepare=part("cut_generation:prepare"),
         parameters={"trees": True},
         formulation="cuts",
         backend="highs",
@@ -44,7 +42,6 @@ METHODS = (
         "integers",
         reference="F5, A3, A4",
         run=part("arborescence_packing:arborescence_packing"),
-        prepare=part("arborescence_packing:prepare"),
         formulation="spanning_trees",
     ),
     Method(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from gadgetopt.numbers.compiled import slow_note
-from gadgetopt.pieces.graphs.arborescence_peeling import compile_loops
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -21,11 +20,6 @@ from ..outcome import plan_outcome
 from .cable_packing import pack_cables
 
 NAME = "arborescence_packing"
-
-
-def prepare(_instance: ForestPackingInstance) -> None:
-    """Compile the loops."""
-    compile_loops()
 
 
 def arborescence_packing(

@@ -13,7 +13,6 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.compiled import COMPILED
-from gadgetopt.pieces.graphs.arborescence_peeling import compile_loops
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, MethodOutcome
 
@@ -31,12 +30,6 @@ from .tree_columns import WARM_STARTS, pack_trees, packing_certificate
 CUTS_PART = 0.75
 #: Most numbers of a flow to every worker with which edge splitting is faster than columns.
 MOST_SPLIT = 100_000
-
-
-def prepare(instance: ForestPackingInstance) -> None:
-    """Compile the loops of the methods that take over."""
-    if _successor(instance) is not None:
-        compile_loops()
 
 
 def _successor(instance: ForestPackingInstance) -> str | None:

@@ -18,8 +18,6 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Bools, Floats
-from gadgetopt.numbers.compiled import COMPILED
-from gadgetopt.pieces.graphs.arborescence_peeling import compile_loops
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import (
     Limits,
@@ -50,12 +48,6 @@ from .tree_columns import pack_trees, packed_again, packing_certificate
 
 #: A rate below this part of its scale is a rounding error of 0.
 NO_RATE = 1e-11
-
-
-def prepare(_instance: ForestPackingInstance) -> None:
-    """Compile the loops that peel trees."""
-    if COMPILED:
-        compile_loops()
 
 
 def cut_generation(

@@ -25,6 +25,5 @@ METHODS = (
         reference="Chu and Beasley 1998",
         run=part("memetic:memetic"),
         parameters={"children": 1_000_000},
-        prepare=part("memetic:prepare"),
     ),
 )

@@ -7,7 +7,7 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.compiled import slow_note
 from gadgetopt.pieces.knapsack.cardinality import incumbent
-from gadgetopt.pieces.knapsack.heuristics.memetic import MemeticSearch, compile_loops
+from gadgetopt.pieces.knapsack.heuristics.memetic import MemeticSearch
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
 from gadgetopt.search.clock import Clock
@@ -17,11 +17,6 @@ from gadgetopt.system.result import Limits, MethodOutcome
 from ..instance import KnapsackInstance
 from ..outcome import outcome_of
 from ..scaling import scaled
-
-
-def prepare(_instance: KnapsackInstance) -> None:
-    """Compile the loops."""
-    compile_loops()
 
 
 def memetic(

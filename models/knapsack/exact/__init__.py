@@ -20,7 +20,6 @@ METHODS = (
             "core_solver": ("auto", "enumeration", "mip"),
             "sharpening": ("auto", "search", "mip"),
         },
-        prepare=part("methods:prepare"),
         formulation="enumeration",
     ),
     Method(
@@ -30,7 +29,6 @@ METHODS = (
         reference="enumeration by cardinality",
         run=part("methods:enumeration"),
         parameters={"by_count": True},
-        prepare=part("methods:prepare"),
         formulation="enumeration",
     ),
     Method(

@@ -21,11 +21,6 @@ from ..scaling import scaled
 from .proof import add_exhaustion
 
 
-def prepare(_instance: KnapsackInstance) -> None:
-    """Compile the loops."""
-    core.compile_loops()
-
-
 def cg_core(
     instance: KnapsackInstance,
     limits: Limits,

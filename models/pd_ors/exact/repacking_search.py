@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gadgetopt.numbers.arrays import Floats, Ints
-from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 
@@ -165,22 +164,6 @@ def decision_of(instance: PdOrsInstance, state: State) -> PdOrsSolution:
             counts = {h: (int(w[h]), int(s[h])) for h in np.flatnonzero(w + s).tolist()}
             plans[i].append(slot_plan(job, t + 1, counts))
     return solution(instance, plans)
-
-
-def prepare(instance: PdOrsInstance) -> None:
-    """Compile the loops, or read them from their cache."""
-    if not COMPILED or not worth_searching(instance):
-        return
-    slots, jobs = instance.horizon_slots, len(instance.jobs)
-    price = np.zeros((slots, *instance.terms.capacity.shape))
-    data = search_data(instance, price, np.ones((2, jobs)))
-    current, best, trial, spare = (empty_state(instance) for _ in range(4))
-    scratch = new_scratch(instance)
-    uniform, normal = np.zeros((0, SINGLE_DRAWS + jobs)), np.zeros((0, jobs + slots))
-    heat = np.zeros(0)
-    ruin_and_recreate(
-        data, current, best, trial, spare, scratch, uniform, normal, heat, MOST_REMOVED
-    )
 
 
 def worth_searching(instance: PdOrsInstance) -> bool:

@@ -25,7 +25,6 @@ from ..subproblems.blocks import (
     blocks_of,
     loads,
     schedule_of,
-    unmatched,
 )
 
 
@@ -158,15 +157,6 @@ def towards(
     return MethodOutcome(
         schedule_of(blocks, best), makespan, limit_hit=limit_hit, trace=tuple(trace), notes=notes
     )
-
-
-def prepare(instance: SjfBcoInstance) -> None:
-    """Compile the annealer, by one move."""
-    blocks = blocks_of(instance)
-    start = unmatched(blocks, np.zeros(len(blocks.gangs), dtype=np.int64))
-    one = Annealing(blocks, start, target=0, seed=0, moves=1, hot=1.0, cold=0.5, exponent=0.0)
-    one.step(1)
-    loads(blocks, start)
 
 
 def _first(blocks: Blocks, lower: int) -> Assignment:

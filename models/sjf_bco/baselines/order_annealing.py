@@ -103,12 +103,6 @@ def towards(
     return MethodOutcome(schedule, makespan, limit_hit=limit_hit, trace=tuple(trace), notes=notes)
 
 
-def prepare(instance: SjfBcoInstance) -> None:
-    """Compile the annealer, by one move."""
-    data = _data(instance)
-    anneal(data, _random_state(data, np.random.default_rng(0)), 0, 0, 1, HOT, -1e-5, True, 0)
-
-
 def _cooling(moves: int) -> float:
     return math.log(COLD / HOT) / moves
 

@@ -56,7 +56,6 @@ METHODS = (
         summary="configuration LP over what one GPU can run, with integer prices as proof",
         reference="GPU-bin configuration LP (reconstructed)",
         run=part("gpu_bin_lp:gpu_bin_lp"),
-        prepare=part("gpu_bin_lp:prepare"),
         backend="highs",
     ),
     Method(

@@ -216,12 +216,6 @@ class _Master:
         return added
 
 
-def prepare(_instance: SjfBcoInstance) -> None:
-    """Compile the knapsack, on one item."""
-    one = np.ones(1, dtype=np.int64)
-    _disjoint_knapsacks(one, one, np.zeros(1, dtype=np.int64), 1, 1, 1)
-
-
 @compiled
 def _disjoint_knapsacks(
     lengths: Ints, worth: Ints, kind: Ints, room: int, rounds: int, kinds: int

@@ -222,15 +222,6 @@ class _Search(Search[SjfBcoSolution]):
         yield "CP-E+L2", lambda: self.cp(exact_with_shared_slots, None)
 
 
-def prepare(instance: SjfBcoInstance) -> None:
-    """Compile the loops of the rungs for few and for many jobs."""
-    if len(instance.jobs) > FEW_JOBS:
-        gpu_bin_lp.prepare(instance)
-        nested_blocks.prepare(instance)
-    if len(instance.jobs) <= MOST_JOBS_OF_CONFIGURATIONS:
-        priced_search.prepare(instance)
-
-
 def ladder(
     instance: SjfBcoInstance,
     limits: Limits,

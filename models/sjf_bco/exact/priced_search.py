@@ -24,7 +24,7 @@ from .. import exhaustion
 from ..baselines import order_annealing
 from ..bounds.mode_lp import ModeLp
 from ..certificate import ExhaustionPrices, SjfBcoCertificate, energetic_bound
-from ..instance import Job, SjfBcoInstance, SjfBcoSolution
+from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..subproblems.chronological import Chronological
 from ..subproblems.chronological_loops import EXHAUSTED, FOUND
 from ..subproblems.mode_prices import Modes, PriceTables, most_tables, price_tables
@@ -158,26 +158,6 @@ def _anneal(
         search.offer(found.claimed_objective, found.solution)
     if found.limit_hit == "interrupted":
         search.limit_hit = found.limit_hit
-
-
-def prepare(instance: SjfBcoInstance) -> None:
-    """Compile the annealer and the search, by one move for one job on one GPU."""
-    smallest = SjfBcoInstance(
-        server_gpus=(1,),
-        horizon_slots=1,
-        inter_bw_mb_per_slot=1.0,
-        intra_bw_mb_per_slot=1.0,
-        gpu_reduce_mb_per_slot=1.0,
-        contention_coeff=1.0,
-        overhead_coeff=1.0,
-        overhead_unit_slots=0.1,
-        jobs=(Job(gpus=1, iterations=1),),
-    )
-    order_annealing.prepare(smallest)
-    modes = Modes(smallest)
-    prices = ModeLp(modes).prices([1], [0], Limits())
-    assert prices is not None
-    Chronological(smallest, 1, price_tables(modes, [prices])).step(1)
 
 
 def _prices(

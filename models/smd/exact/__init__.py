@@ -17,7 +17,6 @@ METHODS = (
         run=part("optimum:exact"),
         formulation="cg_core",
         backend="highs",
-        prepare=part("optimum:prepare"),
     ),
     Method(
         "cpsat",

@@ -16,7 +16,6 @@ from dataclasses import replace
 import numpy as np
 
 from gadgetopt.numbers.tolerance import agrees
-from gadgetopt.pieces.knapsack.core import compile_loops
 from gadgetopt.pieces.knapsack.direct import solve_mip
 from gadgetopt.pieces.knapsack.outcome import CoreResult
 from gadgetopt.pieces.knapsack.problem import Knapsack
@@ -31,11 +30,6 @@ from ..certificate import SmdCertificate, check_bound
 from ..formulations.columns import Columns
 from ..instance import SmdInstance
 from .proof import exhaustion_certificate
-
-
-def prepare(_instance: SmdInstance) -> None:
-    """Compile the loops of the knapsack's search."""
-    compile_loops()
 
 
 def exact(instance: SmdInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:

@@ -4,6 +4,7 @@ import pytest
 
 import gadgetopt
 from gadgetopt.api import progress
+from gadgetopt.numbers.compiling import SAID, tell
 
 
 @pytest.fixture
@@ -47,3 +48,24 @@ def test_nothing_is_shown_where_it_is_not_wanted(notebook, tiny):
 def test_a_script_is_silent(tiny, capfd):
     gadgetopt.compare(tiny, "first_fit", workers=0)
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_solve_that_compiles_says_so_in_a_notebook(notebook):
+    with progress.announced():
+        tell(None)
+        tell(1.0)
+        tell(None)
+    assert notebook == [SAID, ""]
+
+
+def test_a_solve_that_compiles_says_so_at_a_prompt(monkeypatch, capfd):
+    monkeypatch.setattr(progress, "at_prompt", lambda: True)
+    with progress.announced():
+        tell(None)
+    assert capfd.readouterr() == ("", f"{SAID}\n")
+
+
+def test_a_solve_that_compiles_nothing_is_silent(notebook):
+    with progress.announced():
+        pass
+    assert notebook == []

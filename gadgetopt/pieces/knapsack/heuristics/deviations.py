@@ -227,12 +227,3 @@ def _best_choice(choices: Choices, price: Floats, left: Floats, least: float) ->
         if r == len(left):
             return k
     return -1
-
-
-def compile_loops() -> None:
-    """Compile the loops, by a search of one small knapsack."""
-    knapsack = Knapsack(
-        np.array([3.0, 4.0]), np.array([[1.0], [2.0]]), np.arange(2), np.array([2.0])
-    )
-    relaxation = Relaxation(5.0, 5.0, np.array([2.0]), np.array([1.0, 0.5]), 2, 1)
-    NearRelaxation(knapsack, relaxation, np.array([0])).run(Clock())

@@ -175,12 +175,3 @@ def _most(knapsack: Knapsack, relaxation: Relaxation) -> float:
     """Return the largest profit that the relaxation's bound allows."""
     unit = decimal_unit(knapsack.profit)
     return relaxation.bound if unit is None else math.floor(relaxation.bound * unit) / unit
-
-
-def compile_loops() -> None:
-    """Compile the loops, by a search of one small knapsack."""
-    knapsack = Knapsack(
-        np.array([3.0, 4.0]), np.array([[1.0], [2.0]]), np.arange(2), np.array([2.0])
-    )
-    relaxation = Relaxation(5.0, 5.0, np.array([2.0]), np.array([1.0, 0.5]), 2, 1)
-    MemeticSearch(knapsack, relaxation, None, 0).run(Clock(), 1)

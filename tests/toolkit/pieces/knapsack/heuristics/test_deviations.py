@@ -11,7 +11,7 @@ from gadgetopt.models.knapsack.scaling import scaled
 from hypothesis import given, settings
 
 from gadgetopt.numbers.compiled import COMPILED
-from gadgetopt.pieces.knapsack.core import cg_core, compile_loops
+from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.heuristics import deviations, memetic
 from gadgetopt.pieces.knapsack.heuristics.deviations import MOST_PARTIAL, NearRelaxation
 from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
@@ -64,7 +64,6 @@ def test_choices_of_many_partial_items_are_not_listed():
 
 
 def test_the_default_method_goes_through_packings_near_the_relaxation(monkeypatch):
-    compile_loops()  # which the limit is not for
     monkeypatch.setattr(memetic, "PATIENCE", 500)
     knapsack = scaled(paper(np.random.default_rng(0), items=250, rows=10)).knapsack
     found = cg_core(knapsack, Limits(time_s=3.0), np.random.default_rng(0))

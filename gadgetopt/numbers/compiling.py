@@ -1,0 +1,120 @@
+"""The time in which numba compiles inner loops, or reads them from their cache: nobody's result.
+
+A loop is compiled where it is first called, which may be anywhere in any method. numba tells by its
+events when it is at work, so every clock (`gadgetopt.search.clock`) stands still meanwhile, the
+supervisor of a process waits, and whoever waits for it is told.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+#: What a user who waits is told.
+SAID = "compiling the inner loops, once"
+
+Listener = Callable[[float | None], None]
+
+_LOCK, _COMPILE = "numba:compiler_lock", "numba:compile"
+
+_listeners: list[Listener] = []
+_here = threading.local()
+_adding, _telling = threading.Lock(), threading.RLock()
+
+
+@dataclass
+class _Total:
+    seconds: float = 0.0
+    until: float = 0.0  # the end of the last time at work: threads wait for each other
+
+
+_spent = _Total()
+
+
+def compiling_s() -> float:
+    """Return the seconds that this process has spent on compiling loops and on reading them."""
+    return _spent.seconds
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Have a function told of loops that are compiled, here or in processes watched from here.
+
+    Parameters
+    ----------
+    listener : callable
+        Called from any thread, one call at a time: with None when loops begin to be compiled, with
+        the seconds it took when they are. Reading loops from their cache is not worth a word.
+    """
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+@contextmanager
+def announcing(say: Callable[[str], None]) -> Iterator[None]:
+    """Have `say` print one line when the first loop begins to be compiled."""
+    said: list[str] = []
+
+    def once(seconds: float | None) -> None:
+        if seconds is None and not said:
+            said.append(SAID)
+            say(SAID)
+
+    with listening(once):
+        yield
+
+
+def tell(seconds: float | None) -> None:
+    """Tell all listeners: None when compiling begins, the seconds that it took when it ends."""
+    with _telling:
+        for listener in tuple(_listeners):
+            listener(seconds)
+
+
+@cache
+def follow_numba() -> None:
+    """Have numba tell this module when it is at work; again is once."""
+    from numba.core import event
+    from numba.core.compiler_lock import global_compiler_lock
+
+    class Reports(event.Listener):  # type: ignore[misc]
+        """Hears when the compiler's lock is taken and freed, and when it is for compiling."""
+
+        def on_start(self, event: Any) -> None:
+            # Calls within the compiler take the lock again: only the outermost one counts.
+            if event.kind == _COMPILE:
+                _begin_compiling()
+            elif not global_compiler_lock.is_locked():
+                _here.since, _here.compiling = time.perf_counter(), False
+
+        def on_end(self, event: Any) -> None:
+            if event.kind == _LOCK and not global_compiler_lock.is_locked():
+                _end()
+
+    reports = Reports()
+    event.register(_LOCK, reports)
+    event.register(_COMPILE, reports)
+
+
+def _begin_compiling() -> None:
+    if not _here.compiling:
+        _here.compiling = True
+        tell(None)
+
+
+def _end() -> None:
+    now = time.perf_counter()
+    with _adding:
+        _spent.seconds += now - max(_here.since, _spent.until)
+        _spent.until = now
+    if _here.compiling:
+        _here.compiling = False
+        tell(now - _here.since)
