@@ -1,8 +1,8 @@
 """Further formats of cluster traces: Alibaba's of 2020 (PAI) and 2023, and SenseTime's Helios.
 
 The tables are described in the repositories that publish them (alibaba/clusterdata,
-S-Lab-System-Group/HeliosData). Jobs that did not end well, or use no whole GPU, are counted as left
-out.
+S-Lab-System-Group/HeliosData). Jobs that did not end well, have no GPU or share theirs are counted
+as left out.
 """
 
 from __future__ import annotations
@@ -25,11 +25,15 @@ _HELIOS = (
 )
 _ALIBABA_2023 = (
     Column("num_gpu", "gpus_stated", "non-negative number"),
+    Column("gpu_milli", "milli", "non-negative number"),
     Column("pod_phase", "status", "text"),
     Column("creation_time", "submit_s", "non-negative number"),
     Column("deletion_time", "end", "any text"),
     Column("scheduled_time", "start", "any text"),
 )
+
+#: The number of GPUs of a job that shares them with others.
+_SHARE = float("nan")
 
 #: Columns of the tables of Alibaba 2020, which have no header row.
 _PAI_HEADERS = {
@@ -69,6 +73,9 @@ def read_helios(path: Path | str) -> Trace:
 def read_alibaba_2023(path: Path | str) -> Trace:
     """Read an `openb_pod_list_*.csv` of Alibaba 2023; a pod is a job, from its scheduling on.
 
+    `gpu_milli` is the share of each of its GPUs in thousandths; a pod of less than whole ones is
+    left out.
+
     Raises
     ------
     InputError
@@ -76,6 +83,8 @@ def read_alibaba_2023(path: Path | str) -> Trace:
     """
     table = read_table(Path(path), _ALIBABA_2023)
     table.rows["duration_s"] = _numbers(table.rows.end) - _numbers(table.rows.start)
+    gpus = table.rows.gpus_stated
+    table.rows["gpus_stated"] = gpus.where((table.rows.milli == 1000) | (gpus == 0), _SHARE)
     return _ended(table, "Succeeded")
 
 
@@ -101,7 +110,8 @@ def read_alibaba_2020(folder: Path | str) -> Trace:
     tasks["shared"] = ~(whole >= 1)
     of_job = tasks.groupby("job").agg(gpus=("gpus", "sum"), shared=("shared", "all"))
     rows = jobs.rows
-    rows["gpus_stated"] = rows.job.map(of_job.gpus.where(~of_job.shared, 0.0)).fillna(0.0)
+    of_job.loc[of_job.shared & (of_job.gpus > 0), "gpus"] = _SHARE
+    rows["gpus_stated"] = rows.job.map(of_job.gpus).where(rows.job.isin(of_job.index), 0.0)
     rows["duration_s"] = _numbers(rows.end) - rows.submit_s
     rows["group"] = rows.instance.map(
         groups.drop_duplicates("instance").set_index("instance").group
@@ -125,6 +135,7 @@ def _ended(table: Table, good_status: str) -> Trace:
         (table.source,),
     )
     trace = keep(trace, trace.jobs.status == good_status, f"status not {good_status}")
+    trace = keep(trace, trace.jobs.gpus != 0, "without a GPU")
     gpus = trace.jobs.gpus
     trace = keep(trace, (gpus >= 1) & (gpus % 1 == 0), "not on whole GPUs")
     trace = keep(trace, trace.jobs.duration_s > 0, "no duration")

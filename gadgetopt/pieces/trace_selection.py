@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.traces import Trace, names
+from gadgetopt.pieces.traces import Trace, losses, names
 
 
 def keep(trace: Trace, kept: pd.Series[Any], reason: str) -> Trace:
@@ -46,10 +46,10 @@ def in_virtual_cluster(trace: Trace, name: str) -> Trace:
     """
     of_cluster = trace.jobs.virtual_cluster == name
     if not of_cluster.any():
-        known = sorted(trace.jobs.virtual_cluster.dropna().unique())
+        known = ", ".join(sorted(trace.jobs.virtual_cluster.dropna().unique()))
+        none = "none (the format has none)" if len(trace) else f"none ({losses(trace)})"
         raise InputError(
-            f"{names(trace)}: virtual_cluster: {name!r} has no job, "
-            f"expected one of {', '.join(known) or 'none (the format has none)'}"
+            f"{names(trace)}: virtual_cluster: {name!r} has no job, expected one of {known or none}"
         )
     return keep(trace, of_cluster, f"not in virtual cluster {name}")
 
@@ -92,10 +92,9 @@ def sample(
         sizes = sorted(weight_of_gpus)
         trace = keep(trace, trace.jobs.gpus.isin(sizes), f"GPUs not in {sizes}")
     if jobs > len(trace):
-        left_out = ", ".join(f"{rows} {reason}" for reason, rows in trace.left_out.items())
         raise InputError(
             f"{names(trace)}: jobs: {jobs} asked for, expected at most the {len(trace)} that are "
-            f"left (left out: {left_out or 'none'}; rejected: {len(trace.rejected)})"
+            f"left ({losses(trace)})"
         )
     chance = None
     if weight_of_gpus is not None:

@@ -19,6 +19,8 @@ import pandas as pd
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.csv_rows import read_rows
+from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
+from gadgetopt.pieces.trace_times import EXPECTED_TIME, seconds_since_1970
 from gadgetopt.system.data import Instance
 
 #: Columns of `Trace.jobs`. Columns that a format lacks hold missing values.
@@ -42,7 +44,7 @@ Domain = Literal[
 ]
 
 _MILLISECOND_S = 1e-3
-_EXPECTED = {"time": "a time like 2017-10-09 06:13:03", "text": "a non-empty text"}
+_EXPECTED = {"time": EXPECTED_TIME, "text": "a non-empty text"}
 
 
 @dataclass(frozen=True)
@@ -189,16 +191,20 @@ def joined(traces: Sequence[Trace]) -> Trace:
 
 def rejections(trace: Trace, first_lines: int = 5) -> list[dict[str, Any]]:
     """Summarise the rejected rows: for each file and reason their number and first lines."""
-    groups = trace.rejected.groupby(["file", "reason"], sort=False)
+    return by_reason(_rejected(trace), first_lines)
+
+
+def losses(trace: Trace) -> str:
+    """Return in words which jobs were left out and which rows rejected, for error messages."""
+    left_out = ", ".join(f"{rows} {reason}" for reason, rows in trace.left_out.items())
+    return f"left out: {left_out or 'none'}; rejected: {in_one_line(_rejected(trace))}"
+
+
+def _rejected(trace: Trace) -> list[Rejection]:
+    columns = (trace.rejected[name] for name in ("file", "line", "reason", "value"))
     return [
-        {
-            "file": file,
-            "reason": reason,
-            "rows": len(rows),
-            "first_lines": rows.line.head(first_lines).tolist(),
-            "first_value": rows.value.iloc[0],
-        }
-        for (file, reason), rows in groups
+        Rejection(file, int(line), reason, value)
+        for file, line, reason, value in zip(*columns, strict=True)
     ]
 
 
@@ -278,9 +284,8 @@ def _values(cells: pd.Series[str], domain: Domain) -> tuple[Any, Any]:
     if domain in ("text", "any text"):
         return cells, (cells != "").to_numpy() | (domain == "any text")
     if domain == "time":
-        times = pd.to_datetime(cells, format="%Y-%m-%d %H:%M:%S", errors="coerce")
-        seconds = (times - pd.Timestamp(0)) / pd.Timedelta(seconds=1)
-        return seconds, seconds.notna().to_numpy()
+        seconds = seconds_since_1970(cells)
+        return seconds, ~np.isnan(seconds)
     numbers = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=float)
     valid = np.isfinite(numbers) & (
         numbers >= 0 if domain == "non-negative number" else numbers > 0

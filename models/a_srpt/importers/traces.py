@@ -33,6 +33,7 @@ from gadgetopt.pieces.traces import (
     Trace,
     drawn_name,
     joined,
+    losses,
     read_muri,
     read_philly,
     rejections,
@@ -147,8 +148,7 @@ def _imported(
     trace = with_duration_s(trace, options.min_duration_s or None, None)
     if not len(trace):
         raise InputError(
-            f"{', '.join(file.name for file in trace.source)}: no job is left "
-            f"(left out: {dict(trace.left_out)}; rejected: {len(trace.rejected)})"
+            f"{', '.join(file.name for file in trace.source)}: no job is left ({losses(trace)})"
         )
     instances, details = [], []
     for k in range(options.count):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.csv_rows import read_rows
+from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,17 +47,20 @@ def jobs_csv(
         table = read_rows(path, [_COLUMN])
         at = table.header.index(_COLUMN)
         times: list[int] = []
-        rejected: list[dict[str, Any]] = []
+        rejected: list[Rejection] = []
         for line, cells in table.rows:
             text = cells[at] if at < len(cells) else ""
             time_s = _whole_seconds(text)
             if time_s is None:
-                reason = f"{_COLUMN}: {text!r}, expected a positive whole number"
-                rejected.append({"file": path.name, "line": line, "reason": reason})
+                reason = f"{_COLUMN}: expected a positive whole number"
+                rejected.append(Rejection(path.name, line, reason, text))
             else:
                 times.append(time_s)
         if not times:
-            raise InputError(f"{path}: no row has a positive whole number as {_COLUMN}")
+            raise InputError(
+                f"{path}: no row has a positive whole number as {_COLUMN} "
+                f"(rejected: {in_one_line(rejected)})"
+            )
         name = f"{path.stem}_{len(times)}x{machines}"
         instances.append(
             (name, ParallelMachinesInstance(machines=machines, processing_s=tuple(times)))
@@ -67,7 +71,7 @@ def jobs_csv(
                 "name": name,
                 "rows_read": len(table.rows),
                 "rows_rejected": len(rejected),
-                "rejected": rejected,
+                "rejected": by_reason(rejected),
             }
         )
     return ImportOutcome(

@@ -20,6 +20,7 @@ import numpy as np
 
 from gadgetopt.errors import InputError
 from gadgetopt.pieces.csv_rows import read_rows
+from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
 from gadgetopt.pieces.traces import ImportOutcome, drawn_name
 
 from ..generate.presets import SLOT_S, paper_job, paper_machines
@@ -45,7 +46,7 @@ class _Log:
     arrivals: list[tuple[float, str]] = field(default_factory=list)
     files: list[dict[str, str]] = field(default_factory=list)
     rows: int = 0
-    rejected: list[tuple[str, int, str, str]] = field(default_factory=list)
+    rejected: list[Rejection] = field(default_factory=list)
 
 
 def arrivals_csv(
@@ -96,9 +97,10 @@ def arrivals_csv(
         _read(Path(path), log)
     slots, left_out = _slots(log, start_s, slot_s, horizon_slots)
     if not 1 <= jobs <= len(slots):
+        lost = ", ".join(f"{rows} {reason}" for reason, rows in left_out.items()) or "none"
         raise InputError(
             f"jobs: {jobs} asked for, expected 1 to {len(slots)}, which arrive within the horizon "
-            f"(rejected rows: {len(log.rejected)})"
+            f"(left out: {lost}; rejected: {in_one_line(log.rejected)})"
         )
     instances, details = [], []
     stem = Path(files[0]).stem
@@ -132,7 +134,7 @@ def arrivals_csv(
     report: dict[str, Any] = {
         "rows_read": log.rows,
         "rows_rejected": len(log.rejected),
-        "rejected": _rejections(log),
+        "rejected": by_reason(log.rejected),
         "left_out": left_out,
         "jobs_eligible": len(slots),
         "units": {"slot_s": slot_s, "arrival_slot": "1 + (arrival_s - start_s) / slot_s, down"},
@@ -165,15 +167,16 @@ def _read(path: Path, log: _Log) -> None:
         log.rows += 1
         if len(row) != len(read.header):
             reason, value = f"expected {len(read.header)} fields", f"{len(row)} fields"
-            log.rejected.append((path.name, line, reason, value if row else "blank line"))
+            log.rejected.append(Rejection(path.name, line, reason, value if row else "blank line"))
             continue
         arrival, kind = (row[k] for k in where)
         arrival_s = _seconds(arrival)
         if arrival_s is None:
-            log.rejected.append((path.name, line, "arrival_s: expected a number", arrival))
+            reason = "arrival_s: expected a number"
+            log.rejected.append(Rejection(path.name, line, reason, arrival))
         elif kind.lower() not in CLASSES:
-            expected = ", ".join(CLASSES)
-            log.rejected.append((path.name, line, f"class: expected one of {expected}", kind))
+            reason = f"class: expected one of {', '.join(CLASSES)}"
+            log.rejected.append(Rejection(path.name, line, reason, kind))
         else:
             log.arrivals.append((arrival_s, kind.lower()))
 
@@ -203,20 +206,3 @@ def _slots(
 
 def _tally(slots: list[tuple[int, str]], chosen: list[int]) -> dict[str, int]:
     return dict(sorted(Counter(slots[row][1] for row in chosen).items()))
-
-
-def _rejections(log: _Log, first_lines: int = 5) -> list[dict[str, Any]]:
-    """Summarise rejected rows: for each file and reason their number and first lines."""
-    groups: dict[tuple[str, str], list[tuple[int, str]]] = {}
-    for file, line, reason, value in log.rejected:
-        groups.setdefault((file, reason), []).append((line, value))
-    return [
-        {
-            "file": file,
-            "reason": reason,
-            "rows": len(rows),
-            "first_lines": [line for line, _ in rows[:first_lines]],
-            "first_value": rows[0][1],
-        }
-        for (file, reason), rows in groups.items()
-    ]

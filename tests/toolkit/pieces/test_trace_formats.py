@@ -62,7 +62,7 @@ def test_helios(tmp_path):
         [8, 600.0, "ua", "vcA", 2],
     ]
     assert trace.jobs.submit_s.diff().iloc[1] == 5
-    assert trace.left_out == {"status not COMPLETED": 1, "not on whole GPUs": 1}
+    assert trace.left_out == {"status not COMPLETED": 1, "without a GPU": 1}
     assert trace.rejected[["line", "value"]].values.tolist() == [[6, "one"]]
 
 
@@ -74,9 +74,24 @@ def test_alibaba_2023(tmp_path):
     ]
     assert trace.left_out == {
         "status not Succeeded": 2,
-        "not on whole GPUs": 1,
+        "without a GPU": 1,
         "no duration": 1,
     }
+
+
+def test_pods_of_alibaba_2023_that_share_a_gpu_are_left_out(tmp_path):
+    pods = """name,num_gpu,gpu_milli,pod_phase,creation_time,deletion_time,scheduled_time
+a,1,460,Succeeded,0,100,10
+b,1,1000,Succeeded,1,100,10
+c,8,1000,Succeeded,2,100,10
+d,2,500,Succeeded,3,100,10
+e,0,0,Succeeded,4,100,10
+f,1,all,Succeeded,5,100,10
+"""
+    trace = read_alibaba_2023(written(tmp_path / "pods.csv", pods))
+    assert trace.jobs.gpus.tolist() == [1, 8]
+    assert trace.left_out == {"without a GPU": 1, "not on whole GPUs": 2}
+    assert trace.rejected[["line", "value"]].values.tolist() == [[7, "all"]]
 
 
 def test_alibaba_2020(tmp_path):

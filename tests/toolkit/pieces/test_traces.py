@@ -1,17 +1,26 @@
 """Traces: every row of a file is a job, a rejected row or counted as left out."""
 
 import hashlib
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gadgetopt.errors import InputError
-from gadgetopt.pieces.traces import COLUMNS, joined, read_muri, read_philly, rejections
+from gadgetopt.pieces.trace_times import seconds_since_1970
+from gadgetopt.pieces.traces import COLUMNS, joined, losses, read_muri, read_philly, rejections
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "traces"
 PHILLY_HEADER = "timestamp,duration,num_gpus,gpu_time,cluster"
 MURI_HEADER = "job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,iteration_time"
+
+NO_TIME = (
+    "timestamp: expected a time like 2017-10-09 06:13:03 or 2017-10-09T06:13:03+08:00, "
+    "or seconds since 1970"
+)
 
 
 def real_file(name: str) -> Path:
@@ -38,6 +47,50 @@ def test_philly_times_are_seconds(tmp_path):
     assert pd.isna(job.iterations)
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "2017-10-09T06:13:03",
+        "2017-10-09T06:13:03Z",
+        "2017-10-09t06:13:03z",
+        "2017-10-09 06:13:03 UTC",
+        "2017-10-09 06:13:03+00:00",
+        "2017-10-09T14:13:03+08:00",
+        "2017-10-08 23:13:03-0700",
+        "2017-10-08T23:13:03-07",
+        "2017-10-09 06:13:03.000",
+        "1507529583",
+        "1507529583.0",
+    ],
+)
+def test_a_time_is_read_however_it_is_written(tmp_path, written):
+    path = write(tmp_path / "p.csv", PHILLY_HEADER, philly_row(3), f"{written},10,1,0,a")
+    assert read_philly(path).jobs.submit_s.tolist() == [1507529583.0] * 2
+
+
+def test_the_other_forms_of_a_time():
+    cells = pd.Series(["2017-10-09 06:13", "2017-10-09 06:13:03.5", "1990-01-01 00:00:00"])
+    assert seconds_since_1970(cells).tolist() == [1507529580.0, 1507529583.5, 631152000.0]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_random_times_in_all_forms_are_the_same(data):
+    when = data.draw(st.datetimes(datetime(1990, 1, 1), datetime(2099, 1, 1))).replace(
+        microsecond=0, tzinfo=UTC
+    )
+    zone = timezone(timedelta(minutes=data.draw(st.integers(-14 * 60, 14 * 60))))
+    forms = [
+        when.strftime("%Y-%m-%d %H:%M:%S"),
+        when.isoformat(),
+        when.isoformat(" "),
+        when.astimezone(zone).isoformat(),
+        when.astimezone(zone).strftime("%Y-%m-%dT%H:%M:%S%z"),
+        f"{when.timestamp():.0f}",
+    ]
+    assert seconds_since_1970(pd.Series(forms)).tolist() == [when.timestamp()] * len(forms)
+
+
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_muri_times_are_milliseconds(tmp_path, end):
     path = write(tmp_path / "m.csv", MURI_HEADER, "0,4,2000,1000,bert,128,500000,500", end=end)
@@ -58,8 +111,12 @@ def test_a_muri_trace_in_other_units_is_refused(tmp_path):
         ("2017-10-09 06:13:03,10", "expected 5 fields"),
         ("2017-10-09 06:13:03,10,1,10,a,b", "expected 5 fields"),
         ("", "expected 5 fields"),
-        ("yesterday,10,1,10,a", "timestamp: expected a time like 2017-10-09 06:13:03"),
-        ("2017-13-09 06:13:03,10,1,10,a", "timestamp: expected a time like 2017-10-09 06:13:03"),
+        ("yesterday,10,1,10,a", NO_TIME),
+        ("2017-13-09 06:13:03,10,1,10,a", NO_TIME),
+        ("2017-02-30T06:13:03,10,1,10,a", NO_TIME),
+        ("1507529583000,10,1,10,a", NO_TIME),  # milliseconds
+        ("20171009,10,1,10,a", NO_TIME),
+        ("600,10,1,10,a", NO_TIME),
         ("2017-10-09 06:13:03,ten,1,10,a", "duration: expected a positive number"),
         ("2017-10-09 06:13:03,,1,10,a", "duration: expected a positive number"),
         ("2017-10-09 06:13:03,0,1,10,a", "duration: expected a positive number"),
@@ -90,6 +147,17 @@ def test_rejections_are_summed_up_by_reason(tmp_path):
     assert (negative["rows"], negative["first_lines"]) == (7, [3, 4, 5, 6, 7])
     assert negative["first_value"] == "-1"
     assert by_reason["expected 5 fields"]["first_lines"] == [10]
+
+
+def test_losses_have_their_reasons_and_where_they_begin(tmp_path):
+    bad = [philly_row(s, duration="-1") for s in range(7)]
+    trace = read_philly(write(tmp_path / "p.csv", PHILLY_HEADER, philly_row(0), *bad, "x"))
+    assert losses(trace) == (
+        "left out: none; rejected: 7 duration: expected a positive number (line 3 has '-1'); "
+        "1 expected 5 fields (line 10 has '1 fields')"
+    )
+    none = read_philly(write(tmp_path / "q.csv", PHILLY_HEADER, philly_row(0)))
+    assert losses(none) == "left out: none; rejected: none"
 
 
 def test_a_file_of_rejected_rows_only_is_read(tmp_path):

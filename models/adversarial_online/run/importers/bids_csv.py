@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.csv_rows import read_rows
+from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
 from gadgetopt.pieces.traces import ImportOutcome
 
 from ..instance import AdversarialOnlineRunInstance
@@ -55,15 +57,18 @@ def bids_csv(
     for path in map(Path, files):
         table = read_rows(path, [_VALUE, *(name for name, _ in resources if name)])
         bids: list[tuple[float, tuple[int, ...]]] = []
-        rejected: list[dict[str, Any]] = []
+        rejected: list[Rejection] = []
         for line, cells in table.rows:
             row = dict(zip(table.header, cells, strict=False))
-            try:
-                bids.append(_bid(row, resources, value_min, value_max))
-            except ValueError as error:
-                rejected.append({"file": path.name, "line": line, "reason": str(error)})
+            bid = _bid(row, resources, value_min, value_max)
+            if isinstance(bid, _NoBid):
+                rejected.append(Rejection(path.name, line, bid.reason, bid.value))
+            else:
+                bids.append(bid)
         if not bids:
-            raise InputError(f"{path}: no row is a bid for what is for sale")
+            raise InputError(
+                f"{path}: no row is a bid for what is for sale (rejected: {in_one_line(rejected)})"
+            )
         units = [decimal_rational(value) / sum(demand) for value, demand in bids]
         named = any(name for name, _ in resources)
         name = f"{path.stem}_{len(bids)}"
@@ -85,7 +90,7 @@ def bids_csv(
                 "name": name,
                 "rows_read": len(table.rows),
                 "rows_rejected": len(rejected),
-                "rejected": rejected,
+                "rejected": by_reason(rejected),
             }
         )
     return ImportOutcome(
@@ -111,37 +116,40 @@ def _resources(capacity: str) -> list[tuple[str, int]]:
     return resources
 
 
+@dataclass(frozen=True)
+class _NoBid:
+    """Why a row is no bid, and what stands there."""
+
+    reason: str
+    value: str
+
+
 def _bid(
     row: dict[str, str],
     resources: Sequence[tuple[str, int]],
     value_min: float | None,
     value_max: float | None,
-) -> tuple[float, tuple[int, ...]]:
-    """Return value and demand of a row.
-
-    Raises
-    ------
-    ValueError
-        With the reason why the row is no bid.
-    """
+) -> tuple[float, tuple[int, ...]] | _NoBid:
+    """Return value and demand of a row."""
     text = row.get(_VALUE, "")
     try:
         value = float(text)
     except ValueError:
         value = 0.0
     if not 1e-30 <= value <= 1e30:
-        raise ValueError(f"{_VALUE}: {text!r}, expected a positive number")
+        return _NoBid(f"{_VALUE}: expected a positive number", text)
     demand = []
     for name, for_sale in resources:
         cell = row.get(name, "") if name else "1"
-        if not (cell.isascii() and cell.isdigit() and int(cell) <= for_sale):
-            raise ValueError(f"{name}: {cell!r}, expected whole units up to {for_sale}")
+        whole = cell.isascii() and cell.isdigit() and len(cell) <= 18
+        if not whole or int(cell) > for_sale:
+            return _NoBid(f"{name}: expected whole units up to {for_sale}", cell)
         demand.append(int(cell))
     if not any(demand):
-        raise ValueError("demand: none, expected at least one unit")
+        return _NoBid("demand: expected at least one unit", "0")
     unit = decimal_rational(value) / sum(demand)
     if value_min is not None and unit < _exact(value_min):
-        raise ValueError(f"{_VALUE}: {text} for {sum(demand)} units, below value_min")
+        return _NoBid(f"{_VALUE}: below value_min", f"{text} for {sum(demand)} units")
     if value_max is not None and unit > _exact(value_max):
-        raise ValueError(f"{_VALUE}: {text} for {sum(demand)} units, above value_max")
+        return _NoBid(f"{_VALUE}: above value_max", f"{text} for {sum(demand)} units")
     return value, tuple(demand)

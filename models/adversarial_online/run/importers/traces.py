@@ -21,6 +21,7 @@ from gadgetopt.pieces.traces import (
     Trace,
     drawn_name,
     joined,
+    losses,
     read_muri,
     read_philly,
     rejections,
@@ -126,7 +127,9 @@ def _stream(
         first = np.arange(len(trace)) < options["requests"]
         trace = keep(trace, trace.jobs.gpus.where(first, 0) > 0, "after the requests asked for")
     if not len(trace):
-        raise InputError("files: no job is left, expected at least one within the options")
+        raise InputError(
+            f"files: no job is left, expected at least one within the options ({losses(trace)})"
+        )
     weights = rng.integers(1, weight_max + 1, size=len(trace))
     demand = trace.jobs.gpus.to_numpy(dtype=np.int64)
     value = np.round(weights * trace.jobs.duration_s.to_numpy(dtype=float), 3) * demand

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from gadgetopt.errors import InputError
+from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
 from gadgetopt.system.reading import decoded, decompressed, read_bytes
 
 if TYPE_CHECKING:
@@ -53,17 +54,19 @@ def batches_text(
     for path in map(Path, files):
         lines, digest = _lines(path)
         batches: list[tuple[int, ...]] = []
-        rejected: list[dict[str, Any]] = []
+        rejected: list[Rejection] = []
         for line, text in lines:
             words = text.replace(",", " ").split()
             wrong = next((w for w in words if not _is_node(w)), None)
             if wrong is None:
                 batches.append(tuple(sorted({int(w) for w in words})))
             else:
-                reason = f"{wrong!r}, expected a node id of at most 18 digits"
-                rejected.append({"file": path.name, "line": line, "reason": reason})
+                reason = "expected node ids of at most 18 digits"
+                rejected.append(Rejection(path.name, line, reason, wrong))
         if not batches:
-            raise InputError(f"{path}: no line has node ids only")
+            raise InputError(
+                f"{path}: no line has node ids only (rejected: {in_one_line(rejected)})"
+            )
         name = f"{path.name.removesuffix('.gz').rsplit('.', 1)[0]}_{len(batches)}x{capacity}"
         instance = CacheInstance(requests=tuple(batches), capacity=capacity, order=order)
         instances.append((name, instance))
@@ -73,7 +76,7 @@ def batches_text(
                 "name": name,
                 "rows_read": len(lines),
                 "rows_rejected": len(rejected),
-                "rejected": rejected,
+                "rejected": by_reason(rejected),
             }
         )
     return ImportOutcome(

@@ -2,6 +2,7 @@
 
 - `edge_lists`: plain, gzip, SNAP's text files, and the CSV folders of the Open Graph Benchmark.
 - `metis_graphs`: the graph files of METIS.
+- `matrix_market`: sparse matrices of the Matrix Market, among the edge lists.
 - `reading`: lines of plain and compressed files, and what becomes of them.
 """
 
@@ -27,7 +28,7 @@ _HELP = {
 IMPORTERS = (
     Importer(
         format="edge-list",
-        summary="two node numbers a line, plain or gzip; SNAP's files with # comments",
+        summary="two node numbers a line, plain or gzip; SNAP's and KONECT's files, Matrix Market",
         read=part("edge_lists:edge_list"),
         parameters={**_OPTIONS, "directed": False},
         help={**_HELP, "directed": "true: the first node of a line samples the second"},

@@ -13,10 +13,13 @@ from gadgetopt.errors import InputError
 from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.data import Instance
 
+from .matrix_market import is_matrix_market, read_matrix_market
 from .reading import GraphOptions, Read, instance_of, lines_of, node_of, options_of
 
 #: A line of an edge list: further columns, such as weights, are not read.
 _SEPARATOR = re.compile(r"[\s,;]+")
+#: The first line of a bipartite network of KONECT.
+_BIPARTITE = re.compile(r"%\s*bip\b")
 
 
 class EdgeListOptions(GraphOptions):
@@ -33,7 +36,8 @@ def edge_list(files: Sequence[Path], rng: np.random.Generator, **options: Any) -
     """Make an instance of each file of edges, plain or gzip.
 
     Lines that begin with # or % are comments, as in SNAP's files; columns are separated by blanks,
-    tabs, commas or semicolons, and those after the second are not read. Loops and repeated edges
+    tabs, commas or semicolons, and those after the second are not read. A square sparse matrix of
+    the Matrix Market is read by its header: its rows are the nodes. Loops and repeated edges
     are left out and counted. Nodes are those that have an edge, renumbered in ascending order.
 
     Parameters
@@ -94,8 +98,21 @@ def ogb_csv(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> 
 
 
 def read_edges(path: Path, directed: bool) -> Read:
-    """Return the edges of a file."""
+    """Return the edges of a file, which may be a sparse matrix of the Matrix Market.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is a bipartite network.
+    """
     lines, sha256 = lines_of(path)
+    if is_matrix_market(lines):
+        return read_matrix_market(path, sha256, lines, directed)
+    if lines and _BIPARTITE.match(lines[0]):
+        raise InputError(
+            f"{path}: line 1: a bipartite network of KONECT, whose two sides are both numbered "
+            "from 1, expected one set of nodes (sym or asym)"
+        )
     read = Read(path, sha256, directed)
     for number, line in enumerate(lines, start=1):
         text = line.strip()
@@ -106,7 +123,7 @@ def read_edges(path: Path, directed: bool) -> Read:
         ends = [node_of(cell) for cell in cells[:2]]
         u, v = ends if len(ends) == 2 else (None, None)
         if u is None or v is None:
-            read.reject(number, text, "two node numbers")
+            read.reject(number, text, "expected two node numbers")
         else:
             read.add(u, v)
     return read

@@ -13,13 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
 from gadgetopt.system.reading import decompressed, read_bytes
 
 from ..generate.presets import fanouts_of
 from ..instance import MOST_NODES, MOST_PARTS, BglPartitionInstance
-
-#: Rejected lines that a report lists; of more it says how many.
-MOST_LISTED = 20
 
 
 class GraphOptions(BaseModel):
@@ -90,7 +88,7 @@ class Read:
     lines_read: int = 0
     loops: int = 0
     repeated: int = 0
-    rejected: list[dict[str, Any]] = field(default_factory=list)
+    rejected: list[Rejection] = field(default_factory=list)
 
     def add(self, u: int, v: int) -> None:
         """Add an edge unless it is a loop or there already."""
@@ -102,10 +100,9 @@ class Read:
         else:
             self.edges[pair] = None
 
-    def reject(self, line: int, text: str, expected: str) -> None:
+    def reject(self, line: int, text: str, reason: str) -> None:
         """Note a line that cannot be read."""
-        reason = f"{text[:40]!r}, expected {expected}"
-        self.rejected.append({"file": self.path.name, "line": line, "reason": reason})
+        self.rejected.append(Rejection(self.path.name, line, reason, text))
 
     def report(self, name: str) -> dict[str, Any]:
         """Return the account of the lines."""
@@ -116,7 +113,7 @@ class Read:
             "loops_left_out": self.loops,
             "repeated_left_out": self.repeated,
             "rows_rejected": len(self.rejected),
-            "rejected": self.rejected[:MOST_LISTED],
+            "rejected": by_reason(self.rejected),
         }
 
 
@@ -153,7 +150,10 @@ def instance_of(
         If the file has no edge, or an option cannot be used.
     """
     if not read.edges:
-        raise InputError(f"{read.path}: no line is an edge of two different nodes")
+        raise InputError(
+            f"{read.path}: no line is an edge of two different nodes "
+            f"(loops: {read.loops}; rejected: {in_one_line(read.rejected)})"
+        )
     nodes = read.nodes or sorted({v for edge in read.edges for v in edge})
     if len(nodes) > MOST_NODES:
         raise InputError(f"{read.path}: {len(nodes)} nodes, expected at most {MOST_NODES}")

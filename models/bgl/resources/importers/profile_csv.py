@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.csv_rows import read_rows
+from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,17 +76,20 @@ def profile_csv(
         table = read_rows(path, ["cores", "seconds"])
         at = [table.header.index(name) for name in ("cores", "seconds")]
         points: list[tuple[int, float]] = []
-        rejected: list[dict[str, Any]] = []
+        rejected: list[Rejection] = []
         for line, cells in table.rows:
             texts = [cells[k] if k < len(cells) else "" for k in at]
             point = _point(*texts)
             if point is None:
-                reason = f"{texts[0]!r} cores, {texts[1]!r} s, expected positive numbers"
-                rejected.append({"file": path.name, "line": line, "reason": reason})
+                reason = "cores, seconds: expected a whole number and a number, both positive"
+                rejected.append(Rejection(path.name, line, reason, ",".join(texts)))
             else:
                 points.append(point)
         if len({cores for cores, _ in points}) < 2:
-            raise InputError(f"{path}: fewer than two different numbers of cores")
+            raise InputError(
+                f"{path}: fewer than two different numbers of cores "
+                f"(rejected: {in_one_line(rejected)})"
+            )
         a, d = fitted(points)
         cache: dict[str, Any] = {
             "cache_core_s": decimal_rational(round(a, _DIGITS)),
@@ -99,7 +103,7 @@ def profile_csv(
                 "name": name,
                 "rows_read": len(table.rows),
                 "rows_rejected": len(rejected),
-                "rejected": rejected,
+                "rejected": by_reason(rejected),
             }
         )
     return ImportOutcome(

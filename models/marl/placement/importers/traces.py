@@ -31,6 +31,7 @@ from gadgetopt.pieces.traces import (
     Trace,
     drawn_name,
     joined,
+    losses,
     read_muri,
     read_philly,
     rejections,
@@ -95,8 +96,7 @@ def _imported(
     trace = with_gpus(trace, at_most=int(options.load * room))
     if not len(trace):
         raise InputError(
-            f"{', '.join(f.name for f in trace.source)}: no job is left "
-            f"(left out: {dict(trace.left_out)}; rejected: {len(trace.rejected)})"
+            f"{', '.join(f.name for f in trace.source)}: no job is left ({losses(trace)})"
         )
     known = read_measurements(Path(options.interference)) if options.interference else None
     names = _types(trace, options.types, known)

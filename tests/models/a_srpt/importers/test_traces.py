@@ -177,8 +177,8 @@ def test_alibaba_folders_and_files(tmp_path):
     assert len(instance.job_types) == 1
     pods = tmp_path / "pods.csv"
     pods.write_text(
-        "num_gpu,pod_phase,creation_time,deletion_time,scheduled_time\n"
-        "1,Succeeded,0,400,100\n2,Succeeded,10,900,100\n"
+        "num_gpu,gpu_milli,pod_phase,creation_time,deletion_time,scheduled_time\n"
+        "1,1000,Succeeded,0,400,100\n2,1000,Succeeded,10,900,100\n"
     )
     instance = one(alibaba_2023([pods], rng(), servers=1, load=0))
     assert [int(g) for g in instance.gpus] == [1, 2]

@@ -20,10 +20,10 @@ def test_rows_become_jobs_and_others_are_reported(tmp_path):
     assert (instance.machines, instance.processing_s) == (3, (3, 4))
     (report,) = found.report["instances"]
     assert (report["rows_read"], report["rows_rejected"]) == (5, 3)
-    assert [row["line"] for row in report["rejected"]] == [3, 4, 6]
-    assert report["rejected"][1]["reason"] == (
-        "processing_s: '2.5', expected a positive whole number"
-    )
+    (rejected,) = report["rejected"]
+    assert (rejected["rows"], rejected["first_lines"]) == (3, [3, 4, 6])
+    assert rejected["reason"] == "processing_s: expected a positive whole number"
+    assert rejected["first_value"] == "0"
     assert found.origin["options"] == {"machines": 3}
 
 

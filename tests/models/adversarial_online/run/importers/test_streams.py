@@ -58,8 +58,9 @@ def test_bids_of_units_and_of_bundles(tmp_path):
     assert bundles.demand == ((1, 2), (2, 0))
     assert (bundles.value_min, bundles.value_max) == (1, 5)
     rejected = outcome.report["instances"][0]["rejected"]
-    assert [row["line"] for row in rejected] == [4, 5]
-    assert rejected[1]["reason"] == "gpus: '9', expected whole units up to 4"
+    assert [row["first_lines"] for row in rejected] == [[4], [5]]
+    assert rejected[1]["reason"] == "gpus: expected whole units up to 4"
+    assert rejected[1]["first_value"] == "9"
 
 
 def test_bounds_reject_bids_outside(tmp_path):

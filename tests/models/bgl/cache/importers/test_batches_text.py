@@ -21,7 +21,7 @@ def test_a_line_is_a_batch(tmp_path, packed):
     assert instance.requests == ((1, 2), (1, 3), (2, 4))
     assert instance.order == "free"
     (rejected,) = found.report["instances"][0]["rejected"]
-    assert rejected["line"] == 5
+    assert (rejected["first_lines"], rejected["first_value"]) == ([5], "x")
 
 
 def test_a_file_without_batches_is_refused(tmp_path):

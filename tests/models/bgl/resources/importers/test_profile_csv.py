@@ -35,7 +35,8 @@ def test_a_file_becomes_an_instance(tmp_path):
     assert name == "cache_12_cores"
     assert (instance.cache_core_s, instance.cache_floor_s) == (4, Fraction("0.2"))
     assert instance.worker_cores == 12
-    assert [r["line"] for r in found.report["instances"][0]["rejected"]] == [5, 6]
+    (rejected,) = found.report["instances"][0]["rejected"]
+    assert (rejected["first_lines"], rejected["first_value"]) == ([5, 6], "x,1")
 
 
 def test_one_number_of_cores_is_too_few(tmp_path):
