@@ -7,7 +7,8 @@ from datetime import datetime
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+
+from gadgetopt.numbers.arrays import Floats
 
 #: What a cell must look like, for messages.
 EXPECTED_TIME = (
@@ -23,7 +24,7 @@ _SECONDS = re.compile(r"\d{9,10}(?:\.\d{1,9})?", re.ASCII)
 _FIRST_S, _LAST_S = 631152000.0, 4102444800.0
 
 
-def seconds_since_1970(cells: pd.Series[str]) -> NDArray[np.float64]:
+def seconds_since_1970(cells: pd.Series[str]) -> Floats:
     """Return the times of cells, NaN where there is none; those without a zone are UTC."""
     times = pd.to_datetime(cells, format="%Y-%m-%d %H:%M:%S", errors="coerce")
     seconds = np.array((times - pd.Timestamp(0)) / pd.Timedelta(seconds=1), dtype=np.float64)
