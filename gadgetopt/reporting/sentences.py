@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from gadgetopt.numbers.tolerance import as_double
 from gadgetopt.reporting.cells import counted, share
 from gadgetopt.runs.others import Others
 
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gadgetopt.runs.comparison import Entry
+    from gadgetopt.trust.theorems import Promise
 
 #: Methods named in one sentence.
 _MOST_NAMED = 3
+
+#: Digits after the point in which two ratios are told apart, at most.
+_MOST_DIGITS = 12
 
 #: Systems beyond which they share one sentence.
 MOST_SYSTEMS = 4
@@ -67,9 +72,37 @@ def failures(frame: pd.DataFrame) -> list[str]:
     claimed = [(n, row) for row in rows if (n := row["refuted"] - row["refuted_proven"]) > 0]
     if claimed:
         total = sum(count for count, _ in claimed)
-        said = "refutes" if total == 1 else "refute"
-        out.append(f"{counted(total, 'run')} {said} a claimed theorem: {_named(claimed, rows)}")
+        said = "run refutes" if total == 1 else "runs refute"
+        first = claimed[0][1]
+        by = f"system {first['system']}, method {first['method']}"
+        by = by if len(claimed) == 1 else _named(claimed, rows)
+        out.append(f"{total:,} {said} a claim (a ratio stated without a valid proof): {by}")
     return out
+
+
+def refuted(entry: Entry, promise: Promise, runs: int = 1) -> str:
+    """Return the sentence on a run whose ratio exceeds what a theorem promises.
+
+    Parameters
+    ----------
+    entry, promise
+    runs : int
+        How many runs exceed it, of which this is the worst.
+    """
+    r, ratio = entry.result, entry.ratio
+    low = math.nan if ratio is None or ratio.low is None else as_double(ratio.low)
+    most, digits = as_double(promise.ratio or 0), 3
+    while f"{low:.{digits}f}" == f"{most:.{digits}f}" and digits < _MOST_DIGITS:
+        digits += 1
+    known = "" if ratio is not None and ratio.certified else "of at least "
+    measured = "infinite" if math.isinf(low) else f"{known}{low:.{digits}f}"
+    claimed = promise.standing == "claimed"
+    return (
+        f"{'Refuted claim' if claimed else 'Exceeded theorem'}: system {r.problem}, method "
+        f"{r.method}, instance {r.instance}{'' if runs == 1 else f' (worst of {runs:,} runs)'}: "
+        f"ratio {measured} > {most:.{digits}f} {'claimed' if claimed else 'guaranteed'} by "
+        f"'{promise.theorem}'"
+    )
 
 
 def others_line(table: Sequence[Entry], store: Path | str) -> str:
@@ -136,7 +169,8 @@ def finding(rows: Sequence[Row]) -> str:
     if subject["compared"]:
         parts.append(_rank(subject))
     if closer is None:
-        parts.append(certified(subject))
+        if subject["unlimited"] < subject["rated"]:
+            parts.append(certified(subject))
     elif subject["instances"] > 1 or closer is not subject:
         parts.append(_closed(closer))
     return f"{name}: {'; '.join(parts)}"
@@ -173,23 +207,43 @@ def _distance(row: Row) -> str:
     where = f"{rated:,} instances"
     if rated < row["instances"]:
         where = f"the {rated:,} of {row['instances']:,} instances that it solved"
-    worst = interval(row["ratio_worst_low"], row["ratio_worst_high"])
     if row["instances"] == 1:
-        return "optimal" if reached else f"ratio {worst}"
+        return "optimal" if reached else ", ".join(_worst("ratio", row, ""))
     if reached == rated:
         return f"optimal on all {where.removeprefix('the ')}"
     if 2 * reached >= rated:
-        return f"optimal on {reached:,} of {where}, worst ratio {worst}"
-    return f"{_within(row)} on half of {where}, worst ratio {worst}"
+        parts = [f"optimal on {reached:,} of {where}"]
+    elif not math.isinf(row["ratio_median_high"]):
+        parts = [f"{_within(row['ratio_median_high'])} on half of {where}"]
+    elif math.isinf(row["ratio_median_low"]):
+        parts = [f"infinitely far from the optimum on half of {where}"]
+    elif says_nothing(row["ratio_median_low"], math.inf):
+        parts = []
+    else:
+        parts = [f"ratio at least {row['ratio_median_low']:.3f} on half of {where}"]
+    return ", ".join([*parts, *_worst("worst ratio", row, "them" if parts else where)])
 
 
-def _within(row: Row) -> str:
-    high = row["ratio_median_high"]
-    if math.isinf(high):
-        low = row["ratio_median_low"]
-        if math.isinf(low):
-            return "infinitely far from the optimum"
-        return f"no dual bound tells how near to the optimum, ratio at least {low:.3f}"
+def _worst(what: str, row: Row, where: str) -> list[str]:
+    """Return a method's worst ratio, if it says something, and where no bound limits ratios."""
+    ends = row["ratio_worst_low"], row["ratio_worst_high"]
+    parts = [] if says_nothing(*ends) else [f"{what} {interval(*ends)}"]
+    if row["unlimited"]:
+        on = f" on {_part(row['unlimited'], row['rated'])} of {where}"
+        parts.append(f"no dual bound above 0 is known{on if row['instances'] > 1 else ''}")
+    return parts
+
+
+def _part(count: int, whole: int) -> str:
+    return "any" if count == whole else f"{count:,}"
+
+
+def says_nothing(low: float, high: float) -> bool:
+    """Return True if all that is known of a ratio is that it is at least 1."""
+    return math.isinf(high) and f"{low:.3f}" == "1.000"
+
+
+def _within(high: float) -> str:
     if high <= 2:
         # Rounded up, or it would not be true.
         percent = 100 * (high - 1)
@@ -240,12 +294,14 @@ def _overall(systems: Sequence[Sequence[Row]]) -> str:
     reached, of = (sum(row[k] for row in subjects) for k in ("at_optimum", "instances"))
     closed = sum(closer["optimal"] for rows in systems if (closer := closing(rows)) is not None)
     far = max(subjects, key=lambda row: row["ratio_worst_low"])
-    worst = interval(far["ratio_worst_low"], far["ratio_worst_high"])
-    return (
-        f"{said}, {closed:,} of them closed; each system's first heuristic: optimal on "
-        f"{reached:,} of {counted(of, 'instance')}, worst ratio {worst} ({far['method']}, "
-        f"{far['system']})"
-    )
+    ends = far["ratio_worst_low"], far["ratio_worst_high"]
+    parts = [f"optimal on {reached:,} of {counted(of, 'instance')}"]
+    if not says_nothing(*ends):
+        parts.append(f"worst ratio {interval(*ends)} ({far['method']}, {far['system']})")
+    unlimited = sum(row["unlimited"] for row in subjects)
+    if unlimited:
+        parts.append(f"no dual bound above 0 is known on {unlimited:,}")
+    return f"{said}, {closed:,} of them closed; each system's first heuristic: {', '.join(parts)}"
 
 
 def _of(part: int, whole: int, noun: str) -> str:

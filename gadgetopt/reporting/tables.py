@@ -15,6 +15,7 @@ from gadgetopt.numbers.text import show, show_gap
 from gadgetopt.numbers.tolerance import as_double
 from gadgetopt.reporting.cells import guarantee, seconds
 from gadgetopt.reporting.cells import ratio as interval
+from gadgetopt.reporting.sentences import refuted
 from gadgetopt.runs.comparison import (
     ROW_KEYS,
     Entry,
@@ -241,14 +242,11 @@ def remarks(table: Sequence[Entry]) -> list[str]:
             out.append(f"NOT APPLICABLE {r.instance}, {r.method}: {r.reason}")
         elif r.status is Status.ERROR:
             out.append(f"ERROR {r.instance}, {r.method}: {r.reason}")
-        for promise in entry.promises:
-            if verdict(promise, entry.ratio) is Verdict.EXCEEDED and entry.ratio is not None:
-                low = show(entry.ratio.low or 0)
-                most = show(promise.ratio or 0)  # exceeded, so its size matters
-                out.append(
-                    f"EXCEEDED {r.instance}, {r.method}: measured ratio >= {low}, but "
-                    f"{promise.theorem} ({promise.standing}) says <= {most}"
-                )
+        out += [
+            refuted(entry, promise)
+            for promise in entry.promises
+            if verdict(promise, entry.ratio) is Verdict.EXCEEDED
+        ]
     return out
 
 

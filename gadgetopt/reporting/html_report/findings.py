@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +10,9 @@ from dataclasses import dataclass
 from gadgetopt.numbers.tolerance import as_double
 from gadgetopt.reporting.html_report.reading import Line, System
 from gadgetopt.reporting.html_report.words import guarantee, interval
-from gadgetopt.reporting.sentences import Row, certified, finding
+from gadgetopt.reporting.sentences import Row, certified, finding, refuted, says_nothing
 from gadgetopt.system.result import Status, Voucher
-from gadgetopt.trust.theorems import Verdict, proven_ratio, verdict
+from gadgetopt.trust.theorems import Promise, Verdict, proven_ratio, verdict
 
 #: A status is a sign and a word, so that it never depends on colour.
 SIGNS = {
@@ -53,16 +54,9 @@ def findings(system: System, rows: Sequence[Row]) -> list[Finding]:
         The system's summary; empty if the page's head says what follows from it.
     """
     out = []
-    for line, theorem, standing, most in exceeded(system.lines):
-        r = line.entry.result
-        out.append(
-            Finding(
-                f"{theorem} ({standing}) promises at most {most} on {r.instance}, but "
-                f"{line.label} is at {interval(line.low, line.high)}",
-                alarm=standing == "proven",
-                run=line.key,
-            )
-        )
+    for line, promise in exceeded(system.lines):
+        said, alarm = refuted(line.entry, promise), promise.standing == "proven"
+        out.append(Finding(said, alarm=alarm, run=line.key))
     if rows:
         out.append(Finding(finding(rows)))
     rated = [line for line in system.lines if line.low is not None]
@@ -100,7 +94,9 @@ def worst_promised(system: System) -> Line | None:
     promised = [
         line
         for line in system.lines
-        if line.low is not None and proven_ratio(line.entry.promises) is not None
+        if line.low is not None
+        and proven_ratio(line.entry.promises) is not None
+        and not says_nothing(line.low, math.inf if line.high is None else line.high)
     ]
     return max(promised, key=lambda line: line.low or 0, default=None)
 
@@ -114,14 +110,14 @@ def errors(lines: Sequence[Line]) -> list[tuple[str, str, int, Line]]:
     return [(method, reason, len(g), g[0]) for (method, reason), g in groups.items()]
 
 
-def exceeded(lines: Sequence[Line]) -> list[tuple[Line, str, str, str]]:
+def exceeded(lines: Sequence[Line]) -> list[tuple[Line, Promise]]:
     """Return, for every theorem that a run refutes, the worst such run."""
-    worst: dict[tuple[str, str], tuple[Line, str]] = {}  # by theorem and standing
+    worst: dict[tuple[str, str], tuple[Line, Promise]] = {}  # by theorem and standing
     for line in lines:
         for promise in line.entry.promises:
             if verdict(promise, line.entry.ratio) is Verdict.EXCEEDED:
                 key = (promise.theorem, promise.standing)
                 known = worst.get(key)
                 if known is None or (line.low or 0) > (known[0].low or 0):
-                    worst[key] = (line, f"{as_double(promise.ratio or 0):.4g}")
-    return [(line, *theorem, promised) for theorem, (line, promised) in worst.items()]
+                    worst[key] = line, promise
+    return [*worst.values()]

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.numbers.tolerance import as_double
-from gadgetopt.reporting.cells import counted, guarantee
+from gadgetopt.reporting.cells import counted
 from gadgetopt.reporting.sentences import (
     Row,
     by_system,
     headline,
-    interval,
     others_line,
+    refuted,
     rows_of,
 )
 from gadgetopt.reporting.summary.groups import summarize
@@ -67,7 +67,7 @@ def print_ending(
 
     def parts(made: Sequence[Any], most: int) -> list[Any]:
         said = [] if detailed else remarks(table, store, most)
-        tail = [*map(_text, left), *(_text(line, "bold red", cut=True) for line in said)]
+        tail = [*map(_text, left), *(_text(line, "bold red") for line in said)]
         return [*head, *made, *tail]
 
     def fits(tried: Sequence[Any]) -> bool:
@@ -101,10 +101,10 @@ def _attempts(
         yield [grid, more, _text(legend, "dim")], 0
 
 
-def _text(line: str, style: str = "", cut: bool = False) -> Any:
+def _text(line: str, style: str = "") -> Any:
     from rich.text import Text
 
-    return Text(line, style, no_wrap=cut, overflow="ellipsis" if cut else None)
+    return Text(line, style)
 
 
 def left_out_lines(left_out: LeftOut) -> list[str]:
@@ -125,7 +125,7 @@ def remarks(table: Sequence[Entry], store: str, most: int = _MOST_REMARKS) -> li
     What they have in common is told once; beyond `most` lines of a kind they are counted.
     """
     errors: dict[tuple[str, str, str], list[Entry]] = {}
-    refuted: dict[tuple[str, str, str], list[tuple[Entry, Promise]]] = {}
+    beyond: dict[tuple[str, str, str], list[tuple[Entry, Promise]]] = {}
     for entry in table:
         r = entry.result
         if r.status is Status.ERROR:
@@ -133,10 +133,10 @@ def remarks(table: Sequence[Entry], store: str, most: int = _MOST_REMARKS) -> li
         for promise in entry.promises:
             if verdict(promise, entry.ratio) is Verdict.EXCEEDED:
                 key = (r.problem, r.method, promise.theorem)
-                refuted.setdefault(key, []).append((entry, promise))
+                beyond.setdefault(key, []).append((entry, promise))
     return [
         *_cut([_error(key, runs) for key, runs in errors.items()], "different error", most, store),
-        *_cut([_refuted(runs) for runs in refuted.values()], "exceeded theorem", most, store),
+        *_cut([_refuted(runs) for runs in beyond.values()], "exceeded theorem", most, store),
     ]
 
 
@@ -154,15 +154,7 @@ def _refuted(runs: Sequence[tuple[Entry, Promise]]) -> str:
         ratio = pair[0].ratio
         return 0.0 if ratio is None or ratio.low is None else as_double(ratio.low)
 
-    entry, promise = max(runs, key=low)
-    r, ratio = entry.result, entry.ratio
-    high = float("inf") if ratio is None or ratio.high is None else as_double(ratio.high)
-    more = "" if len(runs) == 1 else f", worst of {len(runs)} runs"
-    return (
-        f"EXCEEDED {r.problem} {r.method} on {r.instance}{more}: ratio "
-        f"{interval(low((entry, promise)), high)}, but {promise.theorem} ({promise.standing}) says "
-        f"at most {guarantee(as_double(promise.ratio or 0))}"
-    )
+    return refuted(*max(runs, key=low), len(runs))
 
 
 def _cut(lines: Sequence[str], noun: str, most: int, store: str) -> list[str]:

@@ -50,6 +50,7 @@ MEASURES = (
     "certified_verified",
     "certified_cross_checked",
     "certified_solver",
+    "unlimited",
     "ratio_median_low",
     "ratio_median_high",
     "ratio_worst_low",
@@ -95,6 +96,8 @@ def summarize(table: Sequence[Entry], by: Sequence[str] = ()) -> pd.DataFrame:
         rated, at_optimum, certified
             Numbers of instances with a ratio; with a solution that is known to be optimal, whoever
             proved it; with a closed interval, and these by the voucher of the dual bound.
+        unlimited
+            Number of instances whose ratio no dual bound limits.
         ratio_median_low, ratio_median_high, ratio_worst_low, ratio_worst_high
             Intervals that contain the median and the largest of the ratios; infinite if no dual
             bound limits them, NaN if there is no ratio.
@@ -273,6 +276,7 @@ def _measures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "wins": sum(o.won for o in run),
         "ties": sum(o.tied for o in run),
         "rated": len(rated),
+        "unlimited": sum(math.isinf(high) and not math.isinf(low) for low, high in rated),
         "at_optimum": sum(high <= 1 + TOLERANCE for high in highs),
         **_by_voucher("certified", [o.certified for o in run]),
         "ratio_median_low": _of(median, lows),

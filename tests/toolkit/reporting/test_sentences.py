@@ -6,7 +6,7 @@ import pytest
 
 from gadgetopt.numbers.tolerance import as_double
 from gadgetopt.reporting.cells import share
-from gadgetopt.reporting.sentences import certified, failures, findings, headline
+from gadgetopt.reporting.sentences import certified, failures, findings, headline, refuted
 from gadgetopt.reporting.summary import summarize
 from gadgetopt.system.result import Status, Voucher
 from gadgetopt.trust.theorems import Promise
@@ -63,9 +63,34 @@ def test_without_a_bound_nothing_is_claimed():
     runs = [result("i", "own", objective=12), result("i", "other", "baseline", 10)]
     runs += [result("j", "own", objective=12), result("j", "other", "baseline", 10)]
     text = said(runs)[0]
-    assert "no dual bound tells how near to the optimum, ratio at least 1.200 on half of 2" in text
-    assert "worst ratio at least 1.200" in text
-    assert text.endswith("never as good as the best method; 0 of 2 ratios are certified")
+    assert text == (
+        "sjf_bco, own: ratio at least 1.200 on half of 2 instances, worst ratio at least 1.200, "
+        "no dual bound above 0 is known on any of them; never as good as the best method"
+    )
+
+
+def test_a_ratio_of_which_nothing_is_known_is_not_told():
+    """That a ratio is at least 1 is true of every ratio."""
+    both = [result(f"i{k}", "sjf_bco", objective=10) for k in range(4)]
+    assert said(both) == ["sjf_bco: no dual bound above 0 is known on any of 4 instances"]
+    assert said(both[:1]) == ["sjf_bco: no dual bound above 0 is known"]
+    some = [*both, *(result(f"i{k}", "b", "relaxation", None, 9) for k in range(3))]
+    assert said(some) == [
+        "sjf_bco: within 12 % of the optimum on half of 4 instances, "
+        "no dual bound above 0 is known on 1 of them; 0 of 4 ratios are certified"
+    ]
+    zero = [*both, *(result(f"i{k}", "b", "relaxation", None, 0) for k in range(4))]
+    assert said(zero) == ["sjf_bco: no dual bound above 0 is known on any of 4 instances"]
+
+
+def test_no_sentence_of_any_comparison_says_that_a_ratio_is_at_least_one():
+    names = ("sjf_bco", "smd", "spp", "knapsack", "gadget")
+    for draw in range(30):
+        for systems in (names[:1], names[:2], names):
+            for entries in (study(4, 1, systems, draw), study(1, 1, systems, draw)):
+                own = [e.result for e in entries if e.result.kind != "exact"]
+                for told in (headline(summarize(entries)), said(own)):
+                    assert not re.search(r"at least 1\.000", " ".join(told))
 
 
 def test_shares_round_to_none_and_all_only_if_they_are():
@@ -97,8 +122,40 @@ def test_failures_name_the_methods():
         "1 of 4 runs exceeded a proven theorem: own 1",
     ]
     assert failures(summarize(table(runs[:2], theorems[1:]))) == [
-        "1 run refutes a claimed theorem: own 1"
+        "1 run refutes a claim (a ratio stated without a valid proof): system sjf_bco, method own"
     ]
+
+
+@pytest.mark.parametrize(
+    ("objective", "bound", "promised", "standing", "words"),
+    [
+        (12, 10, 1, "claimed", "Refuted claim: {}: ratio 1.200 > 1.000 claimed by 'T'"),
+        (12, 10, 1.1, "proven", "Exceeded theorem: {}: ratio 1.200 > 1.100 guaranteed by 'T'"),
+        (
+            12,
+            9,
+            1.1,
+            "claimed",
+            "Refuted claim: {}: ratio of at least 1.200 > 1.100 claimed by 'T'",
+        ),
+        (100_002, 10**5, 1, "claimed", "Refuted claim: {}: ratio 1.00002 > 1.00000 claimed by 'T'"),
+        (
+            30_000,
+            10,
+            2000,
+            "claimed",
+            "Refuted claim: {}: ratio 3000.000 > 2000.000 claimed by 'T'",
+        ),
+    ],
+)
+def test_a_refuted_statement_is_said_with_both_ratios(objective, bound, promised, standing, words):
+    best = 10**5 if bound == 10**5 else 10
+    runs = [
+        result("i", "own", "approximation", objective), result("i", "search", "exact", best, bound)
+    ]  # fmt: skip
+    entry, _ = table(runs, [Promise("T", "1", standing, promised)])
+    where = "system sjf_bco, method own, instance i"
+    assert refuted(entry, entry.promises[0]) == words.format(where)
 
 
 def test_many_systems_share_one_sentence():

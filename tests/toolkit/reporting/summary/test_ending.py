@@ -92,8 +92,8 @@ def test_a_refuted_theorem_is_one_line_with_its_worst_run():
         )
     ]  # fmt: skip
     assert remarks(table(runs, [Promise("Claim", "2", "claimed", 2)]), "s") == [
-        "EXCEEDED sjf_bco own on i4, worst of 4 runs: ratio 2.400, but Claim (claimed) says at "
-        "most 2.000"
+        "Refuted claim: system sjf_bco, method own, instance i4 (worst of 4 runs): ratio 2.400 > "
+        "2.000 claimed by 'Claim'"
     ]
 
 
