@@ -69,10 +69,14 @@ def unpacked(text: str) -> Iterator[str]:
 def _inflated(data: bytes) -> Iterator[bytes]:
     inflate = zlib.decompressobj()
     try:
+        for start in range(0, len(data), _CHUNK):
+            some = data[start : start + _CHUNK]
+            while some and not inflate.eof:
+                yield inflate.decompress(some, _CHUNK)
+                some = inflate.unconsumed_tail
         while not inflate.eof:
-            chunk = inflate.decompress(data, _CHUNK)
-            data = inflate.unconsumed_tail
-            if not chunk and not data and not inflate.eof:
+            chunk = inflate.decompress(b"", _CHUNK)
+            if not chunk:
                 raise zlib.error("cut off")
             yield chunk
     except zlib.error:

@@ -211,7 +211,7 @@ def from_row(row: Row) -> StoredRun:
     from gadgetopt.system.files import record_type
     from gadgetopt.system.registry import problem
 
-    check_texts(row)
+    check_values(row)
     system, voucher = problem(row["problem"]), row["bound_voucher"]
     records = {}
     for kind in ("solution", "certificate"):
@@ -267,7 +267,7 @@ def extras_of(row: Row) -> RunExtras:
     ValueError, TypeError or KeyError
         If the row holds values that no run produces.
     """
-    check_texts(row)
+    check_values(row)
     evaluation, solution = evaluation_of(row["evaluation"]), row["solution"]
     digest = None
     if solution is not None:
@@ -277,13 +277,20 @@ def extras_of(row: Row) -> RunExtras:
     return RunExtras(trace_of(row["trace"]), components, row["finished_at"], digest)
 
 
-def check_texts(row: Row) -> None:
-    """Raise a ValueError if a column holds bytes that are not UTF-8 text.
+#: Columns that hold numbers; all others hold text, and any may hold nothing.
+_NUMBERS = ("gap", "time_s", "seed", "refused", "position", "age_days")
+
+
+def check_values(row: Row) -> None:
+    """Raise a ValueError if a column holds what is not of its type, or bytes that are not text.
 
     The store reads such bytes as lone surrogates, which valid text never contains.
     """
     for name, value in row.items():
-        if type(value) is str and not value.isascii():
+        kind = type(value)
+        if kind not in ((int, float) if name in _NUMBERS else (str,)) and value is not None:
+            raise ValueError(f"{name}: is of type {kind.__name__}")
+        if kind is str and not value.isascii():
             try:
                 value.encode()
             except UnicodeEncodeError:

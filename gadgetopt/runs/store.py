@@ -22,7 +22,7 @@ from gadgetopt.runs.rows import (
     Row,
     RunExtras,
     StoredRun,
-    check_texts,
+    check_values,
     extras_of,
     from_row,
     numbers_of,
@@ -147,6 +147,12 @@ class Store(StoreFile):
             )
             return [run for _, run in self._readable(rows, "run", "key", from_row)]
 
+    def read_runs(self, columns: str, read: Callable[[Row], T]) -> list[T]:
+        """Return what is read of some columns of all undamaged runs, `key` among them."""
+        with self._clear_errors():
+            rows = self._rows(f"SELECT {columns} FROM runs ORDER BY position")
+            return [found for _, found in self._readable(rows, "run", "key", read)]
+
     def runs_of(self, keys: Sequence[str], details: bool = False) -> dict[str, StoredRun]:
         """Return the undamaged runs stored under some of the keys."""
         found: dict[str, StoredRun] = {}
@@ -267,7 +273,7 @@ class Store(StoreFile):
         """Describe in one printable line which row cannot be read, and why."""
         said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         said = said.splitlines()[0][:300]
-        line = f"{self.path}: {what} {name[:12]}: cannot be read: {said}"
+        line = f"{self.path}: {what} {str(name)[:12]}: cannot be read: {said}"
         return "".join(c if c.isprintable() else "?" for c in line)
 
     def _columns(self, details: bool) -> list[str]:
@@ -335,6 +341,10 @@ class Store(StoreFile):
         if row is None:
             return None
         what = f"{self.path}: instance {fingerprint[:12]}"
+        try:
+            check_values({"document": row[0]})
+        except ValueError as error:
+            raise InputError(f"{what}: is damaged: {error}") from None
         document = parse(row[0], what)
         if document.kind != "instance" or document.fingerprint != fingerprint:
             raise InputError(f"{what}: is damaged: not the data that its fingerprint is of")
@@ -380,7 +390,9 @@ class Store(StoreFile):
             ).fetchone()
         return int(row[0])
 
-    def _void(self, host: str, pid: int, until: float) -> bool:
+    def _void(self, host: Any, pid: Any, until: Any) -> bool:
+        if not isinstance(pid, int) or not isinstance(until, int | float):  # a damaged row
+            return True
         if (host, pid) == self._owner or until < time.time():
             return True
         if host == self._owner[0]:
@@ -416,6 +428,6 @@ def _numbers(describe: Any, data: Any, name: str) -> str:
 
 
 def _stored_instance(row: Row) -> StoredInstance:
-    check_texts(row)
+    check_values(row)
     size, features = numbers_of(row["size"]), numbers_of(row["features"])
     return StoredInstance(row["fingerprint"], row["problem"], row["name"], size, features)

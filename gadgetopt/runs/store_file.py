@@ -26,6 +26,11 @@ from gadgetopt.system.reading import check_regular
 PATIENCE_S = 60.0
 
 
+#: What a query of a damaged file ends in: Python's own errors come from names that are not text,
+#: and from sizes that no store has.
+_DAMAGE = (sqlite3.Error, UnicodeError, OverflowError, MemoryError)
+
+
 def is_store(path: Path) -> bool:
     """Return True if a file is an SQLite database, as stores are."""
     try:
@@ -150,10 +155,15 @@ class StoreFile:
         """Return the columns of the table of runs; old stores have fewer."""
         return [row["name"] for row in self.query("PRAGMA table_info(runs)")]
 
-    def vacuum(self) -> None:
-        """Give unused space back to the file system."""
-        self._connection.execute("VACUUM")
-        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    def vacuum(self) -> bool:
+        """Give unused space back to the file system; return False while others use the file."""
+        with self._clear_errors():
+            try:
+                self._connection.execute("VACUUM")
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            except sqlite3.OperationalError:  # another client is writing or reading
+                return False
+        return True
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -175,8 +185,9 @@ class StoreFile:
     def _clear_errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.DatabaseError as error:
-            raise InputError(f"{self.path}: cannot be used as a store: {error}") from None
+        except _DAMAGE as error:
+            said = str(error) if isinstance(error, sqlite3.Error) else "its tables are damaged"
+            raise InputError(f"{self.path}: cannot be used as a store: {said}") from None
 
     def __enter__(self) -> Self:
         return self
@@ -196,6 +207,6 @@ def _connect(path: Path | str, how: str | None = None) -> sqlite3.Connection:
     if how is not None:
         name, uri = f"{Path(path).resolve().as_uri()}?{how}", True
     connection = sqlite3.connect(name, uri=uri, timeout=PATIENCE_S, isolation_level=None)
-    # Bytes that are not text must spoil one row only, not the whole query: see `rows.check_texts`.
+    # Bytes that are not text must spoil one row only, not the whole query: see `rows.check_values`.
     connection.text_factory = operator.methodcaller("decode", "utf-8", "surrogateescape")
     return connection

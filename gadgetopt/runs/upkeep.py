@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from gadgetopt.errors import InputError
+from gadgetopt.runs.rows import Row, check_values, status_of
 from gadgetopt.runs.source_code import PresentCode
 from gadgetopt.runs.store import Store
 
@@ -18,6 +18,11 @@ _FACTS = (
     "key, problem, method, kind, instance, fingerprint, status, refused, limit_hit, version, "
     "finished_at, julianday('now') - julianday(finished_at) AS age_days"
 )
+
+_TOLD = (
+    "key", "problem", "method", "kind", "instance", "fingerprint", "limit_hit", "version",
+    "finished_at",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,17 +47,24 @@ class Fact:
 
 
 def facts(store: Store) -> list[Fact]:
-    """Return the facts about all runs of a store, in the order in which they were started."""
+    """Return the facts about all runs of a store, in the order in which they were started.
+
+    Damaged rows are warned of and left out.
+    """
     code = "code" if "code" in store.columns() else "NULL AS code"
     present = PresentCode()
-    found = []
-    for row in store.query(f"SELECT {_FACTS}, {code} FROM runs ORDER BY position"):
-        made = row.pop("code")
-        status = "not_applicable" if row.pop("refused") else row["status"]
+
+    def read(row: Row) -> Fact:
+        check_values(row)
+        made, status = row["code"], str(status_of(row))
         stale = made is None or made != present.of(row["problem"], row["method"])
-        age_days = row["age_days"] or 0.0
-        found.append(Fact(**{**row, "status": status, "age_days": age_days}, stale=stale))
-    return found
+        told = {name: row[name] for name in _TOLD}
+        absent = [name for name, value in told.items() if value is None and name != "limit_hit"]
+        if absent:
+            raise ValueError(f"{absent[0]}: is missing")
+        return Fact(**told, status=status, age_days=row["age_days"] or 0.0, stale=stale)
+
+    return store.read_runs(f"{_FACTS}, {code}", read)
 
 
 def selected(
@@ -154,10 +166,4 @@ def delete(store: Store, doomed: Iterable[Fact]) -> int:
 
 def compact(store: Store) -> bool:
     """Give the space of deleted runs back; return False if a client works on the store."""
-    if store.running():
-        return False
-    try:
-        store.vacuum()
-    except sqlite3.OperationalError:  # another client is writing or reading
-        return False
-    return True
+    return not store.running() and store.vacuum()

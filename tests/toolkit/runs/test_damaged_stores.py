@@ -1,6 +1,7 @@
 """Stores with damaged rows: each gives one line, the others are shown, without a traceback."""
 
 import json
+import os
 import random
 import shutil
 import sqlite3
@@ -167,6 +168,101 @@ def test_an_instance_whose_numbers_are_damaged_has_none(whole, tmp_path, cli, ca
     (line,) = caplog.messages
     assert line.startswith(f"{path}: instance {first_key(path)[:12]}: cannot be read: ")
     assert line.endswith("jobs: 'x' is not a finite number; left out")
+
+
+def bytes_flipped(path, dice):
+    content = bytearray(path.read_bytes())
+    for _ in range(dice.choice((1, 3, 20, 200))):
+        content[dice.randrange(dice.choice((len(content), 8192)))] = dice.randrange(256)
+    path.write_bytes(content)
+
+
+def cut_off(path, dice):
+    with path.open("r+b") as file:
+        file.truncate(dice.choice((0, 5, 16, 100, 1024, 4096, dice.randrange(60_000))))
+
+
+def page_lost(path, dice):
+    content = bytearray(path.read_bytes())
+    start = dice.randrange(len(content) // 4096) * 4096
+    content[start : start + 4096] = bytes(4096)
+    path.write_bytes(content)
+
+
+def of_other_tables(path, dice):
+    """Drop a table or column, or let a table take values of any type."""
+    with sqlite3.connect(path) as store:
+        table = dice.choice((*TABLES, "origins"))
+        columns = [row[1] for row in store.execute(f"PRAGMA table_info({table})")]
+        change = dice.choice(("table", "column", "types", "types"))
+        if change == "table":
+            store.execute(f"DROP TABLE {table}")
+        elif change == "column":
+            store.execute(f"ALTER TABLE {table} RENAME COLUMN {dice.choice(columns)} TO other")
+        else:
+            store.execute(f"CREATE TABLE copy ({', '.join(columns)})")
+            store.execute(f"INSERT INTO copy SELECT * FROM {table}")
+            store.execute(f"DROP TABLE {table}")
+            store.execute(f"ALTER TABLE copy RENAME TO {table}")
+            for _ in range(dice.choice((1, 4))):
+                value = dice.choice(GARBAGE)
+                store.execute(f"UPDATE {table} SET {dice.choice(columns)} = ?", (value,))
+
+
+COMMANDS = (
+    ("status",),
+    ("status", "--json"),
+    ("summary",),
+    ("ratios", "--features"),
+    ("report", "--out", "r.html", "--pictures", "1"),
+    ("delete", "--stale", "--yes"),
+    ("delete", "--instances", "*", "--yes"),
+    ("certify", "--budget", "0.01"),
+    ("plot", "--run", "a", "--out", "p.html"),
+)
+#: Stores damaged in each way; four commands are tried on each.
+DAMAGED = int(os.environ.get("GADGETOPT_DAMAGED", "8"))
+
+
+@pytest.mark.parametrize("how", [bytes_flipped, cut_off, page_lost, of_other_tables])
+def test_whatever_the_damage_every_command_ends_with_a_line(
+    whole, tmp_path, cli, monkeypatch, root, how
+):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "runs.sqlite"
+    one = root / "instances/sjf_bco/tiny/e1_co_locate.json"
+    again = ("compare", one, "--methods", "first_fit", "--workers", "0", "--store", path)
+    for seed in range(DAMAGED):
+        dice = random.Random(f"{how.__name__} {seed}")
+        for name, *options in dice.sample(COMMANDS, 3):
+            shutil.copy(whole, path)
+            how(path, random.Random(f"{how.__name__} {seed}"))
+            _ends_with_a_line(cli(name, path, *options))
+        shutil.copy(whole, path)
+        how(path, random.Random(f"{how.__name__} {seed}"))
+        _ends_with_a_line(cli(*again))
+        for left in tmp_path.glob("runs.sqlite*"):
+            left.unlink()
+
+
+def _ends_with_a_line(ended):
+    code, _, err = ended
+    assert code in (0, 1, 2)
+    assert "Traceback" not in err
+    if code == 2:
+        assert err.splitlines()[-1].startswith("gadgetopt: ")
+
+
+def test_a_table_whose_name_is_no_text_is_one_line(whole, tmp_path, cli):
+    path = tmp_path / "runs.sqlite"
+    content = whole.read_bytes()
+    assert b"CREATE TABLE runs" in content
+    path.write_bytes(content.replace(b"CREATE TABLE runs", b"CREATE TABLE \xa4uns"))
+    for command in ("status", "ratios", "summary", "certify"):
+        code, out, err = cli(command, path)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"gadgetopt: {path}: cannot be used as a store: ")
+        assert len(err.splitlines()) == 1
 
 
 def test_an_instance_that_is_not_what_its_fingerprint_says_is_not_drawn(whole, tmp_path, cli):
