@@ -291,7 +291,7 @@ def _values(cells: pd.Series[str], domain: Domain) -> tuple[Any, Any]:
         numbers >= 0 if domain == "non-negative number" else numbers > 0
     )
     if domain == "positive whole number":
-        valid &= (numbers % 1 == 0) & (numbers < 2**53)
+        valid &= (numbers == np.floor(numbers)) & (numbers < 2**53)
     return numbers, valid
 
 

@@ -15,6 +15,7 @@ same network; it is made as a cable.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,21 +76,18 @@ GPUS = (
     Gpu("rtx8000", 2, 25.0, ("bridge",)),  # [D]
 )
 
+_BRANDS = ("nvidia", "geforce", "quadro", "tesla", "rtx", "titan")
+
 #: The most NVLinks that a GPU of the table has.
 MOST_NVLINKS = max(gpu.links for gpu in GPUS)
 
 
 def find_gpu(name: str) -> Gpu | None:
-    """Return the GPU of a name, however it is written: A6000, "RTX A6000", rtx_3090, 3090."""
-    wanted = _plain(name)
-    return next((gpu for gpu in GPUS if _plain(gpu.name) == wanted), None)
-
-
-def _plain(name: str) -> str:
-    letters = "".join(c for c in name.lower() if c.isalnum())
-    for brand in ("nvidia", "geforce", "quadro", "tesla", "rtx"):
-        letters = letters.removeprefix(brand)
-    return letters
+    """Return the GPU of a name, however it is written: a6000, RTX A6000, NVIDIA A100-SXM4-80GB."""
+    words = re.findall(r"[a-z0-9]+", name.lower())
+    words = [word for word in words if word not in _BRANDS]
+    spellings = {word.removeprefix("rtx") for word in (*words[:1], "".join(words[:2]))}
+    return next((gpu for gpu in GPUS if gpu.name.removeprefix("rtx") in spellings), None)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from gadgetopt.errors import InputError
 from gadgetopt.pieces.traces import ImportOutcome
 from gadgetopt.system.data import Instance
 
+from ..instance import MOST_NODES
 from .matrix_market import is_matrix_market, read_matrix_market
 from .reading import GraphOptions, Read, instance_of, lines_of, node_of, options_of
 
@@ -88,6 +89,8 @@ def ogb_csv(files: Sequence[Path], rng: np.random.Generator, **options: Any) -> 
                 most = max((max(e) for e in read.edges), default=0)
                 if count is None or count <= most:
                     raise InputError(f"{raw / name}: expected a number of nodes above {most}")
+                if count > MOST_NODES:
+                    raise InputError(f"{raw / name}: {count} nodes, expected at most {MOST_NODES}")
                 read.nodes = list(range(count))
         splits = sorted(raw.parent.glob("split/*/train.csv*"))
         own = given

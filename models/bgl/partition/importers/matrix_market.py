@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gadgetopt.errors import InputError
 
+from ..instance import MOST_NODES
 from .reading import Read, node_of
 
 _BANNER = "%%matrixmarket"
@@ -44,6 +45,8 @@ def read_matrix_market(path: Path, sha256: str, lines: list[str], directed: bool
         raise InputError(
             f"{path}: line {at}: {rows} rows and {columns} columns, expected a square matrix"
         )
+    if rows > MOST_NODES:
+        raise InputError(f"{path}: line {at}: {rows} nodes, expected at most {MOST_NODES}")
     if len(body) - 1 != entries:
         raise InputError(
             f"{path}: line {at}: {entries} entries announced, {len(body) - 1} lines found"

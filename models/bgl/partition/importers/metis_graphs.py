@@ -88,17 +88,15 @@ def read_metis(path: Path) -> Read:
                 f"{header.nodes} nodes"
             )
     read = Read(path, sha256, nodes=list(range(header.nodes)))
-    listed: Counter[tuple[int, int]] = Counter()
+    near: list[list[int]] = []
     for v, (number, line) in enumerate(body):
         read.lines_read += 1
-        for u in _neighbours(path, number, line, header):
-            if u == v:
-                read.loops += 1
-            else:
-                listed[v, u] += 1
-    _check_ends(path, listed, [number for number, _ in body])
-    read.edges = dict.fromkeys((v, u) for v, u in listed if v < u)
-    read.repeated = sum(max(listed[v, u], listed[u, v]) - 1 for v, u in read.edges)
+        listed = _neighbours(path, number, line, header)
+        near.append([u for u in listed if u != v])
+        read.loops += len(listed) - len(near[v])
+    _check_ends(path, near, [number for number, _ in body])
+    read.edges = dict.fromkeys((v, u) for v, own in enumerate(near) for u in own if v < u)
+    read.repeated = _repeated(near)
     _compare_with_announced(read, header, numbered[first][1])
     return read
 
@@ -154,14 +152,27 @@ def _neighbours(path: Path, number: int, line: str, header: _Header) -> list[int
     return neighbours
 
 
-def _check_ends(path: Path, listed: Counter[tuple[int, int]], numbers: list[int]) -> None:
+def _check_ends(path: Path, near: list[list[int]], numbers: list[int]) -> None:
     """Refuse an edge that only one of its ends lists."""
-    for v, u in listed:
-        if (u, v) not in listed:
-            raise InputError(
-                f"{path}: line {numbers[v]}: node {v + 1} lists node {u + 1}, but line "
-                f"{numbers[u]} does not list node {v + 1}, expected every edge at both ends"
-            )
+    sets = [set(own) for own in near]
+    for v, own in enumerate(near):
+        for u in own:
+            if v not in sets[u]:
+                raise InputError(
+                    f"{path}: line {numbers[v]}: node {v + 1} lists node {u + 1}, but line "
+                    f"{numbers[u]} does not list node {v + 1}, expected every edge at both ends"
+                )
+
+
+def _repeated(near: list[list[int]]) -> int:
+    """Return how often edges are there again; one that both ends repeat is there once more."""
+    times: dict[tuple[int, int], int] = {}
+    for v, own in enumerate(near):
+        if len(own) > len(set(own)):
+            for u, n in Counter(own).items():
+                pair = (v, u) if v < u else (u, v)
+                times[pair] = max(n, times.get(pair, 1))
+    return sum(n - 1 for n in times.values())
 
 
 def _compare_with_announced(read: Read, header: _Header, text: str) -> None:

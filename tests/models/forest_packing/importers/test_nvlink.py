@@ -195,7 +195,18 @@ def test_names_of_gpus_are_found_however_they_are_written() -> None:
     assert find_gpu("NVIDIA RTX A6000").name == "a6000"
     assert find_gpu("GeForce_RTX-3090").name == "rtx3090"
     assert find_gpu("2080 Ti").name == "rtx2080ti"
-    assert find_gpu("K80") is None
+    for written, name in {
+        "NVIDIA A100-SXM4-80GB": "a100",
+        "NVIDIA H100 80GB HBM3": "h100",
+        "NVIDIA H200": "h200",
+        "Tesla V100-SXM2-32GB": "v100",
+        "Quadro RTX 8000": "rtx8000",
+        "NVIDIA GB200": "gb200",
+        "NVIDIA H20": "h20",
+    }.items():
+        assert find_gpu(written).name == name
+    for other in ("K80", "RTX 6000 Ada", "A1000", "H2", "V100S", "NVIDIA", "-", "L40S"):
+        assert find_gpu(other) is None
 
 
 def test_a_link_times_all_links_is_the_bandwidth_of_data_sheets() -> None:

@@ -67,6 +67,9 @@ def test_a_folder_of_the_open_graph_benchmark(tmp_path):
     (raw / "num-node-list.csv.gz").write_bytes(gzip.compress(b"2\n"))
     with pytest.raises(InputError, match="expected a number of nodes above 2"):
         read(ogb_csv, tmp_path)
+    (raw / "num-node-list.csv.gz").write_bytes(gzip.compress(b"900000000000000\n"))
+    with pytest.raises(InputError, match="900000000000000 nodes, expected at most"):
+        read(ogb_csv, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -226,6 +229,10 @@ def test_a_general_matrix_has_directions(tmp_path):
         (
             "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2\n",
             "line 3: '1 2', expected two numbers from 1 to 2 and 1 values",
+        ),
+        (
+            "%%MatrixMarket matrix coordinate pattern general\n900000000000000 900000000000000 0\n",
+            "line 2: 900000000000000 nodes, expected at most",
         ),
         ("% bip unweighted\n1 1\n1 2\n", "line 1: a bipartite network of KONECT"),
     ],
