@@ -25,7 +25,10 @@ _BEFORE_LINE = re.compile(r"(?:\s*(?:>|&gt;|\[[\w,.@-]+\]:|\d+:(?=\s)))+")
 #: What other listings are known by, and their names.
 _OTHER_LISTINGS = (
     (
-        re.compile(r"ROCm System Management|between two GPUs|\b(?:WEIGHT|HOPS|LINK TYPE) TABLE\b"),
+        re.compile(
+            r"ROCm System Management|(?:Weight|Hops|Link Type) between two GPUs"
+            r"|\b(?:WEIGHT|HOPS|LINK TYPE) TABLE\b"
+        ),
         "a listing of rocm-smi or amd-smi, whose links (XGMI) are not read here",
     ),
     (

@@ -160,6 +160,20 @@ def test_gpus_that_fall_apart_are_said_with_the_option_that_mends_it(tmp_path) -
     assert "between GPU0; GPU1; GPU2." in details(tmp_path, matrix(3, {}))[1]["warning"]
 
 
+def test_the_command_line_asks_and_warns(tmp_path, cli) -> None:
+    (tmp_path / "box.txt").write_text(even(4, 6))
+    command = ("import", "nvidia_topo", tmp_path / "box.txt", "--out", tmp_path)
+    code, out, err = cli(*command)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "--set gpu=v100 or gpu=h100, or --set fabric=switch or fabric=mesh" in err
+    assert not (tmp_path / "box.json").exists()
+    assert cli(*command, "--set", "gpu=v100")[0] == 0
+    (tmp_path / "box.txt").write_text(matrix(4, {(0, 1): "NV12", (2, 3): "NV12"}))
+    code, out, _ = cli(*command, "--force")
+    assert code == 0
+    assert "warning: the GPUs fall apart" in out
+
+
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [

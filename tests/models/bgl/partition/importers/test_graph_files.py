@@ -199,6 +199,28 @@ def test_a_matrix_of_the_matrix_market(tmp_path):
     assert set(both) == {(u, v) for e in instance.edges for u, v in (e, e[::-1])}
 
 
+@settings(max_examples=60, deadline=None)
+@given(drawn=metis_files(), data=st.data())
+def test_a_matrix_is_the_same_graph_as_a_file_of_metis(tmp_path_factory, drawn, data):
+    _, edges, nodes = drawn
+    field, value = data.draw(
+        st.sampled_from([("pattern", ""), ("real", " 0.5"), ("integer", " 3")])
+    )
+    symmetric = data.draw(st.booleans())
+    pairs = [(v, u) if symmetric or data.draw(st.booleans()) else (u, v) for u, v in edges]
+    kind = "symmetric" if symmetric else "general"
+    lines = [
+        f"%%MatrixMarket matrix coordinate {field} {kind}",
+        f"{nodes} {nodes} {len(pairs)}",
+        *(f"{i + 1} {j + 1}{value}" for i, j in pairs),
+    ]
+    path = tmp_path_factory.mktemp("market") / "a.mtx"
+    path.write_text("\n".join(lines) + "\n")
+    _, instance = only(read(edge_list, path))
+    # Edges of an undirected graph have their smaller node first.
+    assert (set(instance.edges), instance.num_nodes) == (edges, nodes)
+
+
 def test_a_general_matrix_has_directions(tmp_path):
     path = tmp_path / "a.mtx"
     path.write_text("%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 2\n2 1\n3 1\n")
