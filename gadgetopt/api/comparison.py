@@ -170,7 +170,7 @@ def _(value: Comparison) -> str:
 
     head = markup.heading(values.line(value).strip("<>"))
     if value.entries:
-        head += "".join(markup.paragraph(said) for said in headline(value.summary()))
+        head += "".join(markup.paragraph(said) for said in headline(value.summary(), value))
     made = ratio_table(value[:MOST_ROWS])
     columns = [str(column.header) for column in made.columns]
     cells = [

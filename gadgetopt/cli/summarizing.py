@@ -60,7 +60,7 @@ def summary(
     rows, groups = rows_of(frame), [spec.partition(":")[0] for spec in by or ()]
     if form == "table":
         screen = console()
-        for line in headline(summarize(table) if by else frame):
+        for line in headline(summarize(table) if by else frame, table):
             screen.print(line, style="bold", highlight=False, markup=False)
         if rows:
             printed, meaning = methods_table(rows, groups, screen.width)

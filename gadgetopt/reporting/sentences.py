@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gadgetopt.runs.comparison import Entry
+    from gadgetopt.system.result import Voucher
     from gadgetopt.trust.theorems import Promise
 
 #: Methods named in one sentence.
@@ -36,23 +38,65 @@ _VOUCHERS = {
 Row = dict[str, Any]
 
 
-def headline(frame: pd.DataFrame) -> list[str]:
-    """Return what a summary says in a few sentences, the findings before the failures.
+def headline(frame: pd.DataFrame, table: Sequence[Entry]) -> list[str]:
+    """Return what a summary says in a few sentences: what was proved, found, and what failed.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         From `gadgetopt.summary`, not grouped by any column.
+    table : sequence of Entry
+        What it is the summary of.
     """
-    return [*findings(frame), *failures(frame)]
+    return [*infeasible(table), *findings(frame, table), *failures(frame)]
 
 
-def findings(frame: pd.DataFrame) -> list[str]:
+def infeasible(table: Sequence[Entry]) -> list[str]:
+    """Return a sentence per system on the instances that were proved to have no solution."""
+    proved = _proved_infeasible(table)
+    out = []
+    for system, found in proved.items():
+        by = ", ".join(
+            dict.fromkeys(entry.infeasible.method for entry in found if entry.infeasible)
+        )
+        first, of = found[0], _instances(table, system)
+        if len(found) == 1 and first.infeasible is not None:
+            where = system if of == 1 else f"{system}, {first.result.instance}"
+            word = _VOUCHERS[_key(first.infeasible.voucher)]
+            why = f": {first.infeasible.why}" if first.infeasible.why else ""
+            out.append(f"{where}: proved infeasible by {by} ({word}){why}")
+        else:
+            counts = Counter(_key(e.infeasible.voucher) for e in found if e.infeasible)
+            told = {f"infeasible_{v}": counts[v] for v in _VOUCHERS} | {"infeasible": len(found)}
+            said = f"{system}: {_of(len(found), of, 'instance')} proved infeasible by {by}"
+            out.append(said + _vouchers(told, "infeasible"))
+    return out
+
+
+def _proved_infeasible(table: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """Return an entry of each instance that was proved infeasible, by system."""
+    out: dict[str, dict[str, Entry]] = {}
+    for entry in table:
+        if entry.infeasible is not None:
+            r = entry.result
+            out.setdefault(r.problem, {}).setdefault(r.fingerprint, entry)
+    return {system: [*found.values()] for system, found in out.items()}
+
+
+def _instances(table: Sequence[Entry], system: str) -> int:
+    return len({e.result.fingerprint for e in table if e.result.problem == system})
+
+
+def _key(voucher: Voucher) -> str:
+    return str(voucher).replace("-", "_")
+
+
+def findings(frame: pd.DataFrame, table: Sequence[Entry] = ()) -> list[str]:
     """Return a sentence per system on its leading method, or one sentence on many systems."""
     systems = by_system(frame)
     if len(systems) > MOST_SYSTEMS:
         return [_overall(systems)]
-    return [said for rows in systems if (said := finding(rows))]
+    return [said for rows in systems if (said := finding(rows, table))]
 
 
 def failures(frame: pd.DataFrame) -> list[str]:
@@ -158,12 +202,17 @@ def closing(rows: Sequence[Row]) -> Row | None:
     return max((r for r in rows if r["optimal"]), key=lambda r: r["optimal"], default=None)
 
 
-def finding(rows: Sequence[Row]) -> str:
-    """Return one sentence on one system; empty if nothing was found."""
+def finding(rows: Sequence[Row], table: Sequence[Entry]) -> str:
+    """Return one sentence on one system; empty if all its instances were proved infeasible."""
     subject, closer = leading(rows), closing(rows)
     system = rows[0]["system"]
     if subject is None:
-        return f"{system}: no method found a solution"
+        hopeless = len(_proved_infeasible(table).get(system, ()))
+        left = _instances(table, system) - hopeless
+        if not hopeless:
+            return f"{system}: no method found a solution"
+        others = counted(left, "other instance")
+        return f"{system}: no method found a solution of {others}" if left else ""
     name = system if subject["method"] == system else f"{system}, {subject['method']}"
     parts = [_distance(subject)]
     if subject["compared"]:

@@ -33,6 +33,7 @@ from gadgetopt.system.display import Shown
 from gadgetopt.system.plugins import in_use, plugged
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result
+from gadgetopt.trust.infeasibility import Infeasible, proved_infeasible
 from gadgetopt.trust.proving import PROOF
 from gadgetopt.trust.ratio import Ratio, cross_examine, ratios
 from gadgetopt.trust.theorems import Promise, of_result, proven_ratio
@@ -56,6 +57,8 @@ class Entry(Shown):
         Size and features of its instance.
     others : Others
         How many runs of the store, that are not in the table, count in the instance's ratios.
+    infeasible : Infeasible or None
+        The proof, by this or another run, that the instance has no solution.
     """
 
     result: Result
@@ -67,6 +70,7 @@ class Entry(Shown):
     code: str | None = None
     stored: StoredInstance | None = None
     others: Others = field(default_factory=Others)
+    infeasible: Infeasible | None = None
 
     def row(self) -> dict[str, Any]:
         """Return the row with the keys of `ROW_KEYS`, its numbers as JSON can represent them."""
@@ -323,6 +327,7 @@ def entries(
     """
     results = cross_examine([run.result for run in (*runs, *others)], _sense)
     instances, lent, nothing = stored(), numbers or {}, Others()
+    hopeless = proved_infeasible(results)
 
     def fixed(result: Result) -> float | None:
         name, instance = _fixed_part(result.problem), instances.get(result.fingerprint)
@@ -341,6 +346,7 @@ def entries(
             run.code,
             instances.get(result.fingerprint),
             lent.get((result.problem, result.fingerprint), nothing),
+            hopeless.get((result.problem, result.fingerprint)),
         )
         for run, result, (ratio, net) in zip(runs, results, both, strict=False)
     ]

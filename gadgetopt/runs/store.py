@@ -164,10 +164,11 @@ class Store(StoreFile):
         return found
 
     def keys_on(self, fingerprints: Container[str]) -> set[str]:
-        """Return the keys of the runs on some instances that know a bound or a solution."""
+        """Return the keys of the runs on some instances that know a bound, a solution, or none."""
         with self._clear_errors():
             rows = self._connection.execute(
-                "SELECT key, fingerprint FROM runs WHERE objective IS NOT NULL OR bound IS NOT NULL"
+                "SELECT key, fingerprint FROM runs WHERE objective IS NOT NULL "
+                "OR bound IS NOT NULL OR status = 'infeasible'"
             )
             return {key for key, fingerprint in rows if fingerprint in fingerprints}
 
@@ -217,7 +218,10 @@ class Store(StoreFile):
         return done, oldest
 
     def closed(self, keys: Sequence[str]) -> set[str]:
-        """Return the fingerprints of the instances that some of the runs solved to optimality."""
+        """Return the fingerprints of the instances that some of the runs closed.
+
+        They were solved to optimality, or proved infeasible.
+        """
         found: set[str] = set()
         with self._clear_errors():
             for part, marks in _chunks(keys):
@@ -225,7 +229,7 @@ class Store(StoreFile):
                     fingerprint
                     for (fingerprint,) in self._connection.execute(
                         "SELECT DISTINCT fingerprint FROM runs "
-                        f"WHERE key IN ({marks}) AND status = 'optimal'",
+                        f"WHERE key IN ({marks}) AND status IN ('optimal', 'infeasible')",
                         part,
                     )
                 )

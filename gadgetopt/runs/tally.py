@@ -17,7 +17,7 @@ class Tally:
         Runs of the batch, and those of them that need not be done (again).
     instances : int
     closed : set of str
-        Fingerprints of the instances that some run has solved to optimality.
+        Fingerprints of the instances that some run has solved to optimality, or proved infeasible.
     errors, limits : int
         Runs of this session that failed, and that hit a limit of time or memory.
     ended : int
@@ -39,5 +39,5 @@ class Tally:
         self.seconds += row["time_s"]
         self.errors += row["status"] == "error"
         self.limits += row["limit_hit"] in ("time_s", "memory_mb")
-        if row["status"] == "optimal":
+        if row["status"] in ("optimal", "infeasible"):
             self.closed.add(row["fingerprint"])

@@ -358,6 +358,10 @@ class Problem(Checked, Shown):
         Name of the feature that is a part of every objective which no decision changes, in the
         objective's unit, such as the release dates in a sum of completion times; empty if there is
         none. Ratios of what is left of the objective, net ratios, are then reported too.
+    objective_limit : str
+        Name of the instance's field that no solution's objective is worse than, such as
+        `horizon_slots`; a dual bound beyond it proves that there is no solution. Empty if there is
+        none.
     default_method : str
         The method that `solve` runs by default.
     default_methods : tuple of str
@@ -388,6 +392,7 @@ class Problem(Checked, Shown):
     features: Callable[..., Mapping[str, float]] | None = None
     integral_objective: bool = False
     fixed_part: str = ""
+    objective_limit: str = ""
     generators: tuple[Generator, ...] = ()
     importers: tuple[Importer, ...] = ()
     formulations: tuple[Formulation, ...] = ()

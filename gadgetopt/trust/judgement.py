@@ -21,6 +21,7 @@ from gadgetopt.system.result import (
     Voucher,
 )
 from gadgetopt.trust.certificate import certified_bound, shortened
+from gadgetopt.trust.infeasibility import NOTE, beyond_limit
 from gadgetopt.trust.proving import stands_for, told_of
 
 
@@ -52,6 +53,10 @@ def judge(
     else:
         bound = _loosened(problem, _finite(outcome.dual_bound), objective)
         status = _status(problem, outcome, objective, bound)
+    notes = {name: told for name, told in outcome.notes.items() if name != NOTE}
+    why = beyond_limit(problem, document, bound) if objective is None else ""
+    if why:
+        status, notes[NOTE] = Status.INFEASIBLE, why
     return Result(
         problem=problem.name,
         instance=document.name,
@@ -77,7 +82,7 @@ def judge(
         trace=_complete(outcome, objective, time_s),
         phases_s=outcome.phases_s,
         versions=outcome.versions,
-        notes=outcome.notes,
+        notes=notes,
     )
 
 

@@ -32,6 +32,7 @@ PROBLEM = Problem(
     sense="min",
     objective="makespan_slots",
     integral_objective=True,
+    objective_limit="horizon_slots",
     instance_type=part("instance:SjfBcoInstance"),
     solution_type=part("instance:SjfBcoSolution"),
     evaluate=part("evaluate:evaluate"),

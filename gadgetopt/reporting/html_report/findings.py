@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from gadgetopt.numbers.tolerance import as_double
 from gadgetopt.reporting.html_report.reading import Line, System
 from gadgetopt.reporting.html_report.words import guarantee, interval
-from gadgetopt.reporting.sentences import Row, certified, finding, refuted, says_nothing
+from gadgetopt.reporting.sentences import Row, certified, finding, infeasible, refuted, says_nothing
 from gadgetopt.system.result import Status, Voucher
 from gadgetopt.trust.theorems import Promise, Verdict, proven_ratio, verdict
 
@@ -58,7 +58,8 @@ def findings(system: System, rows: Sequence[Row]) -> list[Finding]:
         said, alarm = refuted(line.entry, promise), promise.standing == "proven"
         out.append(Finding(said, alarm=alarm, run=line.key))
     if rows:
-        out.append(Finding(finding(rows)))
+        table = [line.entry for line in system.lines]
+        out += [Finding(said) for said in (*infeasible(table), finding(rows, table)) if said]
     rated = [line for line in system.lines if line.low is not None]
     closed = [line for line in rated if line.certified]
     if rated:

@@ -92,6 +92,7 @@ def page(systems: list[System], album: Album, *, store: str, title: str, at_work
     looks = {s.name: styles(s) for s in systems}
     drawn = {s.name: figures(s, looks[s.name], index) for s in systems}
     specs = {figure_id(s.name, figure): figure.spec() for s in systems for figure in drawn[s.name]}
+    entries = [line.entry for line in lines]
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters["sign"] = findings.SIGNS.__getitem__
     template = environment.from_string(_asset("page.html"))
@@ -111,7 +112,7 @@ def page(systems: list[System], album: Album, *, store: str, title: str, at_work
         rows=rows,
         # Where the page's head says it of each system, its section does not repeat it.
         told_apart=len(systems) > MOST_SYSTEMS,
-        sentences=headline(summarize([line.entry for line in lines])) if lines else [],
+        sentences=headline(summarize(entries), entries) if lines else [],
         groupings={s.name: methods.groupings(s, rows[s.name]) for s in systems},
         marked={s.name: marked(drawn[s.name]) for s in systems},
         findings=findings,

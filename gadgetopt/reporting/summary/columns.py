@@ -63,6 +63,12 @@ COLUMNS = (
         _share("solved", "instances"),
         "solved: feasible solution found",
     ),
+    Column(
+        "infeasible",
+        ("infeas.", "%"),
+        _share("infeasible", "instances"),
+        "infeas.: proved to have no solution",
+    ),
     Column("wins", ("wins", "%"), _share("wins", "compared")),
     Column(
         "ties",
@@ -129,6 +135,8 @@ def columns_of(rows: Sequence[Row], by: Sequence[str]) -> list[Column]:
         counts.setdefault(row["system"], set()).add(row["instances"])
     if not by and all(len(own) == 1 for own in counts.values()):
         silent.add("instances")  # the heading of the system says it
+    if not any(row["infeasible"] for row in rows):
+        silent.add("infeasible")
     silent |= {c.key for c in COLUMNS if all(c.text(row) == "" for row in rows)}
     return [column for column in COLUMNS if column.key not in silent]
 

@@ -62,7 +62,7 @@ def print_ending(
     frame = summarize(table)
     systems = by_system(frame)
     single = all(row["instances"] <= 1 for rows in systems for row in rows)
-    head = [_text(line, "bold") for line in headline(frame)]
+    head = [_text(line, "bold") for line in headline(frame, table)]
     left = [*left_out_lines(left_out), *filter(None, [others_line(table, store)])]
 
     def parts(made: Sequence[Any], most: int) -> list[Any]:

@@ -37,6 +37,9 @@ MEASURES = (
     "solved",
     "bound_only",
     "infeasible",
+    "infeasible_verified",
+    "infeasible_cross_checked",
+    "infeasible_solver",
     "optimal",
     "optimal_verified",
     "optimal_cross_checked",
@@ -89,7 +92,7 @@ def summarize(table: Sequence[Entry], by: Sequence[str] = ()) -> pd.DataFrame:
             memory; and of runs of methods that do not support their instance.
         instances, solved, bound_only, infeasible, optimal
             Numbers of instances: all; with a feasible solution; with a dual bound and no solution;
-            proved infeasible or unbounded; solved to optimality, and these by voucher.
+            proved infeasible; solved to optimality; the last two also by voucher.
         compared, wins, ties
             Numbers of instances on which another method could find a solution as well; on which
             this one has the best objective alone; on which it shares it.
@@ -270,7 +273,7 @@ def _measures(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "limits": sum(o.limits for o in run),
         "solved": sum(o.solved for o in run),
         "bound_only": sum(o.bound_only for o in run),
-        "infeasible": sum(o.infeasible for o in run),
+        **_by_voucher("infeasible", [o.infeasible for o in run]),
         **_by_voucher("optimal", [o.optimal for o in run]),
         "compared": sum(o.compared for o in run),
         "wins": sum(o.won for o in run),

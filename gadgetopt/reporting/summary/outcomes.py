@@ -11,6 +11,7 @@ from gadgetopt.numbers.tolerance import Number, agrees, as_double
 from gadgetopt.runs.comparison import Entry
 from gadgetopt.system.declaration import Sense
 from gadgetopt.system.result import Status, Voucher
+from gadgetopt.trust.infeasibility import infeasible_voucher
 from gadgetopt.trust.theorems import Verdict, proven_ratio, verdict
 
 #: Limits whose runs are unfinished; one that stopped at its requested gap is not.
@@ -29,6 +30,8 @@ class Outcome:
         The weakest voucher of the runs' dual bounds, if every run is optimal.
     low, high : float or None
         The ratio's interval; None if there is no ratio. `high` is infinite without a dual bound.
+    infeasible : Voucher or None
+        The weakest voucher of the runs' proofs of infeasibility, if every run has one.
     certified : Voucher or None
         Who vouches for the bound on which the ratio rests, if the interval is closed.
     guarantee : float or None
@@ -48,7 +51,7 @@ class Outcome:
     limits: int
     solved: bool
     bound_only: bool
-    infeasible: bool
+    infeasible: Voucher | None
     optimal: Voucher | None
     objective: Number | None
     low: float | None
@@ -80,8 +83,9 @@ def outcome_of(entries: Sequence[Entry]) -> Outcome:
         limits=sum(r.limit_hit in _CUT_SHORT for r in results),
         solved=solved,
         bound_only=bool(results) and all(r.state == "bound only" for r in results),
-        infeasible=bool(results)
-        and all(r.status in (Status.INFEASIBLE, Status.UNBOUNDED) for r in results),
+        infeasible=_weakest([infeasible_voucher(r) for r in results])
+        if results and all(r.status is Status.INFEASIBLE for r in results)
+        else None,
         optimal=_weakest([r.bound_voucher for r in results]) if optimal else None,
         objective=_mean(objectives) if solved else None,
         low=low,
@@ -97,7 +101,7 @@ def outcome_of(entries: Sequence[Entry]) -> Outcome:
 def compete(outcomes: Mapping[str, Outcome], sense: Sense) -> None:
     """Note which of the methods on one instance have the best objective."""
     field_ = [o for o in outcomes.values() if o.runs and not o.bound_only]
-    if len(field_) < 2:
+    if len(field_) < 2 or any(o.infeasible for o in field_):
         return
     found = [o.objective for o in field_ if o.objective is not None]
     for outcome in field_:

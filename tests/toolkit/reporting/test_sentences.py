@@ -15,7 +15,8 @@ from .entries_of import result, study, table
 
 
 def said(results, promises=()):
-    return headline(summarize(table(results, promises)))
+    entries = table(results, promises)
+    return headline(summarize(entries), entries)
 
 
 def compared(objectives, bound=100, voucher=Voucher.SOLVER):
@@ -89,7 +90,7 @@ def test_no_sentence_of_any_comparison_says_that_a_ratio_is_at_least_one():
         for systems in (names[:1], names[:2], names):
             for entries in (study(4, 1, systems, draw), study(1, 1, systems, draw)):
                 own = [e.result for e in entries if e.result.kind != "exact"]
-                for told in (headline(summarize(entries)), said(own)):
+                for told in (headline(summarize(entries), entries), said(own)):
                     assert not re.search(r"at least 1\.000", " ".join(told))
 
 
@@ -173,6 +174,48 @@ def test_many_systems_share_one_sentence():
 
 
 def test_of_no_run_nothing_is_said():
-    assert headline(summarize([])) == []
+    assert headline(summarize([]), []) == []
     lines = said([result("i", "own", "approximation", status=Status.ERROR, reason="x")])
     assert lines == ["sjf_bco: no method found a solution", "1 of 1 run failed: own 1"]
+
+
+WHY = {"infeasible": "makespan_slots is at least 7, but horizon_slots is 5"}
+
+
+def hopeless(instance, method="ladder", bound=7, voucher=Voucher.VERIFIED, notes=WHY, kind="exact"):
+    """A proof that an instance has no solution."""
+    status = Status.INFEASIBLE
+    return result(
+        instance, method, kind, None, bound, status=status, voucher=voucher, notes=notes or {}
+    )
+
+
+def test_that_there_is_no_solution_is_said_first_with_its_bound():
+    runs = [result("i", "own", "approximation", None), hopeless("i", "weak", kind="relaxation")]
+    assert said([*runs, hopeless("i")]) == [
+        "sjf_bco: proved infeasible by ladder (verified): "
+        "makespan_slots is at least 7, but horizon_slots is 5"
+    ]
+    others = [result("j", "own", "approximation", 12), result("j", "ladder", "exact", 10, 10)]
+    lines = said([*runs, hopeless("i"), *others])
+    assert lines[0].startswith("sjf_bco, i: proved infeasible by ladder (verified): makespan")
+    # Nobody can be better than another where nobody can find anything.
+    assert lines[1].startswith("sjf_bco, own: within 20 % of the optimum on half of the 1 of 2 ")
+    row = summarize(table([*runs, hopeless("i"), *others])).to_dict("records")[0]
+    assert (row["instances"], row["compared"], row["wins"], row["infeasible"]) == (2, 1, 0, 0)
+
+
+def test_infeasible_instances_are_counted_by_voucher():
+    runs = [hopeless(f"i{k}") for k in range(3)]
+    runs += [hopeless("j", bound=None, notes=None), result("k", "own", "approximation", None)]
+    assert said(runs) == [
+        "sjf_bco: 4 of 5 instances proved infeasible by ladder (3 verified, 1 claimed by a solver)",
+        "sjf_bco: no method found a solution of 1 other instance",
+    ]
+
+
+def test_a_bound_that_is_not_beyond_the_limit_vouches_for_nothing():
+    """A method may claim infeasibility beside a bound that does not prove it."""
+    assert "(claimed by a solver)" in said([hopeless("i", notes=None)])[0]
+    twice = [hopeless("i", notes=None), hopeless("i", "other", notes=None)]
+    assert "(cross-checked)" in said(twice)[0]
