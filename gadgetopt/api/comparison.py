@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from plotly.graph_objects import Figure
 
+    from gadgetopt.runs.grid import Unreadable
+
 #: Rows of a table in a notebook.
 MOST_ROWS = 30
 
@@ -40,6 +42,8 @@ class Comparison(Shown, Sequence[Entry]):
         The store that holds the runs.
     scratch : Scratch, optional
         Where the store lies if nobody asked for one.
+    unreadable : sequence of Unreadable
+        Files among the instances that cannot be read, with `path` and `reason`; they have no entry.
     """
 
     def __init__(
@@ -47,9 +51,11 @@ class Comparison(Shown, Sequence[Entry]):
         entries: Iterable[Entry],
         store: Path,
         scratch: Scratch | None = None,
+        unreadable: Sequence[Unreadable] = (),
     ):
         self.entries: tuple[Entry, ...] = tuple(entries)
         self.store: Path = store
+        self.unreadable: tuple[Unreadable, ...] = tuple(unreadable)
         self._scratch = scratch
 
     def __len__(self) -> int:

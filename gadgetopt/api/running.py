@@ -311,6 +311,9 @@ def compare(
     -----
     A method that does not support an instance has no row for it, unless it was named explicitly.
 
+    A file among several that cannot be read is warned of and is in `Comparison.unreadable`; the
+    others are solved. A single such file is an error.
+
     Ctrl-C ends the comparison early; the table of the finished runs is returned, and a warning says
     how many there are.
 
@@ -327,11 +330,13 @@ def compare(
     from gadgetopt.api.comparison import Comparison, Scratch
     from gadgetopt.api.progress import watching
     from gadgetopt.runs.comparison import compare as run
+    from gadgetopt.runs.progress import Watch
 
     within = limits_of(limits, time_limit, threads, memory_mb, gap)
     scratch = Scratch()
     kept = scratch.folder / "runs.sqlite" if store is None else Path(store)
-    with watching(watch, progress, new=store is None) as told:
+    with watching(watch, progress, new=store is None) as shown:
+        told = shown or Watch()
         entries = run(
             _files([paths] if isinstance(paths, Path | str) else paths, scratch.folder),
             (methods,) if isinstance(methods, str) or callable(methods) else methods,
@@ -350,7 +355,7 @@ def compare(
             on_result=on_result,
             watch=told,
         )
-    return Comparison(entries, kept, scratch if store is None else None)
+    return Comparison(entries, kept, scratch if store is None else None, told.unreadable)
 
 
 def _files(given: Iterable[Document[Any] | Path | str], folder: Path) -> list[Path | str]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from gadgetopt.runs.comparison import Entry
+    from gadgetopt.runs.grid import Unreadable
     from gadgetopt.runs.progress import Watch
 
 #: Most rows of a table that are printed: a hundred thousand would take minutes.
@@ -149,17 +150,20 @@ def compare(
     if failed:
         runs = "run" if failed == 1 else "runs"
         say(f"{failed} {runs} ended in an error; --retry-errors repeats them")
+    if watch.unreadable:
+        files = "file" if len(watch.unreadable) == 1 else "files"
+        say(f"{len(watch.unreadable)} {files} cannot be used; the others are done")
     if as_json:
         from gadgetopt.reporting.sentences import others_line
 
         if line := others_line(table, wanted.store):
             say(line)
-        _print_json([entry.row() for entry in table])
+        _print_json([*(entry.row() for entry in table), *map(_error_row, watch.unreadable)])
     else:
         _print_results(table, wanted.store, watch, details)
     if not watch.complete:
         return INTERRUPTED
-    return 1 if failed else 0
+    return 1 if failed or watch.unreadable else 0
 
 
 def ratios(
@@ -217,12 +221,22 @@ def _guarantee(ratio: float | None) -> str | None:
 def _print_results(table: list[Entry], store: str, watch: Watch, details: bool | None) -> None:
     """Print the end of a comparison, after each run if there are few instances."""
     from gadgetopt.reporting.summary.ending import FEW_INSTANCES, print_ending
+    from gadgetopt.runs.progress import unreadable_lines
 
     if details is None:
         details = len({entry.result.instance for entry in table}) <= FEW_INSTANCES
     if details:
         print_table(table)
     print_ending(table, console(), store, watch.left_out, details)
+    for line in unreadable_lines([f"{file}" for file in watch.unreadable]):
+        console().print(line, style="bold red", highlight=False, markup=False)
+
+
+def _error_row(file: Unreadable) -> dict[str, Any]:
+    """Return the row of a file that cannot be read: its name and the status."""
+    from gadgetopt.runs.comparison import ROW_KEYS
+
+    return {**dict.fromkeys(ROW_KEYS), "instance": str(file.path), "status": "error"}
 
 
 def print_table(table: list[Entry]) -> None:

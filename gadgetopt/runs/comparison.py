@@ -187,13 +187,16 @@ def compare(
     Raises
     ------
     InputError
-        If a path, file or method name is wrong, or the scheduler cannot be used.
+        If a path, single file or method name is wrong, or the scheduler cannot be used.
     SchedulerLost
         If the scheduler is lost; finished runs are in the store.
 
     Notes
     -----
     A method that does not support an instance has no row for it, unless it was named explicitly.
+
+    A file among several that cannot be read is warned of, and the others are solved; `watch` is
+    told of it. A single such file is an error.
 
     Ratios are those to the best solution and bound of all runs of the store on an instance, also of
     methods that are not compared; `Entry.others` counts them.
@@ -210,6 +213,7 @@ def compare(
     with contextlib.ExitStack() as opened:
         opened.enter_context(plugged(plugins, functions))
         runs = grid(paths, names, limits, seeds, first_seed)
+        watch.cannot_read(runs.unreadable)
         kept = opened.enter_context(Store(None if store is None else Path(store)))
         batch = Batch(runs, kept, grace_s, fresh, retry_errors, certify or "")
         kept.add_origins(runs.documents)

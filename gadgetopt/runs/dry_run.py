@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from gadgetopt.runs.engine.work import default_grace_s
-from gadgetopt.runs.grid import grid_over
-from gadgetopt.runs.progress import duration
+from gadgetopt.runs.grid import grid_over, read_instances
+from gadgetopt.runs.progress import duration, unreadable_lines
 from gadgetopt.runs.store import Store
 from gadgetopt.runs.study import Study, given_files
-from gadgetopt.system.files import Document, read_instance
 from gadgetopt.system.generation import documents_of
 from gadgetopt.system.plugins import plugged
 
@@ -23,7 +21,8 @@ def dry_run(study: Study, fresh: bool = False, retry_errors: bool = False) -> di
     Returns
     -------
     dict
-        `instances`, `runs`, `stored` (those that would be taken from the store), `to_do`,
+        `instances`, `unreadable` (files, and why), `runs`,
+        `stored` (those that would be taken from the store), `to_do`,
         `time_limit_s` and `grace_s` of a run, `workers` (None with a scheduler), and `at_most_s`:
         the time in which all end if none has to be tried again; a run may take its time limit and
         twice the grace period.
@@ -37,7 +36,9 @@ def dry_run(study: Study, fresh: bool = False, retry_errors: bool = False) -> di
 
     limits = study.run_limits
     with plugged(study.plugins):
-        runs = grid_over(_documents(study), study.methods, limits, study.seeds, study.first_seed)
+        documents, unreadable = read_instances(given_files(study))
+        documents += [drawn for series in study.generate for drawn in documents_of(series)]
+        runs = grid_over(documents, study.methods, limits, study.seeds, study.first_seed)
         keys = list({task.key: None for task in runs})
     stored: set[str] = set()
     if Path(study.store).exists() and not fresh:
@@ -50,6 +51,7 @@ def dry_run(study: Study, fresh: bool = False, retry_errors: bool = False) -> di
         workers = max(1, local_workers(limits.threads) if workers is None else workers)
     return {
         "instances": len({document.fingerprint for document in runs.documents}),
+        "unreadable": [str(file) for file in unreadable],
         "runs": len(keys),
         "stored": len(stored),
         "to_do": to_do,
@@ -77,11 +79,5 @@ def in_words(plan: dict[str, Any]) -> list[str]:
             f"at most {duration(plan['at_most_s'])}, {at_a_time}: {plan['time_limit_s']:g} s a run "
             f"and twice {plan['grace_s']:g} s of grace"
         )
+    lines += unreadable_lines(plan["unreadable"])
     return [*lines, "dry run: nothing was run and no file was made"]
-
-
-def _documents(study: Study) -> Iterator[Document]:
-    for path in given_files(study):
-        yield read_instance(path)
-    for series in study.generate:
-        yield from documents_of(series)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gadgetopt.errors import InputError
@@ -31,10 +31,22 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Unreadable:
+    """A file among the instances that cannot be read as one, and why."""
+
+    path: Path
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+@dataclass(frozen=True)
 class Grid:
     """The runs of a comparison, in order; only the instances are held in memory.
 
-    Its methods are identified by their source code at the first iteration.
+    Its methods are identified by their source code at the first iteration. Files that cannot be
+    read have no runs.
     """
 
     documents: tuple[Document, ...]
@@ -42,6 +54,7 @@ class Grid:
     limits: Limits = field(default_factory=Limits)
     seeds: int = 1
     first_seed: int = 0
+    unreadable: tuple[Unreadable, ...] = ()
     source: SourceCode = field(default_factory=SourceCode, compare=False, repr=False)
 
     def __iter__(self) -> Iterator[Task]:
@@ -71,10 +84,31 @@ def grid(
     Raises
     ------
     InputError
-        If a path, file or method name is wrong, or a seed is too large for a store.
+        If a path, a single file or a method name is wrong, or a seed is too large for a store.
     """
-    documents = (read_instance(path) for path in find_instances(paths))
-    return grid_over(documents, methods, limits, seeds, first_seed)
+    documents, unreadable = read_instances(find_instances(paths))
+    made = grid_over(documents, methods, limits, seeds, first_seed)
+    return replace(made, unreadable=unreadable)
+
+
+def read_instances(paths: Sequence[Path]) -> tuple[list[Document], tuple[Unreadable, ...]]:
+    """Return the instances of files, and the files among several that cannot be read.
+
+    Raises
+    ------
+    InputError
+        If there is a single file, and it cannot be read.
+    """
+    documents: list[Document] = []
+    unreadable: list[Unreadable] = []
+    for path in paths:
+        try:
+            documents.append(read_instance(path))
+        except InputError as error:
+            if len(paths) == 1:
+                raise
+            unreadable.append(Unreadable(path, str(error).removeprefix(f"{path}: ")))
+    return documents, tuple(unreadable)
 
 
 def grid_over(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.numbers.compiling import SAID
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from gadgetopt.runs.engine.batch import Batch
+    from gadgetopt.runs.grid import Unreadable
 
 logger: logging.Logger = logging.getLogger(__name__)
 
@@ -24,6 +25,10 @@ LINE_S = 10.0
 
 #: Systems that the live view shows.
 MOST_SYSTEMS = 12
+
+
+#: Files that cannot be read that are named.
+MOST_UNREADABLE = 10
 
 
 class Watch:
@@ -37,6 +42,8 @@ class Watch:
         True if what is left out is printed beside the results; otherwise it is a warning.
     left_out : mapping of (system, method) to int
         Numbers of instances that methods do not support.
+    unreadable : sequence of Unreadable
+        Files among the instances that cannot be read.
     compiling_s : float
         Seconds in which inner loops were compiled: work that belongs to no run.
     """
@@ -44,8 +51,15 @@ class Watch:
     complete: bool = True
     prints = False
     left_out: Mapping[tuple[str, str], int] = {}
+    unreadable: Sequence[Unreadable] = ()
     compiling_s: float = 0.0
     _compilers = 0
+
+    def cannot_read(self, files: Sequence[Unreadable]) -> None:
+        """Called first with the files among the instances that cannot be read."""
+        self.unreadable = files
+        for line in unreadable_lines(list(map(str, files))):
+            logger.warning("%s", line)
 
     def opened(self, batch: Batch) -> None:
         """Called once the store has been searched for finished runs."""
@@ -119,6 +133,13 @@ class Pace:
             return clock * own
 
         return {name: of_one(t) * (t.total - t.done) for name, t in tallies.items()}
+
+
+def unreadable_lines(files: Sequence[str]) -> list[str]:
+    """Return lines on files that cannot be read, the first of them by name."""
+    more = len(files) - MOST_UNREADABLE
+    lines = [f"cannot be used: {file}" for file in files[:MOST_UNREADABLE]]
+    return [*lines, f"cannot be used: {more} more files"] if more > 0 else lines
 
 
 def duration(seconds: float | None) -> str:

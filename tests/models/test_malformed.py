@@ -69,13 +69,18 @@ def test_a_malformed_file_is_answered_by_its_one_line(path, cli, root, monkeypat
     assert err == f"gadgetopt: {path}: {expected}\n"
 
 
-def test_compare_on_a_directory_with_malformed_files_stops_before_the_first_solve(tmp_path):
-    command = [sys.executable, "-m", "gadgetopt", "compare", str(MALFORMED)]
+def test_compare_on_a_directory_with_malformed_files_names_them_and_ends_with_an_error(tmp_path):
+    # Of the files that are instances only those of one system are solved.
+    options = ("--methods", "energetic", "--workers", "0", "--json")
+    command = [sys.executable, "-m", "gadgetopt", "compare", str(MALFORMED), *options]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    skipped, error = done.stderr.splitlines()  # what is no file of gadgetopt, and what is a bad one
+    assert done.returncode == 1
+    rows = [row for row in json.loads(done.stdout) if row["method"] is None]
+    assert {row["status"] for row in rows} == {"error"}
+    skipped, *told = done.stderr.splitlines()  # what is no file of gadgetopt, and what are bad ones
     assert skipped.startswith(f"{MALFORMED}: skipped, not gadgetopt files: ")
-    assert error.startswith(f"gadgetopt: {MALFORMED}/")
+    *named, more, count = (line for line in told if "new store" not in line)
+    assert all(line.startswith(f"cannot be used: {MALFORMED}/") for line in named)
+    assert more == f"cannot be used: {len(rows) - len(named)} more files"
+    assert count == f"gadgetopt: {len(rows)} files cannot be used; the others are done"
     assert "Traceback" not in done.stderr
-    assert not (tmp_path / "runs.sqlite").exists()
