@@ -10,7 +10,8 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.numbers.compiling import announcing
-from gadgetopt.runs.progress import Live, Pace, Watch, of_store, told
+from gadgetopt.runs.pace import Pace
+from gadgetopt.runs.progress import Live, Watch, of_store, told
 from gadgetopt.runs.rows import Row
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ class NotebookProgress(Watch):
 
     def result(self, row: Row, batch: Batch) -> None:
         """Move the bar."""
+        self.pace.ended(row["time_s"], self.compiling_s)
         self._draw(batch)
 
     def tick(self, batch: Batch, running: int) -> None:
@@ -145,7 +147,7 @@ class NotebookProgress(Watch):
 
     def markup(self, batch: Batch) -> str:
         """Return bar and words as HTML."""
-        left = self.pace.left_s(batch.tallies, self.compiling_s)
+        left = self.pace.left(batch.tallies, self.compiling_s)
         said = told(batch, None, left) + self.meanwhile
         lines = "".join(f"<div>{escape(line)}</div>" for line in self.about)
         bar = f'<progress max="{batch.total}" value="{batch.done}"></progress>'

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from gadgetopt.runs.engine.work import default_grace_s
 from gadgetopt.runs.grid import grid_over, read_instances
-from gadgetopt.runs.progress import duration, unreadable_lines
-from gadgetopt.runs.store import Store
+from gadgetopt.runs.pace import Left, duration, expected, run_times, total
+from gadgetopt.runs.progress import unreadable_lines
+from gadgetopt.runs.store import Call, Store
 from gadgetopt.runs.study import Study, given_files
+from gadgetopt.runs.tally import Times
 from gadgetopt.system.generation import documents_of
 from gadgetopt.system.plugins import plugged
 
@@ -23,9 +27,14 @@ def dry_run(study: Study, fresh: bool = False, retry_errors: bool = False) -> di
     dict
         `instances`, `unreadable` (files, and why), `runs`,
         `stored` (those that would be taken from the store), `to_do`,
-        `time_limit_s` and `grace_s` of a run, `workers` (None with a scheduler), and `at_most_s`:
-        the time in which all end if none has to be tried again; a run may take its time limit and
-        twice the grace period.
+        `time_limit_s` and `grace_s` of a run, `workers` (None with a scheduler), and:
+
+        expected_s
+            How long they take if each takes the median of its method's stored runs; None if there
+            are none. It is too little if `expected_of_all` is False: some methods have none.
+        at_most_s
+            The time in which all end if none has to be tried again; a run may take its time limit
+            and twice the grace period.
 
     Raises
     ------
@@ -39,16 +48,20 @@ def dry_run(study: Study, fresh: bool = False, retry_errors: bool = False) -> di
         documents, unreadable = read_instances(given_files(study))
         documents += [drawn for series in study.generate for drawn in documents_of(series)]
         runs = grid_over(documents, study.methods, limits, study.seeds, study.first_seed)
-        keys = list({task.key: None for task in runs})
-    stored: set[str] = set()
-    if Path(study.store).exists() and not fresh:
+        calls = {task.key: (task.document.problem.name, task.spec) for task in runs}
+    keys, stored = list(calls), set[str]()
+    times: dict[str, Times] = {}
+    if Path(study.store).exists():
         with Store(Path(study.store), create=False) as store:
-            stored = store.finished(keys, retry_errors)
+            stored = set() if fresh else store.finished(keys, retry_errors)
+            times = run_times(store, limits.time_s)
     grace_s = default_grace_s(limits.time_s) if study.grace_s is None else study.grace_s
     to_do = len(keys) - len(stored)
     workers = study.workers
     if study.scheduler is None:
         workers = max(1, local_workers(limits.threads) if workers is None else workers)
+    runs_left = _expected([call for key, call in calls.items() if key not in stored], times)
+    known = bool(runs_left.seconds) or runs_left.whole
     return {
         "instances": len({document.fingerprint for document in runs.documents}),
         "unreadable": [str(file) for file in unreadable],
@@ -60,6 +73,8 @@ def dry_run(study: Study, fresh: bool = False, retry_errors: bool = False) -> di
         "time_limit_s": limits.time_s,
         "grace_s": grace_s,
         "workers": workers,
+        "expected_s": runs_left.seconds / (workers or 1) if known else None,
+        "expected_of_all": runs_left.whole,
         "at_most_s": None
         if limits.time_s is None
         else math.ceil(to_do / (workers or 1)) * (limits.time_s + 2 * grace_s),
@@ -73,11 +88,29 @@ def in_words(plan: dict[str, Any]) -> list[str]:
         f"{plan['runs']} runs of {plan['instances']} instances: "
         f"{plan['stored']} stored, {plan['to_do']} to do ({where})"
     ]
+    if plan["to_do"]:
+        lines.append(_expectation(plan))
     if plan["at_most_s"] is not None and plan["to_do"]:
         at_a_time = "one after another" if not plan["workers"] else f"{plan['workers']} at a time"
         lines.append(
-            f"at most {duration(plan['at_most_s'])}, {at_a_time}: {plan['time_limit_s']:g} s a run "
-            f"and twice {plan['grace_s']:g} s of grace"
+            f"never longer than {duration(plan['at_most_s'])}, {at_a_time}: if each run takes its "
+            f"{plan['time_limit_s']:g} s and twice {plan['grace_s']:g} s of grace"
         )
     lines += unreadable_lines(plan["unreadable"])
     return [*lines, "dry run: nothing was run and no file was made"]
+
+
+def _expectation(plan: dict[str, Any]) -> str:
+    if plan["expected_s"] is None:
+        return "how long they take is unknown: no run of their methods is stored"
+    left = Left(plan["expected_s"], plan["expected_of_all"])
+    said = str(left) if not left.whole else f"about {left}"
+    more = "" if left.whole else "; some methods have none"
+    return f"{said}, by the medians of each method's stored runs{more}"
+
+
+def _expected(calls: Iterable[Call], times: Mapping[str, Times]) -> Left:
+    to_do: dict[str, Counter[str]] = {}
+    for system, method in calls:
+        to_do.setdefault(system, Counter())[method] += 1
+    return total(expected(runs, times.get(system, {})) for system, runs in to_do.items())

@@ -18,6 +18,14 @@ from gadgetopt.runs.store import Store
 Where = tuple[str, str]
 
 
+# The runs that know a bound, a solution, or that there is none.
+_KNOW_SOMETHING = """
+SELECT key, fingerprint FROM runs
+WHERE objective IS NOT NULL OR bound IS NOT NULL OR status = 'infeasible'
+ORDER BY position
+"""
+
+
 @dataclass(frozen=True)
 class Others:
     """How many other runs on an instance count in its ratios.
@@ -40,14 +48,16 @@ class Others:
 
 
 def other_runs(store: Store, grid: Grid, keys: Sequence[str]) -> list[StoredRun]:
-    """Return the stored runs on a grid's instances that know a bound or a solution.
+    """Return the stored runs on a grid's instances that know a bound, a solution, or none.
 
     Those under `keys`, the grid's own, are not among them.
     """
     if store.path is None:
         return []
-    found = store.keys_on({document.fingerprint for document in grid.documents})
-    return list(store.runs_of(list(found.difference(keys))).values())
+    on, own = {document.fingerprint for document in grid.documents}, set(keys)
+    rows = store.query(_KNOW_SOMETHING)
+    wanted = [r["key"] for r in rows if r["fingerprint"] in on and r["key"] not in own]
+    return list(store.runs_of(wanted).values())
 
 
 def count_others(others: Iterable[StoredRun], grid: Grid) -> Mapping[Where, Others]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.numbers.compiling import SAID
+from gadgetopt.runs.pace import Left, Pace, duration, in_words
 from gadgetopt.runs.rows import Row
 from gadgetopt.runs.tally import Tally
 
@@ -22,6 +23,9 @@ logger: logging.Logger = logging.getLogger(__name__)
 
 #: Seconds between two plain lines, at least.
 LINE_S = 10.0
+
+#: Systems that a plain line names.
+MOST_NAMED = 3
 
 #: Systems that the live view shows.
 MOST_SYSTEMS = 12
@@ -101,56 +105,11 @@ class Watch:
             logger.warning("left out for instances that they do not support: %s", methods)
 
 
-class Pace:
-    """Estimates the time left, in all and of each system, from the runs that have ended.
-
-    A system's runs are taken to last as long as they did so far; of a system without any, as long
-    as those of the others.
-    """
-
-    #: Seconds that every run takes beside its own time.
-    OVERHEAD_S = 0.05
-
-    def __init__(self) -> None:
-        self.started_s: float = time.monotonic()
-
-    def left_s(
-        self, tallies: Mapping[str, Tally], compiling_s: float = 0.0
-    ) -> dict[str, float] | None:
-        """Return the estimated seconds left of each system; None while there is no estimate.
-
-        Of the work so far, `compiling_s` belongs to no run and is not expected again.
-        """
-        ended = sum(tally.ended for tally in tallies.values())
-        if not ended:
-            return None
-        spent_s = sum(tally.seconds for tally in tallies.values()) + self.OVERHEAD_S * ended
-        # Runs at a time, measured; so seconds of runs become seconds of the clock.
-        clock = (time.monotonic() - self.started_s) / (spent_s + compiling_s)
-
-        def of_one(tally: Tally) -> float:
-            own = tally.seconds / tally.ended + self.OVERHEAD_S if tally.ended else spent_s / ended
-            return clock * own
-
-        return {name: of_one(t) * (t.total - t.done) for name, t in tallies.items()}
-
-
 def unreadable_lines(files: Sequence[str]) -> list[str]:
     """Return lines on files that cannot be read, the first of them by name."""
     more = len(files) - MOST_UNREADABLE
     lines = [f"cannot be used: {file}" for file in files[:MOST_UNREADABLE]]
     return [*lines, f"cannot be used: {more} more files"] if more > 0 else lines
-
-
-def duration(seconds: float | None) -> str:
-    """Return a duration in words, such as "3 min 05 s"."""
-    if seconds is None:
-        return "?"
-    whole = round(seconds)
-    hours, minutes = divmod(whole // 60, 60)
-    if hours:
-        return f"{hours} h {minutes:02d} min"
-    return f"{minutes} min {whole % 60:02d} s" if minutes else f"{whole} s"
 
 
 def of_store(batch: Batch) -> list[str]:
@@ -173,7 +132,7 @@ def days(count: float) -> str:
     return f"{count:.0f} days" if count >= 2 else duration(max(0.0, 86_400 * count))
 
 
-def told(batch: Batch, running: int | None, left: Mapping[str, float] | None) -> str:
+def told(batch: Batch, running: int | None, left: Mapping[str, Left] | None) -> str:
     """Return how far a batch is, in one line."""
     tallies = batch.tallies.values()
     errors, limits = (sum(getattr(t, what) for t in tallies) for what in ("errors", "limits"))
@@ -186,8 +145,17 @@ def told(batch: Batch, running: int | None, left: Mapping[str, float] | None) ->
     if limits:
         parts.append(f"{limits} hit a limit")
     parts.append(f"{closed} of {instances} instances closed")
-    left_s = None if left is None else sum(left.values())
-    return ", ".join([*parts, f"{duration(left_s)} left"])
+    return ", ".join([*parts, in_words(left)])
+
+
+def to_do(tallies: Mapping[str, Tally]) -> str:
+    """Return how many runs of each system are to be done, where there are several systems."""
+    left = {name: t.total - t.done for name, t in tallies.items() if t.done < t.total}
+    if len(tallies) < 2 or not left:
+        return ""
+    named = [f"{name} {count}" for name, count in left.items()]
+    more = len(named) - MOST_NAMED
+    return f", to do: {', '.join(named[:MOST_NAMED])}" + (f" and {more} more" if more > 0 else "")
 
 
 class Lines(Watch):
@@ -219,6 +187,7 @@ class Lines(Watch):
 
     def result(self, row: Row, batch: Batch) -> None:
         """Print a line if it is due."""
+        self.pace.ended(row["time_s"], self.compiling_s)
         self._speak(batch, None)
 
     def tick(self, batch: Batch, running: int) -> None:
@@ -230,8 +199,8 @@ class Lines(Watch):
         if now_s < self.due_s:
             return
         self.due_s = now_s + max(self.every_s, (now_s - self.pace.started_s) / 10)
-        left = self.pace.left_s(batch.tallies, self.compiling_s)
-        line = told(batch, running, left) + self.meanwhile
+        left = self.pace.left(batch.tallies, self.compiling_s)
+        line = told(batch, running, left) + to_do(batch.tallies) + self.meanwhile
         if self.link is not None:
             line += f", Dask's dashboard: {self.link}"
             self.link = None
@@ -266,6 +235,10 @@ class Live(Watch):
         self.view.start()
         self._draw(batch, 0)
 
+    def result(self, row: Row, batch: Batch) -> None:
+        """Take notice of the run's time."""
+        self.pace.ended(row["time_s"], self.compiling_s)
+
     def tick(self, batch: Batch, running: int) -> None:
         """Update the view."""
         self._draw(batch, running)
@@ -279,9 +252,8 @@ class Live(Watch):
         from rich.console import Group
         from rich.text import Text
 
-        left = self.pace.left_s(batch.tallies, self.compiling_s)
-        total = duration(None if left is None else sum(left.values()))
-        said = f"{running} running, {total} left{self.meanwhile}"
+        left = self.pace.left(batch.tallies, self.compiling_s)
+        said = f"{running} running, {in_words(left)}{self.meanwhile}"
         self.bar.update(self.task, completed=batch.done, description=said)
         lines = [_systems(batch.tallies, left)]
         if self.dashboard is not None:
@@ -289,7 +261,7 @@ class Live(Watch):
         self.view.update(Group(self.bar, *lines))
 
 
-def _systems(tallies: Mapping[str, Tally], left: Mapping[str, float] | None) -> Any:
+def _systems(tallies: Mapping[str, Tally], left: Mapping[str, Left] | None) -> Any:
     """Return a table with a row per system, those that are not finished first."""
     from rich.table import Table
 
@@ -306,7 +278,7 @@ def _systems(tallies: Mapping[str, Tally], left: Mapping[str, float] | None) -> 
             f"[red]{t.errors}[/]" if t.errors else "",
             f"{t.limits}" if t.limits else "",
             f"{len(t.closed)}/{t.instances}",
-            "" if t.done == t.total else duration(None if left is None else left[name]),
+            "" if t.done == t.total else "unknown" if left is None else str(left[name]),
         )
     if len(tallies) > MOST_SYSTEMS:
         out.add_row(f"and {len(tallies) - MOST_SYSTEMS} more")

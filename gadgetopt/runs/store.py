@@ -163,15 +163,6 @@ class Store(StoreFile):
                 found.update(self._readable(rows, "run", "key", from_row))
         return found
 
-    def keys_on(self, fingerprints: Container[str]) -> set[str]:
-        """Return the keys of the runs on some instances that know a bound, a solution, or none."""
-        with self._clear_errors():
-            rows = self._connection.execute(
-                "SELECT key, fingerprint FROM runs WHERE objective IS NOT NULL "
-                "OR bound IS NOT NULL OR status = 'infeasible'"
-            )
-            return {key for key, fingerprint in rows if fingerprint in fingerprints}
-
     def extras(self, keys: Container[str]) -> dict[str, RunExtras]:
         """Return the further parts of some runs, without damaged ones."""
         with self._clear_errors():

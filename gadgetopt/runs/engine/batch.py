@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from gadgetopt.runs.engine.finish import failed_row
 from gadgetopt.runs.engine.work import Failure, Work
 from gadgetopt.runs.grid import Grid, Task
+from gadgetopt.runs.pace import run_times
 from gadgetopt.runs.rows import Row
 from gadgetopt.runs.store import CLAIM_S, Call, Store
 from gadgetopt.runs.tally import Tally
@@ -69,11 +70,11 @@ class Batch:
         self.plugins: str = digest_of(in_use())
         self.failed: int = 0
         self._renewed = time.monotonic()
-        found: dict[str, str] = {}  # the system of each run
+        found: dict[str, Call] = {}  # system and method of each run
         codes: dict[Call, str] = {}
         for task in runs:
-            found[task.key] = task.document.problem.name
-            codes[task.document.problem.name, task.spec] = task.code
+            found[task.key] = task.document.problem.name, task.spec
+            codes[found[task.key]] = task.code
         keys = list(found)
         self.total: int = len(keys)
         # Runs finished before; with `rerun`, runs finished in this session.
@@ -85,11 +86,15 @@ class Batch:
             fingerprints = {document.fingerprint for document in runs.documents}
             self.of_other_code = store.of_other_code(fingerprints, codes)
 
-    def _tallies(self, system_of: dict[str, str]) -> dict[str, Tally]:
-        tallies = {name: Tally() for name in dict.fromkeys(system_of.values())}
-        for key, name in system_of.items():
+    def _tallies(self, found: dict[str, Call]) -> dict[str, Tally]:
+        times = run_times(self.store, self.grid.limits.time_s) if self.done < self.total else {}
+        names = dict.fromkeys(system for system, _ in found.values())
+        tallies = {name: Tally(times=times.get(name, {})) for name in names}
+        for key, (name, method) in found.items():
+            finished = key in self._finished
             tallies[name].total += 1
-            tallies[name].done += key in self._finished
+            tallies[name].done += finished
+            tallies[name].to_do[method] += not finished
         of_instance = {d.fingerprint: d.problem.name for d in self.grid.documents}
         for name in of_instance.values():
             if name in tallies:
@@ -126,13 +131,15 @@ class Batch:
         if self.rerun or not self.store.finished([task.key], self.retry_errors):
             return claimed
         self.store.release(task.key)
-        self._finish(task.key, task.document)
+        self._finish(task.key, task.document, task.spec)
         return False
 
-    def _finish(self, key: str, document: Document) -> None:
+    def _finish(self, key: str, document: Document, method: str) -> None:
         self._finished.add(key)
         self.done += 1
-        self.tallies[document.problem.name].done += 1
+        tally = self.tallies[document.problem.name]
+        tally.done += 1
+        tally.to_do[method] -= 1
 
     def _job(self, task: Task) -> tuple[Work, Document]:
         document = task.document
@@ -163,7 +170,7 @@ class Batch:
             outcome = failed_row(work, document, outcome)
         self.store.add_row(outcome, keep_finished=not self.rerun)
         if outcome["limit_hit"] != "interrupted" and work.key not in self._finished:
-            self._finish(work.key, document)
+            self._finish(work.key, document, work.spec)
         if outcome["status"] == "error":
             self.failed += 1
         self.tallies[document.problem.name].add(outcome)

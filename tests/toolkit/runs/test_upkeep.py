@@ -163,7 +163,9 @@ def test_a_dry_run_counts_and_makes_nothing(cli, tiny, store, tmp_path, monkeypa
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         "8 runs of 4 instances: 0 stored, 8 to do (new store runs.sqlite)",
-        "at most 4 min 48 s, 2 at a time: 60 s a run and twice 6 s of grace",
+        "how long they take is unknown: no run of their methods is stored",
+        "never longer than 4 min 48 s, 2 at a time: if each run takes its 60 s and twice 6 s of "
+        "grace",
         "dry run: nothing was run and no file was made",
     ]
     there = ("compare", tiny / "e1_co_locate.json", "--store", store, "--dry-run", "--json")
@@ -173,6 +175,29 @@ def test_a_dry_run_counts_and_makes_nothing(cli, tiny, store, tmp_path, monkeypa
     plan = json.loads(cli(*there, "--fresh")[1])
     assert [plan[name] for name in ("runs", "stored", "to_do")] == [4, 0, 4]
     assert list(folder.iterdir()) == []
+
+
+def test_a_dry_run_expects_the_medians_of_the_stored_runs(cli, tiny, tmp_path):
+    held = tmp_path / "held.sqlite"
+    compare([tiny], ["first_fit", "sjf_bco"], store=held, workers=0)
+    with sqlite3.connect(held) as runs:
+        runs.execute("UPDATE runs SET time_s = position * position WHERE method = 'first_fit'")
+        runs.execute("UPDATE runs SET time_s = 99 WHERE method = 'sjf_bco'")
+        (median_s,) = runs.execute(
+            "SELECT avg(time_s) FROM (SELECT time_s FROM runs WHERE method = 'first_fit' "
+            "ORDER BY time_s LIMIT 2 OFFSET 2)"
+        ).fetchone()
+    given = ("compare", tiny, "--store", held, "--dry-run", "--fresh", "--workers", 2)
+    plan = json.loads(cli(*given, "--methods", "first_fit,sjf_bco", "--json")[1])
+    # Six runs of each; more than the limit of 60 s none takes.
+    assert plan["expected_s"] == pytest.approx((6 * min(median_s, 60) + 6 * 60) / 2, abs=1)
+    assert plan["expected_of_all"] is True
+    lines = cli(*given, "--methods", "first_fit,lpt_ils")[1].splitlines()
+    assert lines[1].startswith("at least ")
+    assert lines[1].endswith("by the medians of each method's stored runs; some methods have none")
+    lines = cli(*given, "--methods", "first_fit")[1].splitlines()
+    assert lines[1].startswith("about ")
+    assert "unknown" in cli(*given, "--methods", "lpt_ils")[1]
 
 
 def test_a_dry_run_refuses_what_the_run_would_refuse(cli, tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter, deque
 from types import SimpleNamespace
 
 import pytest
@@ -16,7 +17,8 @@ from gadgetopt.runs.engine import supervisor
 from gadgetopt.runs.engine.client import BUNDLE_MOST, Engine
 from gadgetopt.runs.engine.work import Work, default_grace_s
 from gadgetopt.runs.grid import grid
-from gadgetopt.runs.progress import Lines, Pace, duration, told
+from gadgetopt.runs.pace import Pace, duration, expected, in_words
+from gadgetopt.runs.progress import Lines, to_do, told
 from gadgetopt.runs.store import Store
 from gadgetopt.runs.tally import Tally
 from gadgetopt.system.files import read
@@ -132,10 +134,10 @@ def test_grace_grows_with_the_limit():
 # -- progress --------------------------------------------------------------------------------------
 
 
-def ended(status="feasible", fingerprint="a", time_s=1.0, limit_hit=None, refused=0):
+def ended(status="feasible", fingerprint="a", time_s=1.0, limit_hit=None):
     return {
         "status": status, "fingerprint": fingerprint, "time_s": time_s, "limit_hit": limit_hit,
-        "refused": refused,
+        "method": "greedy",
     }  # fmt: skip
 
 
@@ -143,11 +145,12 @@ def test_a_tally_counts_errors_limits_and_closed_instances():
     tally = Tally(total=9, instances=3)
     for row in (
         ended(), ended("optimal"), ended("optimal"), ended("optimal", "b"), ended("error"),
-        ended("error", refused=1), ended(limit_hit="time_s"), ended(limit_hit="gap"),
+        ended("not_applicable"), ended("infeasible", "c"), ended(limit_hit="time_s"),
+        ended(limit_hit="gap"),
     ):  # fmt: skip
         tally.add(row)
-    assert (tally.ended, tally.seconds) == (8, 8.0)
-    assert (tally.errors, tally.limits, tally.closed) == (1, 1, {"a", "b"})
+    assert (tally.ended, tally.seconds) == (9, 9.0)
+    assert (tally.errors, tally.limits, tally.closed) == (1, 1, {"a", "b", "c"})
 
 
 def test_a_line_says_how_far_it_is_and_names_no_random_baseline():
@@ -165,7 +168,7 @@ def test_a_line_says_how_far_it_is_and_names_no_random_baseline():
     assert said[0].endswith("Dask's dashboard: http://127.0.0.1:1/status")
     assert "2 running" in said[1]
     assert "dashboard" not in said[1]
-    assert told(batch, None, None).endswith("closed, ? left")
+    assert told(batch, None, None).endswith("closed, time left unknown")
 
 
 def test_lines_come_at_growing_distances(monkeypatch):
@@ -180,22 +183,57 @@ def test_lines_come_at_growing_distances(monkeypatch):
     assert 40 < len(said) < 70  # of three hours
 
 
+def ran(method, times, to_do):
+    """A system's tally after some runs of one method."""
+    return Tally(
+        total=len(times) + to_do,
+        done=len(times),
+        ended=len(times),
+        seconds=sum(times),
+        to_do=Counter({method: to_do}),
+        times={method: deque(times)} if times else {},
+    )
+
+
 def test_the_time_left_of_a_system_is_that_of_its_own_runs():
-    quick = Tally(total=100, done=50, ended=50, seconds=5.0)
-    slow = Tally(total=10, done=5, ended=5, seconds=50.0)
-    unknown = Tally(total=1)
+    quick, slow = ran("a", [0.1] * 50, 50), ran("b", [10.0] * 5, 5)
+    nothing = ran("c", [], 1)
     pace = Pace()
     pace.started_s -= 57.75  # one run at a time
-    left = pace.left_s({"quick": quick, "slow": slow, "unknown": unknown})
-    assert left["quick"] == pytest.approx(7.5, rel=0.01)
-    assert left["slow"] == pytest.approx(50.25, rel=0.01)
-    assert left["unknown"] == pytest.approx(57.75 / 55, rel=0.01)
-    assert pace.left_s({"unknown": unknown}) is None
+    left = pace.left({"quick": quick, "slow": slow, "nothing": nothing})
+    assert left["quick"].seconds == pytest.approx(7.5, rel=0.01)
+    assert left["slow"].seconds == pytest.approx(50.25, rel=0.01)
+    assert str(left["nothing"]) == "unknown"
+    assert in_words(left) == "at least 58 s left"
+    assert in_words({"quick": left["quick"], "slow": left["slow"]}) == "58 s left"
+    assert pace.left({"nothing": nothing}) is None
+    assert in_words(None) == in_words({"nothing": left["nothing"]}) == "time left unknown"
+
+
+def test_the_time_left_is_the_median_of_each_method():
+    """One run that took its whole limit does not make the others long."""
+    tally = ran("a", [1.0] * 8 + [600.0], 10)
+    tally.to_do["b"], tally.times["b"] = 2, deque([20.0])  # known from the store
+    assert expected(tally.to_do, tally.times).seconds == pytest.approx(10 * 1.05 + 2 * 20.05)
+
+
+def test_the_start_of_the_processes_is_not_expected_again():
+    tally = ran("a", [2.0], 10)
+    pace = Pace()
+    pace.started_s -= 30.0  # until the first process was ready, 28 s
+    pace.ended(2.0)
+    assert pace.left({"mine": tally})["mine"].seconds == pytest.approx(10 * 2.05, rel=0.01)
+
+
+def test_a_line_names_the_systems_that_are_not_finished():
+    tallies = {name: Tally(total=5, done=k) for k, name in enumerate("bcdefa")}
+    assert to_do(tallies) == ", to do: b 5, c 4, d 3 and 2 more"
+    assert to_do({"a": Tally(total=5)}) == ""
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
-    [(None, "?"), (4.4, "4 s"), (61, "1 min 01 s"), (7265, "2 h 01 min")],
+    [(4.4, "4 s"), (61, "1 min 01 s"), (7265, "2 h 01 min")],
 )
 def test_times_are_written_as_people_say_them(seconds, text):
     assert duration(seconds) == text

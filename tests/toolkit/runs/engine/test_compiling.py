@@ -1,12 +1,14 @@
 """Compiling is nobody's result: a run that compiles ends as the next one does, which does not."""
 
 import json
+from collections import Counter, deque
 
 import pytest
 
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.numbers.compiling import SAID
-from gadgetopt.runs.progress import Pace, Watch
+from gadgetopt.runs.pace import Pace
+from gadgetopt.runs.progress import Watch
 from gadgetopt.runs.tally import Tally
 
 MINE = """
@@ -66,10 +68,12 @@ def test_a_loop_that_is_compiled_for_ever_ends_the_run(cli, asked, monkeypatch):
 
 
 def test_the_time_left_does_not_expect_compiling_again():
-    tally = {"mine": Tally(total=20, done=10, ended=10, seconds=9.5)}
+    times = {"method": deque([0.95] * 10)}
+    tally = Tally(total=20, done=10, ended=10, seconds=9.5, to_do=Counter(method=10), times=times)
     pace = Pace()
     pace.started_s -= 30.0  # one run at a time, after 20 s of compiling
-    assert pace.left_s(tally, compiling_s=20.0)["mine"] == pytest.approx(10.0, rel=0.01)
+    left = pace.left({"mine": tally}, compiling_s=20.0)["mine"]
+    assert left.seconds == pytest.approx(10.0, rel=0.01)
 
 
 def test_progress_says_that_loops_are_compiled_while_they_are():
