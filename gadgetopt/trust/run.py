@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -95,18 +98,21 @@ class Attempt:
 def attempt(document: Document, call: MethodCall, limits: Limits, seed: int) -> Attempt:
     """Run a method; whatever it raises becomes a reason."""
     clock = Clock()
+    ctrl_c: list[int] = []
     outcome, reason, refused = MethodOutcome(), None, False
     try:
         rng = np.random.default_rng(seed)
-        outcome = call.method.run(document.data, limits, rng, **call.parameters)
+        with _noticing(ctrl_c):
+            outcome = call.method.run(document.data, limits, rng, **call.parameters)
     except ModelRefused as error:
         return Attempt(outcome, 0.0, str(error), refused=True)
     except (InputError, SolverError) as error:
         reason = str(error)
-    except KeyboardInterrupt:
-        outcome = MethodOutcome(limit_hit="interrupted")
     except BaseException as error:  # any failure of a method, even sys.exit, is that run's result
-        reason = failure(error)
+        if isinstance(error, KeyboardInterrupt) and (ctrl_c or clock.interrupted):
+            outcome = MethodOutcome(limit_hit="interrupted")
+        else:
+            reason = failure(error)
     if outcome is None or isinstance(outcome, Solution):
         outcome = MethodOutcome(solution=outcome)
     if not isinstance(outcome, MethodOutcome):
@@ -114,12 +120,35 @@ def attempt(document: Document, call: MethodCall, limits: Limits, seed: int) -> 
         reason = f"returned {type(outcome).__name__}, expected {what}"
         outcome = MethodOutcome()
     time_s = clock.elapsed_s
+    nobody_did = not (ctrl_c or clock.interrupted or _is_own(document.problem, call.method))
+    if outcome.limit_hit == "interrupted" and nobody_did:
+        outcome.limit_hit = None
     if clock.interrupted and outcome.proved is None and outcome.limit_hit in (None, "time_s"):
         outcome.limit_hit = "interrupted"
     if outcome.further_notes is not None and reason is None:
         with contextlib.suppress(Exception, KeyboardInterrupt):  # the result stands without them
             outcome.notes = {**outcome.notes, **outcome.further_notes()}
     return Attempt(outcome, time_s, reason, refused)
+
+
+@contextlib.contextmanager
+def _noticing(ctrl_c: list[int]) -> Iterator[None]:
+    """Note each Ctrl-C; a `KeyboardInterrupt` alone may be one that a method raises by itself."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    pass_on = before
+
+    def notice(number: int, frame: FrameType | None) -> None:
+        ctrl_c.append(number)
+        pass_on(number, frame)
+
+    signal.signal(signal.SIGINT, notice)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def conclude(
@@ -145,8 +174,13 @@ def _voucher(problem: Problem, method: Method, outcome: MethodOutcome) -> Vouche
     `verified` it may be only in a method that the system itself declares; all others get it from
     the check of a certificate.
     """
-    own = method.origin is None and method in problem.methods
-    return Voucher.SOLVER if outcome.voucher is Voucher.VERIFIED and not own else outcome.voucher
+    claimed = outcome.voucher is Voucher.VERIFIED and not _is_own(problem, method)
+    return Voucher.SOLVER if claimed else outcome.voucher
+
+
+def _is_own(problem: Problem, method: Method) -> bool:
+    """Return True if a system itself declares a method; it is no plug-in's and no function."""
+    return method.origin is None and method in problem.methods
 
 
 def warm_up(problem: Problem, method: Method) -> None:

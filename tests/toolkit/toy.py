@@ -1,6 +1,7 @@
 """The skeleton's 0/1 knapsack with models and methods that make false claims."""
 
 import math
+import signal
 
 import pyomo.environ as pyo
 from skeleton import Choice, Knapsack, build, decode, evaluate, size
@@ -47,6 +48,8 @@ def raises(instance, limits, rng):
 
 
 def interrupts(instance, limits, rng):
+    """Press Ctrl-C while the method runs."""
+    signal.raise_signal(signal.SIGINT)
     raise KeyboardInterrupt
 
 

@@ -1,6 +1,8 @@
 """No status, objective or bound of a method is accepted unchecked."""
 
 import dataclasses
+import os
+import signal
 
 import pytest
 from toy import DOCUMENT, TOY
@@ -10,6 +12,14 @@ from gadgetopt.system.declaration import Method, Origin
 from gadgetopt.system.extension import as_method
 from gadgetopt.system.result import Limits, MethodOutcome, Status, Voucher
 from gadgetopt.trust.run import solve
+
+
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C as at a terminal, also where tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield lambda: os.kill(os.getpid(), signal.SIGINT)
+    assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
 
 
 @pytest.mark.parametrize("backend", ["highs", "cpsat"])
@@ -75,6 +85,7 @@ def test_a_method_that_hands_back_garbage_is_an_error():
     assert solve(DOCUMENT, "garbage").status is Status.ERROR
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupted_method_is_a_limit_not_a_crash():
     result = solve(DOCUMENT, "interrupts")
     assert result.status is Status.NO_SOLUTION
@@ -125,3 +136,32 @@ def test_nobody_elses_word_makes_a_bound_verified(given, tmp_path):
     asked = {"function": overclaims, "method": declared, "plug-in": "overclaims"}[given]
     result = solve(document, asked)
     assert (result.bound, result.bound_voucher) == (4, Voucher.SOLVER)
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_a_method_that_raises_an_interrupt_by_itself_is_an_error_of_its_own():
+    def resigns(instance):
+        raise KeyboardInterrupt("enough")
+
+    result = solve(DOCUMENT, resigns)
+    assert result.status is Status.ERROR
+    assert result.limit_hit is None
+    assert result.reason.startswith("KeyboardInterrupt: enough (")
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_nobody_is_told_of_an_interrupt_that_was_none():
+    def pretends(instance):
+        return MethodOutcome(limit_hit="interrupted")
+
+    assert solve(DOCUMENT, pretends).limit_hit is None
+
+
+def test_a_real_interrupt_ends_the_run_without_an_error(ctrl_c):
+    def waits(instance):
+        ctrl_c()
+        while True:
+            pass
+
+    result = solve(DOCUMENT, waits)
+    assert (result.status, result.limit_hit) == (Status.NO_SOLUTION, "interrupted")
