@@ -39,6 +39,8 @@ def run_times(store: Store, most_s: float | None) -> dict[str, Times]:
     """Return the seconds of the last stored runs of each system's methods, `most_s` at most."""
     out: dict[str, Times] = {}
     for row in store.query("SELECT problem, method, time_s FROM runs ORDER BY position"):
+        if not isinstance(row["time_s"], int | float):  # a damaged row
+            continue
         own = out.setdefault(row["problem"], {})
         times = own.setdefault(row["method"], deque(maxlen=MOST_TIMES))
         times.append(row["time_s"] if most_s is None else min(row["time_s"], most_s))

@@ -379,11 +379,14 @@ class Store(StoreFile):
     def running(self) -> int:
         """Return the number of runs that clients are working on."""
         with self._clear_errors():
-            row = self._connection.execute(
-                "SELECT count(*) FROM claims WHERE until > ? AND until < ?",
-                (time.time(), time.time() + CLAIM_S + CLOCKS_DIFFER_S),
-            ).fetchone()
-        return int(row[0])
+            claims = self._connection.execute("SELECT host, pid, until FROM claims").fetchall()
+        return sum(self._at_work(*claim) for claim in claims)
+
+    def _at_work(self, host: Any, pid: Any, until: Any) -> bool:
+        """Return True if the client of a claim, this one or another, still works on its run."""
+        if (host, pid) == self._owner and isinstance(until, int | float):
+            return until > time.time()
+        return not self._void(host, pid, until)
 
     def _void(self, host: Any, pid: Any, until: Any) -> bool:
         if not isinstance(pid, int) or not isinstance(until, int | float):  # a damaged row

@@ -13,10 +13,11 @@ from gadgetopt.errors import InputError
 from gadgetopt.runs.rows import Row, check_values, status_of
 from gadgetopt.runs.source_code import PresentCode
 from gadgetopt.runs.store import Store
+from gadgetopt.system.result import Status
 
 _FACTS = (
     "key, problem, method, kind, instance, fingerprint, status, refused, limit_hit, version, "
-    "finished_at, julianday('now') - julianday(finished_at) AS age_days"
+    "finished_at, julianday('now') - julianday(finished_at) AS age_days, bound"
 )
 
 _TOLD = (
@@ -25,11 +26,16 @@ _TOLD = (
 )  # fmt: skip
 
 
+#: The status of runs with a dual bound and no solution, which tables call "bound only".
+_BOUND_ONLY = "bound_only"
+
+
 @dataclass(frozen=True)
 class Fact:
     """What is known of a stored run without reading its result.
 
-    `stale` is True if other or unknown code made it: `compare` would do it again.
+    `stale` is True if other or unknown code made it: `compare` would do it again. `status` is as in
+    tables: `bound_only` for a run with a dual bound and no solution.
     """
 
     key: str
@@ -57,6 +63,8 @@ def facts(store: Store) -> list[Fact]:
     def read(row: Row) -> Fact:
         check_values(row)
         made, status = row["code"], str(status_of(row))
+        if status == Status.NO_SOLUTION and row["bound"] is not None:
+            status = _BOUND_ONLY
         stale = made is None or made != present.of(row["problem"], row["method"])
         told = {name: row[name] for name in _TOLD}
         absent = [name for name, value in told.items() if value is None and name != "limit_hit"]
@@ -88,7 +96,7 @@ def selected(
         ("systems", systems, lambda f: (f.problem,)),
         ("methods", methods, lambda f: (f.method, f.method.partition(":")[0], f.kind)),
         ("instances", instances, lambda f: (f.instance,)),
-        ("status", statuses, lambda f: (f.status,)),
+        ("status", statuses, _statuses),
     ):
         for pattern in patterns:
             if not any(_fits(name, pattern) for fact in known for name in names_of(fact)):
@@ -99,6 +107,10 @@ def selected(
     if older_than_days is not None:
         kept = [fact for fact in kept if fact.age_days > older_than_days]
     return [fact for fact in kept if fact.stale] if stale else kept
+
+
+def _statuses(fact: Fact) -> tuple[str, ...]:
+    return (fact.status, "no_solution") if fact.status == _BOUND_ONLY else (fact.status,)
 
 
 def _fits(name: str, pattern: str) -> bool:

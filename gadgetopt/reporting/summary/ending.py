@@ -63,7 +63,10 @@ def print_ending(
     systems = by_system(frame)
     single = all(row["instances"] <= 1 for rows in systems for row in rows)
     head = [_text(line, "bold") for line in headline(frame, table)]
-    left = [*left_out_lines(left_out), *filter(None, [others_line(table, store)])]
+    left = left_out_lines(left_out)
+    if others := others_line(table, store):
+        ranked = any(row["compared"] for rows in systems for row in rows)
+        left.append(f"{others}{'; wins and ties are among the methods compared' * ranked}")
 
     def parts(made: Sequence[Any], most: int) -> list[Any]:
         said = [] if detailed else remarks(table, store, most)

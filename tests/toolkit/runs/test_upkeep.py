@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -144,6 +146,25 @@ def test_deleting_beside_a_comparison_loses_and_corrupts_nothing(tiny, store):
 
 def keys_of(runs):
     return [fact for fact in facts(runs) if fact.method == "first_fit"]
+
+
+def test_a_bound_without_a_solution_is_called_as_in_tables(cli, tiny, tmp_path):
+    held = tmp_path / "held.sqlite"
+    compare([tiny / "e1_co_locate.json"], ["combinatorial"], store=held, workers=0)
+    (method,) = json.loads(cli("status", held, "--json")[1])["methods"]
+    assert method["statuses"] == {"bound_only": 1}
+    assert cli("delete", held, "--status", "no_solution", "--yes")[1].startswith("deleted 1 run;")
+
+
+def test_runs_of_a_client_that_was_killed_are_not_being_done(tmp_path):
+    with Store(tmp_path / "runs.sqlite") as store:
+        store.claim("mine")
+        assert store.running() == 1
+        ended = subprocess.Popen([sys.executable, "-c", ""])
+        ended.wait()
+        with sqlite3.connect(tmp_path / "runs.sqlite") as claims:
+            claims.execute("UPDATE claims SET pid = ?", (ended.pid,))
+        assert store.running() == 0
 
 
 # -- dry runs --------------------------------------------------------------------------------------
