@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from gadgetopt.cli.options import Instances, Methods, Plugins, Systems, budget, names_of
+from gadgetopt.cli.printing import echo
 
 
 def certify(
@@ -36,7 +37,7 @@ def certify(
     counts = certify_store(
         store, within, names_of(systems), names_of(methods), names_of(instances), typer.echo
     )
-    typer.echo(
+    echo(
         f"{store}: {counts.verified} of {counts.runs} bounds verified now, "
         f"{counts.partly} proved in part"
     )

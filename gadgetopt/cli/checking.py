@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadgetopt.cli.options import Json
+from gadgetopt.cli.printing import echo
 
 if TYPE_CHECKING:
     from gadgetopt.system.declaration import Problem, Statement
@@ -32,14 +33,14 @@ def errata(
 
     rows = [row_of(system, statement) for system, statement in chosen(names or ())]
     if as_json:
-        typer.echo(json.dumps(rows, indent=1))
+        echo(json.dumps(rows, indent=1))
     elif len(rows) == 1:
         _print_one(rows[0])
     else:
         columns = ("name", "source", "verdict", "shown")
         print_rows([{column: row[column] for column in columns} for row in rows])
         refuted = sum(row["verdict"] == "refuted" for row in rows)
-        typer.echo(f"{len(rows)} statements checked, {refuted} refuted; one by its name tells all")
+        echo(f"{len(rows)} statements checked, {refuted} refuted; one by its name tells all")
     return int(any(row["verdict"] != row["expected"] for row in rows))
 
 
@@ -73,18 +74,18 @@ def _print_one(row: dict[str, Any]) -> None:
     """Print everything about one statement."""
     of = "our reconstruction of the paper" if row["reconstructed"] else "the paper's text"
     verdict = row["verdict"] if row["grade"] in ("holds", "refuted") else _graded(row)
-    typer.echo(f"{row['name']}: {verdict}")
-    typer.echo(f"  {row['source']}, {of}")
-    typer.echo(f"  says: {row['statement']}")
-    typer.echo(f"  shown: {row['shown']}")
-    typer.echo(f"  witness: {row['witness'] or 'none, arithmetic decides'}")
+    echo(f"{row['name']}: {verdict}")
+    echo(f"  {row['source']}, {of}")
+    echo(f"  says: {row['statement']}")
+    echo(f"  shown: {row['shown']}")
+    echo(f"  witness: {row['witness'] or 'none, arithmetic decides'}")
     for label in ("repair", "proof"):
         if row[label]:
-            typer.echo(f"  {label}: {row[label]}")
+            echo(f"  {label}: {row[label]}")
     for command in row["commands"][1:]:
-        typer.echo(f"  see also: {command}")
+        echo(f"  see also: {command}")
     if row["verdict"] != row["expected"]:
-        typer.echo(f"  expected: {row['expected']}")
+        echo(f"  expected: {row['expected']}")
 
 
 def _graded(row: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,9 +27,10 @@ from gadgetopt.cli.options import (
     positive,
     text,
 )
-from gadgetopt.cli.printing import console
+from gadgetopt.cli.printing import console, echo, say
 from gadgetopt.cli.studying import Generate, Generated, WriteStudy, study_of
 from gadgetopt.errors import InputError
+from gadgetopt.system.printable import printable_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -133,13 +134,13 @@ def compare(
     if write_study is not None:
         study.check(wanted)
         study.write_study(wanted, write_study)
-        typer.echo(str(write_study))
+        echo(str(write_study))
         return 0
     if dry_run:
         from gadgetopt.runs import dry_run as planned
 
         plan = planned.dry_run(wanted, fresh, retry_errors)
-        typer.echo(json.dumps(plan, indent=1) if as_json else "\n".join(planned.in_words(plan)))
+        echo(json.dumps(plan, indent=1) if as_json else "\n".join(planned.in_words(plan)))
         return 0
     with _watching(quiet=as_json) as watch:
         watch.prints = not as_json
@@ -200,7 +201,7 @@ def ratios(
     if form != "table":
         text = report.render(rows, form, out, keys)
         if text is not None:
-            typer.echo(text, nl=False)
+            echo(text, nl=False)
     elif out is not None:
         raise InputError("--out: needs --format csv, json, parquet or latex")
     elif theorems:
@@ -249,7 +250,7 @@ def print_table(table: list[Entry]) -> None:
     screen.print((NET_LEGEND if net else "") + LEGEND, style="dim", highlight=False)
     shouted = remarks(table)
     for remark in shouted[:MOST_ROWS]:
-        screen.print(remark, style="bold red", highlight=False, markup=False)
+        screen.print(printable_line(remark), style="bold red", highlight=False, markup=False)
     _tell_of_more(table, "rows")
     _tell_of_more(shouted, "remarks")
 
@@ -264,7 +265,7 @@ def _print_instances(table: list[Entry]) -> None:
 
     known = stored_instances(table)
     for system, rows in instance_rows((e.result.fingerprint for e in table), known).items():
-        typer.echo(f"\n{system}: size and features")
+        echo(f"\n{system}: size and features")
         print_rows(rows)
 
 
@@ -291,14 +292,12 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
 def _print_json(rows: list[dict[str, Any]]) -> None:
     import json
 
-    typer.echo(json.dumps(rows, indent=1, allow_nan=False))
+    echo(json.dumps(rows, indent=1, allow_nan=False))
 
 
 @contextmanager
 def _watching(quiet: bool) -> Iterator[Watch]:
     """Show progress: a live view on a terminal, plain lines elsewhere."""
-    from rich.console import Console
-
     from gadgetopt.runs.progress import Lines, Live
 
     if quiet:
@@ -307,14 +306,8 @@ def _watching(quiet: bool) -> Iterator[Watch]:
     if not sys.stderr.isatty():
         yield Lines(say)
         return
-    live = Live(Console(stderr=True))
+    live = Live(console(stderr=True))
     try:
         yield live
     finally:
         live.end()
-
-
-def say(line: str) -> None:
-    """Print a line to standard error; a batch goes on if that fails."""
-    with suppress(OSError):
-        print(f"gadgetopt: {line}", file=sys.stderr, flush=True)

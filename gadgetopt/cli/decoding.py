@@ -10,6 +10,7 @@ import typer
 
 from gadgetopt.cli.completion import formulation_names
 from gadgetopt.cli.options import Json, Memory, Out, TimeLimit, check_outputs
+from gadgetopt.cli.printing import echo
 from gadgetopt.system.result import Limits
 
 
@@ -82,7 +83,7 @@ def decode_here(
         if proved is not None:
             row["bound_refuted"] = contradiction is not None
         row["solution"] = solution.model_dump(mode="json", exclude_none=True)
-        typer.echo(json.dumps(row, indent=1))
+        echo(json.dumps(row, indent=1))
     else:
         lines = evaluation_lines(quantity(document.problem.objective), evaluation)
         lines.insert(1, (f"objective of {name}", show(claimed)))
@@ -93,5 +94,5 @@ def decode_here(
             lines.append(("relative gap", show_gap(gap, 2)))
         if contradiction is not None:
             lines.append(("error", contradiction))
-        typer.echo(aligned(lines))
+        echo(aligned(lines))
     return 1 if not evaluation.feasible or contradiction is not None else 0

@@ -10,6 +10,7 @@ import typer
 
 from gadgetopt.cli.completion import formulation_names
 from gadgetopt.cli.options import Json, Memory, Plugins, Seed, Threads, TimeLimit, limits
+from gadgetopt.cli.printing import echo
 from gadgetopt.reporting.words import quantity
 from gadgetopt.system.result import Limits
 
@@ -59,7 +60,7 @@ def formulations(
             rows.append(solved_row(row, result))
     if as_json:
         full = [{key: row.get(key) for key in columns(solve)} for row in rows]
-        typer.echo(json.dumps(full, indent=1, allow_nan=False))
+        echo(json.dumps(full, indent=1, allow_nan=False))
     else:
         print_formulations(instance, rows, solved=solve)
     return 0
@@ -96,7 +97,7 @@ def print_model_row(file: Path, formulation: str, given: Limits) -> int:
 
     instance = read_instance(file)
     found = find_formulation(instance.problem, formulation)
-    typer.echo(json.dumps(model_row(instance, found, given), allow_nan=False))
+    echo(json.dumps(model_row(instance, found, given), allow_nan=False))
     return 0
 
 
@@ -108,8 +109,8 @@ def print_formulations(instance: Document, rows: list[dict[str, Any]], *, solved
     from gadgetopt.cli.printing import console
 
     problem = instance.problem
-    typer.echo(f"{instance.name} ({problem.name}): {problem.sense}imise ", nl=False)
-    typer.echo(quantity(problem.objective))
+    echo(f"{instance.name} ({problem.name}): {problem.sense}imise ", nl=False)
+    echo(quantity(problem.objective))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     words = {
         "formulation": "formulation",

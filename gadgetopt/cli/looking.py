@@ -13,6 +13,7 @@ import typer
 
 from gadgetopt.cli.completion import formulation_names, system_names
 from gadgetopt.cli.options import Json, Plugins, System, natural
+from gadgetopt.cli.printing import echo
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.words import quantity
 
@@ -59,35 +60,35 @@ def list_(
     chosen = problems() if system is None else [problem(system)]
     described = [_described(p) for p in chosen]
     if as_json:
-        typer.echo(json.dumps(described, indent=1, default=str))
+        echo(json.dumps(described, indent=1, default=str))
     elif system is None:
         width = max((len(p["name"]) for p in described), default=0)
         for p in described:
             line = f"{p['name']:<{width}}  {p['sense']}  {p['title']}"
-            typer.echo(line if len(line) <= _COLUMNS else f"{line[: _COLUMNS - 1]}…")
-        typer.echo("\n`gadgetopt list SYSTEM` lists its formulations, methods and other parts.")
+            echo(line if len(line) <= _COLUMNS else f"{line[: _COLUMNS - 1]}…")
+        echo("\n`gadgetopt list SYSTEM` lists its formulations, methods and other parts.")
     else:
         _list_one(described[0])
 
 
 def _list_one(p: dict[str, Any]) -> None:
-    typer.echo(f"{p['name']}: {p['title']}\n  {p['citation']}")
-    typer.echo(f"  {p['sense']}imise {quantity(p['objective'])}")
+    echo(f"{p['name']}: {p['title']}\n  {p['citation']}")
+    echo(f"  {p['sense']}imise {quantity(p['objective'])}")
     for part in _PARTS:
         if p[part]:
-            typer.echo(f"  {part}")
+            echo(f"  {part}")
         width = max((len(entry["name"]) for entry in p[part]), default=0)
         indent = " " * (4 + width + 2)
         last = None
         for entry in p[part]:
             line = f"    {entry['name']:<{width}}  {_line(entry)}"
             if line != last:  # a theorem under several assumptions is said once
-                typer.echo(_wrapped(line, indent))
+                echo(_wrapped(line, indent))
             last = line
             for more in _more(entry):
-                typer.echo(_wrapped(indent + more, indent + "  "))
+                echo(_wrapped(indent + more, indent + "  "))
         if part == "methods" and p["formulations"]:
-            typer.echo(f"  further backends of formulations, by name: {_OTHER_BACKENDS}")
+            echo(f"  further backends of formulations, by name: {_OTHER_BACKENDS}")
 
 
 def _wrapped(line: str, indent: str) -> str:
@@ -123,7 +124,7 @@ def show(
     """
     from gadgetopt.api.looking import show as shown
 
-    typer.echo(str(shown(system, formulation, instance, rows=rows)))
+    echo(str(shown(system, formulation, instance, rows=rows)))
 
 
 def schema(
@@ -143,9 +144,9 @@ def schema(
     if kind is not None and kind not in kinds:
         raise InputError(f"--kind: {kind!r}, expected one of {', '.join(kinds)}")
     if kind is not None:
-        typer.echo(json.dumps(file_schema(declared, kind), indent=1))
+        echo(json.dumps(file_schema(declared, kind), indent=1))
         return
-    typer.echo(json.dumps({k: file_schema(declared, k) for k in kinds}, indent=1))
+    echo(json.dumps({k: file_schema(declared, k) for k in kinds}, indent=1))
 
 
 def _described(p: Problem) -> dict[str, Any]:

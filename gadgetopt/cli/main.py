@@ -18,12 +18,13 @@ import typer
 from gadgetopt.cli import INTERRUPTED
 from gadgetopt.cli.certifying import certify
 from gadgetopt.cli.checking import errata
-from gadgetopt.cli.comparing import compare, ratios, say
+from gadgetopt.cli.comparing import compare, ratios
 from gadgetopt.cli.decoding import decode
 from gadgetopt.cli.formulations import formulations
 from gadgetopt.cli.looking import list_, schema, show
 from gadgetopt.cli.making import export, generate, import_
 from gadgetopt.cli.plotting import plot
+from gadgetopt.cli.printing import echo, escape_warnings, say
 from gadgetopt.cli.reporting import report
 from gadgetopt.cli.solving import solve, verify
 from gadgetopt.cli.storing import delete, status
@@ -74,7 +75,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from gadgetopt.cli.first import versions
 
-        typer.echo(versions())
+        echo(versions())
         raise typer.Exit
 
 
@@ -93,7 +94,7 @@ def _options(
     if context.invoked_subcommand is None:
         from gadgetopt.cli.first import welcome
 
-        typer.echo(welcome())
+        echo(welcome())
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -106,6 +107,7 @@ def main(arguments: list[str] | None = None) -> None:
     # Python has no stream for a closed descriptor.
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115
+    escape_warnings()
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     sys.exit(_run(arguments))
 

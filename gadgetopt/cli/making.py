@@ -17,6 +17,7 @@ from gadgetopt.cli.completion import (
 )
 from gadgetopt.cli.options import Json, Plugins, Seed, System, check_outputs
 from gadgetopt.cli.options import count as positive_count
+from gadgetopt.cli.printing import echo
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.words import in_words, spaced
 
@@ -119,10 +120,10 @@ def import_(
         written.append(path)
     if as_json:
         report = {"files": [str(p) for p in written], "report": outcome.report}
-        typer.echo(json.dumps(report, indent=1, default=str))
+        echo(json.dumps(report, indent=1, default=str))
         return
     for line in _report_lines(outcome.report):
-        typer.echo(line)
+        echo(line)
     _say_written(written, as_json)
 
 
@@ -163,8 +164,8 @@ def export(
         path = out or Path(f"{_safe(instance.name)}.vipr")
         check_outputs(path, path.with_suffix(".mps"), read=proof)
         beside = write_proof(instance, certificate, path)
-        typer.echo(str(path))
-        typer.echo(str(beside))
+        echo(str(path))
+        echo(str(beside))
         return
     if formulation is None:
         raise InputError("--formulation: is missing, expected one of the system's, see `list`")
@@ -175,7 +176,7 @@ def export(
     path = out or Path(f"{_safe(instance.name)}.{formulation}.{FORMATS[form]}")
     check_outputs(path, read=file)
     write_model(chosen.build(instance.data), form, path)
-    typer.echo(str(path))
+    echo(str(path))
 
 
 def _safe(name: str) -> str:
@@ -205,8 +206,8 @@ def _say_written(written: list[Path], as_json: bool) -> None:
     import json
 
     if as_json:
-        typer.echo(json.dumps([str(p) for p in written]))
+        echo(json.dumps([str(p) for p in written]))
         return
     for path in written:
-        typer.echo(str(path))
+        echo(str(path))
     sys.stdout.flush()

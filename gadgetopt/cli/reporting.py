@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from gadgetopt.cli.options import Json, check_outputs, natural, positive
+from gadgetopt.cli.printing import console, echo
 from gadgetopt.errors import InputError
 
 
@@ -45,9 +46,9 @@ def report(
     if as_json:
         import json
 
-        typer.echo(json.dumps({"report": str(out), **made}))
+        echo(json.dumps({"report": str(out), **made}))
     else:
-        typer.echo(
+        echo(
             f"{out}: {made['runs']} runs, {made['pictures']} pictures, {made['bytes'] / 1e6:.1f} MB"
         )
 
@@ -57,11 +58,10 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     columns = (TextColumn("drawing solutions"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
 
         def drawn(done: int, total: int) -> None:

@@ -24,6 +24,7 @@ from gadgetopt.cli.options import (
     limits,
 )
 from gadgetopt.cli.plotting import find_picture
+from gadgetopt.cli.printing import echo
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.words import quantity
 from gadgetopt.system.result import Limits
@@ -98,9 +99,9 @@ def solve(
             if result.solution is None
             else result.solution.model_dump(mode="json", exclude_none=True)
         )
-        typer.echo(json.dumps(row, indent=1, allow_nan=False))
+        echo(json.dumps(row, indent=1, allow_nan=False))
     else:
-        typer.echo(str(result))
+        echo(str(result))
     origin = {"method": result.method, "seed": seed, "instance": result.fingerprint}
     if result.solution is not None and result.status != "error":
         solution = Document(system, "solution", instance.name, result.solution, origin)
@@ -171,7 +172,7 @@ def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_js
         row = _verified(document, evaluation, proved, gap)
         if evaluation is not None and proved is not None:
             row["bound_refuted"] = contradiction is not None
-        typer.echo(json.dumps(row, indent=1))
+        echo(json.dumps(row, indent=1))
     else:
         lines = []
         if evaluation is not None:
@@ -183,7 +184,7 @@ def verify_here(instance: Path, solution: Path | None, bound: Path | None, as_js
             lines.append(("relative gap", show_gap(gap, 2)))
         if contradiction is not None:
             lines.append(("error", contradiction))
-        typer.echo(aligned(lines))
+        echo(aligned(lines))
     infeasible = evaluation is not None and not evaluation.feasible
     return 1 if infeasible or contradiction is not None else 0
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from gadgetopt.cli.options import Instances, Json, Methods, Systems, names_of, positive
+from gadgetopt.cli.printing import echo
 from gadgetopt.errors import InputError
 
 StorePath = Annotated[Path, typer.Argument(metavar="STORE", help="SQLite file of runs.")]
@@ -23,22 +24,20 @@ def status(store: StorePath, as_json: Json = False) -> None:
     with Store(store, create=False) as runs, runs.snapshot():
         found = upkeep.status(runs)
     if as_json:
-        typer.echo(json.dumps(found, indent=1))
+        echo(json.dumps(found, indent=1))
         return
-    typer.echo(
+    echo(
         f"{found['store']}: {_runs(found['runs'])} of {found['instances']} instances, "
         f"{found['bytes'] / 1e6:.1f} MB"
     )
     if not found["runs"]:
         return
     made = ", ".join(f"{count} by gadgetopt {v}" for v, count in found["versions"].items())
-    typer.echo(f"made from {_minute(found['first'])} to {_minute(found['last'])} UTC: {made}")
+    echo(f"made from {_minute(found['first'])} to {_minute(found['last'])} UTC: {made}")
     if found["running"]:
-        typer.echo(f"{_runs(found['running'])} being done now")
+        echo(f"{_runs(found['running'])} being done now")
     if found["stale"]:
-        typer.echo(
-            f"{found['stale']} stale: made by other or unknown code, `compare` does them again"
-        )
+        echo(f"{found['stale']} stale: made by other or unknown code, `compare` does them again")
     _print_methods(found["methods"])
 
 
@@ -92,14 +91,14 @@ def delete(
     chosen = [names_of(text) for text in texts]
     doomed = upkeep.selected(known, chosen[0], chosen[1], chosen[2], chosen[3], older_than, stale)
     if not doomed:
-        typer.echo(f"0 of {_runs(len(known))} fit; nothing is deleted")
+        echo(f"0 of {_runs(len(known))} fit; nothing is deleted")
         return
     what = f"{len(doomed)} of {_runs(len(known))} in {store}"
     if not yes:
         if not sys.stdin.isatty():
             raise InputError(f"delete: {what}: --yes deletes them")
         if not typer.confirm(f"delete {what}?"):
-            typer.echo("nothing is deleted")
+            echo("nothing is deleted")
             return
     before = upkeep.file_bytes(store)
     with Store(store) as runs:
@@ -109,9 +108,9 @@ def delete(
     space = f"{before / 1e6:.1f} MB before, {after / 1e6:.1f} MB now"
     if not compact:
         space = "the file keeps its size while others use it"
-    typer.echo(f"deleted {_runs(deleted)}; {len(known) - deleted} left in {store}; {space}")
+    echo(f"deleted {_runs(deleted)}; {len(known) - deleted} left in {store}; {space}")
     if deleted < len(doomed):
-        typer.echo(f"{_runs(len(doomed) - deleted)} kept: done again in the meantime")
+        echo(f"{_runs(len(doomed) - deleted)} kept: done again in the meantime")
 
 
 def _minute(time: str) -> str:

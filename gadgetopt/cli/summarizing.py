@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from gadgetopt.cli.options import Json, Out, check_outputs
-from gadgetopt.cli.printing import console
+from gadgetopt.cli.printing import console, echo
 from gadgetopt.cli.studying import split_methods
 from gadgetopt.errors import InputError
 
@@ -75,7 +75,7 @@ def summary(
     else:
         text = made.latex(rows, groups, (out or store).stem)
     if out is None:
-        typer.echo(text, nl=False)
+        echo(text, nl=False)
     else:
         write_text(out, text)
 

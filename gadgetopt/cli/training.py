@@ -22,6 +22,7 @@ from gadgetopt.cli.options import (
     check_outputs,
     limits,
 )
+from gadgetopt.cli.printing import echo
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.words import spaced
 
@@ -83,9 +84,9 @@ def train(
             "finished": trained.finished, "curve": [dict(r) for r in trained.curve],
             "files": {k: str(v) for k, v in files.items()},
         }  # fmt: skip
-        typer.echo(json.dumps(row, indent=1))
+        echo(json.dumps(row, indent=1))
     elif trained.finished:
-        typer.echo(f"{out}: trained in {trained.after} rounds, for {', '.join(chosen.methods)}")
+        echo(f"{out}: trained in {trained.after} rounds, for {', '.join(chosen.methods)}")
     if not trained.finished:
         left = f"stopped after {trained.after} of {trained.rounds} rounds"
         print(f"gadgetopt: {left}; the same command goes on", file=sys.stderr)
@@ -94,5 +95,5 @@ def train(
 
 def _say(done: int, rounds: int, row: Mapping[str, float]) -> None:
     values = ", ".join(f"{spaced(name)} {value:.6g}" for name, value in row.items())
-    typer.echo(f"round {done} of {rounds}: {values}")
+    echo(f"round {done} of {rounds}: {values}")
     sys.stdout.flush()

@@ -12,6 +12,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from gadgetopt.cli.printing import EscapingFormatter
+
 
 class _ToStderr(logging.Handler):
     """Writes to what is standard error at that moment: a live view puts its own in place."""
@@ -25,7 +27,7 @@ def logged(level: int) -> Iterator[None]:
     """Print what the toolkit logs from this level on."""
     logger = logging.getLogger("gadgetopt")
     before, handler = logger.level, _ToStderr()
-    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s: %(message)s", "%H:%M:%S"))
+    handler.setFormatter(EscapingFormatter("%(asctime)s %(name)s: %(message)s", "%H:%M:%S"))
     logger.addHandler(handler)
     logger.setLevel(level)
     try:

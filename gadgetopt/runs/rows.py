@@ -281,6 +281,27 @@ def extras_of(row: Row) -> RunExtras:
 _NUMBERS = ("gap", "time_s", "seed", "refused", "position", "age_days")
 
 
+#: Columns of names, which are one line of characters that can be seen.
+_NAMES = frozenset(
+    [
+        "key",
+        "problem",
+        "instance",
+        "name",
+        "fingerprint",
+        "method",
+        "kind",
+        "formulation",
+        "backend",
+        "version",
+        "code",
+        "status",
+        "limit_hit",
+        "finished_at",
+    ]
+)
+
+
 def check_values(row: Row) -> None:
     """Raise a ValueError if a column holds what is not of its type, or bytes that are not text.
 
@@ -290,6 +311,8 @@ def check_values(row: Row) -> None:
         kind = type(value)
         if kind not in ((int, float) if name in _NUMBERS else (str,)) and value is not None:
             raise ValueError(f"{name}: is of type {kind.__name__}")
+        if name in _NAMES and kind is str and not value.isprintable():
+            raise ValueError(f"{name}: is not a name: {value[:20]!a}")
         if kind is str and not value.isascii():
             try:
                 value.encode()

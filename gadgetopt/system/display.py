@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from gadgetopt.system.printable import printable
+
 
 def _views() -> Any:
     return importlib.import_module("gadgetopt.reporting.views")
@@ -18,10 +20,10 @@ class Shown:
     """A value with a short `repr` and a display for notebooks."""
 
     def __repr__(self) -> str:
-        return str(_views().line(self))
+        return printable(str(_views().line(self)))
 
     def __str__(self) -> str:
-        return str(_views().text(self))
+        return printable(str(_views().text(self)))
 
     def _repr_html_(self) -> str:
         """Return numbers and picture as HTML."""

@@ -21,6 +21,7 @@ from gadgetopt.runs.engine.work import (
     default_grace_s,
 )
 from gadgetopt.system.plugins import digest_of, in_use
+from gadgetopt.system.printable import printable_line
 from gadgetopt.system.result import Limits
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def run_command(function: str, arguments: tuple[Any, ...], limits: Limits) -> in
     if isinstance(outcome, Failure):
         time_s = f"took more than {limits.time_s:g} s" if limits.time_s is not None else ""
         reason = time_s if outcome.limit_hit == "time_s" else outcome.reason
-        print(f"gadgetopt: not verified: {reason}", file=sys.stderr)
+        print(f"gadgetopt: not verified: {printable_line(reason)}", file=sys.stderr)
         return 1
     sys.stdout.write(outcome.printed)
     return outcome.code

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gadgetopt.cli.comparing import say
+from gadgetopt.cli.printing import say
 from gadgetopt.runs.comparison import ROW_KEYS
 
 
