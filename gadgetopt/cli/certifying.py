@@ -35,7 +35,7 @@ def certify(
     from gadgetopt.runs.certifying import certify_store
 
     counts = certify_store(
-        store, within, names_of(systems), names_of(methods), names_of(instances), typer.echo
+        store, within, names_of(systems), names_of(methods), names_of(instances), echo
     )
     echo(
         f"{store}: {counts.verified} of {counts.runs} bounds verified now, "
