@@ -22,6 +22,9 @@ Terms = dict[int, Fraction]
 SIGNS = {"G": 1, "E": 0, "L": -1}
 #: Largest power of ten in a number: a few characters may stand for millions of digits.
 MOST_DIGITS = 4300
+#: Limits that no honest proof comes near: binary digits of a sum's denominator, and entries of
+#: lines that are added up, where an assumption that is kept counts as `KEPT` of them.
+MOST_BITS, MOST_STEPS, KEPT = 200_000, 10**9, 50
 
 
 class Line(NamedTuple):
@@ -84,6 +87,7 @@ class _Reader:
         #: Values above which the file assumes that there is nothing of interest.
         self.cutoffs: list[Fraction] = []
         self.bounds: dict[tuple[int, int], Fraction] = {}
+        self.steps = 0
 
     def read(self) -> Fraction | None:
         self._skip("VER", 1)
@@ -203,10 +207,11 @@ class _Reader:
             if sign and sense == -sign:
                 raise ValueError("a combination of both senses")
             sense = sign or sense
+            self._spend(len(line.terms) + len(line.assumed))
             assumed |= line.assumed
-            side += factor * line.side
+            side = _short(side + factor * line.side)
             for j, a in line.terms.items():
-                terms[j] = terms.get(j, Fraction(0)) + factor * a
+                terms[j] = _short(terms.get(j, Fraction(0)) + factor * a)
         if weak is not None:
             if sense and sense != claimed.sense:
                 raise ValueError("a weakened combination of the other sense")
@@ -273,7 +278,14 @@ class _Reader:
         assumed = (self.known[one].assumed - {left}) | (self.known[other].assumed - {right})
         return claimed._replace(assumed=assumed)
 
+    def _spend(self, steps: int) -> None:
+        """Count what a proof costs, so that a small file cannot keep the reader for ever."""
+        self.steps += steps
+        if self.steps > MOST_STEPS:
+            raise ValueError("takes longer than any honest proof")
+
     def _put(self, number: int, line: Line) -> None:
+        self._spend(KEPT * len(line.assumed))
         self.known[number] = line
         bound = None if line.assumed else _as_bound(line)
         if bound is not None:
@@ -335,6 +347,13 @@ class _Reader:
         if power and abs(int(power)) > MOST_DIGITS:
             raise ValueError(f"a number of too many digits: {word[:20]!r}")
         return Fraction(word)
+
+
+def _short(number: Fraction) -> Fraction:
+    """Return a number, unless sums have made its denominator very long."""
+    if number.denominator.bit_length() > MOST_BITS:
+        raise ValueError("numbers of too many digits")
+    return number
 
 
 def _as_bound(line: Line) -> tuple[int, int, Fraction] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -137,8 +138,11 @@ def parse(text: str, path: str) -> Document:
         raise InputError(f"{path}: not JSON: {error.msg} at {place}") from None
     except RecursionError:
         raise InputError(f"{path}: not JSON: nested too deeply") from None
-    except ValueError as error:
+    except InputError as error:
         raise InputError(f"{path}: {error}") from None
+    except ValueError:  # the only one that Python's parser raises beside its own
+        most = sys.get_int_max_str_digits()
+        raise InputError(f"{path}: an integer of more than {most} digits") from None
     system, kind = _check_envelope(path, envelope)
     record = record_type(system, kind, envelope["data"])
     if record is None:
@@ -306,7 +310,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for key, value in pairs:
         if key in out:
-            raise ValueError(f"{_short(key)}: given twice in one object")
+            raise InputError(f"{_short(key)}: given twice in one object")
         out[key] = value
     return out
 

@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from gadgetopt.proofs import vipr_reader
 from gadgetopt.proofs.exact_mps import exact_mps
 from gadgetopt.proofs.model import Model, Row
 from gadgetopt.proofs.tree_kernel import Rejected, proved
@@ -328,3 +329,23 @@ def test_a_row_whose_sides_cross_has_no_range_in_the_mps_file():
     assert text[3:5] == [" G r0", " L r0L"]
     assert " x0 r0L 1" in text
     assert [line for line in text if line.startswith(" r")] == [" rhs r0 3", " rhs r0L 1"]
+
+
+def test_denominators_do_not_grow_with_the_lines_that_are_added():
+    # Each factor has another denominator, of hundreds of digits.
+    factors = " ".join(f"0 1/{10**3000 + 2 * k + 1}" for k in range(100))
+    with pytest.raises(ValueError, match="too many digits"):
+        read(KNAPSACK, [f"d G -1 OBJ {{ lin 100 {factors} }} -1"])
+
+
+def test_assumptions_do_not_pile_up(monkeypatch):
+    monkeypatch.setattr(vipr_reader, "MOST_STEPS", 10**5)
+    count = 200
+    asked = [f"a{k} G {k} 1 0 1 {{ asm }} -1" for k in range(count)]
+    first = next(int(line.split()[1]) for line in FILE if line.startswith("CON"))
+    sums = [
+        f"s{k} G 0 1 0 1 {{ lin {k} " + " ".join(f"{first + i} 1/{k}" for i in range(k)) + " } -1"
+        for k in range(1, count)
+    ]
+    with pytest.raises(ValueError, match="takes longer"):
+        read(KNAPSACK, [*asked, *sums])
