@@ -9,7 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.tolerance import simplest_rational
@@ -154,3 +157,38 @@ def weighted_sum(row: ExactRow, values: Sequence[Exact]) -> Exact:
     for j, a in zip(row.columns, row.coefficients, strict=True):
         total += a * values[j]
     return total
+
+
+def row_without_integers(form: StandardForm) -> str | None:
+    """Return the name of a row over integer columns that no integers satisfy, None without one.
+
+    It has two sides, between which no multiple of its coefficients' divisor lies: 6 x - 9 y = 5. A
+    search over integers without bounds might never end.
+    """
+    lengths = np.diff(form.A.indptr)
+    of_row = np.repeat(np.arange(len(form.rows)), lengths)
+    mixed = np.bincount(of_row, ~form.integer[form.A.indices], minlength=len(form.rows)) > 0
+    both = np.isfinite(form.row_lower) & np.isfinite(form.row_upper)
+    reader = None
+    for i in np.flatnonzero(both & ~mixed & (lengths > 0)).tolist():
+        if i not in form.exact.rows and form.row_lower[i] == np.rint(form.row_lower[i]):
+            entries = np.abs(form.A.data[form.A.indptr[i] : form.A.indptr[i + 1]])
+            if (entries == 1).any():  # the divisor is 1, or 1 over something
+                continue
+        reader = reader or ExactReader(form)
+        if _is_empty(reader, i):
+            return str(form.rows[i].name)
+    return None
+
+
+def _is_empty(reader: ExactReader, i: int) -> bool:
+    """Return True if no multiple of a row's divisor lies between its sides."""
+    try:
+        row = reader.row(i)
+    except ModelRefused:  # known in doubles only
+        return False
+    if isinstance(row.lower, float) or isinstance(row.upper, float) or not row.coefficients:
+        return False
+    unit = math.lcm(*(a.denominator for a in row.coefficients))
+    divisor = Fraction(math.gcd(*(int(a * unit) for a in row.coefficients)), unit)
+    return math.ceil(row.lower / divisor) > math.floor(row.upper / divisor)

@@ -6,9 +6,8 @@ import importlib
 import importlib.metadata
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +15,14 @@ import numpy as np
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.numbers.tolerance import Number
-from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.compiler import TriviallyInfeasibleError
-from gadgetopt.solvers.exact_form import ExactParts
+from gadgetopt.solvers.exact_form import ExactParts, row_without_integers
+from gadgetopt.solvers.exact_optimum.outcomes import (
+    LEAST_TIME_S,
+    at_exact_optimum,
+    for_exact,
+    with_exact_incumbent,
+)
 from gadgetopt.solvers.exact_optimum.rays import without_false_bound
 from gadgetopt.solvers.exact_optimum.values import keep_exact_values
 from gadgetopt.solvers.outcome import SolverOutcome
@@ -27,6 +31,7 @@ from gadgetopt.solvers.recheck import (
     has_wide_row,
     objective_of,
     violated,
+    with_objective,
     within_bounds,
 )
 from gadgetopt.solvers.standard_form import (
@@ -41,13 +46,6 @@ from gadgetopt.system.result import Limits, Status
 
 if TYPE_CHECKING:
     from pyomo.environ import ConcreteModel
-
-#: Relative distance of an objective in doubles to its bound below which the solve counts as closed.
-CLOSED = 1e-6
-#: Seconds that repairing an incumbent may take when the time is up.
-LEAST_TIME_S = 1.0
-#: Seconds that an exact optimum may take, however short the solve was.
-LEAST_EXACT_S = 5.0
 
 
 def solve_linear(
@@ -68,6 +66,11 @@ def solve_linear(
         phases = {"compile": time.perf_counter() - start, "pass": 0.0, "solve": 0.0}
         return SolverOutcome(Status.INFEASIBLE, reason=str(error), phases_s=phases)
     compiled = time.perf_counter()
+    empty = row_without_integers(form)
+    if empty is not None:
+        phases = {"compile": time.perf_counter() - start, "pass": 0.0, "solve": 0.0}
+        reason = f"{empty}: no integers satisfy it"
+        return SolverOutcome(Status.INFEASIBLE, reason=reason, phases_s=phases, form=form)
     values = current_values(form) if warm_start else None
     by_cpsat = _too_large_for_highs(form, limits, seed) if backend == "highs" else None
     outcome = by_cpsat or _solve_form(form, backend, limits, seed, values, given)
@@ -79,8 +82,10 @@ def solve_linear(
         if outcome.row_duals is not None:
             proved = rational_duals(form, outcome.row_duals)
             outcome.exact_duals = None if proved is None else proved[1]
+        if backend == "highs":
+            outcome = with_exact_incumbent(form, outcome, _rest(limits, compiled), seed)
         if backend == "highs" and proved is None:
-            left = _for_exact(_rest(limits, compiled), outcome)
+            left = for_exact(_rest(limits, compiled), outcome)
             outcome = without_false_bound(form, outcome, left, seed)
     outcome.phases_s = {
         "compile": compiled - start,
@@ -89,50 +94,10 @@ def solve_linear(
     }
     if outcome.values is not None and outcome.status is not Status.ERROR:
         load_values(form, outcome.values)
-        if outcome.exact is not None:
-            keep_exact_values(model, form, outcome.exact.values)
+        if outcome.exact_values is not None:
+            keep_exact_values(model, form, outcome.exact_values)
     outcome.form = form
     return outcome
-
-
-def at_exact_optimum(form: StandardForm, outcome: SolverOutcome, limits: Limits) -> bool:
-    """Replace HiGHS's optimum of a linear program by the exact one; return False if not reached.
-
-    Parameters
-    ----------
-    limits : Limits
-        `time_s` is the time left. No further basis is tried after that, nor after as long as the
-        solve took, or a few seconds if that was less.
-    """
-    if outcome.status is not Status.OPTIMAL or outcome.basis is None:
-        return False
-    from gadgetopt.solvers.exact_optimum.refinement import exact_optimum
-
-    try:
-        exact = exact_optimum(form, outcome.basis, Clock(_for_exact(limits, outcome)))
-        if exact is None:
-            return False
-        values, duals, objective = map(as_doubles, (exact.values, exact.duals, [exact.objective]))
-    except OverflowError:  # beyond the range of doubles
-        return False
-    except KeyboardInterrupt:  # what HiGHS found is not lost
-        outcome.limit_hit = "interrupted"
-        return False
-    outcome.values, outcome.row_duals = values, duals
-    outcome.objective = outcome.bound = outcome.lp_bound = float(objective[0])
-    outcome.exact, outcome.exact_duals = exact, exact.duals
-    return True
-
-
-def _for_exact(limits: Limits, outcome: SolverOutcome) -> Limits:
-    """Return the limits of exact arithmetic after a solve."""
-    most_s = max(LEAST_EXACT_S, outcome.phases_s.get("solve", 0.0))
-    return Clock(limits).limits(at_most_s=most_s)
-
-
-def as_doubles(numbers: Sequence[Fraction]) -> Floats:
-    """Return the nearest doubles of rational numbers."""
-    return np.array([float(x) if x else 0.0 for x in numbers])
 
 
 def checked(
@@ -202,19 +167,7 @@ def _with_true_objective(form: StandardForm, outcome: SolverOutcome) -> SolverOu
         objective = float(objective)
     except OverflowError:
         return _failed(outcome, "the objective is beyond the range of doubles")
-    status, reason = outcome.status, outcome.reason
-    if status is Status.OPTIMAL and not _closed(form, objective, outcome.bound):
-        status = Status.FEASIBLE
-        reason = f"with integers rounded, the objective is {objective}, not {outcome.objective}"
-    return replace(outcome, status=status, objective=objective, reason=reason)
-
-
-def _closed(form: StandardForm, objective: Number, bound: Number | None) -> bool:
-    if bound is None:
-        return False
-    unit = float(np.abs(form.c).max(initial=0.0))
-    size = max(abs(Fraction(objective)), abs(Fraction(bound)), Fraction(unit))
-    return abs(Fraction(objective) - Fraction(bound)) <= Fraction(CLOSED) * size
+    return with_objective(form, outcome, objective)
 
 
 def _without_rounded_claims(

@@ -52,6 +52,9 @@ class SolverOutcome:
     exact : ExactOptimum or None
         The optimum of a linear program in rational numbers. `values`, `objective`, `bound` and
         `row_duals` are then its nearest doubles, and `exact_duals` its duals.
+    exact_values : list of Fraction or None
+        The incumbent in rational numbers, with which every row and bound holds exactly; of HiGHS,
+        where there are continuous columns and it was reached. `values` are its nearest doubles.
     reason : str or None
         Reason for the status, if there is more to say.
     form : StandardForm or None
@@ -75,6 +78,7 @@ class SolverOutcome:
     exact_duals: list[Fraction] | None = None
     basis: tuple[list[int], list[int]] | None = None
     exact: ExactOptimum | None = None
+    exact_values: list[Fraction] | None = None
     reason: str | None = None
     form: StandardForm | None = None
     lp_bound: Number | None = None

@@ -7,6 +7,7 @@ Rows over integer columns must hold exactly. Rows with a continuous column must 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -14,15 +15,21 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from gadgetopt.numbers.arrays import Bools, Floats
+from gadgetopt.numbers.tolerance import Number
 from gadgetopt.solvers.exact_form import ExactReader, Side, weighted_sum
 from gadgetopt.solvers.linear_terms import LARGEST_EXACT, Exact
+from gadgetopt.system.result import Status
 
 if TYPE_CHECKING:
+    from gadgetopt.solvers.outcome import SolverOutcome
     from gadgetopt.solvers.standard_form import StandardForm
 
 #: HiGHS's own primal feasibility tolerance. Here it is relative to the size of a row: to the
 #: largest of its side, its terms, and its coefficients of continuous columns.
 FEASIBILITY_TOLERANCE = 1e-6
+
+#: Relative distance of an objective in doubles to its bound below which the solve counts as closed.
+CLOSED = 1e-6
 
 #: Twice the relative rounding error of a sum or product of doubles.
 _ROUNDING = 2.0**-52
@@ -106,6 +113,24 @@ def objective_of(form: StandardForm, values: Floats) -> Exact:
         x = numbers[j]
         total += a * (int(x) if x.is_integer() else Fraction(x))
     return total.numerator if total.denominator == 1 else total
+
+
+def with_objective(form: StandardForm, outcome: SolverOutcome, objective: float) -> SolverOutcome:
+    """Return an outcome with the objective of its mended incumbent."""
+    status, reason = outcome.status, outcome.reason
+    if status is Status.OPTIMAL and not closed(form, objective, outcome.bound):
+        status = Status.FEASIBLE
+        reason = f"with its values mended, the objective is {objective}, not {outcome.objective}"
+    return replace(outcome, status=status, objective=objective, reason=reason)
+
+
+def closed(form: StandardForm, objective: Number, bound: Number | None) -> bool:
+    """Return True if an objective in doubles meets a bound."""
+    if bound is None:
+        return False
+    unit = float(np.abs(form.c).max(initial=0.0))
+    size = max(abs(Fraction(objective)), abs(Fraction(bound)), Fraction(unit))
+    return abs(Fraction(objective) - Fraction(bound)) <= Fraction(CLOSED) * size
 
 
 def beyond_doubles(form: StandardForm) -> str | None:

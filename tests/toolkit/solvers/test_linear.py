@@ -321,3 +321,43 @@ def test_an_optimum_of_wide_rows_is_confirmed():
     model.wide = pyo.Constraint(expr=-0.485631699 * model.x + 56050859.2 * model.z >= 56050858.714)
     model.cost = pyo.Objective(expr=-3893 * model.x)
     assert solve_model(model, "highs").objective == -27251
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("row", "has_solutions"),
+    [
+        (lambda m: 6 * m.x - 9 * m.y == 5, False),
+        (lambda m: 6 * m.x - 9 * m.y == 6, True),
+        (lambda m: 0.2 * m.x + 0.4 * m.y == 0.3, False),
+        (lambda m: 0.1 * m.x + 0.2 * m.x - 0.6 * m.y == 0.4, False),
+        (lambda m: m.x + 0.5 * m.y == 1.25, False),
+        (lambda m: m.x - m.y == 0.5, False),
+        (lambda m: m.x + 0.5 * m.y == 1.5, True),
+        (lambda m: pyo.inequality(1, 4 * m.x - 6 * m.y, 1.9), False),
+        (lambda m: pyo.inequality(1, 4 * m.x - 6 * m.y, 2), True),
+    ],
+)
+def test_divisors_decide_rows_over_integers_without_bounds(backend, row, has_solutions):
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(domain=pyo.Integers)
+    m.y = pyo.Var(domain=pyo.Integers)
+    m.near = pyo.Constraint(expr=pyo.inequality(-50, m.x + m.y, 50))
+    m.row = pyo.Constraint(expr=row(m))
+    m.value = pyo.Objective(expr=m.x + 2 * m.y)
+    if has_solutions:  # of a model without an end, which is not of interest here
+        m.x.setlb(-9)
+        m.y.setlb(-9)
+    outcome = solve_model(m, backend)
+    assert outcome.status is (Status.OPTIMAL if has_solutions else Status.INFEASIBLE)
+    if not has_solutions:
+        assert outcome.reason == "row: no integers satisfy it"
+
+
+def test_a_continuous_variable_leaves_no_divisor():
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(domain=pyo.Integers)
+    m.y = pyo.Var(bounds=(0, 1))
+    m.row = pyo.Constraint(expr=6 * m.x - 9 * m.y == 5)
+    m.value = pyo.Objective(expr=m.y)
+    assert solve_model(m, "highs").status is Status.OPTIMAL

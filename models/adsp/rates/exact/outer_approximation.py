@@ -65,7 +65,7 @@ def outer_approximation(
         if solved.values is not None:
             _take(instance, search, model)
         done += 1
-        if solved.status is not Status.OPTIMAL:
+        if solved.limit_hit is not None:
             search.limit_hit = solved.limit_hit
             break
     return search.outcome(search.best, rounds=done)
