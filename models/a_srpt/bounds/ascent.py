@@ -30,6 +30,8 @@ NEAR = 1e-6
 FIRST_TARGET, NEXT_TARGET = 0.03, 1e-3
 #: Longest horizon, in ticks, of which a table of prices is kept.
 MOST_TABLED = 2**22
+#: Ticks of a table take as long to fill in as one interpolation.
+TICKS_A_LOOKUP = 4
 
 #: Value, subgradient of shape (resources, K) and best starts of the jobs.
 Evaluated = tuple[float, Floats, Floats]
@@ -149,7 +151,8 @@ class FloatPool:
         paid = np.concatenate([[0.0], np.cumsum(prices[0] * lengths)])
         jump = np.diff(prices[0], prepend=0.0, append=0.0)
         falls, rises = times[jump < 0], times[jump > 0]
-        at = _table(times, paid)
+        lookups = 2 * len(self.release) * (len(falls) + len(rises) + 1)
+        at = _table(times, paid, lookups)
         total = -self.total_gpus * float(paid[-1])
         starts = np.empty(len(self.release))
         for block in blocks(len(starts), len(falls) + len(rises) + 1):
@@ -170,10 +173,10 @@ class FloatPool:
         return total, (used - self.total_gpus * lengths)[None], starts
 
 
-def _table(times: Floats, paid: Floats) -> Callable[[Floats], Floats]:
-    """Return the function of time that is linear between the given values."""
+def _table(times: Floats, paid: Floats, lookups: int) -> Callable[[Floats], Floats]:
+    """Return the function of whole ticks that is linear between the given values."""
     last = int(times[-1])
-    if last > MOST_TABLED:
+    if last > min(MOST_TABLED, TICKS_A_LOOKUP * lookups):
         return lambda at: np.interp(at, times, paid)
     table = np.interp(np.arange(last + 1), times, paid)
 

@@ -1,12 +1,14 @@
 r"""The exact method for (F): the pool first, its servers next, both together only if need be.
 
 0. Few jobs: the pool's optimum by CP-SAT, if that takes it a second at most, and servers for it.
+   Prices of the ascent then mostly leave few states (step 3), and step 1 is not needed.
 1. Prices of the pool's linear program: a certificate, and later the starts that a better schedule
    may have (`pool_program`).
 2. A schedule of the pool by annealing; servers for its starts, or else serial schedules.
 3. Dynamic programming over the states of time that these starts leave (`pool_states`), or, if there
    are too many, the program (5) over the starts: the pool's optimum :math:`Z_P`, a bound on (F).
-   After step 0, the states only have to show that no schedule is better.
+   After step 0, the states only have to show that no schedule is better; if servers do not allow
+   the pool's optimum, CP-SAT minimises model B for a second before step 5.
 4. Servers for its starts that keep all jobs at their shortest durations. If there are such, the
    schedule is optimal.
 5. Otherwise model B in CP-SAT, with the rows of (5): is there a schedule of cost :math:`Z_P`? Of
@@ -33,6 +35,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.solvers import seed_of
 from gadgetopt.solvers.cpsat import solve_cp, value_of
+from gadgetopt.solvers.outcome import SolverOutcome
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..algorithms.a_srpt_workload import a_srpt_workload
@@ -42,6 +45,7 @@ from ..bounds.price import price_bound
 from ..certificate import ASrptCertificate, ClusterStates, PoolStates, Prices, check_bound
 from ..formulations.cp_model import ScheduleModel
 from ..instance import ASrptInstance
+from ..price_checks import StepPrices
 from ..relaxations import Pool, pool_of
 from ..subproblems.cluster_exhaustion import none_cheaper
 from ..subproblems.configurations import Configurations
@@ -49,7 +53,8 @@ from ..subproblems.pool_search import pool_schedule
 from ..subproblems.serial_schedule import Schedule, first_schedule, serial_schedule
 from ..subproblems.server_assignment import servers_for
 from ..subproblems.start_costs import better_starts
-from .pool_program import price_ticks, solve_program
+from .pool_program import first_steps, price_ticks, solve_program, ticks_of
+from .pool_states import MOST_STATES as MOST_POOL_STATES
 from .pool_states import improved_by_states
 
 #: More jobs than this, or configurations of a job, and the search does not begin.
@@ -58,10 +63,14 @@ MOST_JOBS, MOST_CONFIGURATIONS = 400, 2000
 MOST_UNTIMED = 10_000
 #: Jobs of which CP-SAT is asked for the pool's optimum first, and for how many seconds.
 FEW_JOBS, FEW_JOBS_S = 22, 1.0
+#: States of the pool that are looked at before its prices are the best.
+FEW_STATES = 5000
 #: Starts of which the program is solved sooner than a better schedule is found.
 FEW_STARTS = 500
 #: States of schedules on servers that are looked at for a proof, about 30 microseconds each.
 MOST_STATES = 50_000
+#: Entries that the rows of (5) may have in model B.
+MOST_ENTRIES = 10**6
 #: Parts of the time left: for servers of a given schedule, and for a schedule of a given cost.
 ASSIGNMENT_PART, QUESTION_PART = 0.2, 0.6
 
@@ -122,28 +131,73 @@ class _Decomposition:
                 value, starts = pool_schedule(self.pool, 0, self.rng, clock)
         self.step = "prices"
         with clock.phase("prices"):
-            prices = price_ticks(self.pool, starts, clock)
-            bound = self._certify(prices)
+            steps = first_steps(self.pool, clock)
+            self._certify(steps.times, steps.prices)
+        prices: Floats | None
         if optimal is None:
-            with clock.phase("search"):
-                value, starts = self._anneal(prices, bound, (value, starts), annealings)
-                self._place(starts)
-            if self.search.over:
-                return
-            better = self._improve_pool(prices, value)
-            if better is not None and not self.search.over:
-                self._place(better)
-        elif not self.search.over:
-            self.step = "states"
-            with clock.phase("states"):
-                bound, _ = improved_by_states(self.pool, prices, value, clock)
-                self._prove(bound, self._states(PoolStates, prices, bound))
-            self._prove(value)
+            prices = self._solve_pool(steps, (value, starts), annealings)
+        else:
+            prices = self._confirm(steps, value, starts)
         if self.search.over:
             return
         self.step = "model B"
         with clock.phase("model B"):
-            self._together(prices)
+            if optimal is not None:
+                self._few_together(prices)
+            if not self.search.over:
+                self._together(prices)
+
+    def _solve_pool(self, steps: StepPrices, known: tuple[int, Ints], annealings: int) -> Floats:
+        """Take steps 1 to 4 for many jobs; return the prices."""
+        clock = self.search.clock
+        with clock.phase("prices"):
+            prices = price_ticks(self.pool, known[1], steps, clock)
+            bound = self._certify_ticks(prices)
+        with clock.phase("search"):
+            value, starts = self._anneal(prices, bound, known, annealings)
+            self._place(starts)
+        if self.search.over:
+            return prices
+        better = self._improve_pool(prices, value)
+        if better is not None and not self.search.over:
+            self._place(better)
+        return prices
+
+    def _confirm(self, steps: StepPrices, value: int, starts: Ints) -> Floats | None:
+        """Look for a certificate that CP-SAT's optimum of the pool is one; return the prices.
+
+        Prices of the ascent leave few states where jobs are few, and the program has a row for
+        every tick of long jobs: it is solved only if they do not. Jobs may be too long for prices
+        of every tick; CP-SAT's word stands then.
+        """
+        try:
+            return self._confirm_by_states(steps, value, starts)
+        except ModelRefused:
+            return None
+        finally:
+            self._prove(value)
+
+    def _confirm_by_states(self, steps: StepPrices, value: int, starts: Ints) -> Floats:
+        clock = self.search.clock
+        prices = ticks_of(self.pool, starts, steps)
+        bound = self._by_states(prices, value, FEW_STATES)
+        if bound < value:
+            self.step = "prices"
+            with clock.phase("prices"):
+                prices = price_ticks(self.pool, starts, steps, clock)
+                self._certify_ticks(prices)
+            self._by_states(prices, value, MOST_POOL_STATES)
+        return prices
+
+    def _by_states(self, prices: Floats, value: int, most_states: int) -> int:
+        """Prove as much as states of the pool do; return it times the weight scale."""
+        if self.search.over:
+            return value
+        self.step = "states"
+        with self.search.clock.phase("states"):
+            bound, _ = improved_by_states(self.pool, prices, value, self.search.clock, most_states)
+            self._prove(bound, self._states(PoolStates, prices, bound))
+        return bound
 
     def _few_jobs(self) -> tuple[int, Ints] | None:
         """Solve the pool of few jobs by CP-SAT; return its optimum if it is proved at once."""
@@ -211,14 +265,16 @@ class _Decomposition:
             order = np.lexsort((self.pool.work, starts)).tolist()
             self._offer(serial_schedule(self.configurations, order))
 
-    def _certify(self, prices: Floats) -> int:
-        """Prove the bound of prices; return it times the weight scale."""
-        times = np.arange(len(prices) + 1, dtype=np.float64)
+    def _certify(self, times: Floats, prices: Floats) -> int:
+        """Prove the bound of prices on a grid; return it times the weight scale."""
         proof = step_proof(Prices, self.pool, times, prices)
         certificate = ASrptCertificate(proof=proof, attainable=True)
         bound = check_bound(self.instance, certificate)
         self.search.prove(bound, certificate)
         return int(bound * self.pool.weight_scale)
+
+    def _certify_ticks(self, prices: Floats) -> int:
+        return self._certify(np.arange(len(prices) + 1, dtype=np.float64), prices)
 
     def _improve_pool(self, prices: Floats, value: int) -> Ints | None:
         """Solve the pool; return its optimal starts if they are better than a known value."""
@@ -244,8 +300,22 @@ class _Decomposition:
                 self._prove(min(found, round_up(solved.bound)))
         return best if found < value else None
 
-    def _together(self, prices: Floats) -> None:
+    def _few_together(self, prices: Floats | None) -> None:
+        """Minimise model B of few jobs, whose starts need no tables of ticks, for a short time."""
+        solved = self._solve_model_b(None, self.search.clock.limits(QUESTION_PART, FEW_JOBS_S))
+        if solved.bound is None or self.search.best is None:
+            return
+        value, bound = self.search.best.value, round_up(solved.bound)
+        certificate = None
+        if bound >= value and prices is not None:
+            certificate = self._exhausted(prices, value)
+        self._prove(bound, certificate)
+
+    def _together(self, prices: Floats | None) -> None:
         """Ask for a schedule on servers of the least cost that is open, then of more."""
+        if prices is None:
+            self._minimise(None)
+            return
         step = self.unit
         while not self.search.over:
             known = self.search.best
@@ -256,6 +326,9 @@ class _Decomposition:
             if left.none_better:
                 self._prove(most + self.unit)
                 continue
+            if int(left.allowed.sum(axis=1) @ self.pool.duration) > MOST_ENTRIES:
+                self._minimise(prices)
+                return
             model = self._model_b(left.allowed)
             model.one_literal_a_start(left.allowed)
             model.costs_at_most(most)
@@ -278,23 +351,30 @@ class _Decomposition:
         self._few_schedules = none_cheaper(self.instance, whole, left.denominator, bound, few)
         return certificate if self._few_schedules else None
 
-    def _minimise(self, prices: Floats) -> None:
+    def _minimise(self, prices: Floats | None) -> None:
         """Solve model B among schedules no worse than the incumbent."""
         known = self.search.best
         assert known is not None
-        allowed = better_starts(self.pool, prices, known.value).allowed
-        allowed[np.arange(len(allowed)), known.starts] = True
-        model = self._model_b(allowed)
-        model.hint_starts()
-        model.costs_at_least(round_up(self.search.bound * self.pool.weight_scale))
-        solved = solve_cp(model.model, self.search.clock.limits(), seed_of(self.rng))
-        if solved.values is not None:
-            self._offer_values(model, solved.values)
+        allowed = None
+        if prices is not None:
+            allowed = better_starts(self.pool, prices, known.value).allowed
+            allowed[np.arange(len(allowed)), known.starts] = True
+        solved = self._solve_model_b(allowed, self.search.clock.limits())
         if solved.bound is not None:
             self._prove(round_up(solved.bound))
         self.search.limit_hit = solved.limit_hit
 
-    def _model_b(self, allowed: Bools) -> ScheduleModel:
+    def _solve_model_b(self, allowed: Bools | None, limits: Limits) -> SolverOutcome:
+        """Minimise model B from the incumbent; offer what it finds."""
+        model = self._model_b(allowed)
+        model.hint_starts()
+        model.costs_at_least(round_up(self.search.bound * self.pool.weight_scale))
+        solved = solve_cp(model.model, limits, seed_of(self.rng))
+        if solved.values is not None:
+            self._offer_values(model, solved.values)
+        return solved
+
+    def _model_b(self, allowed: Bools | None) -> ScheduleModel:
         assert self.search.best is not None
         model = ScheduleModel(self.instance, self.search.best, allowed)
         model.gpus_from_a_table(self.configurations)

@@ -20,21 +20,49 @@ from gadgetopt.system.result import Limits
 
 from ..bounds.ascent import FloatPool, pool_prices
 from ..bounds.grid_program import best_grid_prices
+from ..price_checks import StepPrices
 from ..relaxations import Pool
-from ..subproblems.start_costs import classes
+from ..subproblems.start_costs import check_ticks, classes
 
+#: Ticks of the longest unit grid on which the program's dual is solved.
+MOST_TICKS = 3000
 #: Entries that the program's matrix may have.
 MOST_ENTRIES = 2 * 10**7
 
 
-def price_ticks(pool: Pool, starts: Ints, clock: Clock) -> Floats:
+def first_steps(pool: Pool, clock: Clock) -> StepPrices:
+    """Return good prices of GPU-time by ascent, in the objective's unit, on 64 intervals."""
+    steps, _ = pool_prices(FloatPool.of(pool), 64, 40, 2000, clock)
+    return steps
+
+
+def ticks_of(pool: Pool, starts: Ints, steps: StepPrices) -> Floats:
+    """Return prices on intervals as prices of every tick up to the end of a schedule.
+
+    Raises
+    ------
+    ModelRefused
+        If jobs times ticks are too many for the steps after this.
+    """
+    horizon = max(int((starts + pool.duration).max()), int(steps.times[-1]))
+    check_ticks(pool, horizon)
+    prices = np.repeat(steps.prices, np.diff(steps.times).astype(np.int64))
+    return np.pad(prices, (int(steps.times[0]), horizon - int(steps.times[-1])))
+
+
+def price_ticks(pool: Pool, starts: Ints, steps: StepPrices, clock: Clock) -> Floats:
     """Return prices of a GPU-tick of the program's dual, or good ones when time runs out.
+
+    They are the best of all on the unit grid. If this has too many ticks, they are constant between
+    the moments at which jobs are likely to start or end.
 
     Parameters
     ----------
     pool : Pool
     starts : array of int, shape (jobs,)
         Of a schedule.
+    steps : StepPrices
+        To begin with.
     clock : Clock
 
     Returns
@@ -42,14 +70,26 @@ def price_ticks(pool: Pool, starts: Ints, clock: Clock) -> Floats:
     array of float, shape (ticks,)
         In the objective's unit.
     """
-    floats = FloatPool.of(pool)
-    steps, _ = pool_prices(floats, 64, 40, 2000, clock)
-    horizon = max(int((starts + pool.duration).max()), int(steps.times[-1]))
-    times = np.arange(horizon + 1, dtype=np.float64)
-    prices = np.repeat(steps.prices, np.diff(steps.times).astype(np.int64))
-    prices = np.pad(prices, (int(steps.times[0]), horizon - int(steps.times[-1])))
-    _, prices = best_grid_prices(floats, times, prices, starts.astype(np.float64), clock)
-    return prices
+    first = ticks_of(pool, starts, steps)
+    horizon = len(first)
+    times = np.arange(horizon + 1) if horizon <= MOST_TICKS else _moments(pool, starts, horizon)
+    lengths = np.diff(times)
+    prices = np.add.reduceat(first, times[:-1]) / lengths
+    _, prices = best_grid_prices(
+        FloatPool.of(pool), times.astype(np.float64), prices, starts.astype(np.float64), clock
+    )
+    return np.repeat(prices, lengths)
+
+
+def _moments(pool: Pool, starts: Ints, horizon: int) -> Ints:
+    """Return the releases, the starts and ends of a schedule, and those one duration from them."""
+    moments = np.unique(np.concatenate([pool.release, starts, starts + pool.duration]))
+    near = moments[:, None] + np.concatenate([pool.duration, -pool.duration])
+    moments = np.union1d(moments, near)
+    moments = moments[(moments > 0) & (moments < horizon)]
+    if len(moments) > MOST_TICKS:
+        moments = moments[np.linspace(0, len(moments) - 1, MOST_TICKS).astype(np.int64)]
+    return np.concatenate([[0], moments, [horizon]])
 
 
 def solve_program(

@@ -23,7 +23,7 @@ MOST_STATES, FIRST_STATES, FIRST_GROWTH, FASTER = 2 * 10**7, 10**5, 100.0, 5.0
 
 
 def improved_by_states(
-    pool: Pool, prices: Floats, value: int, clock: Clock
+    pool: Pool, prices: Floats, value: int, clock: Clock, most_states: int = MOST_STATES
 ) -> tuple[int, Ints | None]:
     """Prove a bound of the pool, or find its optimum, as far as few states suffice.
 
@@ -39,6 +39,8 @@ def improved_by_states(
     value : int
         Of the best schedule known, times the weight scale.
     clock : Clock
+    most_states : int
+        That a search may look at.
 
     Returns
     -------
@@ -59,14 +61,14 @@ def improved_by_states(
             bound = below
             continue
         search = StateSearch(pool, left, below)
-        if not search.run(min(MOST_STATES, int(allowed)), clock):
+        if not search.run(min(most_states, int(allowed)), clock):
             break
         if search.starts is not None:
             return int(pool.weight @ (search.starts + pool.duration)), search.starts
         bound = below
         if states:
             growth = max(1.0, search.states / states)
-            if search.states * growth ** (QUESTIONS - question) > MOST_STATES:
+            if search.states * growth ** (QUESTIONS - question) > most_states:
                 break
         states = search.states
         allowed = max(FIRST_STATES, FASTER * growth * states)

@@ -144,12 +144,17 @@ def _ticks(pool: Pool, value: int) -> int:
     """Return the ticks within which schedules below a value lie, at least one start each job."""
     latest = np.maximum(_latest(pool, value), pool.release)
     ticks = int((latest + pool.duration).max()) + 1
+    check_ticks(pool, ticks)
+    return ticks
+
+
+def check_ticks(pool: Pool, ticks: int) -> None:
+    """Raise ModelRefused if a table of the jobs' starts at so many ticks would be too large."""
     if ticks * len(pool.release) > MOST_STARTS:
         raise ModelRefused(
             f"{len(pool.release)} jobs in {ticks} ticks make more than {MOST_STARTS} starts "
             "(use longer ticks)"
         )
-    return ticks
 
 
 def classes(pool: Pool) -> list[list[int]]:

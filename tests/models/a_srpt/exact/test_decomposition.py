@@ -7,10 +7,13 @@ import pytest
 from gadgetopt.models.a_srpt import PROBLEM
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.models.a_srpt.exact import decomposition as module
+from gadgetopt.models.a_srpt.exact import pool_program
 from gadgetopt.models.a_srpt.exact.decomposition import decomposition
-from gadgetopt.models.a_srpt.exact.pool_program import price_ticks, solve_program
+from gadgetopt.models.a_srpt.exact.pool_program import first_steps, price_ticks, solve_program
 from gadgetopt.models.a_srpt.generate.presets import paper, pool, quickstart
+from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
 from gadgetopt.models.a_srpt.relaxations import pool_of
+from gadgetopt.models.a_srpt.subproblems import start_costs
 from gadgetopt.models.a_srpt.subproblems.pool_search import Decoder, pool_schedule
 from gadgetopt.models.a_srpt.subproblems.start_costs import better_starts
 
@@ -107,7 +110,7 @@ def test_the_starts_that_prices_leave_hold_every_better_schedule():
         rng = np.random.default_rng(seed)
         relaxed = pool_of(pool(rng, jobs=8))
         value, starts = pool_schedule(relaxed, 1, rng, Clock())
-        prices = price_ticks(relaxed, starts, Clock())
+        prices = price_ticks(relaxed, starts, first_steps(relaxed, Clock()), Clock())
         best = solve_program(
             relaxed,
             np.ones((8, value), dtype=np.bool_) & (np.arange(value) >= relaxed.release[:, None]),
@@ -141,3 +144,89 @@ def test_fractional_weights_are_bounded_by_their_lattice():
     weighted = instance.model_copy(update={"jobs": jobs})
     found = run(weighted, Limits())
     assert found.claimed_objective == found.dual_bound == optimum(weighted)
+
+
+def few_long_jobs(seed, longest=8000, capacities=((3, 1), (2, 2), (3, 3), (3, 1, 1))):
+    """Draw up to six jobs of one tick to `longest`, slower if they are spread."""
+    rng = np.random.default_rng(seed)
+    capacity = capacities[seed % len(capacities)]
+    types = tuple(
+        JobType(
+            replicas=(int(rng.integers(1, sum(capacity) + 1)),),
+            stage_time_s=(Fraction(1),),
+            gradient_gbytes=(Fraction(int(rng.integers(0, 6)), 10),),
+        )
+        for _ in range(3)
+    )
+    jobs = tuple(
+        Job(
+            job_type=int(rng.integers(3)),
+            release_tick=int(rng.choice([0, 2, rng.integers(longest)])),
+            num_iterations=int(rng.choice([1, rng.integers(1, longest)])),
+            weight=Fraction(int(rng.integers(1, 4))),
+        )
+        for _ in range(rng.integers(3, 7))
+    )
+    return ASrptInstance(
+        gpus_per_server=capacity,
+        intra_bandwidth_gbytes_per_s=Fraction(10),
+        nic_bandwidth_gbytes_per_s=Fraction(1),
+        job_types=types,
+        jobs=jobs,
+    )
+
+
+def test_three_long_jobs_need_no_program_of_all_ticks(monkeypatch):
+    """Two jobs on all four GPUs for 4000 ticks, and one of a tick: after the first, or it waits."""
+
+    def whole(gpus):
+        return JobType(replicas=(gpus,), stage_time_s=(Fraction(1),), gradient_gbytes=(0,))
+
+    instance = ASrptInstance(
+        gpus_per_server=(3, 1),
+        intra_bandwidth_gbytes_per_s=Fraction(10),
+        nic_bandwidth_gbytes_per_s=Fraction(1),
+        job_types=(whole(4), whole(2)),
+        jobs=(
+            Job(job_type=0, num_iterations=4000),
+            Job(job_type=1, release_tick=2, num_iterations=1),
+            Job(job_type=0, num_iterations=4000),
+        ),
+    )
+    monkeypatch.setattr(module, "price_ticks", None)
+    result = solve(Document(PROBLEM, "instance", "long", instance), "decomposition")
+    # The job of a tick at 2 makes both others wait: 3 + 4003 + 8003 = 12009; behind one of them it
+    # costs 4000 + 4001 + 8001 = 16002.
+    assert (result.status, result.objective, result.bound) == (Status.OPTIMAL, 12009, 12009)
+    assert result.bound_voucher == "verified"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_few_long_jobs_have_one_optimum_by_all_exact_methods(seed):
+    document = Document(PROBLEM, "instance", "long", few_long_jobs(seed))
+    names = ("decomposition", "cp_demands", "cp_configurations")
+    results = [solve(document, name, Limits(time_s=60)) for name in names]
+    assert {result.status for result in results} == {Status.OPTIMAL}
+    assert len({result.objective for result in results}) == 1
+
+
+def test_a_program_of_likely_moments_bounds_hardly_less_than_one_of_all_ticks(monkeypatch):
+    for seed in range(8):
+        relaxed = pool_of(few_long_jobs(seed, longest=300))
+        value, starts = pool_schedule(relaxed, 1, np.random.default_rng(0), Clock())
+        steps = first_steps(relaxed, Clock())
+        bounds = []
+        for most in (10**6, 200):
+            monkeypatch.setattr(pool_program, "MOST_TICKS", most)
+            prices = price_ticks(relaxed, starts, steps, Clock())
+            bounds.append(better_starts(relaxed, prices, value + 1).bound)
+        assert 0.99 * bounds[0] <= bounds[1] <= bounds[0] + 1
+
+
+def test_jobs_too_long_for_tables_of_ticks_are_solved_by_a_solvers_word(monkeypatch):
+    monkeypatch.setattr(start_costs, "MOST_STARTS", 1000)
+    for seed in range(4):
+        document = Document(PROBLEM, "instance", "long", few_long_jobs(seed))
+        result = solve(document, "decomposition", Limits(time_s=60))
+        assert result.status is Status.OPTIMAL
+        assert result.objective == solve(document, "cp_demands").objective

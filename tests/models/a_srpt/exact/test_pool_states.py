@@ -2,7 +2,7 @@
 
 import numpy as np
 from gadgetopt.models.a_srpt.exact import pool_states
-from gadgetopt.models.a_srpt.exact.pool_program import price_ticks, solve_program
+from gadgetopt.models.a_srpt.exact.pool_program import first_steps, price_ticks, solve_program
 from gadgetopt.models.a_srpt.exact.pool_states import improved_by_states
 from gadgetopt.models.a_srpt.generate.presets import pool
 from gadgetopt.models.a_srpt.relaxations import pool_of
@@ -20,7 +20,7 @@ def test_the_search_agrees_with_the_program():
         rng = np.random.default_rng(seed)
         relaxed = pool_of(pool(rng, jobs=16, load=2.0))
         value, starts = pool_schedule(relaxed, 0, rng, Clock())
-        prices = price_ticks(relaxed, starts, Clock())
+        prices = price_ticks(relaxed, starts, first_steps(relaxed, Clock()), Clock())
         left = better_starts(relaxed, prices, value + 1)
         optimum = round(solve_program(relaxed, left.allowed, Limits(), 0)[0].objective)
         bound, found = improved_by_states(relaxed, prices, value, Clock())
@@ -36,7 +36,7 @@ def test_a_search_that_ends_early_claims_no_more_than_is_proved(monkeypatch):
         rng = np.random.default_rng(seed)
         relaxed = pool_of(pool(rng, jobs=14, load=2.5))
         value, starts = pool_schedule(relaxed, 0, rng, Clock())
-        prices = price_ticks(relaxed, starts, Clock())
+        prices = price_ticks(relaxed, starts, first_steps(relaxed, Clock()), Clock())
         left = better_starts(relaxed, prices, value + 1)
         optimum = round(solve_program(relaxed, left.allowed, Limits(), 0)[0].objective)
         bound, found = improved_by_states(relaxed, prices, value, Clock())
