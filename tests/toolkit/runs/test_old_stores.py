@@ -80,6 +80,8 @@ def test_an_old_store_is_brought_up_to_date_and_its_runs_are_done_again(old, pat
     assert err.splitlines() == [
         f"gadgetopt: 0 of 1 runs taken from {old}",
         f"gadgetopt: 1 run in {old} made by other or unknown code, to be run again",
+        f"gadgetopt: bounds and solutions of 1 other run in {old} are used, "
+        "1 of them made by other or unknown code",
     ]
     assert version(old) == SCHEMA_VERSION
     with Store(old, create=False) as store:

@@ -113,6 +113,8 @@ def test_a_method_whose_code_changes_is_run_again_and_one_whose_code_did_not_is_
     changed = [
         f"0 of 1 runs taken from {store}",
         f"1 run in {store} made by other or unknown code, to be run again",
+        f"bounds and solutions of 1 other run in {store} are used, "
+        "1 of them made by other or unknown code",
     ]
     assert plugin.compare(store) == (20, changed)
     plugin.write(1)
