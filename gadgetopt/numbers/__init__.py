@@ -2,6 +2,7 @@
 
 exact       exact arithmetic for the checks of certificates
 tolerance   doubles read as rationals; the tolerances for comparing floats
+pyomo_numbers  fractions as coefficients of Pyomo models
 text        numbers and gaps as text
 units       amounts as whole multiples of a common unit
 arrays      array types used in signatures

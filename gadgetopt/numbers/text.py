@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 from decimal import Decimal
+from fractions import Fraction
 
 from gadgetopt.numbers.tolerance import Number
 
@@ -11,13 +13,41 @@ from gadgetopt.numbers.tolerance import Number
 LONG = 10**21
 
 
-def show(x: Number) -> str:
-    """Return a number as text: integers in full, others with six significant digits."""
+#: Significant digits of numbers that are no integers.
+DIGITS = 6
+
+
+def show(x: Number, digits: int = DIGITS) -> str:
+    """Return a number as text: integers in full, others with so many significant digits."""
     if isinstance(x, float) and not math.isfinite(x):
         return str(x)
     if not -LONG < x < LONG:
-        return f"{Decimal(int(x)):.6g}"
-    return str(int(x)) if x == int(x) else f"{float(x):.6g}"
+        return f"{Decimal(int(x)):.{digits}g}"
+    if x == int(x):
+        return str(int(x))
+    return f"{float(x):.{digits}g}" if digits == DIGITS else f"{_quotient(x, digits):.{digits}g}"
+
+
+def show_apart(a: Number, b: Number) -> tuple[str, str]:
+    """Return two numbers as text, with as many digits as it takes to tell them apart.
+
+    Examples
+    --------
+    >>> show_apart(Fraction(147, 10), Fraction(147, 10) - Fraction(1, 10**12))
+    ('14.7', '14.699999999999')
+    """
+    digits = DIGITS
+    first, second = show(a), show(b)
+    while first == second and a != b and a == a and b == b:  # noqa: PLR0124 (NaN)
+        digits += 1
+        first, second = show(a, digits), show(b, digits)
+    return first, second
+
+
+def _quotient(x: Number, digits: int) -> Decimal:
+    """Return a number as a decimal of a few more digits than are shown."""
+    context = decimal.Context(prec=digits + 5)
+    return context.divide(*map(Decimal, Fraction(x).as_integer_ratio()))
 
 
 def show_gap(gap: float, digits: int) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.arrays import Ints
-from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.numbers.tolerance import Number, decimal_rational
 
 #: Amounts in units stay below this, so that sums of many of them fit 64 bits.
 MOST_UNITS = 2**44
@@ -60,3 +60,16 @@ def common_unit(amounts: Sequence[Fraction]) -> Fraction:
     denominator = math.lcm(*(x.denominator for x in amounts))
     numerator = math.gcd(*(int(x * denominator) for x in amounts))
     return Fraction(numerator or denominator, denominator)
+
+
+def power_of_two_unit(amount: Number, bits: int) -> Fraction:
+    """Return the power of two in which a positive amount is a number of `bits` binary digits.
+
+    Tolerances of solvers are absolute, so models count in such units. The unit of 0 is 1.
+
+    Examples
+    --------
+    >>> power_of_two_unit(Fraction(1, 10), 9)
+    Fraction(1, 4096)
+    """
+    return Fraction(2) ** (math.frexp(float(amount))[1] - bits) if amount else Fraction(1)

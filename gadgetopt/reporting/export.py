@@ -28,6 +28,8 @@ def write_model(model: Any, form: str, path: Path) -> None:
     """
     from pyomo.opt import ProblemFormat
 
+    from gadgetopt.solvers.through_pyomo.doubles import in_doubles
+
     with whole_file(path) as part:
         try:
             if form == "cpsat":
@@ -37,7 +39,8 @@ def write_model(model: Any, form: str, path: Path) -> None:
             else:
                 pyomo_format = ProblemFormat.cpxlp if form == "lp" else ProblemFormat(form)
                 labels = {"symbolic_solver_labels": True}
-                model.write(str(part), format=pyomo_format, io_options=labels)
+                with in_doubles(model):
+                    model.write(str(part), format=pyomo_format, io_options=labels)
         except (ValueError, RuntimeError) as error:
             if isinstance(error, ModelRefused):
                 raise

@@ -20,7 +20,10 @@ from pyomo.core.expr import numeric_expr as expressions
 from pyomo.core.expr.numvalue import value
 
 from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.numbers.pyomo_numbers import know_fractions
 from gadgetopt.numbers.tolerance import simplest_rational
+
+know_fractions()
 
 Exact = int | Fraction
 Stack = list[tuple[Any, Exact]]
@@ -82,6 +85,8 @@ class TermReader:
         LargeDoubleError
             If it is a double of 2^53 or more.
         """
+        if x.__class__ is Fraction:
+            return _plain(x)
         if x.__class__ is int or isinstance(x, Integral):
             return int(x)
         if isinstance(x, Rational | Decimal):

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from gadgetopt.errors import InputError
+from gadgetopt.numbers.pyomo_numbers import know_fractions
 from gadgetopt.numbers.tolerance import Number, round_down, round_up
 from gadgetopt.system.display import Shown
 
@@ -45,7 +46,9 @@ class Reference:
     def resolve(self) -> Any:
         """Import the module and return its attribute."""
         module, _, attribute = self.target.partition(":")
-        return getattr(importlib.import_module(f".{module}", self.package), attribute)
+        found = getattr(importlib.import_module(f".{module}", self.package), attribute)
+        know_fractions()
+        return found
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Import the object and call it."""
@@ -190,6 +193,10 @@ class Formulation(Part):
     decode: Callable[..., Any] | None
     backends: tuple[str, ...]
     objective_error: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        know_fractions()  # for a function of a plug-in
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gadgetopt.errors import InputError, ModelRefused, failure
-from gadgetopt.numbers.text import show
+from gadgetopt.numbers.text import show_apart
 from gadgetopt.numbers.tolerance import Number, closes, refutes, simplest_rational
 from gadgetopt.system.data import Certificate, ModelProof
 from gadgetopt.system.declaration import Problem
@@ -147,10 +147,8 @@ def _hold_against(problem: Problem, found: Proved, name: str, objective: Number 
     if objective is None:
         return
     if refutes(objective, found.bound, minimise=problem.sense == "min"):
-        bound = show(found.bound)
-        raise ValueError(
-            f"{name}: the proved bound {bound} is refuted by the solution of {show(objective)}"
-        )
+        bound, value = show_apart(found.bound, objective)
+        raise ValueError(f"{name}: the proved bound {bound} is refuted by the solution of {value}")
 
 
 def _stronger(problem: Problem, proved: Number, other: Number) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 from gadgetopt.errors import failure
-from gadgetopt.numbers.text import show
-from gadgetopt.numbers.tolerance import Number, closes, exceeds, refutes
+from gadgetopt.numbers.text import show, show_apart
+from gadgetopt.numbers.tolerance import CLOSED_GAP, Number, closes, exceeds, is_finite, refutes
 from gadgetopt.system.data import ModelProof
 from gadgetopt.system.declaration import Method, Problem
 from gadgetopt.system.files import Document
@@ -43,11 +44,13 @@ def judge(
         except Exception as error:  # a method may return anything
             reason = f"the solution cannot be evaluated: {failure(error)}"
     reason = reason or _nonsense(outcome)
+    true = evaluation.objective if evaluation is not None and evaluation.feasible else None
     if reason is None and outcome.certificate is not None:
-        true = evaluation.objective if evaluation is not None and evaluation.feasible else None
         reason = _rely_on_certificate(document, outcome, true)
+    if reason is None:
+        _withdraw_rounded_bound(problem, outcome, true)
     reason = reason or _contradiction(problem, outcome, evaluation)
-    objective = evaluation.objective if evaluation is not None and evaluation.feasible else None
+    objective = true
     if reason is not None:
         status, objective, bound = Status.ERROR, None, None
     else:
@@ -132,7 +135,8 @@ def _rely_on_certificate(
         return None
     exact = not certificate.may_prove_less
     if exact and claimed is not None and _better(problem, proved, shortened(problem, claimed)):
-        return f"claimed dual bound {show(claimed)}, but its certificate proves {show(proved)}"
+        said, shown = show_apart(claimed, proved)
+        return f"claimed dual bound {said}, but its certificate proves {shown}"
     outcome.dual_bound, outcome.voucher = proved, Voucher.VERIFIED
     return None
 
@@ -173,10 +177,35 @@ def _contradiction(
     # A solver may include slack that the decision does not need, so a decision may be better than
     # claimed, but never worse.
     if claimed is not None and _better(problem, claimed, true):
-        return f"claimed objective {show(claimed)}, but its solution has {show(true)}"
+        said, shown = show_apart(claimed, true)
+        return f"claimed objective {said}, but its solution has {shown}"
     if bound is not None and refutes(true, bound, minimise=problem.sense == "min"):
-        return f"claimed dual bound {show(bound)}, but its own solution has {show(true)}"
+        said, shown = show_apart(bound, true)
+        return f"claimed dual bound {said}, but its own solution has {shown}"
     return None
+
+
+def _withdraw_rounded_bound(
+    problem: Problem, outcome: MethodOutcome, objective: Number | None
+) -> None:
+    """Take back a bound, and its certificate, that is past its own solution by rounding only.
+
+    Coefficients that went through doubles on their way into a model make such a bound, however
+    exactly it was proved for the model.
+    """
+    bound = outcome.dual_bound
+    if bound is None or objective is None or problem.integral_objective:
+        return
+    if not (is_finite(bound) and is_finite(objective)):
+        return
+    apart = abs(Fraction(bound) - Fraction(objective))
+    if apart > Fraction(CLOSED_GAP) * abs(Fraction(objective)):
+        return
+    if refutes(objective, bound, minimise=problem.sense == "min"):
+        said, shown = show_apart(bound, objective)
+        why = f"{said} is past the value {shown} of its own solution, by rounding"
+        outcome.dual_bound, outcome.certificate, outcome.voucher = None, None, Voucher.SOLVER
+        outcome.notes = {**outcome.notes, "withdrawn_bound": why}
 
 
 def _better(problem: Problem, a: Number, b: Number) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gadgetopt.errors import BoundRefuted, InputError
-from gadgetopt.numbers.text import show
+from gadgetopt.numbers.text import show_apart
 from gadgetopt.numbers.tolerance import Number, refutes
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Evaluation
@@ -56,7 +56,8 @@ def refutation(instance: Document, evaluation: Evaluation, bound: Number) -> str
         return None
     if not refutes(objective, bound, minimise=instance.problem.sense == "min"):
         return None
-    return f"the dual bound {show(bound)} is refuted: a feasible solution has {show(objective)}"
+    claimed, true = show_apart(bound, objective)
+    return f"the dual bound {claimed} is refuted: a feasible solution has {true}"
 
 
 def same_problem(instance: Document, other: Document) -> None:

@@ -254,7 +254,7 @@ class JobTerms:
         return math.ceil(worker_slots / self.gamma)
 
     @cached_property
-    def work_level(self) -> float:
+    def work_level(self) -> Fraction:
         r"""A right side for :math:`\sigma A + B \ge W` as far from integer (A, B) as W allows.
 
         It lies half way between the largest value below W and the least from W on, so that the
@@ -264,7 +264,7 @@ class JobTerms:
         needed = self._external_needed
         enough = min(s * a + d * b for a, b in enumerate(needed))
         short = max(s * a + d * (b - 1) for a, b in enumerate(needed) if b)
-        return float(Fraction(enough + short, 2 * d))
+        return Fraction(enough + short, 2 * d)
 
     @cached_property
     def _lattice(self) -> tuple[int, int, int]:

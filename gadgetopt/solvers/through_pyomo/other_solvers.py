@@ -26,6 +26,7 @@ from pyomo.opt import SolverFactory, SolverStatus, TerminationCondition
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.solvers.formulations.backends import INSTALL, installed, program
 from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.solvers.through_pyomo.doubles import in_doubles
 from gadgetopt.solvers.through_pyomo.incumbent import (
     LogStream,
     checked_incumbent,
@@ -95,7 +96,8 @@ def solve_pyomo(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of licences and of Pyomo's use of the interfaces
-            answer = run(model, backend, limits, seed, dict(given or {}))
+            with in_doubles(model):
+                answer = run(model, backend, limits, seed, dict(given or {}))
     except InfeasibleConstraintException as error:
         return SolverOutcome(Status.INFEASIBLE, reason=str(error))
     except (ImportError, ApplicationError) as error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from gadgetopt.errors import ModelRefused
 
 from ..instance import ASrptInstance
@@ -18,16 +16,6 @@ def safe_horizon(instance: ASrptInstance) -> int:
     After the last release it is never idle, and no job runs longer than at its worst placement.
     """
     return int(instance.release_ticks.max() + instance.max_ticks.sum())
-
-
-def cost_of(weight: Fraction, completion: int) -> int | float:
-    """Return what a completion costs, rounded once if at all.
-
-    Solvers read a double as the simplest fraction that rounds to it, so that a weight of 1/3 is
-    exact; a rounded weight times a tick would not be.
-    """
-    cost = weight * completion
-    return cost.numerator if cost.denominator == 1 else float(cost)
 
 
 def refuse_long(ticks: int) -> None:

@@ -29,9 +29,11 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.pyomo_numbers import coefficient
+
 from ..instance import ASrptInstance, ASrptSolution
 from ..subproblems.configurations import Configuration, Configurations
-from .horizon import cost_of, refuse_long, refuse_many, safe_horizon
+from .horizon import refuse_long, refuse_many, safe_horizon
 
 
 def build(instance: ASrptInstance) -> pyo.ConcreteModel:
@@ -196,7 +198,7 @@ def build_templates(instance: ASrptInstance) -> pyo.ConcreteModel:
         return sum(terms) <= instance.total_gpus if terms else pyo.Constraint.Skip
 
     m.completion = pyo.Objective(
-        expr=sum(cost_of(keys[c][2], t + keys[c][1]) * m.z[c, t] for c, t in m.starts)
+        expr=sum(coefficient(keys[c][2] * (t + keys[c][1])) * m.z[c, t] for c, t in m.starts)
     )
     return m
 
@@ -232,7 +234,7 @@ def _add_objective(
 ) -> None:
     m.completion = pyo.Objective(
         expr=sum(
-            cost_of(instance.jobs[j].weight, t + ways[j][q].ticks) * m.z[j, q, t]
+            coefficient(instance.jobs[j].weight * (t + ways[j][q].ticks)) * m.z[j, q, t]
             for j, q, t in m.starts
         )
     )

@@ -34,13 +34,16 @@ crosses and a share of the GPUs.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.exact import rationals
+from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.numbers.units import power_of_two_unit
 from gadgetopt.pieces.pipeline.cluster import TwoLevelBandwidths
 from gadgetopt.pieces.pipeline.plan import Plan
 
@@ -59,28 +62,28 @@ class Data:
 
     Attributes
     ----------
-    unit_s : float
+    unit_s : Fraction
         Seconds of the unit.
-    fwd, bwd : list of float
+    fwd, bwd : list of Fraction
         Times, in units.
-    params, act, grad : list of float
+    params, act, grad : list of Fraction
         Sizes in bytes per unit, so that divided by a bandwidth they are times.
-    latency : float
+    latency : Fraction
         Of a transfer, in units.
     """
 
-    unit_s: float
+    unit_s: Fraction
     L: int
     G: int
     S: int
     M: int
     sizes: tuple[int, ...]
-    fwd: list[float]
-    bwd: list[float]
-    params: list[float]
-    act: list[float]
-    grad: list[float]
-    latency: float
+    fwd: list[Fraction]
+    bwd: list[Fraction]
+    params: list[Fraction]
+    act: list[Fraction]
+    grad: list[Fraction]
+    latency: Fraction
     bandwidth: TwoLevelBandwidths
     rings: list[int]
 
@@ -96,8 +99,10 @@ class Data:
                 f"{S} stages of {len(layers)} layers on {G} GPUs in {len(sizes)} machines are more "
                 f"than {MOST_CELLS} entries"
             )
-        work_s = sum(x.fwd_time_s + x.bwd_time_s for x in layers)
-        unit = _unit_s(instance.num_microbatches * work_s / G)
+        forward = rationals(layer.fwd_time_s for layer in layers)
+        backward = rationals(layer.bwd_time_s for layer in layers)
+        even_work_s = instance.num_microbatches * (sum(forward) + sum(backward)) / G
+        unit = power_of_two_unit(even_work_s, _UNITS)
         again = 1 if options.recompute else 0
         inner = layers[:-1]  # nothing crosses after the last layer
         grads = [x.act_bytes if x.grad_bytes is None else x.grad_bytes for x in inner]
@@ -108,23 +113,15 @@ class Data:
             S=S,
             M=instance.num_microbatches,
             sizes=sizes,
-            fwd=[x.fwd_time_s / unit for x in layers],
-            bwd=[(x.bwd_time_s + again * x.fwd_time_s) / unit for x in layers],
-            params=[x.param_bytes / unit for x in layers],
-            act=[x.act_bytes / unit for x in inner],
-            grad=[size / unit for size in grads],
-            latency=options.transfer_latency_s / unit,
+            fwd=[x / unit for x in forward],
+            bwd=[(b + again * f) / unit for f, b in zip(forward, backward, strict=True)],
+            params=[x / unit for x in rationals(layer.param_bytes for layer in layers)],
+            act=[x / unit for x in rationals(layer.act_bytes for layer in inner)],
+            grad=[x / unit for x in rationals(grads)],
+            latency=decimal_rational(options.transfer_latency_s) / unit,
             bandwidth=instance.cluster.exact,
             rings=[r // 2 if options.nvlink_rings and r > 1 else 1 for r in range(G + 1)],
         )
-
-
-def _unit_s(seconds: float) -> float:
-    """Return the power of two in which a time of so many seconds is some hundreds.
-
-    Solvers' tolerances are absolute, so models count time in it.
-    """
-    return 2.0 ** (math.frexp(seconds)[1] - _UNITS) if seconds else 1.0
 
 
 def _check(instance: DappleInstance) -> None:
@@ -253,18 +250,18 @@ def _add_machines(m: pyo.ConcreteModel, instance: DappleInstance, data: Data) ->
 
 def _declare_times(m: pyo.ConcreteModel, data: Data) -> None:
     """Declare the times, with bounds that hold in any plan."""
-    across = float(data.bandwidth.allreduce_inter)
+    across = data.bandwidth.allreduce_inter
     m.F = pyo.Var(m.N, bounds=(0, sum(data.fwd)), doc="forward time, units")
     m.B = pyo.Var(m.N, bounds=(0, sum(data.bwd)), doc="backward time, units")
     m.A = pyo.Var(m.N, bounds=(0, 2 * sum(data.params) / across), doc="AllReduce, units")
-    largest = max([0.0, *data.act, *data.grad])
-    most = largest / float(data.bandwidth.inter) + data.latency
+    largest = max([Fraction(0), *data.act, *data.grad])
+    most = largest / data.bandwidth.inter + data.latency
     m.Cf = pyo.Var(m.C, bounds=(0, most), doc="forward transfer, units")
     m.Cb = pyo.Var(m.C, bounds=(0, most), doc="backward transfer, units")
 
 
 def _add_stage_times(m: pyo.ConcreteModel, data: Data) -> None:
-    def compute(times: list[float], n: int, r: int) -> Any:
+    def compute(times: list[Fraction], n: int, r: int) -> Any:
         inside = sum(times[i] / r * in_stage(m, n, i) for i in m.L)
         return inside - sum(times) / r * (1 - m.u[n, r])
 
@@ -278,7 +275,7 @@ def _add_stage_times(m: pyo.ConcreteModel, data: Data) -> None:
 
     many = [r for r in m.R if r > 1]
 
-    def reduced(n: int, per_byte: float, off: Any) -> Any:
+    def reduced(n: int, per_byte: Fraction, off: Any) -> Any:
         inside = sum(per_byte * data.params[i] * in_stage(m, n, i) for i in m.L)
         return inside - per_byte * sum(data.params) * off
 
@@ -288,24 +285,24 @@ def _add_stage_times(m: pyo.ConcreteModel, data: Data) -> None:
         fastest = max(
             data.bandwidth.allreduce_intra * data.rings[r], data.bandwidth.allreduce_inter
         )
-        return m.A[n] >= reduced(n, float(2 * (r - 1) / (r * fastest)), 1 - m.u[n, r])
+        return m.A[n] >= reduced(n, 2 * (r - 1) / (r * fastest), 1 - m.u[n, r])
 
     @m.Constraint(m.N, many, doc="(7): AllReduce across machines")
     def ring_across(m: Any, n: int, r: int) -> Any:
-        per_byte = float(2 * (r - 1) / (r * data.bandwidth.allreduce_inter))
+        per_byte = 2 * (r - 1) / (r * data.bandwidth.allreduce_inter)
         return m.A[n] >= reduced(n, per_byte, 2 - m.u[n, r] - m.pi[n])
 
 
 def _add_link_times(m: pyo.ConcreteModel, data: Data) -> None:
     tau = data.latency
-    inside, across = float(data.bandwidth.intra), float(data.bandwidth.inter)
+    inside, across = data.bandwidth.intra, data.bandwidth.inter
 
-    def crossing(sizes: list[float], n: int, bandwidth: float) -> Any:
+    def crossing(sizes: list[Fraction], n: int, bandwidth: Fraction) -> Any:
         cuts = sum(size / bandwidth * (m.z[n, i] - m.z[n, i + 1]) for i, size in enumerate(sizes))
         return cuts + tau * used(m, n + 1)
 
     for name, times, sizes in (("Cf", m.Cf, data.act), ("Cb", m.Cb, data.grad)):
-        most = max([0.0, *sizes]) / across
+        most = max([Fraction(0), *sizes]) / across
         m.add_component(
             f"link_inside_{name}",
             pyo.Constraint(

@@ -23,6 +23,7 @@ with (0)-(8), (10) of `counts`, and (9) of `bound` as valid rows. With full dupl
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pyomo.environ as pyo
@@ -41,8 +42,8 @@ from .counts import add_plan, decoded_plan
 #: Orders of two blocks of a model that is still built.
 MOST_ORDERS = 20_000
 
-#: Relative slack of (17): H is computed exactly, the model in doubles.
-_SLACK = 1e-7
+#: Relative slack of (17), more than the tolerances of solvers.
+_SLACK = Fraction(1, 10**7)
 
 #: Part of the iteration time by which equal starts may differ.
 _TIE = 1e-6
@@ -95,11 +96,11 @@ def decode(m: pyo.ConcreteModel, instance: DappleInstance) -> DappleSolution:
     )
 
 
-def _known_makespan_s(instance: DappleInstance) -> float:
+def _known_makespan_s(instance: DappleInstance) -> Fraction:
     """Return the makespan of a plan of at most two stages by a warm-up policy."""
     found = plan_by_latency(instance, Clock(), max_stages=2, pivot="max").plan
     assert found is not None, "without memory limits every plan fits"
-    return float(scheduled(shop_of(instance, found), "best").schedule.makespan_s)
+    return Fraction(scheduled(shop_of(instance, found), "best").schedule.makespan_s)
 
 
 def _add_routes(m: pyo.ConcreteModel) -> None:
@@ -132,7 +133,7 @@ def _add_routes(m: pyo.ConcreteModel) -> None:
         return m.sb[q, k] >= m.sb[q, k - 1] + backward_time(m, q)
 
 
-def _add_orders(m: pyo.ConcreteModel, H: float, *, full_duplex: bool) -> None:
+def _add_orders(m: pyo.ConcreteModel, H: Fraction, *, full_duplex: bool) -> None:
     last = m.Q.last()
     shared = [q for q in m.Q if q < last and not (full_duplex and q % 2)]
     pairs = [(k, j) for k in m.M for j in m.M if j < k]

@@ -95,7 +95,7 @@ def build(
     # Strengthening: no congestion below K/tau holds K trees (A4), nor one below the next candidate.
     least = smallest_candidate(c, num_trees, num_trees / strength(network).value)
     if least is not None:
-        m.U.setlb(int(L * least) if pure_integer else float(least))
+        m.U.setlb(int(L * least) if pure_integer else least)
 
     m.congestion_objective = pyo.Objective(expr=m.U, sense=pyo.minimize)
     return m

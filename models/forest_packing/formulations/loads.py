@@ -31,7 +31,8 @@ import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers.tolerance import Number, simplest_rational
+from gadgetopt.numbers.pyomo_numbers import coefficient
+from gadgetopt.numbers.tolerance import Number
 from gadgetopt.solvers.exact_optimum.values import exact_values
 from gadgetopt.system.result import Limits
 
@@ -71,24 +72,6 @@ def refuse_variants(instance: ForestPackingInstance) -> None:
         )
 
 
-def refuse_long_numbers(instance: ForestPackingInstance) -> None:
-    """Refuse instances with capacities or shares that doubles do not hold.
-
-    Raises
-    ------
-    ModelRefused
-        If there is one, such as the sum of parallel links of very different bandwidth: a bound of
-        the model would be one of other capacities.
-    """
-    shares = required_shares(instance) or {}
-    for x in {row.capacity for row in instance.network.rows} | set(shares.values()):
-        if simplest_rational(float(x)) != x:
-            raise ModelRefused(
-                f"{float(x)}: a capacity or share has more digits than the doubles of a model; use "
-                "column_generation"
-            )
-
-
 def declare(
     name: str, instance: ForestPackingInstance, nodes: int, arcs: Sequence[tuple[int, int]]
 ) -> pyo.ConcreteModel:
@@ -102,7 +85,6 @@ def declare(
         Number of nodes: workers first.
     arcs : sequence of (tail, head)
     """
-    refuse_long_numbers(instance)
     shares = required_shares(instance)
 
     m = pyo.ConcreteModel(name)
@@ -122,7 +104,9 @@ def declare(
 
     @m.Constraint(m.W, doc="(1): in the shares that are given")
     def given_share(m: Any, r: int) -> Any:
-        return pyo.Constraint.Skip if shares is None else m.w[r] == float(shares.get(r, 0)) * m.R
+        return (
+            pyo.Constraint.Skip if shares is None else m.w[r] == coefficient(shares.get(r, 0)) * m.R
+        )
 
     m.rate = pyo.Objective(expr=m.R, sense=pyo.maximize)
     return m
@@ -143,7 +127,7 @@ def add_capacities(
         @m.Constraint(m.rows, doc="(2): capacity, all stages together")
         def capacity(m: Any, i: int) -> Any:
             together = pyo.quicksum(on_row(stage, i) for stage in loads)
-            return together <= float(network.rows[i].capacity)
+            return together <= coefficient(network.rows[i].capacity)
 
         return
 
@@ -151,7 +135,7 @@ def add_capacities(
 
     @m.Constraint(list(loads), m.rows, doc="(2): capacity during a stage's part of the time")
     def stage_capacity(m: Any, stage: Stage, i: int) -> Any:
-        return on_row(stage, i) <= float(network.rows[i].capacity) * m.s[stage]
+        return on_row(stage, i) <= coefficient(network.rows[i].capacity) * m.s[stage]
 
     @m.Constraint(doc="(2): the stages take turns")
     def turns(m: Any) -> Any:

@@ -35,6 +35,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.pyomo_numbers import coefficient
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.system.result import Limits
 
@@ -46,7 +47,7 @@ from ..packing import (
     to_solution,
 )
 from ..subproblems.enumeration import arborescences, count_arborescences
-from .loads import by_node, is_zero, rate_readings, refuse_long_numbers, refuse_variants, values
+from .loads import by_node, is_zero, rate_readings, refuse_variants, values
 
 #: Most spanning trees that `build_trees` lists.
 MAX_TREES = 20_000
@@ -63,7 +64,6 @@ def uses_of_cable(instance: ForestPackingInstance) -> int:
         If undirected trees do not describe the instance.
     """
     refuse_variants(instance)
-    refuse_long_numbers(instance)
     network = instance.network
     if len(network.switches):
         raise ModelRefused("spanning trees pack networks without switches: use flow")
@@ -123,7 +123,7 @@ def build_trees(instance: ForestPackingInstance) -> pyo.ConcreteModel:
         if not having[i, j]:
             return pyo.Constraint.Skip  # there are no trees at all
         c = network.capacity[network.arc_index[i, j]]
-        return u * pyo.quicksum(m.x[k] for k in having[i, j]) <= float(c)
+        return u * pyo.quicksum(m.x[k] for k in having[i, j]) <= coefficient(c)
 
     m.rate = pyo.Objective(expr=pyo.quicksum(m.x[k] for k in m.T), sense=pyo.maximize)
     return m
@@ -160,7 +160,7 @@ def build_orientation(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     @m.Constraint(m.E, doc="(F5.1): both directions share the cable")
     def capacity(m: Any, i: int, j: int) -> Any:
         c = network.capacity[network.arc_index[i, j]]
-        return uses * (m.g[i, j] + m.g[j, i]) <= float(c)
+        return uses * (m.g[i, j] + m.g[j, i]) <= coefficient(c)
 
     @m.Constraint(m.sinks, m.A, doc="(F5.2): flows within the load")
     def within_load(m: Any, v: int, i: int, j: int) -> Any:

@@ -34,6 +34,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.pyomo_numbers import coefficient, coefficients
 
 from ..algorithms.cable_trees import (
     EdgeTree,
@@ -86,8 +87,8 @@ def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
     num_trees = refuse_others(instance, "tree_budget")
     network = instance.network
     N = network.num_nodes
-    c = [float(x * network.unit) for x in edge_capacities(network)]
-    B_1 = float(widest(network) * network.unit)
+    c = coefficients(x * network.unit for x in edge_capacities(network))
+    B_1 = coefficient(widest(network) * network.unit)
 
     m = pyo.ConcreteModel("tree budget")
     m.K = pyo.RangeSet(0, num_trees - 1)
@@ -119,7 +120,7 @@ def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
 
     @m.Constraint(doc="(7): the bound of all packings, and of K trees")
     def bounded(m: Any) -> Any:
-        return sum(m.x[k] for k in m.K) <= float(rate_bound(instance, num_trees))
+        return sum(m.x[k] for k in m.K) <= coefficient(rate_bound(instance, num_trees))
 
     return m
 

@@ -36,6 +36,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.pyomo_numbers import coefficient
 
 from ..instance import ForestPackingInstance, ForestPackingSolution, Stage
 from ..network import Network
@@ -53,7 +54,7 @@ from ..subproblems.enumeration import (
     routings,
     switch_routes,
 )
-from .loads import rate_readings, refuse_long_numbers, refuse_variants, values
+from .loads import rate_readings, refuse_variants, values
 
 #: Most columns that `build` lists.
 MAX_PAIRS = 20_000
@@ -113,7 +114,6 @@ def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:
 
 def build_restricted(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> pyo.ConcreteModel:
     """Build F1 with the given columns; their rates are ignored."""
-    refuse_long_numbers(instance)
     network = instance.network
     shares = required_shares(instance)
     by_root: dict[int, list[int]] = {r: [] for r in range(network.num_workers)}
@@ -141,7 +141,7 @@ def build_restricted(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> 
 
         @m.Constraint(list(uses), m.rows, doc="(F1.2): capacity during a stage's part of the time")
         def stage_capacity(m: Any, stage: Stage, i: int) -> Any:
-            return on_row(stage, i) <= float(network.rows[i].capacity) * m.s[stage]
+            return on_row(stage, i) <= coefficient(network.rows[i].capacity) * m.s[stage]
 
         @m.Constraint(doc="(F1.2): the stages take turns")
         def turns(m: Any) -> Any:
@@ -154,13 +154,13 @@ def build_restricted(instance: ForestPackingInstance, pairs: Sequence[Pair]) -> 
             if not any(used[i] for used in uses.values()):
                 return pyo.Constraint.Skip
             together = pyo.quicksum(on_row(stage, i) for stage in uses)
-            return together <= float(network.rows[i].capacity)
+            return together <= coefficient(network.rows[i].capacity)
 
     @m.Constraint(m.W, doc="(F1.3): the roots have the shares that are given")
     def given_share(m: Any, r: int) -> Any:
         if shares is None or not (by_root[r] or r in shares):
             return pyo.Constraint.Skip
-        return pyo.quicksum(m.x[p] for p in by_root[r]) == float(shares.get(r, 0)) * m.R
+        return pyo.quicksum(m.x[p] for p in by_root[r]) == coefficient(shares.get(r, 0)) * m.R
 
     m.rate = pyo.Objective(expr=m.R, sense=pyo.maximize)
     return m

@@ -17,11 +17,16 @@ variable replaces (K3), unless the item must be chosen.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.pyomo_numbers import coefficient, coefficients
+
 from ..instance import KnapsackInstance, KnapsackSolution
+
+Exact = int | Fraction
 
 
 def build(instance: KnapsackInstance) -> pyo.ConcreteModel:
@@ -43,17 +48,16 @@ def decode(m: pyo.ConcreteModel, instance: KnapsackInstance) -> KnapsackSolution
     return KnapsackSolution(chosen=tuple(chosen))
 
 
-def _row(instance: KnapsackInstance, r: int) -> tuple[list[list[float]], float]:
+def _row(instance: KnapsackInstance, r: int) -> tuple[list[list[Exact]], Exact]:
     """Return the weights of a row by group, and its capacity.
 
     Scaled to whole numbers if doubles hold these, so that solver tolerances do no harm.
     """
     whole = instance.whole
     if max(whole.capacities[r], *(w[r] for items in whole.items for _, w in items)) < 2**53:
-        weights = [[float(w[r]) for _, w in items] for items in whole.items]
-        return weights, float(whole.capacities[r])
-    weights = [[float(item.weights[r]) for item in items] for items in instance.groups]
-    return weights, float(instance.capacities[r])
+        return [[w[r] for _, w in items] for items in whole.items], whole.capacities[r]
+    weights = [coefficients(item.weights[r] for item in items) for items in instance.groups]
+    return weights, coefficient(instance.capacities[r])
 
 
 def _model(instance: KnapsackInstance, domain: Any) -> pyo.ConcreteModel:
@@ -82,7 +86,7 @@ def _model(instance: KnapsackInstance, domain: Any) -> pyo.ConcreteModel:
         return chosen <= 1 if len(groups[i]) > 1 else pyo.Constraint.Skip
 
     m.profit = pyo.Objective(
-        expr=sum(float(groups[i][c].profit) * m.y[i, c] for i, c in m.IC),
+        expr=sum(coefficient(groups[i][c].profit) * m.y[i, c] for i, c in m.IC),
         sense=pyo.maximize,
         doc="(K1): profit of what is chosen",
     )

@@ -23,6 +23,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.pyomo_numbers import coefficient
 
 from ..instance import OneFlowSbpInstance, OneFlowSbpSolution
 from ..labels import Label
@@ -165,7 +166,9 @@ def labels_of(
 def compute_cost(m: pyo.ConcreteModel, instance: OneFlowSbpInstance) -> Any:
     """Return the sum of compute costs."""
     tables = instance.tables
-    return sum(float(tables.classes[tables.class_of[o]].compute[k]) * m.s[o, k] for o, k in m.OK)
+    return sum(
+        coefficient(tables.classes[tables.class_of[o]].compute[k]) * m.s[o, k] for o, k in m.OK
+    )
 
 
 def conversion_cost(m: pyo.ConcreteModel, found: list[Use], y: Any, domain: Any) -> Any:
@@ -188,12 +191,12 @@ def conversion_cost(m: pyo.ConcreteModel, found: list[Use], y: Any, domain: Any)
             if cost and use.shared is not None:
                 shared[*use.shared, a, b].append(e)
             elif cost:
-                terms.append(float(cost) * y(e, a, b))
+                terms.append(coefficient(cost) * y(e, a, b))
     m.Z = pyo.RangeSet(0, len(shared) - 1)
     m.z = pyo.Var(m.Z, domain=domain, doc="a tensor is converted from a to b on a group")
     m.converted = pyo.ConstraintList(doc="a shared conversion serves all uses")
     for i, ((_, _, a, b), sharing) in enumerate(shared.items()):
-        terms.append(float(found[sharing[0]].cost[a, b]) * m.z[i])
+        terms.append(coefficient(found[sharing[0]].cost[a, b]) * m.z[i])
         for e in sharing:
             m.converted.add(m.z[i] >= y(e, a, b))
     return sum(terms)

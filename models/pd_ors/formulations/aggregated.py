@@ -43,6 +43,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.pyomo_numbers import coefficient
 
 from ..instance import PdOrsInstance
 from ..terms import JobTerms
@@ -198,11 +199,11 @@ def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
     @m.Constraint(m.IT, doc="S2: progress by slot t")
     def progress(m: Any, i: int, t: int) -> Any:
         job = jobs[i]
-        slack = job.work - Fraction(job.work_level)
-        rows = [(d, float(v - slack)) for d, _, v in due(i, t)]
+        slack = job.work - job.work_level
+        rows = [(d, coefficient(v - slack)) for d, _, v in due(i, t)]
         if not rows:
             return pyo.Constraint.Skip
-        done = sum(float(job.sigma) * m.wI[i, s] + m.wE[i, s] for s in slots_until(i, t))
+        done = sum(coefficient(job.sigma) * m.wI[i, s] + m.wE[i, s] for s in slots_until(i, t))
         return done >= sum(v * m.y[i, d] for d, v in rows)
 
     @m.Constraint(m.IT, doc="S3: worker-slots by slot t")

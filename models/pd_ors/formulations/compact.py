@@ -43,11 +43,13 @@ Internal blocks are left out where they gain nothing over spread ones.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.pyomo_numbers import coefficient
 
 from ..instance import PdOrsInstance, PdOrsSolution
 from ..subproblems.decoding import slot_plan, solution
@@ -136,9 +138,9 @@ def internal_machines(job: JobTerms) -> dict[int, int]:
     return {h: n for h, n in enumerate(job.most_internal.tolist()) if n}
 
 
-def _due(job: JobTerms, t: int, d: int) -> float:
+def _due(job: JobTerms, t: int, d: int) -> Fraction:
     """Return the progress by slot t of a job that completes in slot d."""
-    return job.work_level - max(0, d - t) * float(job.most_progress)
+    return job.work_level - max(0, d - t) * job.most_progress
 
 
 def _last(job: JobTerms) -> int:
@@ -205,7 +207,7 @@ def _time_indexed(
     @m.Expression(m.IT, doc="progress in slot t, in external worker-slots")
     def prog(m: Any, i: int, t: int) -> Any:
         internal, external = of_slot(i, t, m.wI, m.wE)
-        return float(jobs[i].sigma) * internal + external
+        return coefficient(jobs[i].sigma) * internal + external
 
     @m.Expression(m.IT, doc="workers in slot t")
     def workers(m: Any, i: int, t: int) -> Any:

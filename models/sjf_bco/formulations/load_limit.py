@@ -22,6 +22,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.pyomo_numbers import coefficients
+
 from ..instance import SjfBcoInstance
 from ..size_limits import refuse_many
 from ..subproblems.placement import estimate_range, estimated_slots
@@ -44,7 +46,7 @@ def build(instance: SjfBcoInstance) -> pyo.ConcreteModel:
         MOST_VARIABLES,
         f"{len(G):,} jobs on {instance.total_gpus:,} GPUs: variables",
     )
-    load = [float(slots) for slots in load_per_gpu(instance)]
+    load = coefficients(load_per_gpu(instance))
 
     m = pyo.ConcreteModel("load limit")
     m.J = pyo.RangeSet(0, len(G) - 1)

@@ -30,6 +30,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.pyomo_numbers import coefficients
+
 from ..instance import SjfBcoInstance, SjfBcoSolution
 from ..size_limits import refuse_many_gpus
 from ..subproblems.greedy import default_horizon
@@ -80,7 +82,7 @@ def build_load_limited(
     refuse_many_gpus(instance)
     m = build(instance, horizon)
     limit = instance.horizon_slots if theta is None else theta
-    load = load_per_gpu(instance)
+    load = coefficients(load_per_gpu(instance))
     holders = [assign_gpus(instance, y) for y in m.schedules]
     m.G = pyo.Set(
         dimen=2,
@@ -92,7 +94,7 @@ def build_load_limited(
         held = [(j, k) for k in m.K for j in m.J if (s, g) in holders[k][j]]
         if not held:
             return pyo.Constraint.Skip
-        return sum(float(load[j]) * m.x[j, k] for j, k in held) <= limit
+        return sum(load[j] * m.x[j, k] for j, k in held) <= limit
 
     return m
 

@@ -25,12 +25,14 @@ time, and the stage that is really the last is scheduled like the others.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.pieces.pipeline.orders import orders_of_starts
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.system.result import Limits
@@ -44,8 +46,8 @@ from .plan_variables import add_plan
 #: Orders of two blocks of a model that is still built.
 MOST_ORDERS = 20_000
 
-#: Relative slack of (J9): H is computed exactly, the model in doubles.
-_SLACK = 1e-7
+#: Relative slack of (J9), more than the tolerances of solvers.
+_SLACK = Fraction(1, 10**7)
 
 #: Part of the iteration time by which starts of equal blocks may differ.
 _TIE = 1e-6
@@ -89,7 +91,7 @@ def _model(instance: SppInstance, *, disaggregated: bool) -> pyo.ConcreteModel:
     data = add_plan(m, instance, disaggregated=disaggregated)
     known = spp(instance, Limits(), np.random.default_rng(0)).claimed_objective
     assert known is not None, "without memory limits SPP always finds a plan"
-    H = float(known) / data.unit_s * (1 + _SLACK)
+    H = decimal_rational(known) / data.unit_s * (1 + _SLACK)
     m.Theta = pyo.Var(bounds=(0, H), doc="(J9): the iteration time")
     add_starts(m, 2 * S - 2, M, H)
     add_routes(m)
@@ -104,7 +106,7 @@ def _model(instance: SppInstance, *, disaggregated: bool) -> pyo.ConcreteModel:
     return m
 
 
-def add_starts(m: pyo.ConcreteModel, last: int, M: int, H: float) -> None:
+def add_starts(m: pyo.ConcreteModel, last: int, M: int, H: Fraction) -> None:
     """Add the starts of all blocks."""
     m.Q = pyo.RangeSet(0, last)
     m.M = pyo.RangeSet(1, M)
@@ -144,7 +146,7 @@ def add_routes(m: pyo.ConcreteModel) -> None:
         return m.sb[q, k] >= m.sb[q, k - 1] + backward_time(m, q)
 
 
-def add_orders(m: pyo.ConcreteModel, H: float, *, full_duplex: bool) -> None:
+def add_orders(m: pyo.ConcreteModel, H: Fraction, *, full_duplex: bool) -> None:
     """Add (J5) and (J6)."""
     last = m.Q.last()
     shared = [q for q in m.Q if q < last and not (full_duplex and q % 2)]

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers.arrays import Floats
+from gadgetopt.numbers.exact import rationals
+from gadgetopt.numbers.tolerance import decimal_rational
+from gadgetopt.numbers.units import power_of_two_unit
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 
-from ..algorithms.block_costs import bandwidth_matrix
 from ..certificate import even_work_s
 from ..instance import SppInstance
 
@@ -21,7 +23,9 @@ from ..instance import SppInstance
 MOST_ROWS = 200_000
 
 #: Binary digits of the time of even work in units.
-_UNITS = 9
+UNITS = 9
+
+Bandwidths = npt.NDArray[np.object_]
 
 
 @dataclass(frozen=True)
@@ -30,47 +34,49 @@ class Data:
 
     Attributes
     ----------
-    unit_s : float
+    unit_s : Fraction
         Seconds of the unit.
     L, V, S, M : int
         Layers, GPUs, most stages, microbatches.
-    fwd, bwd : list of float
+    fwd, bwd : list of Fraction
         Times of the layers, in units.
-    params, act, grad : list of float
+    params, act, grad : list of Fraction
         Sizes of the layers in bytes per unit, so that divided by a bandwidth they are times.
-    latency : float
+    latency : Fraction
         Of a transfer, in units.
-    links, rings : ndarray, shape (V, V)
+    links, rings : ndarray of Fraction, shape (V, V)
         Bandwidths of transfers, and of AllReduce, in B/s.
-    link_levels, ring_levels : list of float
+    link_levels, ring_levels : list of Fraction
         Their distinct values, ascending.
     """
 
-    unit_s: float
+    unit_s: Fraction
     L: int
     V: int
     S: int
     M: int
-    fwd: list[float]
-    bwd: list[float]
-    params: list[float]
-    act: list[float]
-    grad: list[float]
-    latency: float
-    links: Floats
-    rings: Floats
-    link_levels: list[float]
-    ring_levels: list[float]
+    fwd: list[Fraction]
+    bwd: list[Fraction]
+    params: list[Fraction]
+    act: list[Fraction]
+    grad: list[Fraction]
+    latency: Fraction
+    links: Bandwidths
+    rings: Bandwidths
+    link_levels: list[Fraction]
+    ring_levels: list[Fraction]
 
     @classmethod
     def of(cls, instance: SppInstance) -> Data:
         """Return the numbers of an instance; raise `ModelRefused` if it is not of this kind."""
         _check(instance)
         layers, options = instance.layers, instance.options
-        links = bandwidth_matrix(instance)
+        links = _links(instance)
         rings = _rings(instance, links)
-        V, unit = instance.num_gpus, unit_s(float(even_work_s(instance)))
-        again = [x.fwd_time_s if options.recompute else 0.0 for x in layers]
+        V, unit = instance.num_gpus, power_of_two_unit(even_work_s(instance), UNITS)
+        forward = rationals(layer.fwd_time_s for layer in layers)
+        backward = rationals(layer.bwd_time_s for layer in layers)
+        again = 1 if options.recompute else 0
         grads = [x.act_bytes if x.grad_bytes is None else x.grad_bytes for x in layers]
         data = cls(
             unit_s=unit,
@@ -78,12 +84,12 @@ class Data:
             V=V,
             S=instance.most_stages,
             M=instance.num_microbatches,
-            fwd=[x.fwd_time_s / unit for x in layers],
-            bwd=[(x.bwd_time_s + f) / unit for x, f in zip(layers, again, strict=True)],
-            params=[x.param_bytes / unit for x in layers],
-            act=[x.act_bytes / unit for x in layers],
-            grad=[d / unit for d in grads],
-            latency=options.transfer_latency_s / unit,
+            fwd=[x / unit for x in forward],
+            bwd=[(b + again * f) / unit for f, b in zip(forward, backward, strict=True)],
+            params=[x / unit for x in rationals(layer.param_bytes for layer in layers)],
+            act=[x / unit for x in rationals(layer.act_bytes for layer in layers)],
+            grad=[x / unit for x in rationals(grads)],
+            latency=decimal_rational(options.transfer_latency_s) / unit,
             links=links,
             rings=rings,
             link_levels=_levels(links),
@@ -93,14 +99,6 @@ class Data:
         if rows > MOST_ROWS:
             raise ModelRefused(f"the model has more than {MOST_ROWS} rows")
         return data
-
-
-def unit_s(seconds: float) -> float:
-    """Return the power of two in which a time of so many seconds is some hundreds.
-
-    Solvers' tolerances are absolute, so models count time in it.
-    """
-    return 2.0 ** (math.frexp(seconds)[1] - _UNITS) if seconds else 1.0
 
 
 def _check(instance: SppInstance) -> None:
@@ -116,21 +114,27 @@ def _check(instance: SppInstance) -> None:
             raise ModelRefused(f"{reason}: not in the integer programs of plans")
 
 
-def _rings(instance: SppInstance, links: Floats) -> Floats:
+def _links(instance: SppInstance) -> Bandwidths:
+    V, cluster = instance.num_gpus, instance.cluster
+    rows = [[cluster.bandwidth(u, v) if u != v else 0 for v in range(V)] for u in range(V)]
+    return np.array(rows, dtype=object)
+
+
+def _rings(instance: SppInstance, links: Bandwidths) -> Bandwidths:
     cluster = instance.cluster
     if not isinstance(cluster, TwoLevelCluster):
         return links
-    inside = float(cluster.exact.allreduce_intra)
-    across = float(cluster.exact.allreduce_inter)
+    inside, across = cluster.exact.allreduce_intra, cluster.exact.allreduce_inter
     if across > inside:
         raise ModelRefused("cluster: AllReduce is faster across machines than inside them")
-    machine = np.array(cluster.machine_of)
-    return np.where(machine[:, None] == machine, inside, across)
+    machine = cluster.machine_of
+    rows = [[inside if k == j else across for j in machine] for k in machine]
+    return np.array(rows, dtype=object)
 
 
-def _levels(bandwidths: Floats) -> list[float]:
+def _levels(bandwidths: Bandwidths) -> list[Fraction]:
     V = len(bandwidths)
-    return sorted({float(bandwidths[u, v]) for u in range(V) for v in range(u)}) or [1.0]
+    return sorted({bandwidths[u, v] for u in range(V) for v in range(u)}) or [Fraction(1)]
 
 
 def in_stage(m: pyo.ConcreteModel, n: int, ell: int) -> Any:

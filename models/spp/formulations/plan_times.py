@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pyomo.environ as pyo
@@ -21,7 +22,7 @@ def shares(instance: SppInstance, r: int, after: int) -> int:
 def add_times(m: pyo.ConcreteModel, instance: SppInstance, data: Data) -> None:
     """Add (P10)-(P12)."""
 
-    def compute(times: list[float], n: int, r: int) -> Any:
+    def compute(times: list[Fraction], n: int, r: int) -> Any:
         total = sum(times)
         inside = sum(times[ell] * in_stage(m, n, ell) for ell in m.L)
         return (inside - total * (1 - m.u[n, r])) / r
@@ -42,7 +43,7 @@ def add_times(m: pyo.ConcreteModel, instance: SppInstance, data: Data) -> None:
         inside = sum(per_byte * data.params[ell] * in_stage(m, n, ell) for ell in m.L)
         return m.A[n] >= inside - per_byte * total * (2 - m.h[n, k] - m.u[n, r])
 
-    def transfer(sizes: list[float], n: int, k: int, r: int, after: int) -> Any:
+    def transfer(sizes: list[Fraction], n: int, k: int, r: int, after: int) -> Any:
         per_byte = 1 / (shares(instance, r, after) * data.link_levels[k])
         crossing = sum(
             per_byte * sizes[ell] * ends_with(m, n, ell) for ell in m.L if ell < data.L - 1
@@ -137,7 +138,7 @@ def _add_disaggregated_channels(m: pyo.ConcreteModel, instance: SppInstance, dat
     def cut_link(m: Any, n: int, k: int) -> Any:
         return of(n, k=k) <= m.g[n, k]
 
-    def transfer(sizes: list[float], n: int) -> Any:
+    def transfer(sizes: list[Fraction], n: int) -> Any:
         return data.latency * used(m, n + 1) + sum(
             sizes[ell] / (shares(instance, r, s) * data.link_levels[k]) * m.e[n, ell, r, s, k]
             for ell in inner

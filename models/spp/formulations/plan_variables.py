@@ -44,7 +44,7 @@ switch: :math:`q_{nlr}`, layer l in stage n of r GPUs; :math:`x_{nlrk}`, with sl
       \text{, the same for } C^b_n                                                    \tag{D6}
 
 It is tighter, and in HiGHS slower. Models count time in a power of two of seconds
-(`plan_numbers.unit_s`), their objectives are in seconds.
+(`Data.unit_s`), their objectives are in seconds.
 """
 
 from __future__ import annotations

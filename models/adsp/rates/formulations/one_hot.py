@@ -31,15 +31,18 @@ Under the momentum cap everything is linear:
 
 from __future__ import annotations
 
-import math
+from fractions import Fraction
 from typing import Any
 
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.pyomo_numbers import coefficient
+from gadgetopt.numbers.tolerance import Number, decimal_rational
 
 from ..instance import AdspRatesInstance, AdspRatesSolution, MomentumCap
-from ..tables import Tables, momentum_limit, momentum_terms, objective, solution_of
+from ..tables import solution_of
+from .exact_numbers import ExactNumbers
 
 #: Binaries up to which a model is built.
 MOST_BINARIES = 500_000
@@ -47,10 +50,16 @@ MOST_BINARIES = 500_000
 #: Steps a mean worker makes at least, in a period: tangents are not drawn at 0.
 _LEAST = 1e-9
 
+#: Significant digits of the points at which tangents are drawn.
+_TANGENT_DIGITS = 9
+
+#: Part of the error budget that the convex model keeps free.
+_MARGIN = Fraction(1, 10**9)
+
 
 def build_convex(instance: AdspRatesInstance) -> pyo.ConcreteModel:
     """Build (O1)-(O6)."""
-    m = rates_with_thresholds(instance)
+    m = rates_with_thresholds(instance, margin=_MARGIN)
     model = instance.model
     assert not isinstance(model, MomentumCap), "refused above"
     drift = model.b * (m.theta - 1)
@@ -67,9 +76,9 @@ def build_tangents(instance: AdspRatesInstance) -> pyo.ConcreteModel:
     m = rates_with_thresholds(instance)
     m.y = pyo.Var(bounds=(0, None), doc="the objective")
     m.tangents = pyo.ConstraintList(doc="(O7): tangents of the objective")
-    tables, last = Tables.of(instance), instance.largest_equal_rate
+    numbers, last = ExactNumbers(instance), instance.largest_equal_rate
     for n in sorted({1, *(max(1, round(last ** (k / 3))) for k in range(4))}):
-        add_tangent(m, instance, float(tables.steps(n).mean()), float(tables.local_steps(n).max()))
+        add_tangent(m, instance, numbers.mean_steps(n), numbers.most_local_steps(n))
     m.objective = pyo.Objective(expr=m.y, doc="(O7): the largest tangent")
     return m
 
@@ -79,33 +88,43 @@ def build_knapsack(instance: AdspRatesInstance) -> pyo.ConcreteModel:
     if not isinstance(instance.model, MomentumCap):
         raise ModelRefused("model.kind: the knapsack is that of 'momentum_cap'")
     m = rates(instance)
-    cost = Tables.of(instance).commit_steps.tolist()
-    terms, q = momentum_terms(instance).tolist(), momentum_limit(instance)
-    if math.isfinite(q):
+    numbers = ExactNumbers(instance)
+    share = numbers.momentum_shares(instance.model)
+    if any(share):
         m.momentum = pyo.Constraint(
-            expr=sum(terms[i] / n / q * m.z[i, n] for i, n in m.pairs) <= 1,
+            expr=sum(coefficient(share[i] / n) * m.z[i, n] for i, n in m.pairs) <= 1,
             doc="(O9): the momentum cap",
         )
+    cost = numbers.commit_steps
     m.objective = pyo.Objective(
-        expr=sum(cost[i] * n * m.z[i, n] for i, n in m.pairs), doc="(O8): the steps lost"
+        expr=sum(coefficient(cost[i] * n) * m.z[i, n] for i, n in m.pairs),
+        doc="(O8): the steps lost",
     )
     return m
 
 
 def add_tangent(
-    m: pyo.ConcreteModel, instance: AdspRatesInstance, mean: float, local: float
+    m: pyo.ConcreteModel, instance: AdspRatesInstance, mean: Number, local: Number
 ) -> None:
-    """Add the tangent (O7) of the objective at a point, if there is one."""
-    model, value = instance.model, float(objective(instance, mean, local))
-    if not math.isfinite(value) or mean <= _LEAST:
-        return
+    """Add the tangent (O7) of the objective near a point, if there is one.
+
+    It is exact at a point of few digits beside the one given.
+    """
+    model = instance.model
     assert not isinstance(model, MomentumCap), "refused above"
-    by_mean = -value / mean
-    by_local = model.b
+    if mean <= _LEAST:
+        return
+    mean, local = _short(mean), _short(local)
+    a, b = decimal_rational(model.a), decimal_rational(model.b)
     if model.kind == "time_to_accuracy":
-        by_local = value * model.b / (model.error_budget - model.b * (local - 1))
+        budget = decimal_rational(model.error_budget) - b * (local - 1)
+        if budget <= 0:
+            return
+        value = a / (mean * budget)
+        by_mean, by_local = -value / mean, value * b / budget
     else:
-        by_mean = -model.a / mean**2
+        value = a / mean + b * (local - 1)
+        by_mean, by_local = -a / mean**2, b
     m.tangents.add(m.y >= value + by_mean * (m.S - mean) + by_local * (m.theta - local))
 
 
@@ -152,28 +171,41 @@ def rates(instance: AdspRatesInstance) -> pyo.ConcreteModel:
     return m
 
 
-def rates_with_thresholds(instance: AdspRatesInstance) -> pyo.ConcreteModel:
-    """Build (O1)-(O5)."""
+def _short(x: Number) -> Fraction:
+    """Return a number of few digits near another."""
+    return Fraction(f"{float(x):.{_TANGENT_DIGITS}g}")
+
+
+def rates_with_thresholds(
+    instance: AdspRatesInstance, margin: Fraction = Fraction(0)
+) -> pyo.ConcreteModel:
+    """Build (O1)-(O5).
+
+    Parameters
+    ----------
+    margin : Fraction
+        Part of the error budget that is kept free, so that no solver divides by 0.
+    """
     if isinstance(instance.model, MomentumCap):
         raise ModelRefused("model.kind: 'momentum_cap' has no thresholds")
     m = rates(instance)
-    tables, most = Tables.of(instance), instance.most_commits
-    highest = float(tables.steps(1).mean())
-    m.S = pyo.Var(bounds=(float(tables.steps(tables.most).mean()) * (1 - 1e-9), highest))
-    m.theta = pyo.Var(bounds=(1, float(tables.local_steps(1).max())), doc="most local steps")
-    steps = {n: tables.steps(n).tolist() for n in range(1, max(most) + 1)}
-    local = {n: tables.local_steps(n).tolist() for n in range(1, max(most) + 1)}
+    numbers, most = ExactNumbers(instance), instance.most_commits
+    m.S = pyo.Var(bounds=(numbers.mean_steps(), numbers.mean_steps(1)), doc="mean steps")
+    m.theta = pyo.Var(bounds=(1, numbers.most_local_steps(1)), doc="most local steps")
     m.mean = pyo.Constraint(
-        expr=len(most) * m.S == sum(steps[n][i] * m.z[i, n] for i, n in m.pairs),
+        expr=len(most) * m.S
+        == sum(coefficient(numbers.steps(i, n)) * m.z[i, n] for i, n in m.pairs),
         doc="(O4): mean steps in a period",
     )
 
     if instance.model.kind == "time_to_accuracy":
-        budget = instance.model.error_budget * (1 - 1e-9)
-        m.budget = pyo.Constraint(expr=instance.model.b * (m.theta - 1) <= budget)
+        b, budget = instance.model.b, decimal_rational(instance.model.error_budget)
+        m.budget = pyo.Constraint(expr=coefficient(b) * (m.theta - 1) <= budget * (1 - margin))
 
     @m.Constraint(m.I, doc="(O5): no worker makes more local steps than theta")
     def threshold(m: Any, i: int) -> Any:
-        return m.theta >= sum(local[n][i] * m.z[i, n] for n in range(1, most[i] + 1))
+        return m.theta >= sum(
+            coefficient(numbers.local_steps(i, n)) * m.z[i, n] for n in range(1, most[i] + 1)
+        )
 
     return m

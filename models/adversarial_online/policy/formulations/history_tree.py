@@ -28,6 +28,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.pyomo_numbers import coefficient, coefficients
+
 from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySolution
 from ..subproblems.exactly import within_capacity
 from ..subproblems.trees import Tree, full_tree
@@ -50,7 +52,7 @@ def build(instance: AdversarialOnlinePolicyInstance) -> pyo.ConcreteModel:
 def tree_model(instance: AdversarialOnlinePolicyInstance, tree: Tree) -> pyo.ConcreteModel:
     """Build (2)-(2d) on a set of histories; values are read as the instance's decimals."""
     ratio = instance.payoff == "ratio"
-    value = [float(instance.levels[j]) for j in tree.trie.level]
+    value = coefficients(instance.levels[j] for j in tree.trie.level)
     at = {h: i for i, h in enumerate(tree.histories)}
     m = pyo.ConcreteModel("history_tree")
     m.H = pyo.RangeSet(0, len(tree.histories) - 1)
@@ -65,7 +67,7 @@ def tree_model(instance: AdversarialOnlinePolicyInstance, tree: Tree) -> pyo.Con
 
     @m.Constraint(m.H, doc="(2a): enough is earned if the sequence stops here")
     def robust(m: Any, h: int) -> Any:
-        return earned[h] + (0 if ratio else m.delta) >= float(tree.optimum[h])
+        return earned[h] + (0 if ratio else m.delta) >= coefficient(tree.optimum[h])
 
     @m.Constraint(tree.leaves, doc="(2b): no more than k units are sold")
     def units(m: Any, h: int) -> Any:
@@ -74,7 +76,7 @@ def tree_model(instance: AdversarialOnlinePolicyInstance, tree: Tree) -> pyo.Con
     @m.Constraint(range(len(instance.predictions)), doc="(2c): consistency")
     def consistent(m: Any, i: int) -> Any:
         h = at[instance.predictions[i]]
-        wanted = float(Fraction(instance.consistency or 0) * tree.optimum[h])
+        wanted = coefficient(Fraction(instance.consistency or 0) * tree.optimum[h])
         return earned[h] >= wanted * scale
 
     @m.Constraint(m.H, doc="(2d): a buyer gets at most one unit")

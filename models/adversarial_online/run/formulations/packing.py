@@ -17,6 +17,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.pyomo_numbers import coefficient
+
 from ..instance import AdversarialOnlineRunInstance, AdversarialOnlineRunSolution, Play
 
 
@@ -53,6 +55,8 @@ def _packing(instance: AdversarialOnlineRunInstance, chosen: Any) -> pyo.Concret
         return sum(demands[j][r] * m.z[j] for j in demanding) <= instance.capacity[r]
 
     m.welfare = pyo.Objective(
-        expr=sum(instance.value[j] * m.z[j] for j in m.J), sense=pyo.maximize, doc="(P): welfare"
+        expr=sum(coefficient(instance.value[j]) * m.z[j] for j in m.J),
+        sense=pyo.maximize,
+        doc="(P): welfare",
     )
     return m

@@ -53,8 +53,7 @@ def build(instance: AdversarialOnlineSequenceInstance) -> pyo.ConcreteModel:
     if instance.payoff == "ratio":
         raise ModelRefused("payoff: a ratio is no linear objective; dinkelbach_resources solves it")
     m = gap_model(instance, 1, 1)
-    # Amounts as doubles, which are read as the decimals of the instance again.
-    m.objective.set_value(m.objective.expr * float(amounts(instance).unit))
+    m.objective.set_value(m.objective.expr * amounts(instance).unit)
     return m
 
 

@@ -1,12 +1,8 @@
-"""Weights as doubles, heaviest nodes first, and the size of a model."""
+"""Heaviest nodes first, and the size of a model."""
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
-
 from gadgetopt.errors import ModelRefused
-from gadgetopt.numbers.tolerance import simplest_rational
 
 from ..instance import BglPartitionInstance
 
@@ -28,12 +24,6 @@ def check_size(instance: BglPartitionInstance) -> None:
             f"{len(instance.pair_weights)} pairs and {instance.num_nodes} nodes times "
             f"{instance.used_parts} parts are {terms}, expected at most {MOST_TERMS}"
         )
-
-
-def coefficient(weight: Fraction) -> float:
-    """Return a weight as a double that is read as the weight, or else as slightly less."""
-    double = float(weight)
-    return double if simplest_rational(double) <= weight else math.nextafter(double, 0.0)
 
 
 def heaviest_first(instance: BglPartitionInstance) -> list[int]:

@@ -20,8 +20,10 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.pyomo_numbers import coefficient
+
 from ..instance import BglPartitionInstance, BglPartitionSolution
-from .coefficients import check_size, coefficient, forbidden
+from .coefficients import check_size, forbidden
 
 
 def build(instance: BglPartitionInstance) -> pyo.ConcreteModel:

@@ -47,7 +47,7 @@ def check_numbers(instance: ResourcesInstance) -> None:
 def build(instance: ResourcesInstance) -> pyo.ConcreteModel:
     """Build (9)."""
     check_numbers(instance)
-    worst = float(_slowest(instance))
+    worst = _slowest(instance)
     m = pyo.ConcreteModel("products")
     shares = {
         "request": instance.store_cores,
@@ -64,7 +64,7 @@ def build(instance: ResourcesInstance) -> pyo.ConcreteModel:
         bounds=lambda m, stage: (1, shares[stage] - 1),
         doc="cores or units of a stage",
     )
-    m.theta = pyo.Var(bounds=(float(instance.fixed_s), worst), doc="slowest stage, s")
+    m.theta = pyo.Var(bounds=(instance.fixed_s, worst), doc="slowest stage, s")
     m.u = pyo.Var(bounds=(0, worst), doc="cache workflow on processors, s")
     m.w = pyo.Var(bounds=(0, worst), doc="copy of features, s")
     works = (
@@ -77,11 +77,11 @@ def build(instance: ResourcesInstance) -> pyo.ConcreteModel:
     )
     m.work = pyo.ConstraintList(doc="(9): a share and the time together do the work")
     for stage, time, work in works:
-        m.work.add(time * m.share[stage] >= float(work))
+        m.work.add(time * m.share[stage] >= work)
 
     @m.Constraint(doc="(9): the cache waits for both")
     def both(m: Any) -> Any:
-        return m.theta >= m.u + float(instance.cache_floor_s) + m.w
+        return m.theta >= m.u + instance.cache_floor_s + m.w
 
     @m.Constraint(doc="(9): cores of the store")
     def store(m: Any) -> Any:

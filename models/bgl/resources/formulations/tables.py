@@ -21,6 +21,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.pyomo_numbers import coefficient
 
 from ..instance import ResourcesInstance, ResourcesSolution
 from .products import check_numbers, solution_of
@@ -64,15 +65,15 @@ def table_model(instance: ResourcesInstance, domain: Any) -> pyo.ConcreteModel:
     m.K = pyo.Set(initialize=list(most))
     m.table = pyo.Set(initialize=table, dimen=2)
     m.z = pyo.Var(m.table, domain=domain, doc="(T5): stage k has the share n")
-    slowest = float(max(*work.values(), instance.cache_s(1, 1), instance.fixed_s))
-    m.theta = pyo.Var(bounds=(float(instance.fixed_s), slowest), doc="slowest stage, s")
+    slowest = max(*work.values(), instance.cache_s(1, 1), instance.fixed_s)
+    m.theta = pyo.Var(bounds=(instance.fixed_s, slowest), doc="slowest stage, s")
 
     @m.Constraint(m.K, doc="(T2): one share for every stage")
     def one_share(m: Any, k: str) -> Any:
         return sum(m.z[k, n] for n in range(1, most[k])) == 1
 
     def time(k: str) -> Any:
-        return sum(float(work[k] / n) * m.z[k, n] for n in range(1, most[k]))
+        return sum(coefficient(work[k] / n) * m.z[k, n] for n in range(1, most[k]))
 
     m.alone = pyo.Set(initialize=["request", "construct", "process", "subgraph"])
 
@@ -82,7 +83,7 @@ def table_model(instance: ResourcesInstance, domain: Any) -> pyo.ConcreteModel:
 
     @m.Constraint(doc="(T3): the cache waits for both")
     def both(m: Any) -> Any:
-        return m.theta >= time("cache") + float(instance.cache_floor_s) + time("feature")
+        return m.theta >= time("cache") + instance.cache_floor_s + time("feature")
 
     m.resources = pyo.Set(initialize=list(resources))
 

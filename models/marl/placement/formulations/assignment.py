@@ -33,6 +33,7 @@ from typing import Any, Literal
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.pyomo_numbers import coefficient
 
 from ..instance import PlacementInstance, PlacementSolution
 
@@ -91,7 +92,7 @@ def build_with(instance: PlacementInstance, products: Products) -> pyo.ConcreteM
     m.mu = pyo.Var(m.J, domain=pyo.Binary, doc="job j lies on several servers")
     m.chi = pyo.Var(m.J, domain=pyo.Binary, doc="job j lies in several racks")
     m.rho = pyo.Var(m.J, m.R, domain=pyo.Binary, doc="job j is in rack r")
-    m.sigma = pyo.Var(m.J, bounds=lambda m, j: (0, float(most_slowdown(instance, j))))
+    m.sigma = pyo.Var(m.J, bounds=lambda m, j: (0, most_slowdown(instance, j)))
 
     @m.Constraint(m.J, doc="(1): all tasks are placed")
     def placed(m: Any, j: int) -> Any:
@@ -123,14 +124,14 @@ def build_with(instance: PlacementInstance, products: Products) -> pyo.ConcreteM
 
 
 def mean_completion_s(m: pyo.ConcreteModel, instance: PlacementInstance) -> Any:
-    """Return the objective, with t_j as (6) has it; doubles stand for simple fractions."""
+    """Return the objective, with t_j as (6) has it."""
     terms = []
     for j, job in enumerate(instance.jobs):
         share = Fraction(job.iterations, len(instance.jobs))
         terms += [
-            float(share * job.base_iteration_s) * (1 + m.sigma[j]),
-            float(share * job.rack_comm_s) * m.mu[j],
-            float(share * (job.cross_comm_s - job.rack_comm_s)) * m.chi[j],
+            coefficient(share * job.base_iteration_s) * (1 + m.sigma[j]),
+            coefficient(share * job.rack_comm_s) * m.mu[j],
+            coefficient(share * (job.cross_comm_s - job.rack_comm_s)) * m.chi[j],
         ]
     return sum(terms)
 
@@ -191,8 +192,8 @@ def _add_slowdowns(m: pyo.ConcreteModel, instance: PlacementInstance, products: 
     """(5): the slowdown on the worst server."""
     jobs, per_task = instance.jobs, instance.per_task
 
-    def alpha(j: int, k: int) -> float:
-        return float(instance.interference[jobs[j].type][jobs[k].type])
+    def alpha(j: int, k: int) -> int | Fraction:
+        return coefficient(instance.interference[jobs[j].type][jobs[k].type])
 
     def weight(k: int, s: int) -> Any:
         return m.x[k, s] if per_task else m.w[k, s]

@@ -21,6 +21,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.pyomo_numbers import coefficient
 
 from ...subproblems.contents import Slowdowns, enumerate_contents
 from ..instance import PlacementInstance, PlacementSolution
@@ -79,11 +80,11 @@ def build(instance: PlacementInstance) -> pyo.ConcreteModel:
 
     number = max(1, len(instance.jobs))
 
-    def mean_cost(p: int) -> float:
+    def mean_cost(p: int) -> int | Fraction:
         content, cost = columns[p][1], Fraction(0)
         for (i, n), slowdown in zip(content, slowdowns.of(content), strict=True):
             cost += n * lots[i].job_s * (1 + slowdown)
-        return float(cost / number)
+        return coefficient(cost / number)
 
     m.mean_completion_s = pyo.Objective(expr=sum(mean_cost(p) * m.z[p] for p in m.P))
     return m

@@ -28,6 +28,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
+from gadgetopt.numbers.pyomo_numbers import coefficients
+
 from ...subproblems.contents import Content, Lot, Slowdowns, enumerate_contents, lots_of
 from ..instance import PlacementInstance, PlacementSolution
 from ..subproblems.layout import placed
@@ -64,7 +66,7 @@ def build(instance: PlacementInstance) -> pyo.ConcreteModel:
     lots = lots_of(instance, merged=False)
     contents = contents_of(instance, lots)
     slowdowns = Slowdowns(instance, lots)
-    sigma = [[float(x) for x in slowdowns.of(content)] for content in contents]
+    sigma = [coefficients(slowdowns.of(content)) for content in contents]
     holding: list[list[tuple[int, int, int]]] = [[] for _ in jobs]
     for c, content in enumerate(contents):
         for place, (j, n) in enumerate(content):

@@ -39,6 +39,7 @@ from typing import Any
 import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.pyomo_numbers import coefficient
 
 from ...subproblems.cluster import Server
 from ...subproblems.contents import Content, Slowdowns, enumerate_contents, lots_of
@@ -152,7 +153,7 @@ def build(instance: QueueingInstance) -> pyo.ConcreteModel:
     open_slots = sum(1 - m.d[j, t] for j in m.J for t in m.T)
     waited_s = sum((instance.slot_s - job.arrival_s for job in jobs), start=0 * instance.slot_s)
     m.mean_completion_s = pyo.Objective(
-        expr=float(instance.slot_s / number) * open_slots + float(waited_s / number)
+        expr=coefficient(instance.slot_s / number) * open_slots + coefficient(waited_s / number)
     )
     return m
 
