@@ -39,6 +39,8 @@ from gadgetopt.system.result import Limits, Status
 
 #: An exact value and a model's that differ by less than this part differ by rounding.
 ROUNDING = Fraction(1, 10**9)
+#: What decisions that are amounts, such as probabilities, may lose when they are made exact.
+DECODING = Fraction(1, 10**6)
 #: Larger instances take a solver too long.
 MOST_BYTES = 6_000
 
@@ -73,10 +75,14 @@ def _leaves(data: Any, at: Place = ()) -> Iterator[tuple[Place, Any]]:
         items: Any = data.items() if isinstance(data, dict) else enumerate(data)
         for key, value in items:
             yield from _leaves(value, (*at, key))
-    elif (isinstance(data, int | float) and not isinstance(data, bool)) or (
-        isinstance(data, str) and _RATIONAL.fullmatch(data)
-    ):
+    elif _is_number(data):
         yield at, data
+
+
+def _is_number(data: Any) -> bool:
+    if isinstance(data, str):
+        return _RATIONAL.fullmatch(data) is not None
+    return isinstance(data, int | float) and not isinstance(data, bool)
 
 
 def _near(value: Any, rng: Random) -> float:
@@ -182,7 +188,7 @@ def exactly(document: Document, formulation: Formulation, rng: Random) -> str:
     if document.problem.sense == "max":
         apart = -apart
     rounding = ROUNDING * abs(Fraction(true))
-    if not integers and -rounding <= apart < 0:
+    if not integers and -DECODING * abs(Fraction(true)) <= apart < 0:
         return "rounded by the decoding"  # a decision that is no choice but amounts
     assert apart == 0 or apart > rounding, where
     return "equal" if apart == 0 else "better than the model says"

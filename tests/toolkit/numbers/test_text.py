@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from gadgetopt.numbers.text import show, show_gap
+from gadgetopt.numbers.text import show, show_apart, show_gap
 from gadgetopt.trust.judgement import relative_gap
 
 
@@ -14,3 +14,16 @@ def test_long_numbers_are_written_short():
 
 def test_the_gap_of_a_solution_worth_nothing_is_not_written_out():
     assert (show_gap(0.0046, 2), show_gap(relative_gap(0, 300), 1)) == ("0.46%", "inf")
+
+
+def test_two_numbers_have_the_digits_that_tell_them_apart():
+    third = Fraction(1, 3)
+    assert show_apart(14.7, 14.8) == ("14.7", "14.8")
+    assert show_apart(third, third + Fraction(1, 10**12)) == ("0.333333333333", "0.333333333334")
+    assert show_apart(Fraction(147, 10), 14.7) != ("14.7", "14.7"), "the double is another number"
+    assert show_apart(10**25, 10**25 + 1) == ("1" + "0" * 25, "1" + "0" * 24 + "1")
+
+
+def test_equal_numbers_are_written_alike():
+    assert show_apart(Fraction(1, 2), 0.5) == ("0.5", "0.5")
+    assert show_apart(float("nan"), float("nan")) == ("nan", "nan")

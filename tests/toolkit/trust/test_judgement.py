@@ -1,12 +1,16 @@
 """What a run is worth: false claims are errors, and optimal is what is closed."""
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 
 import pytest
-from toy import DOCUMENT
+from skeleton import Choice
+from toy import DOCUMENT, TOY
 
-from gadgetopt.system.result import Limits, Status
-from gadgetopt.trust.judgement import relative_gap
+from gadgetopt.system.methods import find_method
+from gadgetopt.system.result import Evaluation, Limits, MethodOutcome, Status, Voucher
+from gadgetopt.trust.judgement import judge, relative_gap
 from gadgetopt.trust.run import solve
 
 
@@ -32,6 +36,38 @@ def test_a_dual_bound_refuted_by_the_own_solution_is_an_error():
     result = solve(DOCUMENT, "bound_below_own")
     assert result.status is Status.ERROR
     assert "claimed dual bound 3" in result.reason
+
+
+def with_bound(past, sense="max"):
+    """A run that claims an exact bound that is past the exact value 4 of its own solution."""
+    value = Fraction(4)
+    bound = value - past if sense == "max" else value + past
+    problem = replace(
+        TOY,
+        sense=sense,
+        integral_objective=False,
+        evaluate=lambda instance, solution: Evaluation(value, ()),
+    )
+    document = replace(DOCUMENT, problem=problem)
+    outcome = MethodOutcome(Choice(chosen=(0,)), dual_bound=bound, voucher=Voucher.SOLVER)
+    call = find_method(problem, "modest")
+    return judge(document, call, outcome, Limits(), seed=0, time_s=0.0)
+
+
+@pytest.mark.parametrize("sense", ["min", "max"])
+def test_a_bound_past_the_own_solution_by_rounding_costs_the_bound(sense):
+    result = with_bound(Fraction(1, 10**17), sense)
+    assert (result.status, result.objective, result.bound) == (Status.FEASIBLE, 4, None)
+    assert "by rounding" in result.notes["withdrawn_bound"]
+    said = result.notes["withdrawn_bound"].split(" is past")[0]
+    assert said != "4", "the two numbers can be told apart"
+
+
+@pytest.mark.parametrize("sense", ["min", "max"])
+def test_a_bound_past_the_own_solution_beyond_rounding_is_an_error(sense):
+    result = with_bound(Fraction(1, 10**7), sense)
+    assert result.status is Status.ERROR
+    assert "but its own solution has 4" in result.reason
 
 
 def test_infeasible_with_a_feasible_solution_is_an_error():

@@ -1,0 +1,45 @@
+"""Fractions of a model for solvers and writers that know doubles only."""
+
+from fractions import Fraction
+
+import pyomo.environ as pyo
+import pytest
+
+from gadgetopt.reporting.export import write_model
+from gadgetopt.solvers.through_pyomo.doubles import in_doubles
+
+THIRD = Fraction(1, 3)
+
+
+def thirds():
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(2), bounds=(0, THIRD))
+    m.p = pyo.Param(initialize=THIRD, mutable=True)
+    m.e = pyo.Expression(expr=THIRD * m.x[0])
+    m.row = pyo.Constraint(expr=m.e + m.x[0] * m.x[1] * THIRD + m.p * m.x[1] <= THIRD)
+    m.range = pyo.Constraint(expr=pyo.inequality(THIRD / 9, THIRD * m.x[1] + m.x[0], 2 * THIRD))
+    m.o = pyo.Objective(expr=THIRD * m.x[0] + m.e + THIRD)
+    return m
+
+
+def texts(m):
+    return [str(x) for x in (m.row.expr, m.range.expr, m.o.expr, m.x[0].ub, m.p.value)]
+
+
+def test_a_model_has_doubles_within_the_block_and_its_fractions_again_after_it():
+    m = thirds()
+    before = texts(m)
+    with in_doubles(m):
+        assert type(m.x[0].ub) is float
+        assert "1/3" not in str(m.row.expr) + str(m.range.expr) + str(m.o.expr)
+        assert pyo.value(m.p) == float(THIRD)
+    assert texts(m) == before
+
+
+@pytest.mark.parametrize("form", ["lp", "nl", "mps"])
+def test_files_have_no_fractions(form, tmp_path):
+    path = tmp_path / f"thirds.{form}"
+    write_model(thirds(), form, path)
+    text = path.read_text()
+    assert "/" not in text.partition("\n")[2].replace("lp_", "")
+    assert "0.333333333333333" in text
