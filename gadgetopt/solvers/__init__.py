@@ -1,5 +1,6 @@
 """Solvers behind one function: compile a Pyomo model, solve it, check and load the incumbent.
 
+gate                 what every model is looked at for, whichever the backend
 standard_form        Pyomo models compiled into arrays (compiler, linear_terms, domains)
 exact_form           the same model in exact numbers
 exact_optimum        optima of linear programs in rational numbers
@@ -8,7 +9,7 @@ recheck              an incumbent checked against rows and bounds, without the s
 highs                HiGHS (scaling: units)
 persistent           a linear program that stays in HiGHS while it grows
 cpsat                CP-SAT (integer_form, integer_bounds, cpsat_translation)
-through_pyomo        SCIP, GUROBI, CPLEX, XPRESS, CBC, GLPK (scip, other_solvers, incumbent)
+through_pyomo        SCIP, GUROBI, CPLEX, XPRESS, CBC, GLPK; nonlinear models
 formulations         formulations as methods: capable backends, options, measures
 dual_bounds          dual bounds of linear programs from duals, in exact arithmetic
 outcome              what a backend reports
@@ -35,6 +36,9 @@ BACKENDS = ("highs", "cpsat", "scip")
 
 #: Further solvers, used where they are installed; see `gadgetopt.solvers.formulations.backends`.
 OTHER_BACKENDS = ("gurobi", "cplex", "xpress", "cbc", "glpk")
+
+#: Backends that take nonlinear models.
+NONLINEAR = ("scip", "gurobi")
 
 #: The package that each backend needs.
 PACKAGES = {"highs": "highspy", "cpsat": "ortools", "scip": "pyscipopt"}
@@ -88,8 +92,8 @@ def solve_model(
     Parameters
     ----------
     model : ConcreteModel
-        Linear for "highs"; linear over integer variables for "cpsat"; anything for "scip". Linear
-        models are collected in exact arithmetic, each number read as it was written: constants,
+        Linear; over integer variables for "cpsat"; for "scip" and "gurobi" also nonlinear. Linear
+        rows are collected in exact arithmetic, each number read as it was written: constants,
         repeated and fixed variables, products with parameters, integers of any size.
     backend : str
         "highs", "cpsat" or "scip"; "gurobi", "cplex", "xpress", "cbc" or "glpk" if installed.
@@ -107,37 +111,52 @@ def solve_model(
         With the seconds of the phases "compile", "pass" and "solve" and the backend's version.
         Integers are rounded, and rows, bounds and objective are checked again: exactly where all
         variables are integers, else within 1e-6 of a row's own size. The continuous variables of a
-        mixed model that HiGHS solved are then computed in rational numbers, with its integers
-        fixed; where that is not reached, the status is `FEASIBLE`. Where HiGHS's incumbent fails,
+        mixed model are then computed in rational numbers, with its integers fixed; where that is
+        not reached, the status is `FEASIBLE`. Where an incumbent fails,
         or a row is beyond what doubles resolve, CP-SAT decides if it can; a wrong incumbent that
         cannot be mended gives the status `ERROR` (`NO_SOLUTION` if a limit was hit) with a reason,
-        and nothing is loaded. A linear program solved by HiGHS has its `exact` optimum in rational
-        numbers where every number of the model is known exactly. `OPTIMAL` means that objective and
-        bound meet; a run that ended because of `limits.rel_gap` is `FEASIBLE` with the limit "gap".
+        and nothing is loaded. A bound that the incumbent refutes is dropped. A linear program has
+        its `exact` optimum in rational numbers where every number of the model is known exactly.
+        A nonlinear model is solved again with another seed; `reason` says so where its optimum is
+        not confirmed. `OPTIMAL` means that objective and bound meet; a run that ended because of
+        `limits.rel_gap` is `FEASIBLE` with the limit "gap".
 
     Raises
     ------
     InputError
-        If the backend is unknown or not installed, or a coefficient or bound is not a number.
+        If the backend is unknown or not installed, or a coefficient or bound is not a number, or
+        `model` is no model.
     ModelRefused
         If the backend cannot represent the model exactly.
     """
     from gadgetopt.solvers.exact_optimum.values import forget_exact_values
+    from gadgetopt.solvers.gate import check_is_model
+    from gadgetopt.solvers.linear import solve_linear
+    from gadgetopt.solvers.standard_form import NotLinearModel
+    from gadgetopt.solvers.through_pyomo.nonlinear import solve_nonlinear
 
     limits = limits or Limits()
-    solver = import_backend(backend)
+    import_backend(backend)
+    check_is_model(model)
     forget_exact_values(model)
-    if backend in OTHER_BACKENDS:
-        outcome: SolverOutcome = solver.solve_pyomo(
-            model, backend, limits, seed, warm_start, options
-        )
-        return outcome
-    if backend == "scip":
-        outcome = solver.solve_pyomo(model, limits, seed, warm_start, options)
-    else:
-        from gadgetopt.solvers.linear import solve_linear
-
+    try:
         outcome = solve_linear(model, backend, limits, seed, warm_start, options)
-    package = PACKAGES[backend]
-    outcome.versions |= {package: importlib.metadata.version(package)}
+    except NotLinearModel:
+        if backend not in NONLINEAR:
+            raise
+        run = _nonlinear_run(backend, options)
+        outcome = solve_nonlinear(model, run, backend, limits, seed, warm_start)
+    if backend in PACKAGES:
+        package = PACKAGES[backend]
+        outcome.versions |= {package: importlib.metadata.version(package)}
     return outcome
+
+
+def _nonlinear_run(backend: str, options: Mapping[str, Any] | None) -> Any:
+    """Return how a backend solves a plain model that is not linear."""
+    solver = import_backend(backend)
+    if backend == "scip":
+        return lambda plain, limits, seed: solver.solve_plain(plain, limits, seed, None, options)
+    return lambda plain, limits, seed: solver.solve_plain(
+        plain, limits, seed, options, backend=backend, linear=False
+    )

@@ -17,6 +17,7 @@ from pyomo.common.errors import InvalidConstraintError
 from pyomo.core.base import value
 from pyomo.core.base.constraint import TemplateDataMixin
 from pyomo.core.expr.numeric_expr import LinearExpression, MonomialTermExpression
+from pyomo.core.expr.visitor import identify_variables
 from pyomo.repn import generate_standard_repn
 
 from gadgetopt.errors import InputError, ModelRefused
@@ -43,6 +44,10 @@ class TriviallyInfeasibleError(ValueError):
     """A constraint without variables, or a variable's domain, rules out every solution."""
 
 
+class NotLinearError(ValueError):
+    """The objective or a constraint is not linear."""
+
+
 class Compiler:
     """Collects a model's objective and constraints; columns are numbered in order of appearance.
 
@@ -60,6 +65,9 @@ class Compiler:
     offset : float
     exact_rows, exact_costs, exact_offset, inexact
         As in `ExactParts`.
+    nonlinear : list
+        Constraints, and perhaps the objective, that are not linear; their variables have columns.
+    nonlinear_columns : set of int
     """
 
     def __init__(self, sort: Any):
@@ -78,6 +86,8 @@ class Compiler:
         self.exact_costs: dict[int, Exact] | None = None
         self.exact_offset: Exact | None = None
         self.inexact: dict[int, str] = {}
+        self.nonlinear: list[Any] = []
+        self.nonlinear_columns: set[int] = set()
         self._position: dict[int, int] = {}
 
     def set_objective(self, objective: Any) -> None:
@@ -91,7 +101,11 @@ class Compiler:
         try:
             linear = _named(name, self.reader.read, expression)
         except NotExactError as error:
-            coefficients, columns, self.offset = self._in_doubles(expression, name)
+            try:
+                coefficients, columns, self.offset = self._in_doubles(expression, name)
+            except NotLinearError:
+                self._set_aside(objective, expression)
+                return
             self.costs = dict(zip(columns, coefficients, strict=True))
             self.inexact[OBJECTIVE] = str(error)
             return
@@ -130,9 +144,20 @@ class Compiler:
         try:
             self._add_exact(con, lower, body, upper)
         except NotExactError as error:
-            self._add_in_doubles(con, lower, body, upper, error)
+            try:
+                self._add_in_doubles(con, lower, body, upper, error)
+            except NotLinearError:
+                self._set_aside(con, body)
         except OverflowError:
             raise ModelRefused(f"{con.name}: a number beyond the range of doubles") from None
+
+    def _set_aside(self, component: Any, expression: Any) -> None:
+        """Keep a component that is not linear, and give its variables columns."""
+        self.nonlinear.append(component)
+        for v in identify_variables(expression, include_fixed=False):
+            column = self._column(v)
+            assert column is not None
+            self.nonlinear_columns.add(column)
 
     def _append(
         self, con: Any, data: Sequence[float], columns: Sequence[int], lower: float, upper: float
@@ -174,6 +199,7 @@ class Compiler:
         if key not in self._position:
             if not _is_variable(v) or v.fixed:
                 return None
+            _check_in_use(v)
             for sibling in (*v.parent_component().values(self.sort), v):
                 if not sibling.fixed and id(sibling) not in self._position:
                     self._position[id(sibling)] = len(self.variables)
@@ -253,9 +279,9 @@ class Compiler:
         try:
             repn = generate_standard_repn(expression, compute_values=True)
         except (ValueError, TypeError, ArithmeticError) as error:
-            raise ModelRefused(f"{name}: {error}") from error
+            raise ModelRefused(f"{name}: {_line(error)}") from error
         if not repn.is_linear():
-            raise ModelRefused(f"not a linear model: {name} is not linear")
+            raise NotLinearError(name)
         total: dict[int, float] = {}
         for v, a in zip(repn.linear_vars, repn.linear_coefs, strict=True):
             column = self._column(v)
@@ -291,7 +317,20 @@ def _evaluated(x: Any, name: str) -> Any:
     try:
         return value(x)
     except (ValueError, TypeError, ArithmeticError) as error:
-        raise ModelRefused(f"{name}: {error}") from error
+        raise ModelRefused(f"{name}: {_line(error)}") from error
+
+
+def _line(error: Exception) -> str:
+    """Return an error's message as one line."""
+    return " ".join(str(error).split())
+
+
+def _check_in_use(v: Any) -> None:
+    """Refuse a variable that its model has no longer."""
+    component = v.parent_component()
+    if component is None or component.parent_block() is None:
+        name = "a variable" if component is None else v.name
+        raise ModelRefused(f"{name} was deleted from its model, but is still in use")
 
 
 def _is_variable(x: Any) -> bool:

@@ -109,8 +109,10 @@ def _double(x: Exact, v: Any) -> float:
 
 
 def _takes_integers_only(v: Any) -> bool:
-    _, _, step = v.domain.get_interval()
-    if step not in (0, 1):
+    low, high, step = v.domain.get_interval()
+    # A step of 1 from one half on makes no integers.
+    ends = (end for end in (low, high) if end is not None and math.isfinite(end))
+    if step not in (0, 1) or (step == 1 and not all(end == int(end) for end in ends)):
         raise ModelRefused(
             f"{v.name}: its domain {v.domain} is not an interval of reals or integers"
         )

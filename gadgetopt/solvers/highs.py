@@ -89,7 +89,7 @@ def solve_form(
     outcome = _run(highs, form, limits, seed, warm_start, given)
     if outcome.status is Status.UNBOUNDED:
         # HiGHS says "unbounded or infeasible"; find out which.
-        outcome = _unbounded_or_infeasible(form, clock.limits(), seed)
+        outcome = unbounded_or_infeasible(form, clock.limits(), seed)
     outcome.phases_s = {"pass": passed_s, "solve": clock.elapsed_s - passed_s}
     return scaling.restored(outcome)
 
@@ -293,7 +293,7 @@ def _open(objective: float, bound: float | None) -> bool:
     return abs(objective - bound) > CLOSED * max(1.0, abs(objective), abs(bound))
 
 
-def _unbounded_or_infeasible(form: StandardForm, limits: Limits, seed: int) -> SolverOutcome:
+def unbounded_or_infeasible(form: StandardForm, limits: Limits, seed: int) -> SolverOutcome:
     """Tell an unbounded model from an infeasible one.
 
     With rational data, a feasible point and an improving ray of the linear relaxation make a

@@ -25,9 +25,10 @@ from gadgetopt.solvers.exact_optimum.outcomes import (
 )
 from gadgetopt.solvers.exact_optimum.rays import without_false_bound
 from gadgetopt.solvers.exact_optimum.values import keep_exact_values
-from gadgetopt.solvers.outcome import SolverOutcome
+from gadgetopt.solvers.outcome import NAMES, SolverOutcome, with_honest_bound
 from gadgetopt.solvers.recheck import (
     beyond_doubles,
+    closed,
     has_wide_row,
     objective_of,
     violated,
@@ -72,19 +73,21 @@ def solve_linear(
         reason = f"{empty}: no integers satisfy it"
         return SolverOutcome(Status.INFEASIBLE, reason=reason, phases_s=phases, form=form)
     values = current_values(form) if warm_start else None
-    by_cpsat = _too_large_for_highs(form, limits, seed) if backend == "highs" else None
+    by_cpsat = None if backend == "cpsat" else _too_large_for_doubles(form, limits, seed)
     outcome = by_cpsat or _solve_form(form, backend, limits, seed, values, given)
     passed = outcome.phases_s.get("pass", 0.0)
-    exact = backend == "highs" and at_exact_optimum(form, outcome, _rest(limits, compiled))
+    if backend not in ("highs", "cpsat"):
+        outcome = _with_basis_of_highs(form, outcome, backend, _rest(limits, compiled), seed)
+    exact = at_exact_optimum(form, outcome, _rest(limits, compiled))
     proved = None
     if by_cpsat is None and not exact:
         outcome = checked(form, outcome, backend, _rest(limits, compiled), seed)
         if outcome.row_duals is not None:
             proved = rational_duals(form, outcome.row_duals)
             outcome.exact_duals = None if proved is None else proved[1]
-        if backend == "highs":
+        if backend != "cpsat":
             outcome = with_exact_incumbent(form, outcome, _rest(limits, compiled), seed)
-        if backend == "highs" and proved is None:
+        if backend != "cpsat" and proved is None:
             left = for_exact(_rest(limits, compiled), outcome)
             outcome = without_false_bound(form, outcome, left, seed)
     outcome.phases_s = {
@@ -97,6 +100,30 @@ def solve_linear(
         if outcome.exact_values is not None:
             keep_exact_values(model, form, outcome.exact_values)
     outcome.form = form
+    return outcome
+
+
+def _with_basis_of_highs(
+    form: StandardForm, outcome: SolverOutcome, backend: str, limits: Limits, seed: int
+) -> SolverOutcome:
+    """Return another solver's optimum of a linear program with the basis in which HiGHS ends.
+
+    The exact optimum is computed from there. Where HiGHS finds another optimum, nothing is proved
+    until then.
+    """
+    if outcome.status is not Status.OPTIMAL or form.integer.any():
+        return outcome
+    try:
+        second = _solve_form(form, "highs", for_exact(limits, outcome), seed, None)
+    except ModelRefused:
+        return outcome
+    if second.status is not Status.OPTIMAL or second.objective is None:
+        return outcome
+    outcome = replace(outcome, basis=second.basis)
+    if not closed(form, second.objective, outcome.objective):
+        name, theirs = NAMES[backend], outcome.objective
+        reason = f"{name} calls {theirs} the optimum, and HiGHS {second.objective}"
+        return replace(outcome, bound=None, reason=reason)
     return outcome
 
 
@@ -124,30 +151,33 @@ def checked(
         try:
             outcome.values = within_bounds(form, rounded_values(form, outcome.values))
         except NotIntegralError as error:
-            return replace(outcome, status=Status.ERROR, reason=str(error))
+            return _failed(outcome, str(error))
         wrong = violated(form, outcome.values)
     if backend == "cpsat":
         return outcome if wrong is None else _failed(outcome, f"its incumbent violates {wrong}")
     if wrong is not None and not form.integer.all():
-        outcome, wrong = _with_fixed_integers(form, outcome, wrong, limits, seed), None
-    if not form.integer.any() or outcome.status is Status.ERROR:
+        outcome, wrong = _with_fixed_integers(form, outcome, wrong, backend, limits, seed), None
+    if outcome.status is Status.ERROR:
         return outcome
+    if not form.integer.any():
+        return outcome if backend == "highs" else _with_true_objective(form, outcome)
     far = beyond_doubles(form)
     if far is not None:
-        return _without_rounded_claims(form, outcome, wrong, far, limits, seed)
+        return _without_rounded_claims(form, outcome, wrong, far, backend, limits, seed)
     if wrong is not None:
-        return _by_cpsat(form, outcome, wrong, limits, seed)
+        return _by_cpsat(form, outcome, wrong, backend, limits, seed)
     if outcome.status is Status.INFEASIBLE and form.integer.all():
         return _confirmed_infeasible(form, outcome, limits, seed)
     if outcome.status is Status.OPTIMAL and form.integer.all() and has_wide_row(form):
-        outcome = _confirmed_optimal(form, outcome, limits, seed)
+        outcome = _confirmed_optimal(form, outcome, backend, limits, seed)
     return _with_true_objective(form, outcome)
 
 
-def _too_large_for_highs(form: StandardForm, limits: Limits, seed: int) -> SolverOutcome | None:
+def _too_large_for_doubles(form: StandardForm, limits: Limits, seed: int) -> SolverOutcome | None:
     """Return CP-SAT's outcome on a model over integers that doubles cannot resolve, if it takes it.
 
-    Nothing that HiGHS concluded could be believed, and its search may ignore the time limit.
+    Nothing that a solver in doubles concluded could be believed, and its search may ignore the time
+    limit.
     """
     if not form.integer.all() or beyond_doubles(form) is None:
         return None
@@ -167,7 +197,7 @@ def _with_true_objective(form: StandardForm, outcome: SolverOutcome) -> SolverOu
         objective = float(objective)
     except OverflowError:
         return _failed(outcome, "the objective is beyond the range of doubles")
-    return with_objective(form, outcome, objective)
+    return with_honest_bound(with_objective(form, outcome, objective), form.sense)
 
 
 def _without_rounded_claims(
@@ -175,13 +205,14 @@ def _without_rounded_claims(
     outcome: SolverOutcome,
     wrong: str | None,
     far: str,
+    backend: str,
     limits: Limits,
     seed: int,
 ) -> SolverOutcome:
-    """Return the claims that remain for a model whose row `far` HiGHS cannot resolve."""
+    """Return the claims that remain for a model whose row `far` the backend cannot resolve."""
     if outcome.status in (Status.UNBOUNDED, Status.NO_SOLUTION):
         return replace(outcome, bound=None)
-    reason = f"{far}: its sums are too large for HiGHS, which computes in doubles"
+    reason = f"{far}: its sums are too large for {NAMES[backend]}, which computes in doubles"
     if wrong is not None or outcome.limit_hit is None:
         second = _cpsat_outcome(form, limits, seed)
         conclusive = (Status.OPTIMAL, Status.INFEASIBLE)
@@ -195,19 +226,25 @@ def _without_rounded_claims(
 
 
 def _by_cpsat(
-    form: StandardForm, outcome: SolverOutcome, wrong: str, limits: Limits, seed: int
+    form: StandardForm,
+    outcome: SolverOutcome,
+    wrong: str,
+    backend: str,
+    limits: Limits,
+    seed: int,
 ) -> SolverOutcome:
     """Return the outcome of CP-SAT on a model over integers."""
     second = _cpsat_outcome(form, limits, seed)
     if isinstance(second, str):
-        return _failed(outcome, f"HiGHS's incumbent violates {wrong}; CP-SAT: {second}")
+        reason = f"{NAMES[backend]}'s incumbent violates {wrong}; CP-SAT: {second}"
+        return _failed(outcome, reason)
     return second
 
 
 def _confirmed_infeasible(
     form: StandardForm, outcome: SolverOutcome, limits: Limits, seed: int
 ) -> SolverOutcome:
-    """Return CP-SAT's outcome if it finds a solution in the time that HiGHS took.
+    """Return CP-SAT's outcome if it finds a solution in the time that the backend took.
 
     HiGHS's presolve is known to declare some feasible models infeasible.
     """
@@ -221,20 +258,22 @@ def _confirmed_infeasible(
 
 
 def _confirmed_optimal(
-    form: StandardForm, outcome: SolverOutcome, limits: Limits, seed: int
+    form: StandardForm, outcome: SolverOutcome, backend: str, limits: Limits, seed: int
 ) -> SolverOutcome:
-    """Return CP-SAT's optimum if it proves one in the time that HiGHS took.
+    """Return CP-SAT's optimum if it proves one in the time that the backend took.
 
-    HiGHS takes a variable within 1e-6 of an integer for one, which in a row of wide coefficients
-    may be more than its small ones; its presolve then loses solutions. Where CP-SAT does not take
-    the model, the incumbent remains, without a bound.
+    Solvers in doubles take a variable within 1e-6 of an integer for one, which in a row of wide
+    coefficients may be more than its small ones; presolve then loses solutions. Where CP-SAT does
+    not take the model, the incumbent remains, without a bound.
     """
     time_s = max(LEAST_TIME_S, outcome.phases_s.get("solve", 0.0))
     if limits.time_s is not None:
         time_s = min(time_s, limits.time_s)
     second = _cpsat_outcome(form, replace(limits, time_s=time_s), seed)
     if isinstance(second, str):
-        reason = f"the coefficients of a row are too far apart for HiGHS; CP-SAT: {second}"
+        reason = (
+            f"the coefficients of a row are too far apart for {NAMES[backend]}; CP-SAT: {second}"
+        )
         return replace(outcome, status=Status.FEASIBLE, bound=None, reason=reason)
     return second if second.status is Status.OPTIMAL else outcome
 
@@ -251,7 +290,12 @@ def _cpsat_outcome(form: StandardForm, limits: Limits, seed: int) -> SolverOutco
 
 
 def _with_fixed_integers(
-    form: StandardForm, outcome: SolverOutcome, wrong: str, limits: Limits, seed: int
+    form: StandardForm,
+    outcome: SolverOutcome,
+    wrong: str,
+    backend: str,
+    limits: Limits,
+    seed: int,
 ) -> SolverOutcome:
     """Return an outcome whose continuous columns are recomputed with the integers fixed.
 
@@ -273,7 +317,8 @@ def _with_fixed_integers(
         exact=ExactParts(),
     )
     time_s = None if limits.time_s is None else max(LEAST_TIME_S, limits.time_s)
-    failed = _failed(outcome, f"HiGHS's incumbent violates {wrong}, and could not be mended")
+    reason = f"{NAMES[backend]}'s incumbent violates {wrong}, and could not be mended"
+    failed = _failed(outcome, reason)
     try:
         second = _solve_form(program, "highs", replace(limits, time_s=time_s), seed, None)
     except ModelRefused:
@@ -317,8 +362,12 @@ def _solve_form(
     values: Floats | None,
     given: Mapping[str, Any] | None = None,
 ) -> SolverOutcome:
-    solver = importlib.import_module(f"gadgetopt.solvers.{backend}")
-    outcome: SolverOutcome = solver.solve_form(form, limits, seed, values, given)
+    from gadgetopt.solvers import OTHER_BACKENDS, import_backend
+
+    # Without columns there is nothing to decide, and not every solver takes such a model.
+    solver = import_backend(backend if form.columns or backend == "cpsat" else "highs")
+    which = {"backend": backend} if form.columns and backend in OTHER_BACKENDS else {}
+    outcome: SolverOutcome = solver.solve_form(form, limits, seed, values, given, **which)
     return outcome
 
 

@@ -91,7 +91,12 @@ class TermReader:
             return int(x)
         if isinstance(x, Rational | Decimal):
             return _plain(Fraction(x))
-        x = float(x)
+        if isinstance(x, str):
+            raise InputError(f"{x!r} is not a number")
+        try:
+            x = float(x)
+        except (TypeError, ValueError):
+            raise InputError(f"{x!r} is not a number") from None
         known = self._rationals.get(x)
         if known is None:
             if not math.isfinite(x):

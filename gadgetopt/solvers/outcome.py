@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,21 @@ NO_RAY = (
     "HiGHS calls the model unbounded or infeasible, but it has a feasible point and no improving "
     "ray"
 )
+
+
+#: Names of the backends in sentences.
+NAMES = {
+    "highs": "HiGHS",
+    "cpsat": "CP-SAT",
+    "scip": "SCIP",
+    "gurobi": "GUROBI",
+    "cplex": "CPLEX",
+    "xpress": "XPRESS",
+    "cbc": "CBC",
+    "glpk": "GLPK",
+}
+#: Relative distance of an objective in doubles to its bound below which they count as equal.
+CLOSED = 1e-6
 
 
 @dataclass
@@ -100,6 +115,34 @@ class SolverOutcome:
         bounds = {"lp_bound": self.lp_bound, "root_bound": self.root_bound}
         known = {name: plain_number(x, bound_of) for name, x in bounds.items()}
         return {**{name: x for name, x in known.items() if x is not None}, **self.counts}
+
+
+def with_honest_bound(outcome: SolverOutcome, sense: str) -> SolverOutcome:
+    """Return an outcome whose bound is not beyond its checked incumbent.
+
+    Within rounding, the incumbent's objective takes the place of the bound, as the weaker of both.
+    Beyond, the incumbent refutes it: there is no bound, the status is not optimal, and `reason`
+    says so.
+    """
+    objective, bound = outcome.objective, outcome.bound
+    if objective is None or bound is None or objective == bound:
+        return outcome
+    beyond = bound > objective if sense == "min" else bound < objective
+    apart = abs(Fraction(objective) - Fraction(bound))
+    size = max(abs(Fraction(objective)), abs(Fraction(bound)), Fraction(1))
+    near = apart <= Fraction(CLOSED) * size
+    if beyond and near:
+        return replace(outcome, bound=objective)
+    if beyond:
+        reason = f"its bound {bound} is refuted by its incumbent of {objective}"
+        return replace(outcome, status=Status.FEASIBLE, bound=None, root_bound=None, reason=reason)
+    if outcome.status is Status.OPTIMAL and not near:
+        return replace(
+            outcome,
+            status=Status.FEASIBLE,
+            reason=f"its incumbent has the objective {objective}, and its bound is {bound}",
+        )
+    return outcome
 
 
 def plain_number(

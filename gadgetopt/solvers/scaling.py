@@ -109,6 +109,8 @@ class Scaling:
             values=None if outcome.values is None else outcome.values * self.side,
             objective=of(outcome.objective),
             bound=of(outcome.bound),
+            lp_bound=of(outcome.lp_bound),
+            root_bound=of(outcome.root_bound),
             row_duals=None if duals is None else duals * self.cost / self.rows,
             trace=tuple(
                 replace(p, incumbent=of(p.incumbent), bound=of(p.bound)) for p in outcome.trace

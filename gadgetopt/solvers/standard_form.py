@@ -13,19 +13,11 @@ from pyomo.core.base import (
     Block,
     ConcreteModel,
     Constraint,
-    Expression,
-    ExternalFunction,
     Objective,
-    Param,
-    RangeSet,
-    Set,
     SortComponents,
-    Suffix,
     Var,
     maximize,
 )
-from pyomo.network import Port
-from pyomo.repn.util import categorize_valid_components
 from scipy.sparse import csr_array
 
 from gadgetopt.errors import InputError, ModelRefused
@@ -33,6 +25,7 @@ from gadgetopt.numbers.arrays import Bools, Floats
 from gadgetopt.solvers.compiler import Compiler, TriviallyInfeasibleError
 from gadgetopt.solvers.domains import read_domains, value_nearest_zero
 from gadgetopt.solvers.exact_form import ExactParts, ExactRow, Side
+from gadgetopt.solvers.gate import check_components
 from gadgetopt.system.declaration import Sense
 
 #: Allowed distance of an integer variable from an integer; HiGHS's own tolerance is 1e-6.
@@ -41,6 +34,10 @@ INTEGRALITY_TOLERANCE = 1e-5
 
 class NotIntegralError(ValueError):
     """A backend returned a fractional value for an integer variable."""
+
+
+class NotLinearModel(ModelRefused):
+    """A constraint or the objective is not linear."""
 
 
 @dataclass(frozen=True)
@@ -100,13 +97,33 @@ def compile_model(model: ConcreteModel) -> StandardForm:
     TriviallyInfeasibleError
         If a constraint without variables is violated or a variable's domain is empty.
     InputError
-        If a coefficient or bound is not a number.
+        If it is no model, or a coefficient or bound is not a number.
     """
+    form, nonlinear = compile_parts(model)
+    if nonlinear:
+        raise NotLinearModel(f"not a linear model: {nonlinear[0].name} is not linear")
+    return form
+
+
+def compile_parts(model: ConcreteModel) -> tuple[StandardForm, list[Any]]:
+    """Compile what is linear in a model, and return with it what is not.
+
+    Returns
+    -------
+    form : StandardForm
+        Its columns are all variables in use. Costs are 0 if the objective is not linear.
+    nonlinear : list of ObjectiveData and ConstraintData
+
+    Raises
+    ------
+    ModelRefused, TriviallyInfeasibleError, InputError
+        As `compile_model`.
+    """
+    check_components(model)
     objectives = list(model.component_data_objects(Objective, active=True))
     if len(objectives) > 1:
         names = ", ".join(o.name for o in objectives)
         raise ModelRefused(f"the model has {len(objectives)} active objectives: {names}")
-    _check_components(model)
     compiler = Compiler(SortComponents.deterministic)
     with PauseGC():
         for objective in objectives:
@@ -117,16 +134,7 @@ def compile_model(model: ConcreteModel) -> StandardForm:
             compiler.add(con)
         form = _form(compiler, model)
     _check(form)
-    return form
-
-
-def _check_components(model: ConcreteModel) -> None:
-    """Refuse active components that have no linear form, such as disjunctions."""
-    known = {Block, Constraint, Objective, Var, Param, Expression}
-    known |= {ExternalFunction, Set, RangeSet, Port, Suffix}
-    _, unknown = categorize_valid_components(model, active=True, valid=known)
-    for kind, components in unknown.items():
-        raise ModelRefused(f"{components[0].name}: a {kind.__name__} has no linear form")
+    return form, compiler.nonlinear
 
 
 def _form(compiler: Compiler, model: ConcreteModel) -> StandardForm:
@@ -134,7 +142,7 @@ def _form(compiler: Compiler, model: ConcreteModel) -> StandardForm:
     entries = np.fromiter(compiler.indices, np.int32, len(compiler.indices))
     used = np.zeros(len(compiler.variables), dtype=bool)
     used[entries] = True
-    used[list(compiler.costs)] = True
+    used[[*compiler.costs, *compiler.nonlinear_columns]] = True
     new = np.cumsum(used, dtype=np.int32) - 1
     columns = [v for v, kept in zip(compiler.variables, used.tolist(), strict=True) if kept]
     c = np.zeros(len(columns))

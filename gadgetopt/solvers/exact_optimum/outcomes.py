@@ -114,5 +114,5 @@ def _without_crossed_bound(form: StandardForm, outcome: SolverOutcome) -> Solver
         return outcome
     if closed(form, objective, bound):
         return replace(outcome, bound=objective)
-    reason = f"HiGHS's bound {bound} is past its incumbent's objective {objective}"
+    reason = f"the solver's bound {bound} is past its incumbent's objective {objective}"
     return replace(outcome, status=Status.FEASIBLE, bound=None, reason=reason)

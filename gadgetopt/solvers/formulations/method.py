@@ -71,5 +71,7 @@ def solve_formulation(
         proved=proved,
         further_notes=measured,
     )
+    if solved.reason is not None and has_incumbent:
+        outcome.notes = {**outcome.notes, "remark": solved.reason}
     outcome.solved = solved
     return outcome

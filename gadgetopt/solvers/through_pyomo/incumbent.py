@@ -1,28 +1,22 @@
-"""An incumbent in the variables of a Pyomo model: integers rounded, rows checked again."""
+"""The values of a Pyomo model's variables checked against its rows, and what solvers print."""
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping
 from typing import Any
 
-from pyomo.core.base import ConcreteModel, Constraint, Var, value
+from pyomo.core.base import ConcreteModel, Constraint, value
 from pyomo.core.expr.numeric_expr import SumExpression
 
 from gadgetopt.errors import InputError
-from gadgetopt.solvers.compiler import TriviallyInfeasibleError
-from gadgetopt.solvers.domains import value_nearest_zero
 from gadgetopt.solvers.linear_terms import NotExactError, TermReader
-from gadgetopt.solvers.outcome import SolverOutcome
-from gadgetopt.solvers.standard_form import INTEGRALITY_TOLERANCE, NotIntegralError
-from gadgetopt.system.result import Status, solver_log
+from gadgetopt.solvers.outcome import CLOSED
+from gadgetopt.system.result import solver_log
 
-#: Allowed violation of a row, relative to the largest of 1, its side and its terms: ten times
-#: the solvers' own tolerance, which applies to their transformed problem.
+#: Allowed violation of a row by values that were printed with few digits, relative to the largest
+#: of 1, its side and its terms.
 FEASIBILITY_TOLERANCE = 1e-5
-#: Relative distance of an objective to its bound below which the solve counts as closed.
-CLOSED = 1e-6
 
 
 class LogStream(io.TextIOBase):
@@ -37,58 +31,6 @@ class LogStream(io.TextIOBase):
         for line in lines:
             solver_log.info(line)
         return len(text)
-
-
-def checked_incumbent(
-    model: ConcreteModel, outcome: SolverOutcome, found: Mapping[Any, float]
-) -> bool:
-    """Load an incumbent into the model; turn the status into an error if it is wrong.
-
-    Returns True if it is right.
-
-    Parameters
-    ----------
-    model : ConcreteModel
-    outcome : SolverOutcome
-        Changed in place.
-    found : mapping
-        Values by variable; others get the value of their domain nearest to zero.
-    """
-    try:
-        load(model, found)
-    except (NotIntegralError, TriviallyInfeasibleError) as error:
-        outcome.status, outcome.reason = Status.ERROR, str(error)
-        return False
-    wrong = violated(model)
-    if wrong is not None:
-        outcome.status, outcome.reason = Status.ERROR, f"its incumbent violates {wrong}"
-    return wrong is None
-
-
-def load(model: ConcreteModel, found: Mapping[Any, float]) -> None:
-    """Write values into a model's free variables, integers rounded.
-
-    Raises
-    ------
-    NotIntegralError
-        If a value of an integer variable is farther than 1e-5 from every integer.
-    TriviallyInfeasibleError
-        If a variable without a value has an empty domain.
-    """
-    for v in model.component_data_objects(Var):
-        if v.fixed:
-            continue
-        if v not in found:
-            v.set_value(value_nearest_zero(v), skip_validation=True)
-            continue
-        x = found[v]
-        if v.is_integer():
-            if not abs(x - round(x)) <= INTEGRALITY_TOLERANCE:
-                raise NotIntegralError(
-                    f"{v.name}: the backend returned {x} for an integer variable"
-                )
-            x = round(x)
-        v.set_value(x, skip_validation=True)
 
 
 def closed(objective: float | None, bound: float | None) -> bool:

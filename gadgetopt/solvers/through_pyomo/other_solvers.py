@@ -24,15 +24,14 @@ from pyomo.core.base import ConcreteModel, Objective, Var, maximize, value
 from pyomo.opt import SolverFactory, SolverStatus, TerminationCondition
 
 from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.formulations.backends import INSTALL, installed, program
 from gadgetopt.solvers.outcome import SolverOutcome
-from gadgetopt.solvers.through_pyomo.doubles import in_doubles
-from gadgetopt.solvers.through_pyomo.incumbent import (
-    LogStream,
-    checked_incumbent,
-    closed,
-    finite,
-)
+from gadgetopt.solvers.scaling import scaling_of
+from gadgetopt.solvers.standard_form import StandardForm
+from gadgetopt.solvers.through_pyomo.incumbent import LogStream, closed, finite
+from gadgetopt.solvers.through_pyomo.plain import Plain, plain_model, told_apart, with_offset
 from gadgetopt.system.result import Limits, Status, solver_log
 
 #: Seeds are below this for every solver.
@@ -51,36 +50,66 @@ class _Answer:
     nodes: int | None = None
 
 
-def solve_pyomo(
-    model: ConcreteModel,
-    backend: str,
+def solve_form(
+    form: StandardForm,
     limits: Limits,
     seed: int = 0,
-    warm_start: bool = False,
+    warm_start: Floats | None = None,
     given: Mapping[str, Any] | None = None,
+    *,
+    backend: str,
 ) -> SolverOutcome:
-    """Solve a Pyomo model by another solver and load its incumbent into the model's variables.
+    """Solve a compiled linear model by another solver.
+
+    Parameters
+    ----------
+    form : StandardForm
+    limits : Limits
+    seed : int
+    warm_start : ndarray or None
+        Ignored: the interfaces differ in what they take.
+    given : mapping, optional
+        Further options of the solver.
+    backend : "gurobi", "cplex", "xpress", "cbc" or "glpk"
+
+    Raises
+    ------
+    InputError, ModelRefused
+        As `solve_plain`.
+    """
+    scaling = scaling_of(form)
+    form = scaling.scaled(form)
+    clock = Clock(limits)
+    outcome = solve_plain(plain_model(form), limits, seed, given, backend=backend)
+    if outcome.status is Status.UNBOUNDED:
+        outcome = told_apart(form, outcome, clock.limits(), seed)
+    return scaling.restored(with_offset(outcome, form.offset))
+
+
+def solve_plain(
+    plain: Plain,
+    limits: Limits,
+    seed: int = 0,
+    given: Mapping[str, Any] | None = None,
+    *,
+    backend: str,
+    linear: bool = True,
+) -> SolverOutcome:
+    """Solve a plain Pyomo model by another solver.
 
     Ctrl-C ends the solve without an incumbent. There is no trace, and `limits.memory_mb` is left to
     the process that supervises the run.
 
     Parameters
     ----------
-    model : ConcreteModel
+    plain : Plain
         Linear; for GUROBI of any kind that its own expressions cover.
-    backend : "gurobi", "cplex", "xpress", "cbc" or "glpk"
     limits : Limits
     seed : int
-    warm_start : bool
-        Ignored: the interfaces differ in what they take.
     given : mapping, optional
         Further options of the solver.
-
-    Returns
-    -------
-    SolverOutcome
-        As of SCIP: the incumbent is in the model's variables, its integers rounded and its rows
-        checked again.
+    backend : "gurobi", "cplex", "xpress", "cbc" or "glpk"
+    linear : bool
 
     Raises
     ------
@@ -91,13 +120,15 @@ def solve_pyomo(
     """
     if not installed(backend):
         raise InputError(f"backend {backend} is not installed; it needs {INSTALL[backend]}")
+    model = plain.model
     start = time.perf_counter()
-    run = _by_gurobi if backend == "gurobi" else _by_legacy_interface
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of licences and of Pyomo's use of the interfaces
-            with in_doubles(model):
-                answer = run(model, backend, limits, seed, dict(given or {}))
+            if backend == "gurobi":
+                answer = _by_gurobi(model, linear, limits, seed, dict(given or {}))
+            else:
+                answer = _by_legacy_interface(model, backend, limits, seed, dict(given or {}))
     except InfeasibleConstraintException as error:
         return SolverOutcome(Status.INFEASIBLE, reason=str(error))
     except (ImportError, ApplicationError) as error:
@@ -108,15 +139,13 @@ def solve_pyomo(
         raise ModelRefused(f"{backend} does not accept the model: {_line(error)}") from error
     outcome = _outcome(model, backend, answer, limits, time.perf_counter() - start)
     if answer.found is not None and outcome.status in (Status.OPTIMAL, Status.FEASIBLE):
-        if checked_incumbent(model, outcome, answer.found):
-            # CBC and GLPK state no bound; an option may have made them stop short of a proof.
-            states_none = backend in ("cbc", "glpk")
-            _settle(model, outcome, proves=states_none and limits.rel_gap == 0 and not given)
-            if outcome.limit_hit == "gap" and states_none and given:
-                outcome.limit_hit = "solver_option"
-        elif outcome.limit_hit is not None:
-            # CBC hands over a relaxation's point if its time is up before it has an incumbent.
-            outcome.status, outcome.bound = Status.NO_SOLUTION, None
+        outcome.values = plain.values(answer.found)
+        plain.start_from(outcome.values)
+        # CBC and GLPK state no bound; an option may have made them stop short of a proof.
+        states_none = backend in ("cbc", "glpk")
+        _settle(model, outcome, proves=states_none and limits.rel_gap == 0 and not given)
+        if outcome.limit_hit == "gap" and states_none and given:
+            outcome.limit_hit = "solver_option"
     outcome.phases_s = {"solve": time.perf_counter() - start}
     outcome.counts = {} if answer.nodes is None else {"nodes": answer.nodes}
     outcome.versions = _version(backend)
@@ -134,7 +163,7 @@ def _is_mip(model: ConcreteModel) -> bool:
 
 
 def _objective(model: ConcreteModel) -> Any:
-    return next(model.component_data_objects(Objective, active=True), None)
+    return next(model.component_data_objects(Objective, active=True))
 
 
 def _outcome(
@@ -145,12 +174,9 @@ def _outcome(
     if end in ("infeasible", "provenInfeasible"):
         return SolverOutcome(Status.INFEASIBLE)
     if end in ("unbounded", "infeasibleOrUnbounded"):
-        # Without GUROBI's and CPLEX's certainty, "unbounded" is said of the linear relaxation.
-        if end == "unbounded" and (backend in ("gurobi", "cplex") or not _is_mip(model)):
-            return SolverOutcome(Status.UNBOUNDED)
-        return SolverOutcome(
-            Status.ERROR, reason=f"{backend} cannot tell whether the model is unbounded"
-        )
+        # It may be said of the linear relaxation only.
+        reason = f"{backend} cannot tell whether the model is unbounded"
+        return SolverOutcome(Status.UNBOUNDED, reason=reason)
     optimal = end in ("optimal", "convergenceCriteriaSatisfied")
     limit = None
     if not optimal:
@@ -192,9 +218,6 @@ def _settle(model: ConcreteModel, outcome: SolverOutcome, *, proves: bool) -> No
         True if the end of a run proves its incumbent optimal, without stating a bound.
     """
     objective = _objective(model)
-    if objective is None:
-        outcome.objective = outcome.bound = 0.0
-        return
     outcome.objective = finite(value(objective.expr))
     if outcome.status is not Status.OPTIMAL:
         return
@@ -210,14 +233,11 @@ def _settle(model: ConcreteModel, outcome: SolverOutcome, *, proves: bool) -> No
 
 
 def _by_gurobi(
-    model: ConcreteModel, backend: str, limits: Limits, seed: int, given: dict[str, Any]
+    model: ConcreteModel, linear: bool, limits: Limits, seed: int, given: dict[str, Any]
 ) -> _Answer:
     from pyomo.contrib.solver.common.factory import SolverFactory as NewSolverFactory
     from pyomo.contrib.solver.common.results import SolutionStatus
 
-    from gadgetopt.solvers.formulations.measures import compiled
-
-    linear = compiled(model) is not None
     solver = NewSolverFactory("gurobi_direct" if linear else "gurobi_direct_minlp")
     results = solver.solve(
         model,
@@ -311,9 +331,9 @@ def _bound(model: ConcreteModel, backend: str, results: Any) -> float | None:
 
     What Pyomo reads from the logs of CBC and GLPK is no bound, or may be one of another model.
     """
-    objective = _objective(model)
-    if objective is None or backend in ("cbc", "glpk"):
+    if backend in ("cbc", "glpk"):
         return None
+    objective = _objective(model)
     problem = results.problem
     side = problem.upper_bound if objective.sense == maximize else problem.lower_bound
     try:

@@ -1,4 +1,4 @@
-"""SCIP: nonconvex models through Pyomo's own interface."""
+"""SCIP through Pyomo's own interface."""
 
 from __future__ import annotations
 
@@ -7,54 +7,89 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pyscipopt  # noqa: F401  # the extra `minlp`; missing, this import says so
-from pyomo.common.errors import InfeasibleConstraintException
 from pyomo.contrib.solver.common.factory import SolverFactory
 from pyomo.contrib.solver.common.results import Results, SolutionStatus, TerminationCondition
-from pyomo.core.base import ConcreteModel
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.arrays import Floats
+from gadgetopt.search.clock import Clock
 from gadgetopt.solvers.outcome import SolverOutcome
-from gadgetopt.solvers.through_pyomo.incumbent import LogStream, checked_incumbent, closed, finite
+from gadgetopt.solvers.scaling import scaling_of
+from gadgetopt.solvers.standard_form import StandardForm
+from gadgetopt.solvers.through_pyomo.incumbent import LogStream, closed, finite
+from gadgetopt.solvers.through_pyomo.plain import Plain, plain_model, told_apart, with_offset
 from gadgetopt.system.result import Limits, Status, solver_log
 
 #: Largest seed that SCIP accepts.
 LARGEST_SEED = 2**31 - 1
+#: SCIP drops coefficients of this size and below.
+SMALLEST_COEFFICIENT = 1e-9
 
 
-def solve_pyomo(
-    model: ConcreteModel,
+def solve_form(
+    form: StandardForm,
     limits: Limits,
     seed: int = 0,
-    warm_start: bool = False,
+    warm_start: Floats | None = None,
     given: Mapping[str, Any] | None = None,
 ) -> SolverOutcome:
-    """Solve a Pyomo model, linear or not, with SCIP and load the incumbent into its variables.
+    """Solve a compiled linear model with SCIP.
+
+    Parameters and outcome are those of HiGHS. There are no duals.
+
+    Raises
+    ------
+    ModelRefused
+        If SCIP would take a number of the model for zero or for infinite.
+    """
+    clock = Clock(limits)
+    scaling = scaling_of(form)
+    form, warm_start = scaling.scaled(form), scaling.point(warm_start)
+    sizes = np.abs(form.A.data)
+    if sizes.size and sizes.min() <= SMALLEST_COEFFICIENT:
+        row = int(np.searchsorted(form.A.indptr, sizes.argmin(), side="right")) - 1
+        raise ModelRefused(
+            f"{form.rows[row].name}: SCIP would drop the coefficient {sizes.min()}; rescale the "
+            "constraint"
+        )
+    outcome = solve_plain(plain_model(form), limits, seed, warm_start, given)
+    if outcome.status is Status.UNBOUNDED:
+        outcome = told_apart(form, outcome, clock.limits(), seed)
+    return scaling.restored(with_offset(outcome, form.offset))
+
+
+def solve_plain(
+    plain: Plain,
+    limits: Limits,
+    seed: int = 0,
+    warm_start: Floats | None = None,
+    given: Mapping[str, Any] | None = None,
+) -> SolverOutcome:
+    """Solve a plain Pyomo model, linear or not, with SCIP.
 
     SCIP handles Ctrl-C itself. There is no trace.
 
     Parameters
     ----------
-    model : ConcreteModel
+    plain : Plain
     limits : Limits
     seed : int
-    warm_start : bool
-        Start from the values of the integer variables.
+    warm_start : ndarray or None, shape (columns,)
+        Values of the integer variables to start from, NaN where unknown.
     given : mapping, optional
         Further options of SCIP.
 
     Returns
     -------
     SolverOutcome
-        `values` is None: the incumbent is in the model's variables. The status is `ERROR` if an
-        integer variable is more than 1e-5 from an integer, or if the incumbent, its integers
-        rounded, violates a row: exactly where it is linear over integers, else by more than
-        `FEASIBILITY_TOLERANCE`.
+        `UNBOUNDED` also where SCIP cannot tell that from infeasible.
 
     Raises
     ------
     ModelRefused
-        If Pyomo cannot express the model for SCIP.
+        If SCIP does not know a function of the model.
     """
     solver = SolverFactory("scip_direct")
     options: dict[str, Any] = {
@@ -64,29 +99,30 @@ def solve_pyomo(
     }
     if limits.memory_mb is not None:
         options["limits/memory"] = limits.memory_mb
+    if warm_start is not None:
+        plain.start_from(warm_start)
+    whole = [v for v in plain.variables if v.is_integer()]
     start = time.perf_counter()
     try:
         results = solver.solve(
-            model,
+            plain.model,
             load_solutions=False,
             raise_exception_on_nonoptimal_result=False,
             time_limit=limits.time_s,
             threads=limits.threads,
-            warmstart_discrete_vars=warm_start,
+            warmstart_discrete_vars=bool(whole) and all(v.value is not None for v in whole),
             solver_options=options,
             tee=[LogStream()] if solver_log.isEnabledFor(logging.INFO) else False,
         )
-    except InfeasibleConstraintException as error:
-        return SolverOutcome(Status.INFEASIBLE, reason=str(error))
     except (NotImplementedError, TypeError, ValueError) as error:
         raise ModelRefused(f"SCIP does not accept the model: {error}") from error
     outcome = _read(results, limits)
     if outcome.status in (Status.OPTIMAL, Status.FEASIBLE):
-        checked_incumbent(model, outcome, results.solution_loader.get_vars())
+        outcome.values = plain.values(results.solution_loader.get_vars())
     seconds = time.perf_counter() - start
     optimize = results.timing_info.scip_time
     _measure(outcome, solver)
-    outcome.phases_s = {"compile": max(0.0, seconds - optimize), "pass": 0.0, "solve": optimize}
+    outcome.phases_s = {"pass": max(0.0, seconds - optimize), "solve": optimize}
     return outcome
 
 
@@ -106,12 +142,9 @@ def _read(results: Results, limits: Limits) -> SolverOutcome:
     end = results.termination_condition
     if end == ends.provenInfeasible:
         return SolverOutcome(Status.INFEASIBLE)
-    if end == ends.unbounded:
-        return SolverOutcome(Status.UNBOUNDED)
-    if end == ends.infeasibleOrUnbounded:
-        return SolverOutcome(
-            Status.ERROR, reason="SCIP cannot tell whether the model is unbounded or infeasible"
-        )
+    if end in (ends.unbounded, ends.infeasibleOrUnbounded):
+        told = None if end == ends.unbounded else UNDECIDED
+        return SolverOutcome(Status.UNBOUNDED, reason=told)
     limit = {
         ends.maxTimeLimit: "time_s",
         ends.interrupted: "interrupted",
@@ -121,10 +154,6 @@ def _read(results: Results, limits: Limits) -> SolverOutcome:
         limit = "memory_mb"
     if end != ends.convergenceCriteriaSatisfied and limit is None:
         return SolverOutcome(Status.ERROR, reason=f"SCIP ended with: {end.name}")
-    if results.objective_bound is None:
-        # A model without an objective has the objective 0.
-        results.objective_bound = 0.0
-        results.incumbent_objective = 0.0
     bound = finite(results.objective_bound)
     if results.solution_status == SolutionStatus.noSolution:
         return SolverOutcome(Status.NO_SOLUTION, bound=bound, limit_hit=limit)
@@ -138,3 +167,7 @@ def _read(results: Results, limits: Limits) -> SolverOutcome:
         bound=bound,
         limit_hit=limit,
     )
+
+
+#: What SCIP says where it cannot tell two statuses apart.
+UNDECIDED = "SCIP cannot tell whether the model is unbounded or infeasible"

@@ -68,7 +68,9 @@ def test_agrees_with_highs_and_notes_the_solver(backend, system, root):
     mine = gadgetopt.solve(document, f"{name}@{backend}", Limits(time_s=30))
     highs = gadgetopt.solve(document, f"{name}@highs")
     assert mine.objective == highs.objective
-    assert (mine.status, mine.bound_voucher) == ("optimal", "solver")
+    assert mine.status == "optimal"
+    # A bound that needs no search of the solver's may be proved besides.
+    assert mine.bound_voucher in ("solver", highs.bound_voucher)
     assert mine.backend == backend
     assert mine.notes["model"]["rows"] == highs.notes["model"]["rows"]
 
