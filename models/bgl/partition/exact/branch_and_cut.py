@@ -46,7 +46,7 @@ def branch_and_cut(
     *,
     starts: int = 1,
 ) -> MethodOutcome:
-    """Solve an instance exactly by cuts and cases.
+    """Solve an instance exactly by cuts and cases; where these end early, by eliminations.
 
     Parameters
     ----------
@@ -76,7 +76,29 @@ def branch_and_cut(
             cases = Cases(instance, weighted, search, search.clock, rng)
         cases.run()
         notes = {"cuts": len(cases.lp.cuts), "cases": len(cases.tree)}
+    if not search.over:
+        _finish(instance, search, rng)
     return search.outcome(search.best, **notes)
+
+
+def _finish(
+    instance: BglPartitionInstance, search: Search[BglPartitionSolution], rng: np.random.Generator
+) -> None:
+    """Let eliminations close what cuts and cases leave open.
+
+    A point of the program without a fraction and without a violated cut may be no partition: its
+    groups of nodes may not fit into the parts together, or go where no distance tells.
+    """
+    from .ladder import elimination  # which begins with cases itself
+
+    with search.clock.phase("elimination"):
+        rest = elimination(instance, search.clock.limits(), rng, starts=0)
+    if isinstance(rest.solution, BglPartitionSolution) and rest.claimed_objective is not None:
+        search.offer(rest.claimed_objective, rest.solution)
+    if rest.dual_bound is not None:
+        search.prove(rest.dual_bound, rest.certificate)
+    search.versions |= rest.versions
+    search.limit_hit = search.limit_hit or rest.limit_hit
 
 
 @dataclass

@@ -6,6 +6,7 @@ from gadgetopt.models.bgl.partition.baselines.multi_start import best_start
 from gadgetopt.models.bgl.partition.certificate import check_bound
 from gadgetopt.models.bgl.partition.exact import branch_and_cut as method
 from gadgetopt.models.bgl.partition.generate.presets import planted, quickstart
+from gadgetopt.models.bgl.partition.instance import BglPartitionInstance
 from gadgetopt.models.bgl.partition.subproblems.cut_lp import CutLp
 from gadgetopt.models.bgl.partition.subproblems.cut_separation import odd_cycles, separate
 from gadgetopt.models.bgl.partition.subproblems.local_search import Weighted
@@ -14,7 +15,7 @@ from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits
 
-from ..brute_force import INSTANCES, optimum, run
+from ..brute_force import INSTANCES, instance_of, optimum, run, small_instance
 
 
 @pytest.mark.parametrize("first", range(4))
@@ -22,8 +23,26 @@ def test_cuts_and_cases_agree_with_brute_force(first):
     for instance in INSTANCES[first::12]:
         found = method.branch_and_cut(instance, Limits(), np.random.default_rng(0))
         assert check_bound(instance, found.certificate) == optimum(instance)
-        # Groups of nodes without a training node are placed by the local search alone.
-        assert found.claimed_objective == optimum(instance) or instance.weights == "edge"
+        assert found.claimed_objective == optimum(instance)
+
+
+def test_all_nodes_of_a_path_fit_into_one_part():
+    # The program is 0 at once and has no fraction to branch on; the start cuts an edge.
+    path = instance_of(
+        4, ((0, 2), (1, 3), (2, 3)), (0,), fanouts=(1,), node_imbalance=3, weights="edge"
+    )
+    found = run(path, "branch_and_cut")
+    assert (found.status, found.objective, found.bound_voucher) == ("optimal", 0, "verified")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_cut_edges_agree_with_brute_force(seed):
+    rng = np.random.default_rng(1000 + seed)
+    drawn = small_instance(rng).model_dump()
+    room = float(rng.choice([0, 0.25, 0.5, 1, 3]))
+    instance = BglPartitionInstance(**drawn | {"weights": "edge", "node_imbalance": room})
+    found = run(instance, "branch_and_cut")
+    assert (found.status, found.objective) == ("optimal", optimum(instance))
 
 
 @pytest.mark.parametrize("seed", range(12))
