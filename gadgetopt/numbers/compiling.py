@@ -13,12 +13,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 #: What a user who waits is told.
 SAID = "compiling the inner loops, once"
 
-Listener = Callable[[float | None], None]
+#: What numba begins, finds that it has to do, and has done.
+Event = Literal["reading", "compiling", "read", "compiled"]
+
+Listener = Callable[[Event, float], None]
 
 _LOCK, _COMPILE = "numba:compiler_lock", "numba:compile"
 
@@ -43,13 +46,14 @@ def compiling_s() -> float:
 
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Have a function told of loops that are compiled, here or in processes watched from here.
+    """Have a function told of numba's work, here or in processes watched from here.
 
     Parameters
     ----------
     listener : callable
-        Called from any thread, one call at a time: with None when loops begin to be compiled, with
-        the seconds it took when they are. Reading loops from their cache is not worth a word.
+        Called from any thread, one call at a time: with "reading" when loops are looked for in
+        their cache, "compiling" if they are not there, and in the end "read" or "compiled" with the
+        seconds it took.
     """
     _listeners.append(listener)
     try:
@@ -63,8 +67,8 @@ def announcing(say: Callable[[str], None]) -> Iterator[None]:
     """Have `say` print one line when the first loop begins to be compiled."""
     said: list[str] = []
 
-    def once(seconds: float | None) -> None:
-        if seconds is None and not said:
+    def once(event: Event, _: float) -> None:
+        if event == "compiling" and not said:
             said.append(SAID)
             say(SAID)
 
@@ -72,11 +76,11 @@ def announcing(say: Callable[[str], None]) -> Iterator[None]:
         yield
 
 
-def tell(seconds: float | None) -> None:
-    """Tell all listeners: None when compiling begins, the seconds that it took when it ends."""
+def tell(event: Event, seconds: float = 0.0) -> None:
+    """Tell all listeners of an event."""
     with _telling:
         for listener in tuple(_listeners):
-            listener(seconds)
+            listener(event, seconds)
 
 
 @cache
@@ -94,6 +98,7 @@ def follow_numba() -> None:
                 _begin_compiling()
             elif not global_compiler_lock.is_locked():
                 _here.since, _here.compiling = time.perf_counter(), False
+                tell("reading")
 
         def on_end(self, event: Any) -> None:
             if event.kind == _LOCK and not global_compiler_lock.is_locked():
@@ -107,7 +112,7 @@ def follow_numba() -> None:
 def _begin_compiling() -> None:
     if not _here.compiling:
         _here.compiling = True
-        tell(None)
+        tell("compiling")
 
 
 def _end() -> None:
@@ -115,6 +120,4 @@ def _end() -> None:
     with _adding:
         _spent.seconds += now - max(_here.since, _spent.until)
         _spent.until = now
-    if _here.compiling:
-        _here.compiling = False
-        tell(now - _here.since)
+    tell("compiled" if _here.compiling else "read", now - _here.since)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from gadgetopt.numbers.compiling import SAID
+from gadgetopt.numbers.compiling import SAID, Event
 from gadgetopt.runs.pace import Left, Pace, duration, in_words
 from gadgetopt.runs.rows import Row
 from gadgetopt.runs.tally import Tally
@@ -77,16 +77,21 @@ class Watch:
     def tick(self, batch: Batch, running: int) -> None:
         """Called several times a second."""
 
-    def compiling(self, seconds: float | None) -> None:
-        """Called, from any thread, when inner loops begin to be compiled, and when they are.
+    def compiling(self, event: Event, seconds: float) -> None:
+        """Called, from any thread, with what is done for inner loops.
 
         Parameters
         ----------
-        seconds : float or None
-            None at the beginning, at the end the time it took, which is no run's.
+        event : str
+            See `gadgetopt.numbers.compiling.listening`.
+        seconds : float
+            That it took, which are no run's.
         """
-        self._compilers += 1 if seconds is None else -1
-        self.compiling_s += seconds or 0.0
+        if event == "compiling":
+            self._compilers += 1
+        elif event == "compiled":
+            self._compilers -= 1
+            self.compiling_s += seconds
 
     @property
     def meanwhile(self) -> str:

@@ -4,8 +4,8 @@ Orders arrive on its original standard input, messages leave on its original sta
 ("begun",) when the method starts, ("ended",) when it ends, ("solved", row) when its result is
 judged and its bound is to be proved, ("row", row) when all is done, ("failed", reason), ("other
 code", code) if its source code differs from that of the run, or ("not loaded", reason) if a plug-in
-cannot be loaded; and at any time ("compiling", None) and ("compiling", seconds) where inner loops
-begin to be compiled and where they are. Nothing else can enter this channel: the printed output of
+cannot be loaded; and at any time ("numba", event, seconds), as `gadgetopt.numbers.compiling` tells
+what is done for inner loops. Nothing else can enter this channel: the printed output of
 a method is discarded; the end of its standard error is reported if it dies.
 
     python -m gadgetopt.runs.engine.solver_process [--echo] [--log]
@@ -31,6 +31,7 @@ from gadgetopt.errors import InputError, NotLoaded, OtherCode
 from gadgetopt.errors import logger as warnings
 
 if TYPE_CHECKING:
+    from gadgetopt.numbers.compiling import Event
     from gadgetopt.runs.engine.work import Answer, Call, Order
     from gadgetopt.runs.rows import Row
     from gadgetopt.system.files import Document
@@ -104,9 +105,9 @@ def main() -> None:
         except OSError:
             os._exit(0)  # the supervisor is gone
 
-    def say_compiling(seconds: float | None) -> None:
+    def say_compiling(event: Event, seconds: float) -> None:
         if os.getpid() == me:  # a fork that a method made may compile, too
-            say("compiling", seconds)
+            say("numba", event, seconds)
 
     from gadgetopt.numbers.compiling import listening
 

@@ -25,6 +25,7 @@ from gadgetopt.runs.engine.work import (
 )
 
 if TYPE_CHECKING:
+    from gadgetopt.numbers.compiling import Event
     from gadgetopt.runs.rows import Row
     from gadgetopt.system.plugins import Shipment
 
@@ -212,8 +213,8 @@ class Watch:
             match message:
                 case ("begun",):
                     self.phase, self.since = "solve", now
-                case ("compiling", spent_s):
-                    self._compiling(now, spent_s)
+                case ("numba", event, spent_s):
+                    self._at_numba(event, spent_s, now)
                 case ("ended",):
                     self.phase, self.since = "judge", now
                 case ("solved", row):
@@ -235,14 +236,15 @@ class Watch:
                     self.spent = True
                     raise NotLoaded(str(reason))
 
-    def _compiling(self, now: float, spent_s: float | None) -> None:
-        """Stop the clock while the process compiles inner loops; pass the word on."""
-        if spent_s is None:
-            self.compiling_since, self.compiled = now, True
-        else:
+    def _at_numba(self, event: Event, spent_s: float, now: float) -> None:
+        """Stop the clock while the process compiles inner loops or reads them; pass the word on."""
+        self.compiled = self.compiled or event == "compiling"
+        if event == "reading":
+            self.compiling_since = now
+        elif event != "compiling":
             self.compiling_since = None
             self.since += spent_s
-        tell(spent_s)
+        tell(event, spent_s)
 
     def spoilt(self, outcome: Any) -> bool:
         """Return True if the compiler's memory, which a next process will not need, ended a run."""

@@ -52,16 +52,17 @@ def test_a_script_is_silent(tiny, capfd):
 
 def test_a_solve_that_compiles_says_so_in_a_notebook(notebook):
     with progress.announced():
-        tell(None)
-        tell(1.0)
-        tell(None)
+        tell("reading")
+        tell("compiling")
+        tell("compiled", 1.0)
+        tell("compiling")
     assert notebook == [SAID, ""]
 
 
 def test_a_solve_that_compiles_says_so_at_a_prompt(monkeypatch, capfd):
     monkeypatch.setattr(progress, "at_prompt", lambda: True)
     with progress.announced():
-        tell(None)
+        tell("compiling")
     assert capfd.readouterr() == ("", f"{SAID}\n")
 
 
