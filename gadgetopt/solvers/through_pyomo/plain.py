@@ -134,6 +134,12 @@ def _nearest_zero(v: Any) -> float:
 
 
 def _check_size(form: StandardForm) -> None:
+    far = np.flatnonzero(np.abs(form.A.data) >= INFINITE)
+    if far.size:
+        row = int(np.searchsorted(form.A.indptr, far[0], side="right")) - 1
+        raise ModelRefused(
+            f"{form.rows[row].name}: solvers take {form.A.data[far[0]]} for infinite"
+        )
     columns, rows = form.columns, form.rows
     for things, bounds in (
         (columns, (form.col_lower, form.col_upper)),

@@ -4,7 +4,7 @@ A model is drawn twice at once: as Pyomo expressions, and as coefficients in rat
 the drawing itself. Numbers have 1 to 17 digits.
 
 `python tests/toolkit/solvers/exact_models.py 5000` judges as many drawings and counts what came of
-them; `5000 20000` begins with the seed 20000.
+them; `5000 20000` begins with the seed 20000, and `5000 0 scip` asks that backend.
 """
 
 from __future__ import annotations
@@ -186,8 +186,14 @@ class _Drawing:
         exact = simplest_rational(number)
         if rng.random() < 0.3:
             number, exact = self.number()
-        kind = rng.randrange(4)
-        if kind == 0:
+        kind = rng.randrange(5)
+        if kind == 4:
+            more, further = self.number()
+            (low_number, low), (high_number, high) = sorted(
+                ((number, exact), (more, further)), key=lambda pair: pair[1]
+            )
+            expression = pyo.inequality(low_number, body, high_number)
+        elif kind == 0:
             expression, low, high = body <= number, None, exact
         elif kind == 1:
             expression, low, high = body >= number, exact, None
@@ -255,9 +261,10 @@ def main() -> None:
     logging.disable(logging.WARNING)
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    backends = sys.argv[3:] or ["cpsat", "highs"]
     seen: collections.Counter[tuple[str, str]] = collections.Counter()
     for seed in range(first, first + count):
-        for backend in ("cpsat", "highs"):
+        for backend in backends:
             try:
                 seen[backend, judged(seed, backend)] += 1
             except Exception as error:  # all of them are wanted

@@ -1,4 +1,4 @@
-"""CP-SAT and HiGHS agree with enumeration on Pyomo models, or refuse them with a reason.
+"""CP-SAT, HiGHS and SCIP agree with enumeration on Pyomo models, or refuse them with a reason.
 
 `python tests/toolkit/solvers/exact_models.py 5000` does the same with more drawings.
 """
@@ -9,6 +9,8 @@ import collections
 
 import pytest
 
+from gadgetopt.solvers.formulations.backends import installed
+
 from .exact_models import judged
 
 
@@ -18,5 +20,7 @@ def test_solvers_and_enumeration_agree_or_refuse(block):
     for seed in range(50 * block, 50 * block + 50):
         for backend in ("cpsat", "highs"):
             seen[judged(seed, backend)] += 1
+        if installed("scip"):
+            judged(seed, "scip")
     assert seen["agrees"] + seen["infeasible"] > 60
     assert seen["agrees"] > 20
