@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ from ..subproblems.prefix_search import PrefixSearch
 from ..subproblems.reload_tables import MOST_BATCHES, OutOfTimeError
 from ..subproblems.replay import replay
 
+#: Requests with a host cache of which every order is compared.
+MOST_COMPARED = 8
 #: Seconds to build and pass an entry of the joint model. Pyomo cannot be interrupted meanwhile.
 _BUILD_S_PER_ENTRY = 4e-5
 
@@ -51,7 +54,8 @@ def order_search(
     Free order: heavy paths and random moves; for up to 20 fixed batches with misses of one cost,
     tables over all sets of batches and beams of growing width, then one search over prefixes after
     the other, with one reload more than was just excluded, until an order is found or the
-    incumbent is met. Otherwise the joint model in HiGHS.
+    incumbent is met. With a host, for up to `MOST_COMPARED` requests, the retention of every order;
+    beyond that the bound is the compulsory one. Otherwise the joint model in HiGHS.
 
     Parameters
     ----------
@@ -73,6 +77,8 @@ def order_search(
             search.start_from_paths(rounds)
             if not search.over and is_plain(instance) and instance.num_batches <= MOST_BATCHES:
                 search.search_prefixes(width)
+            elif not search.over and instance.host_capacity:
+                search.compare_orders()
             elif not search.over:
                 search.solve_jointly()
     return search.outcome(search.best, **search.notes)
@@ -178,6 +184,39 @@ class _Search(Search[CacheSolution]):
     def _prove_reloads(self, reloads: int, certified: bool) -> None:
         bound = self.instance.compulsory_cost + miss_cost(self.instance) * reloads
         self.prove(bound, no_order_below(reloads) if certified else None)
+
+    def compare_orders(self) -> None:
+        """Solve the retention of every order, as no model has the order and a host."""
+        requests = self.instance.requests
+        if len(requests) > MOST_COMPARED:
+            self.notes["refused"] = f"{len(requests)} requests with a host: too many orders"
+            return
+        seen: set[tuple[tuple[int, ...], ...]] = set()
+        with self.clock.phase("all orders"):
+            for order in permutations(range(len(requests))):
+                in_order = tuple(requests[q] for q in order)
+                if in_order in seen:
+                    continue
+                seen.add(in_order)
+                if self.over or not self._retain_in(order, in_order):
+                    return
+        self.prove(self.value)
+
+    def _retain_in(self, order: tuple[int, ...], requests: tuple[tuple[int, ...], ...]) -> bool:
+        """Offer the best retention of an order; return False if it was not reached."""
+        data = {name: getattr(self.instance, name) for name in CacheInstance.model_fields}
+        given = CacheInstance(**data | {"requests": requests, "order": "given", "graph": None})
+        model = retention.build(given)
+        solved = solve_model(model, "highs", self.clock.limits(), seed=seed_of(self.rng))
+        self.versions.update(solved.versions)
+        if solved.status is Status.ERROR:
+            raise SolverError(solved.reason)
+        if solved.values is not None:
+            self.consider(retention.decode(model, given).model_copy(update={"order": order}))
+        if solved.status is not Status.OPTIMAL:
+            self.limit_hit = solved.limit_hit
+            return False
+        return True
 
     def solve_jointly(self) -> None:
         """Solve the joint model in HiGHS; too large, it leaves what is known."""
