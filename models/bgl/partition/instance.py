@@ -49,7 +49,8 @@ class BglPartitionInstance(Instance):
     fanouts : tuple of int
         :math:`f_1, \dots, f_L`: sampled neighbours per hop.
     weights : "requests" or "edge"
-        What is cut: expected remote requests, (1), or edges.
+        What is cut: expected remote requests, (1), or pairs of neighbours, each counted once, also
+        where a directed graph has edges both ways.
     """
 
     num_nodes: Annotated[int, Field(gt=0, le=MOST_NODES)]

@@ -8,7 +8,7 @@ from gadgetopt.models.bgl.partition.instance import BglPartitionSolution
 from hypothesis import given
 from hypothesis import strategies as st
 
-from .brute_force import instance_of, small_instance
+from .brute_force import instance_of, run, small_instance
 
 
 def cost(instance, *part):
@@ -99,3 +99,15 @@ def test_the_table_of_weights_gives_the_same_cost(seed, data):
     assert evaluate(instance, BglPartitionSolution(part=part)).objective == (
         instance.pair_weights.cut(part)
     )
+
+
+def test_edges_both_ways_are_one_pair_of_neighbours():
+    # 0 and 1 sample each other: q = 1 for the pair, as with one edge or without directions.
+    both = instance_of(4, ((0, 1), (1, 0), (0, 2), (1, 3)), (0, 1), weights="edge", directed=True)
+    once = instance_of(4, ((0, 1), (0, 2), (1, 3)), (0, 1), weights="edge")
+    for instance in (both, once):
+        assert cost(instance, 0, 1, 0, 1) == 1
+        assert cost(instance, 0, 1, 1, 0) == 3
+        assert instance.pair_weights.cut([0, 1, 0, 1]) == 1
+        result = run(instance, "elimination")
+        assert (result.status, result.objective, result.bound) == ("optimal", 1, 1)
