@@ -1,6 +1,5 @@
 """Solvers behind one function: compile a Pyomo model, solve it, check and load the incumbent.
 
-gate                 what every model is looked at for, whichever the backend
 standard_form        Pyomo models compiled into arrays (compiler, linear_terms, domains)
 exact_form           the same model in exact numbers
 exact_optimum        optima of linear programs in rational numbers
@@ -10,7 +9,7 @@ highs                HiGHS (scaling: units)
 persistent           a linear program that stays in HiGHS while it grows
 cpsat                CP-SAT (integer_form, integer_bounds, cpsat_translation)
 through_pyomo        SCIP, GUROBI, CPLEX, XPRESS, CBC, GLPK; nonlinear models
-formulations         formulations as methods: capable backends, options, measures
+formulations         formulations as methods: the gate of all models, backends, options, measures
 dual_bounds          dual bounds of linear programs from duals, in exact arithmetic
 outcome              what a backend reports
 interrupt            Ctrl-C during a solve
@@ -130,7 +129,7 @@ def solve_model(
         If the backend cannot represent the model exactly.
     """
     from gadgetopt.solvers.exact_optimum.values import forget_exact_values
-    from gadgetopt.solvers.gate import check_is_model
+    from gadgetopt.solvers.formulations.gate import check_is_model
     from gadgetopt.solvers.linear import solve_linear
     from gadgetopt.solvers.standard_form import NotLinearModel
     from gadgetopt.solvers.through_pyomo.nonlinear import solve_nonlinear

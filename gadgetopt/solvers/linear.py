@@ -25,6 +25,7 @@ from gadgetopt.solvers.exact_optimum.outcomes import (
 )
 from gadgetopt.solvers.exact_optimum.rays import without_false_bound
 from gadgetopt.solvers.exact_optimum.values import keep_exact_values
+from gadgetopt.solvers.formulations.backends import THROUGH_PYOMO
 from gadgetopt.solvers.outcome import NAMES, SolverOutcome, with_honest_bound
 from gadgetopt.solvers.recheck import (
     beyond_doubles,
@@ -362,11 +363,12 @@ def _solve_form(
     values: Floats | None,
     given: Mapping[str, Any] | None = None,
 ) -> SolverOutcome:
-    from gadgetopt.solvers import OTHER_BACKENDS, import_backend
-
     # Without columns there is nothing to decide, and not every solver takes such a model.
-    solver = import_backend(backend if form.columns or backend == "cpsat" else "highs")
-    which = {"backend": backend} if form.columns and backend in OTHER_BACKENDS else {}
+    name = backend if form.columns or backend == "cpsat" else "highs"
+    others = dict.fromkeys(THROUGH_PYOMO, "through_pyomo.other_solvers")
+    module = {"scip": "through_pyomo.scip", **others}.get(name, name)
+    solver = importlib.import_module(f"gadgetopt.solvers.{module}")
+    which = {"backend": name} if name in THROUGH_PYOMO else {}
     outcome: SolverOutcome = solver.solve_form(form, limits, seed, values, given, **which)
     return outcome
 

@@ -25,7 +25,7 @@ from gadgetopt.numbers.arrays import Bools, Floats
 from gadgetopt.solvers.compiler import Compiler, TriviallyInfeasibleError
 from gadgetopt.solvers.domains import read_domains, value_nearest_zero
 from gadgetopt.solvers.exact_form import ExactParts, ExactRow, Side
-from gadgetopt.solvers.gate import check_components
+from gadgetopt.solvers.formulations.gate import check_components
 from gadgetopt.system.declaration import Sense
 
 #: Allowed distance of an integer variable from an integer; HiGHS's own tolerance is 1e-6.
