@@ -81,8 +81,9 @@ def show(
     lines += [f"{spaced(k)}: {v:.4g}" for k, v in features_of(declared, document.data).items()]
     if chosen is not None:
         from gadgetopt.reporting.export import written_out
+        from gadgetopt.solvers.formulations.building import built
 
-        lines.append(written_out(chosen.build(document.data), rows))
+        lines.append(written_out(built(chosen, document.data), rows))
     return Page("\n".join(lines))
 
 

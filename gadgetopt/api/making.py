@@ -209,6 +209,7 @@ def export(
     True
     """
     from gadgetopt.reporting.export import FORMATS, write_model
+    from gadgetopt.solvers.formulations.building import built
     from gadgetopt.system.methods import find_formulation
 
     document = as_instance(instance)
@@ -222,5 +223,5 @@ def export(
     out = Path(f"{safe}.{formulation}.{FORMATS[format]}") if path is None else Path(path)
     if out.is_dir():
         raise InputError(f"{out}: is a directory, expected a file")
-    write_model(chosen.build(document.data), format, out)
+    write_model(built(chosen, document.data), format, out)
     return out

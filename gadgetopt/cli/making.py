@@ -154,6 +154,7 @@ def export(
 ) -> None:
     """Write a model for other solvers, or a proof for checkers."""
     from gadgetopt.reporting.export import FORMATS, write_model, write_proof
+    from gadgetopt.solvers.formulations.building import built
     from gadgetopt.system.files import read_certificate, read_instance
     from gadgetopt.system.methods import find_formulation
 
@@ -175,7 +176,7 @@ def export(
     chosen = find_formulation(instance.problem, formulation)
     path = out or Path(f"{_safe(instance.name)}.{formulation}.{FORMATS[form]}")
     check_outputs(path, read=file)
-    write_model(chosen.build(instance.data), form, path)
+    write_model(built(chosen, instance.data), form, path)
     echo(str(path))
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gadgetopt.numbers.tolerance import Number
     from gadgetopt.system.files import Document
     from gadgetopt.system.methods import MethodCall
-    from gadgetopt.system.result import Evaluation
+    from gadgetopt.system.result import Evaluation, Result
 
 
 def solve(
@@ -73,6 +73,7 @@ def solve(
         read_instance,
         write,
     )
+    from gadgetopt.trust.proving import why_unproved
     from gadgetopt.trust.ratio import ratios
 
     once = Once(threads, log=log)  # the process starts while the instance is read
@@ -111,15 +112,27 @@ def solve(
             write_figure(drawn(system, picture, instance.data, result.solution), plot)
     elif out is not None or plot is not None:
         print("gadgetopt: no solution to write", file=sys.stderr)
+    if certify is not None and result.bound_voucher != "verified":
+        print(f"gadgetopt: not proved: {why_unproved(result)}", file=sys.stderr)
     if certificate is not None:
         if result.certificate is None:
-            print("gadgetopt: no certificate to write", file=sys.stderr)
+            print(f"gadgetopt: no certificate to write: {_without(result)}", file=sys.stderr)
         else:
             proof = Document(system, "certificate", instance.name, result.certificate, origin)
             write(proof, certificate)
     proved = result.status in ("infeasible", "unbounded")
     found = result.objective is not None or result.bound is not None
-    return 0 if proved or found else 1
+    unwritten = certificate is not None and result.certificate is None
+    return 0 if (proved or found) and not unwritten else 1
+
+
+def _without(result: Result) -> str:
+    """Return why a result has no certificate."""
+    from gadgetopt.trust.proving import why_unproved
+
+    if result.bound_voucher == "verified":
+        return f"{result.method} proves its bound without one"
+    return why_unproved(result)
 
 
 def verify(

@@ -44,6 +44,11 @@ def compiling_s() -> float:
     return _spent.seconds
 
 
+def is_compiling() -> bool:
+    """Return True if the calling thread is at work on a loop."""
+    return bool(getattr(_here, "compiling", False))
+
+
 @contextmanager
 def listening(listener: Listener) -> Iterator[None]:
     """Have a function told of numba's work, here or in processes watched from here.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.errors import InputError, ModelRefused
+from gadgetopt.search.alarm import TimeUp, ended_after
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.declaration import Formulation, Problem
 from gadgetopt.system.files import Document, read_instance
@@ -135,6 +136,7 @@ def columns(solved: bool) -> list[str]:
 
 def model_row(document: Document[Any], formulation: Formulation, limits: Limits) -> dict[str, Any]:
     """Return the row of a formulation's model: its size and its LP bound."""
+    from gadgetopt.solvers.formulations.building import built
     from gadgetopt.solvers.formulations.measures import (
         compiled,
         lp_bound,
@@ -150,9 +152,12 @@ def model_row(document: Document[Any], formulation: Formulation, limits: Limits)
         "model_class": formulation.model_class,
     }
     try:
-        model = formulation.build(document.data)
-        form = compiled(model)
+        with ended_after(clock.left_s):
+            model = built(formulation, document.data)
+            form = compiled(model)
         size = size_of_model(model) if form is None else size_of_form(form)
+    except TimeUp:
+        return {**row, "note": f"building it took more than {limits.time_s:g} s"}
     except (ModelRefused, InputError) as error:
         return {**row, "note": str(error)}
     row |= asdict(size)

@@ -130,6 +130,7 @@ def bound_on_model(problem: Problem, certificate: ModelProof, model: Model) -> N
 def compiled_formulation(problem: Problem, instance: Any, name: str) -> StandardForm:
     """Return the compiled model of a formulation whose bounds hold for the problem."""
     from gadgetopt.solvers.dual_bounds import rounded_number
+    from gadgetopt.solvers.formulations.building import built
     from gadgetopt.solvers.standard_form import compile_model
 
     formulation = find_formulation(problem, name)
@@ -139,6 +140,6 @@ def compiled_formulation(problem: Problem, instance: Any, name: str) -> Standard
     if reason is not None:
         raise ValueError(f"formulation: {name!r}: {reason}")
     try:
-        return compile_model(formulation.build(instance))
+        return compile_model(built(formulation, instance))
     except ModelRefused as error:
         raise ValueError(f"formulation: {name!r}: {error}") from None

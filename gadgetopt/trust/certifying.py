@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gadgetopt.errors import InputError, ModelRefused, failure
 from gadgetopt.numbers.text import show_apart
 from gadgetopt.numbers.tolerance import Number, closes, refutes, simplest_rational
+from gadgetopt.search.alarm import TimeUp, ended_after
+from gadgetopt.search.clock import Clock
 from gadgetopt.system.data import Certificate, ModelProof
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Limits, Result, Status, Voucher
 from gadgetopt.trust.certificate import bound_on_model, certified_bound, compiled_formulation
 from gadgetopt.trust.judgement import relative_gap
-from gadgetopt.trust.proving import CERTIFY, PROOF, certificate_of, stands_for, told_of
+from gadgetopt.trust.proving import CERTIFY, PROOF, certificate_of, stands_for, told_of, with_reason
 from gadgetopt.trust.run import solve
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ OF_METHODS = 0.025, 0.5
 #: Parts of what is left that a pseudo-Boolean proof may take at most, for its search and for making
 #: its log a proof; how many times as long as its search the latter may take.
 SEARCH_PART, ELABORATION_PART, ELABORATION = 0.25, 0.5, 3
+#: Seconds, or part of its time, that a method or the building of a model may take beyond it.
+LATE_S, LATE_PART = 0.5, 0.1
 #: Seconds of which a process that starts in 0.06 may take its part; with less, it is not tried.
 WORTH_S = 0.25
 
@@ -79,6 +83,8 @@ def certify(
     result: Result,
     seconds: float,
     stop: Callable[[], bool] = lambda: False,
+    tell: Callable[[str], None] = lambda doing: None,
+    keep: Callable[[Result], None] = lambda result: None,
 ) -> Result:
     """Return a result whose bound is proved as far as that many seconds of searching allow.
 
@@ -86,7 +92,8 @@ def certify(
     formulation of the run comes first, then, while there is time, its system's default exact
     methods, whose bounds may have certificates of their own, and its exact formulations.
     What cannot be proved in time is proved as far as it was: a weaker bound. Ctrl-C ends the
-    search, too, and so does `stop` when it returns True.
+    search, too, and so does `stop` when it returns True. `tell` is told what is tried, and `keep`
+    is given each result that is better than those before, in case this one never comes.
     """
     if result.bound_voucher is Voucher.VERIFIED and result.status is Status.OPTIMAL:
         return result
@@ -95,22 +102,27 @@ def certify(
     if target is None or result.status is Status.ERROR:
         return result
     begin = time.perf_counter()
-    best, refused = _best(document, result, target, seconds, stop)
-    if best is None:
-        # What the notes say of a proof that the run has already stays.
-        told = {PROOF: {"refused": refused}} if refused else {}
-        return replace(result, notes={**told, **result.notes})
-    if not _improves(document, result, best.bound):
-        return result
-    out = replace(
-        result,
-        certificate=best.certificate,
-        notes={**result.notes, PROOF: best.told},
-        phases_s={**result.phases_s, CERTIFY: time.perf_counter() - begin},
-    )
-    if not stands_for(document.problem, best.bound, result.bound, result.objective):
-        return out
-    return _with_bound(document.problem, out, best.bound)
+
+    def improved(best: Proved | None, why: Mapping[str, str]) -> Result:
+        if best is None or not _improves(document, result, best.bound):
+            # What the notes say of a proof that the run has already stays.
+            return with_reason(result, why)
+        out = replace(
+            result,
+            certificate=best.certificate,
+            notes={**result.notes, PROOF: {**best.told, **why}},
+            phases_s={**result.phases_s, CERTIFY: time.perf_counter() - begin},
+        )
+        if not stands_for(document.problem, best.bound, result.bound, result.objective):
+            return out
+        return _with_bound(document.problem, out, best.bound)
+
+    def found(best: Proved) -> None:
+        keep(improved(best, {}))
+
+    search = _Search(document, result, target, seconds, stop, tell, found)
+    search.run()
+    return improved(search.best, search.why)
 
 
 def _with_bound(problem: Problem, result: Result, proved: Number) -> Result:
@@ -158,51 +170,90 @@ def _stronger(problem: Problem, proved: Number, other: Number) -> bool:
 # -- search ---------------------------------------------------------------------------------------
 
 
-def _best(
-    document: Document,
-    result: Result,
-    target: Number,
-    seconds: float,
-    stop: Callable[[], bool],
-) -> tuple[Proved | None, str]:
-    """Return the strongest proof found in the time, and why the first that failed did."""
-    from gadgetopt.proofs.tree_producer import seconds_left
+@dataclass
+class _Search:
+    """A search for the strongest proof that can be found in the time.
 
-    clock, interrupted = seconds_left(seconds), False
+    Attributes
+    ----------
+    found : callable
+        Given each proof that is stronger than those before.
+    best : Proved or None
+    why : dict of str to str
+        Why there is not more: what the first search that failed said, "refused", and what was
+        tried when the search ended early, "ended".
+    """
 
-    def left_s() -> float:
-        return 0.0 if interrupted or stop() else clock()
-
+    document: Document
+    result: Result
+    target: Number
+    seconds: float
+    stop: Callable[[], bool]
+    tell: Callable[[str], None]
+    found: Callable[[Proved], None]
     best: Proved | None = None
-    refused = ""
-    for k, turn in enumerate(_turns(document, result, target, left_s)):
-        kept_s = left_s() * (1 - turn.part)
+    why: dict[str, str] = field(default_factory=dict)
+    doing: str = ""
+    interrupted: bool = False
 
-        def part_s(kept_s: float = kept_s) -> float:
-            return left_s() - kept_s
+    def run(self) -> None:
+        """Search for proofs until one reaches the target, or the time is up."""
+        clock = Clock()
 
-        if k and not turn.ends and part_s() <= 0:
-            continue
-        try:
-            for found in turn.search(part_s):
-                if found is None:
-                    if turn.until_round:
-                        break
-                    continue
-                _hold_against(document.problem, found, turn.name, result.objective)
-                if best is None or _stronger(document.problem, found.bound, best.bound):
-                    best = found
-                if stands_for(document.problem, found.bound, target, result.objective):
-                    return best, refused
-        except KeyboardInterrupt:
-            interrupted = True
-        except Exception as error:  # the run stands without its proof
-            refused = refused or failure(error)
-    return best, refused
+        def left_s() -> float:
+            over = self.interrupted or self.stop()
+            return 0.0 if over else self.seconds - clock.elapsed_s
+
+        for k, turn in enumerate(_turns(self.document, self.result, self.target, left_s, self.say)):
+            kept_s = left_s() * (1 - turn.part)
+
+            def part_s(kept_s: float = kept_s) -> float:
+                return left_s() - kept_s
+
+            if k and not turn.ends and part_s() <= 0:
+                continue
+            try:
+                if self._take(turn, part_s):
+                    self.why.pop("ended", None)
+                    return
+            except TimeUp:
+                self.why.setdefault("ended", f"time was up while {self.doing}")
+            except KeyboardInterrupt:
+                self.interrupted = True
+            except Exception as error:  # the run stands without its proof
+                self.why.setdefault("refused", failure(error))
+        if left_s() <= 0:
+            over = "interrupted" if self.interrupted or self.stop() else "time was up"
+            self.why.setdefault("ended", f"{over} while {self.doing}")
+
+    def say(self, doing: str) -> None:
+        """Remember what is tried, and tell it."""
+        self.doing = doing
+        self.tell(doing)
+
+    def _take(self, turn: Turn, part_s: Callable[[], float]) -> bool:
+        """Take a turn; return True if it proves the target."""
+        problem, objective = self.document.problem, self.result.objective
+        for proved in turn.search(part_s):
+            if proved is None:
+                if turn.until_round:
+                    break
+                continue
+            _hold_against(problem, proved, turn.name, objective)
+            if self.best is None or _stronger(problem, proved.bound, self.best.bound):
+                self.best = proved
+                self.found(proved)
+            if stands_for(problem, proved.bound, self.target, objective):
+                return True
+        return False
 
 
 def _turns(
-    document: Document, result: Result, target: Number, left_s: Callable[[], float]
+    document: Document,
+    result: Result,
+    target: Number,
+    left_s: Callable[[], float],
+    tell: Callable[[str], None],
 ) -> Iterator[Turn]:
     """Yield what to search for proofs, one after the other.
 
@@ -218,17 +269,17 @@ def _turns(
     of_kind = {method.name for method in problem.methods if method.kind == "exact"}
     exact = [name for name in problem.default_methods if name.partition(":")[0] in of_kind]
     methods = [name for name in exact if name != result.method]
-    searches = {name: _proofs(document, name, target, left_s) for name in own}
+    searches = {name: _proofs(document, name, target, tell, left_s) for name in own}
     for part in OF_METHODS if methods else ():
         for name, search in searches.items():
             yield Turn(name, partial(_resumed, search), until_round=True)
         share = _between(part, FIRST_S * len(methods), left_s(), OF_METHODS[-1]) / len(methods)
         for name in methods:
-            yield Turn(name, partial(_certificates, document, name), share)
+            yield Turn(name, partial(_certificates, document, name, tell), share)
     for name, search in searches.items():
         yield Turn(name, partial(_resumed, search), ends=True)
     for k, name in enumerate(others):
-        yield Turn(name, partial(_proofs, document, name, target), 1 / (len(others) - k))
+        yield Turn(name, partial(_proofs, document, name, target, tell), 1 / (len(others) - k))
 
 
 def _between(least: float, seconds: float, left_s: float, most: float) -> float:
@@ -243,10 +294,17 @@ def _resumed(
     return search
 
 
-def _certificates(document: Document, name: str, left_s: Callable[[], float]) -> Iterator[Proved]:
-    """Yield the certificate with which a run of an exact method proves its bound, if it does."""
-    begin = time.perf_counter()
-    run = solve(document, name, Limits(time_s=max(0.0, left_s())))
+def _certificates(
+    document: Document, name: str, tell: Callable[[str], None], left_s: Callable[[], float]
+) -> Iterator[Proved]:
+    """Yield the certificate with which a run of an exact method proves its bound, if it does.
+
+    A method that does not look at its clock, as while it builds a model, is ended as by Ctrl-C.
+    """
+    tell(f"running {name}")
+    begin, time_s = time.perf_counter(), max(0.0, left_s())
+    with ended_after(_late(time_s)) as alarm:
+        run = solve(document, name, Limits(time_s=time_s))
     certificate, bound = run.certificate, run.bound
     if bound is not None and certificate is not None and run.bound_voucher is Voucher.VERIFIED:
         kind = certificate.kind if isinstance(certificate, ModelProof) else "certificate"
@@ -258,20 +316,38 @@ def _certificates(document: Document, name: str, left_s: Callable[[], float]) ->
             "prove_s": round(time.perf_counter() - begin, 3),
         }
         yield Proved(certificate, bound, told)
+    if alarm.rang:
+        raise TimeUp
     if run.limit_hit == "interrupted":
         raise KeyboardInterrupt
 
 
+def _late(time_s: float) -> float:
+    """Return the seconds after which what looks at no clock is ended that should take so long."""
+    return time_s + max(LATE_S, LATE_PART * time_s)
+
+
 def _proofs(
-    document: Document, name: str, target: Number, left_s: Callable[[], float]
+    document: Document,
+    name: str,
+    target: Number,
+    tell: Callable[[str], None],
+    left_s: Callable[[], float],
 ) -> Iterator[Proved | None]:
     """Yield proofs of a bound on one formulation, and None after each round of the search."""
-    form = compiled_formulation(document.problem, document.data, name)
-    yield from proofs_of_form(document.problem, name, form, target, left_s)
+    tell(f"building {name}")
+    with ended_after(_late(max(0.0, left_s()))):
+        form = compiled_formulation(document.problem, document.data, name)
+    yield from proofs_of_form(document.problem, name, form, target, left_s, tell)
 
 
 def proofs_of_form(
-    problem: Problem, name: str, form: StandardForm, target: Number, left_s: Callable[[], float]
+    problem: Problem,
+    name: str,
+    form: StandardForm,
+    target: Number,
+    left_s: Callable[[], float],
+    tell: Callable[[str], None] = lambda doing: None,
 ) -> Iterator[Proved | None]:
     """Yield proofs of a bound on a compiled formulation, and None after each round.
 
@@ -289,7 +365,8 @@ def proofs_of_form(
     from gadgetopt.proofs.files import packed
     from gadgetopt.proofs.tree_producer import TreeProof, bounds_proof
 
-    model = exact_model(form)
+    with ended_after(_late(max(0.0, left_s()))):
+        model = exact_model(form)
     least = model.least(simplest_rational(target))
     begin = time.perf_counter()
     if (text := bounds_proof(model, least)) is not None:
@@ -300,11 +377,13 @@ def proofs_of_form(
     (low, high), whole_s = FIRST_PARTS, left_s()
     step_s, boolean_s = _between(low, FIRST_S, whole_s, high) * whole_s, 0.0
     while True:
+        tell(f"growing trees on {name}")
         whole = tree.grow_plain(step_s) or tree.interrupted or tree.grow_cut(step_s)
         if whole or tree.interrupted:
             break
         if left_s() > WORTH_S and _may_be_boolean(model):
             started = time.perf_counter()
+            tell(f"searching for a pseudo-Boolean proof on {name}")
             try:
                 lines = _boolean_lines(model, least, step_s, left_s())
             except KeyboardInterrupt:
@@ -319,8 +398,10 @@ def proofs_of_form(
         if tree.plain_s <= 0 or left_s() <= 0:
             break
         step_s *= GROWTH
+    tell(f"growing a tree on {name}")
     if not whole and not tree.interrupted:
         tree.grow()
+    tell(f"making and checking the proof on {name}")
     text = tree.text()
     if text is None:
         raise ValueError(f"no bound of {name} could be proved")

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from gadgetopt.errors import InputError, ModelRefused, failure
+from gadgetopt.numbers.text import show
 from gadgetopt.numbers.tolerance import Number, closes, exceeds
 from gadgetopt.system.data import ModelProof
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document
 from gadgetopt.system.methods import MethodCall, find_formulation
-from gadgetopt.system.result import MethodOutcome, Voucher
+from gadgetopt.system.result import MethodOutcome, Result, Voucher
 
 if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
@@ -62,6 +66,31 @@ def told_of(certificate: ModelProof, proved: Number) -> dict[str, Any]:
         "bound": bound,
         "bytes": len(certificate.proof),
     }
+
+
+def notes_with(notes: Mapping[str, Any], why: Mapping[str, str]) -> dict[str, Any]:
+    """Return the notes of a run with the reasons why no more of its bound was proved."""
+    told = notes.get(PROOF, {})
+    if not why or not isinstance(told, dict):  # a method may use the word for a note of its own
+        return dict(notes)
+    return {**notes, PROOF: {**told, **why}}
+
+
+def with_reason(result: Result, why: Mapping[str, str]) -> Result:
+    """Return a result whose notes say why no more of its bound was proved; itself if nothing."""
+    return replace(result, notes=notes_with(result.notes, why)) if why else result
+
+
+def why_unproved(result: Result) -> str:
+    """Return why the bound of a result is not verified: whose word it is, and what was proved."""
+    if result.bound is None:
+        return "the run has no bound"
+    noted = result.notes.get(PROOF)
+    told = noted if isinstance(noted, dict) else {}
+    parts = [f"the bound {show(result.bound)} is only the word of {result.method}"]
+    if "bound" in told:
+        parts.append(f"the best proof is {show(Fraction(told['bound']))}")
+    return "; ".join([*parts, *(told[key] for key in ("refused", "ended") if key in told)])
 
 
 def stands_for(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from gadgetopt import __version__
@@ -53,14 +54,26 @@ def finished_row(work: Work, document: Document, call: MethodCall, made: Attempt
         return _row(work, document, call, told)
 
 
-def certified_row(work: Work, document: Document, row: Row) -> Row:
-    """Return a run's row with what can be proved of its bound in the time for it."""
+def certified_row(
+    work: Work, document: Document, row: Row, keep: Callable[[Row], None] = lambda row: None
+) -> Row:
+    """Return a run's row with what can be proved of its bound in the time for it.
+
+    `keep` is given each row that is better than those before.
+    """
     run = from_row(row)
     seconds = budget_s(work.certify, run.result.time_s)
-    try:
-        return checked_row(replace(run, result=certify(document, run.result, seconds)))
-    except ValueError:  # a proof that is too large for a store
-        return row
+
+    def proved(result: Result) -> Row:
+        try:
+            return checked_row(replace(run, result=result))
+        except ValueError:  # a proof that is too large for a store
+            return row
+
+    def found(result: Result) -> None:
+        keep(proved(result))
+
+    return proved(certify(document, run.result, seconds, keep=found))
 
 
 def failed_row(work: Work, document: Document, failed: Failure) -> Row:

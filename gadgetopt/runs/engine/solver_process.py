@@ -2,7 +2,8 @@
 
 Orders arrive on its original standard input, messages leave on its original standard output:
 ("begun",) when the method starts, ("ended",) when it ends, ("solved", row) when its result is
-judged and its bound is to be proved, ("row", row) when all is done, ("failed", reason), ("other
+judged and its bound is to be proved, ("proved", row) when a part of that is done, ("row", row) when
+all is done, ("failed", reason), ("other
 code", code) if its source code differs from that of the run, or ("not loaded", reason) if a plug-in
 cannot be loaded; and at any time ("numba", event, seconds), as `gadgetopt.numbers.compiling` tells
 what is done for inner loops. Nothing else can enter this channel: the printed output of
@@ -184,7 +185,7 @@ def _solve(
     say("solved", row)  # from here on, nothing can lose it
     try:
         with interrupts.wanted(work.grace_s):
-            return certified_row(work, document, row)
+            return certified_row(work, document, row, lambda better: say("proved", better))
     except KeyboardInterrupt:
         return row
 

@@ -6,6 +6,7 @@ much memory is stopped; a process that dies is replaced, and its run is tried on
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -22,7 +23,9 @@ from gadgetopt.runs.engine.work import (
     Call,
     Failure,
     Work,
+    default_grace_s,
 )
+from gadgetopt.trust.proving import notes_with
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.compiling import Event
@@ -208,7 +211,7 @@ class Watch:
                 failure = self._look(seconds)
                 if failure is not None:
                     self.spent = True
-                    return failure if self.kept is None else self.kept
+                    return failure if self.kept is None else unproved(self.kept, failure)
                 continue
             match message:
                 case ("begun",):
@@ -219,6 +222,8 @@ class Watch:
                     self.phase, self.since = "judge", now
                 case ("solved", row):
                     self.phase, self.since, self.kept = "certify", now, row
+                case ("proved", row):
+                    self.kept = row
                 case ("row", row):
                     return self._finish(row)
                 case ("answer", answer):
@@ -272,13 +277,11 @@ class Watch:
             return Failure("interrupted", "interrupted", self.elapsed)
         if self.work.session in _interrupted and self._ask("interrupted", self.farewell_s, seconds):
             return Failure("interrupted", "interrupted", self.elapsed)
+        if self.phase == "certify" and self.kept is not None:
+            return self._look_at_proof(seconds, self.kept)
         time_s, grace_s = self.work.limits.time_s, self.work.grace_s
         if time_s is None:
             return None
-        if self.phase == "certify" and self.kept is not None:
-            more_s = budget_s(self.work.certify, self.kept["time_s"])
-            over = seconds > more_s + MARGIN_S
-            return Failure("was not certified in time") if over else None
         if self.phase != "solve":
             if seconds <= time_s + grace_s + MARGIN_S:
                 return None
@@ -287,6 +290,14 @@ class Watch:
         if seconds > time_s + grace_s and self._ask("time_s", grace_s, seconds):
             reason = f"ignored its time limit of {time_s:g} s; stopped after {seconds:.3g} s"
             return Failure(reason, "time_s", seconds)
+        return None
+
+    def _look_at_proof(self, seconds: float, kept: Row) -> Failure | None:
+        """End a search for a proof within its grace period; the first half is for its own end."""
+        more_s = budget_s(self.work.certify, kept["time_s"])
+        half_s = default_grace_s(more_s) / 2
+        if seconds > more_s + half_s and self._ask("time_s", half_s, seconds):
+            return Failure(f"the search for a proof was stopped after {seconds:.0f} s", "time_s")
         return None
 
     def _compiles_for_ever(self) -> bool:
@@ -300,6 +311,12 @@ class Watch:
             self.until: float = seconds + patience_s
             self.process.interrupt()
         return seconds > self.until
+
+
+def unproved(row: Row, failure: Failure) -> Row:
+    """Return a row whose search for a proof was stopped, with the reason in its notes."""
+    notes = notes_with(json.loads(row["notes"]), {"ended": failure.reason})
+    return {**row, "notes": json.dumps(notes)}
 
 
 def _process(threads: int, plugins: str) -> SolverProcess:

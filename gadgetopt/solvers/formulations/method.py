@@ -10,6 +10,7 @@ import numpy as np
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import seed_of, solve_model
 from gadgetopt.solvers.dual_bounds import rounded_number
+from gadgetopt.solvers.formulations.building import built
 from gadgetopt.solvers.formulations.measures import measures
 from gadgetopt.system.data import Instance, LpDuals
 from gadgetopt.system.declaration import Formulation, Problem, integral
@@ -39,7 +40,7 @@ def solve_formulation(
     """
     clock = Clock(limits)
     with clock.phase("build"):
-        model = formulation.build(instance)
+        model = built(formulation, instance)
     if clock.expired:  # building cannot be interrupted, but the solve can be skipped
         return MethodOutcome(limit_hit="time_s", phases_s=clock.phases_s)
     solved = solve_model(model, backend, clock.limits(), seed=seed_of(rng), options=options)

@@ -18,6 +18,7 @@ from pyomo.core.base.label import cpxlp_label_from_name
 from gadgetopt.errors import InputError
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.solvers.domains import read_domains
+from gadgetopt.solvers.formulations.building import built
 from gadgetopt.solvers.linear_terms import TermReader
 from gadgetopt.solvers.standard_form import INTEGRALITY_TOLERANCE
 from gadgetopt.solvers.through_pyomo.incumbent import violated
@@ -56,7 +57,7 @@ def decoded(instance: Instance, formulation: Formulation, path: Path) -> tuple[S
             "decision, so they cannot be decoded"
         )
     values = read_values(path)
-    model = formulation.build(instance)
+    model = built(formulation, instance)
     load_named(model, values, path)
     wrong = violated(model)
     if wrong is not None:

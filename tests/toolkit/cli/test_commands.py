@@ -383,8 +383,9 @@ def test_a_solution_and_a_certificate_together_give_the_gap(tiny, tmp_path, cli,
 def test_a_method_without_a_certificate_says_so(tiny, tmp_path, cli):
     proof = tmp_path / "proof.json"
     instance = tiny / "e1_co_locate.json"
-    _, _, err = cli("solve", instance, "--method", "first_fit", "--certificate", proof)
-    assert err == "gadgetopt: no certificate to write\n"
+    code, _, err = cli("solve", instance, "--method", "first_fit", "--certificate", proof)
+    assert err == "gadgetopt: no certificate to write: the run has no bound\n"
+    assert code == 1
     assert not proof.exists()
 
 

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import random
+import time
 from fractions import Fraction
 from functools import partial
 
@@ -150,8 +151,8 @@ def test_ctrl_c_ends_the_search_and_keeps_what_is_proved(run, monkeypatch):
 
     monkeypatch.setattr(Relaxation, "solve", interrupted)
 
-    def twice(document, _result, target, _left_s):
-        search = partial(certifying._proofs, document, "direct", target)
+    def twice(document, _result, target, _left_s, tell):
+        search = partial(certifying._proofs, document, "direct", target, tell)
         return [certifying.Turn("direct", search, 0.5), certifying.Turn("direct", search)]
 
     monkeypatch.setattr(certifying, "_turns", twice)
@@ -290,6 +291,29 @@ def test_a_run_is_not_proved_by_a_method_of_its_own_name(monkeypatch):
     monkeypatch.setattr(certifying, "_proofs", lambda *_: iter(()))
     monkeypatch.setattr(certifying, "solve", None)
     assert certify(KNAPSACK, own, 60) == own
+
+
+def for_ever(*_):
+    while True:
+        time.sleep(0.01)
+
+
+def test_a_model_that_is_built_for_ever_ends_the_search_at_its_time(run, monkeypatch):
+    """Its time runs out while it is built; what the run has proved already stays."""
+    monkeypatch.setattr(certifying, "compiled_formulation", for_ever)
+    began = time.monotonic()
+    result = certify(KNAPSACK, run, 0.5)
+    assert time.monotonic() < began + 5
+    assert result.certificate is not None
+    assert "building direct" in result.notes["proof"]["ended"]
+
+
+def test_a_method_that_looks_at_no_clock_is_ended_at_its_share(run, monkeypatch):
+    monkeypatch.setattr(certifying, "_proofs", lambda *_: iter(()))
+    monkeypatch.setattr(certifying, "solve", for_ever)
+    result = certify(KNAPSACK, dataclasses.replace(run, certificate=None, notes={}), 0.5)
+    assert result.certificate is None
+    assert "time was up while running" in result.notes["proof"]["ended"]
 
 
 def test_ctrl_c_during_a_method_ends_the_search(run, monkeypatch):
