@@ -45,9 +45,9 @@ def show_apart(a: Number, b: Number) -> tuple[str, str]:
 
 
 def _quotient(x: Number, digits: int) -> Decimal:
-    """Return a number as a decimal of a few more digits than are shown."""
-    context = decimal.Context(prec=digits + 5)
-    return context.divide(*map(Decimal, Fraction(x).as_integer_ratio()))
+    """Return a number rounded to so many significant digits, without zeros at its end."""
+    context = decimal.Context(prec=digits)
+    return context.divide(*map(Decimal, Fraction(x).as_integer_ratio())).normalize(context)
 
 
 def show_gap(gap: float, digits: int) -> str:

@@ -18,7 +18,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -239,9 +239,18 @@ def main() -> int:
                     print(f"seed {seed}, {problem.name} {formulation.name}: {what}", flush=True)
                     what = "error"
                 seen[problem.name][what] += 1
-    for name, counts in sorted(seen.items()):
-        print(f"{name:30}", ", ".join(f"{what} {times}" for what, times in sorted(counts.items())))
+        if (seed - first) % 100 == 99:
+            print(f"{seed - first + 1} of {count}", flush=True)
+            report(seen)
+    report(seen)
     return 1 if wrong else 0
+
+
+def report(seen: Mapping[str, Mapping[str, int]]) -> None:
+    """Print what came of the instances so far, a line for each system."""
+    for name, counts in sorted(seen.items()):
+        what = ", ".join(f"{what} {times}" for what, times in sorted(counts.items()))
+        print(f"{name:30} {what}", flush=True)
 
 
 if __name__ == "__main__":

@@ -27,3 +27,11 @@ def test_two_numbers_have_the_digits_that_tell_them_apart():
 def test_equal_numbers_are_written_alike():
     assert show_apart(Fraction(1, 2), 0.5) == ("0.5", "0.5")
     assert show_apart(float("nan"), float("nan")) == ("nan", "nan")
+
+
+def test_digits_that_tell_nothing_apart_are_no_zeros_at_the_end():
+    value = Fraction(147, 10)
+    assert show_apart(value, value - Fraction(1, 10**15)) == ("14.7", "14.699999999999999")
+    assert show_apart(-value, value - 2 * value - Fraction(1, 10**8)) == ("-14.7", "-14.70000001")
+    tiny = Fraction(1, 10**30)
+    assert show_apart(tiny, tiny + Fraction(1, 10**40)) == ("1e-30", "1.0000000001e-30")
