@@ -1,0 +1,87 @@
+"""Lines on standard error, every few seconds, while a command waits for something long."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from gadgetopt.system.printable import printable_line
+
+#: Seconds between two lines.
+EVERY_S = 5.0
+
+
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+class Waiting:
+    """What is waited for, and since when.
+
+    Parameters
+    ----------
+    what : str
+        Such as "proving".
+    most_s : float, optional
+        Seconds that it may take.
+    """
+
+    def __init__(self, what: str, most_s: float | None = None):
+        self.what = what
+        self._doing = ""
+        self.begin(most_s)
+
+    def begin(self, most_s: float | None) -> None:
+        """Count the seconds from now."""
+        self._since_s, self._most_s = time.monotonic(), most_s
+
+    def at(self, doing: str) -> None:
+        """Take notice of the step that is at work."""
+        self._doing = doing
+
+    def __str__(self) -> str:
+        """Return a line such as "proving: building time_indexed, 12 s of 40 s"."""
+        step = f": {self._doing}" if self._doing else ""
+        most = "" if self._most_s is None else f" of {self._most_s:.6g} s"
+        return f"{self.what}{step}, {time.monotonic() - self._since_s:.0f} s{most}"
+
+
+@contextmanager
+def said_while_waiting(
+    what: str,
+    most_s: float | None = None,
+    write: Callable[[str], None] = _to_stderr,
+    every_s: float = EVERY_S,
+) -> Iterator[Waiting]:
+    """Say every few seconds what the block waits for; what takes less than that says nothing.
+
+    Parameters
+    ----------
+    what : str
+        Such as "building the model".
+    most_s : float, optional
+        Seconds that it may take.
+    write : callable
+        Is given each line, from a thread of its own; default standard error.
+
+    Yields
+    ------
+    Waiting
+        To be told the step that is at work: `waiting.at("building time_indexed")`.
+    """
+    waiting, over = Waiting(what, most_s), threading.Event()
+
+    def say() -> None:
+        while not over.wait(every_s):
+            write(printable_line(str(waiting)))
+
+    thread = threading.Thread(target=say, daemon=True)
+    thread.start()
+    try:
+        yield waiting
+    finally:
+        over.set()
+        thread.join()
