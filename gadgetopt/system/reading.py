@@ -13,6 +13,8 @@ from gadgetopt.errors import InputError
 
 #: Most bytes of a file, and of what a compressed file holds.
 MOST_BYTES = 2 * 10**9
+#: Bytes that are read at once where the size is not known.
+BLOCK_BYTES = 2**20
 
 #: What is not read, as reading it may never end.
 _KINDS = (
@@ -51,7 +53,8 @@ def read_bytes(path: Path) -> bytes:
     check_regular(path)
     try:
         with path.open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
+            size = os.fstat(file.fileno()).st_size
+            content = _read(file, size) if size <= MOST_BYTES else None
     except (OSError, ValueError) as error:  # a ValueError for a null character in the name
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{path}: cannot be read: {reason}") from None
@@ -93,12 +96,26 @@ def decompressed(path: Path, content: bytes) -> bytes:
     """
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(content)) as file:
-            return _of_bounded_size(path, file.read(MOST_BYTES + 1))
+            return _of_bounded_size(path, _read(file))
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: not a whole gzip file: {error}") from None
 
 
-def _of_bounded_size(path: Path, content: bytes) -> bytes:
-    if len(content) > MOST_BYTES:
+def _read(file: io.BufferedIOBase, expected_bytes: int = 0) -> bytes:
+    """Return what a file holds, cut off once that is too much.
+
+    It is read in blocks, as memory for all that is asked for is taken before anything is read.
+    """
+    blocks = [file.read(max(expected_bytes, BLOCK_BYTES))]
+    left = MOST_BYTES + 1 - len(blocks[0])
+    while blocks[-1] and left > 0:
+        blocks.append(file.read(min(left, BLOCK_BYTES)))
+        left -= len(blocks[-1])
+    return b"".join(block for block in blocks if block)
+
+
+def _of_bounded_size(path: Path, content: bytes | None) -> bytes:
+    """Return what was read; None stands for what is too large to be read at all."""
+    if content is None or len(content) > MOST_BYTES:
         raise InputError(f"{path}: holds more than {MOST_BYTES // 10**9} GB")
     return content

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import socket
+import tracemalloc
 
 import pytest
 
@@ -72,6 +73,30 @@ def test_a_file_too_large_is_one_line(tmp_path, monkeypatch):
     small = gzip.compress(b"0" * (10**6 + 1))
     with pytest.raises(InputError, match=r"sparse\.json: holds more than"):
         decompressed(path, small)
+
+
+def test_a_small_file_is_read_in_little_memory(tmp_path):
+    path = tmp_path / "small.json"
+    path.write_bytes(b"0" * 1000)
+    small = gzip.compress(b"0" * 1000)
+    tracemalloc.start()
+    try:
+        assert len(read_bytes(path)) == len(decompressed(path, small)) == 1000
+        assert tracemalloc.get_traced_memory()[1] < 10**7
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_file_is_read_into_memory_once(tmp_path):
+    path = tmp_path / "large.json"
+    with path.open("wb") as file:
+        file.truncate(3 * 10**7)
+    tracemalloc.start()
+    try:
+        assert len(read_bytes(path)) == 3 * 10**7
+        assert tracemalloc.get_traced_memory()[1] < 4 * 10**7
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_byte_order_mark_is_read_over(tmp_path, tiny, cli):

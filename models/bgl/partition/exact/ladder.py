@@ -27,7 +27,7 @@ from ..subproblems.completion import complete
 from ..subproblems.elimination_order import narrow_order
 from ..subproblems.local_search import Weighted, improve
 from ..terms import terms_of
-from .branch_and_cut import Cases
+from .cases import Cases
 
 #: Partial partitions of the first elimination, and the factor from one to the next.
 FIRST_STATES, MORE = 2**14, 8
@@ -58,7 +58,7 @@ def elimination(
        forgotten, and what comes out is a bound and one more start; the number grows from 16,384 to
        `most_states`. The other nodes are placed at the least cost. Longer annealings follow where
        a gap is left.
-    3. Cuts (`branch_and_cut.py`), as soon as the next elimination would take long.
+    3. Cuts (`cases.py`), as soon as the next elimination would take long.
     4. Where only the node cap is open and there are two parts, all partitions of the training nodes
        that might be better are compared.
     5. Else CP-SAT goes on from the incumbent.

@@ -5,6 +5,7 @@ import pytest
 from gadgetopt.models.bgl.partition.baselines.multi_start import best_start
 from gadgetopt.models.bgl.partition.certificate import check_bound
 from gadgetopt.models.bgl.partition.exact import branch_and_cut as method
+from gadgetopt.models.bgl.partition.exact.cases import Cases
 from gadgetopt.models.bgl.partition.generate.presets import planted, quickstart
 from gadgetopt.models.bgl.partition.instance import BglPartitionInstance
 from gadgetopt.models.bgl.partition.subproblems.cut_lp import CutLp
@@ -70,7 +71,7 @@ def test_a_tree_that_is_cut_short_proves_its_open_cases():
     for most_cases in (1, 3, 10**6):
         search = Search("min", Limits())
         search.offer(*_start(instance, weighted, search))
-        method.Cases(instance, weighted, search, search.clock, rng).run(most_cases)
+        Cases(instance, weighted, search, search.clock, rng).run(most_cases)
         assert check_bound(instance, search.certificate) == search.bound
         bounds.append(search.bound)
     assert bounds == sorted(bounds)
