@@ -218,10 +218,11 @@ def choose_at_random(
     out = np.full((attempts, len(weights)), -1, dtype=np.int64)
     draws = rng.random((attempts, len(weights)))
     for g, given in enumerate(weights):
-        steps = np.cumsum(np.asarray(given, dtype=float))
+        shares = np.asarray(given, dtype=float)
+        steps = np.cumsum(shares)
         if len(steps) == 0:
             continue
-        if np.min(given) < 0 or steps[-1] > 1 + 1e-6:
+        if shares.min() < 0 or steps[-1] > 1 + 1e-6:
             raise ValueError(f"weights[{g}]: not non-negative with a sum of at most 1")
         chosen = np.searchsorted(steps / max(1.0, steps[-1]), draws[:, g], side="right")
         out[:, g] = np.where(chosen < len(steps), chosen, -1)

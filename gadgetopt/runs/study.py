@@ -253,7 +253,7 @@ def _parsed(path: Path) -> dict[str, Any]:
     except ValueError as error:  # a TOML error, or an integer of thousands of digits
         raise InputError(f"{path}: not TOML: {error}".replace("\n", " ")) from None
     except RecursionError:
-        raise InputError(f"{path}: not TOML: nested too deeply") from None
+        raise InputError(f"{path}: nested too deeply") from None
     return plain
 
 

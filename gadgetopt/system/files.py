@@ -237,6 +237,9 @@ def _matches(path: Path) -> list[Path]:
     if not path.exists() and any(c in str(path) for c in "*?["):
         anchor = Path(path.anchor) if path.is_absolute() else Path()
         pattern = str(path.relative_to(anchor)) if path.is_absolute() else str(path)
+        if any("**" in part and part != "**" for part in path.parts):
+            # Python 3.13 and later read it as a single star.
+            raise ValueError("Invalid pattern: '**' can only be an entire path component")
         return sorted(p for p in anchor.glob(pattern) if p.is_file())
     if not path.exists() and path.parts[:1] == ("instances",):
         path = library().joinpath(*path.parts[1:])

@@ -43,7 +43,8 @@ def compute(
         return np.asarray(np.einsum(equation, *inputs))
     if kind == "reduce_sum":
         axes = reduced_axes(inputs[0].shape, attributes)
-        return np.asarray(inputs[0].sum(axis=axes, keepdims=attributes.keep_axes))
+        kept = np.asarray(inputs[0].sum(axis=axes, keepdims=True))
+        return kept if attributes.keep_axes else kept.squeeze(axes)
     if kind == "reshape":
         return inputs[0].reshape(shape)
     if kind == "concat":

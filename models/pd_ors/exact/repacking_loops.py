@@ -48,7 +48,9 @@ def repack(data: Data, state: State, before: State, t: int) -> bool:
         for i in range(jobs):
             state.workers[t, h, i] = state.servers[t, h, i] = 0
     done = True
-    for i in np.argsort(-size):
+    by_size = np.argsort(-size)
+    for k in range(jobs):
+        i = int(by_size[k])
         if size[i] > 0 and not put_inside(data, state, i, t, state.run[i, t]):
             done = False
             break
@@ -196,7 +198,7 @@ def ruin_and_recreate(
         for least in (0.0, NEVER):
             for i in order:
                 if trial.completion[i] < 0 and data.last[i] >= 0 and not scratch.hopeless[i]:
-                    place(data, trial, i, price, least, scratch)
+                    place(data, trial, int(i), price, least, scratch)
         value = value_of(data, trial)
         if value >= now or u[6] < np.exp((value - now) / (heat[k] * max(record, TINY))):
             now = value

@@ -167,7 +167,9 @@ def _put_spread(data: Data, state: State, i: int, t: int, n: int, at: Ints) -> b
             if data.alpha[i, r] > 0:
                 n_h = min(n_h, state.room[t, h, r] // data.alpha[i, r])
         hold[h] = n_h
-    for h in np.argsort(hold):
+    by_hold = np.argsort(hold)
+    for k in range(machines):
+        h = int(by_hold[k])
         w = min(rest, hold[h])
         rest -= w
         if w > 0:

@@ -74,7 +74,8 @@ def search_data(instance: PdOrsInstance, price: Floats, worth: Floats) -> Data:
             spread[i] = 0
         need_inside[i], need_spread[i] = (_needed(job, row[i, :n]) for row in (inside, spread))
     # What costs nothing is not wasted, either.
-    floor = PRICE_FLOOR * float(worth.sum()) / max(1, terms.capacity.sum(axis=0).max() * len(price))
+    most = float(terms.capacity.sum(axis=0).max())
+    floor = PRICE_FLOOR * float(worth.sum()) / max(1.0, most * len(price))
     alpha = np.array([job.alpha for job in jobs])
     return Data(
         capacity=np.array(terms.capacity, dtype=np.int64, order="C"),

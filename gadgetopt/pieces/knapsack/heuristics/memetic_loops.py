@@ -183,7 +183,7 @@ def breed(
     packings, loads, profits, keys = population
     child = np.zeros(packings.shape[1], dtype=np.int8)
     load = np.zeros(loads.shape[1])
-    worst, best = np.argmin(profits), profits.max()
+    worst, best = np.argmin(profits), float(profits.max())
     born = 0
     while born < children and since < patience:
         born += 1

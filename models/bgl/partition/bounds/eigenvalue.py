@@ -108,7 +108,7 @@ class Descent:
         a, b = at[weights.first], at[weights.second]
         inside = (a >= 0) & (b >= 0)
         self.weight: Floats = np.zeros((n, n))
-        self.unit: float = float(max(1, weights.scaled.max()))
+        self.unit: float = max(1.0, float(weights.scaled.max()))
         self.weight[a[inside], b[inside]] = weights.scaled[inside] / self.unit
         self.weight += self.weight.T
         trained = np.isin(nodes, np.array(instance.train_nodes))
