@@ -50,6 +50,7 @@ def main() -> int:
         options += ["-D", "nb_execution_mode=off"]
     failed = build_main([*options, str(given.work / "source"), str(given.out)])
     if failed:
+        print("docs/build.py: the site is not complete; see the lines above", file=sys.stderr)
         return int(failed)
     found = problems_of(given.out)
     for line in found:

@@ -48,13 +48,16 @@ myst_links_external_new_tab = False
 
 # Notebooks run when the site is built; what has not changed is taken from the cache.
 nb_execution_mode = "cache"
-nb_execution_timeout = 120
+# Seconds for a cell: a first run compiles inner loops, and the machine may be busy.
+nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 nb_execution_show_tb = True
 
 # The API from the docstrings.
 default_role = "py:obj"  # `name` is code, and a link where there is something of that name
+# An extra that the site does not need; its modules are described all the same.
+autodoc_mock_imports = ["pyscipopt"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_class_signature = "mixed"

@@ -50,8 +50,8 @@ def generate(
     >>> import gadgetopt
     >>> for instance in gadgetopt.generate("sjf_bco", "mini_paper", jobs=[4, 8], seed=1):
     ...     print(instance.name, len(instance.data.jobs))
-    mini_paper_s1_jobs=4_0 4
-    mini_paper_s1_jobs=8_0 8
+    sjf_bco_mini_paper_s1_jobs=4_0 4
+    sjf_bco_mini_paper_s1_jobs=8_0 8
     """
     from gadgetopt.system.generation import draws, find_generator
     from gadgetopt.system.generation import generate as generate_one
@@ -66,7 +66,9 @@ def generate(
             raise InputError(f"{name}: {value!r} is not {what}")
     assignments = [f"{name}={as_text(_plain(v))}" for name, v in parameters.items()]
     options = parse_options(assignments, generator.parameters, place)
-    wanted = draws(generator, options, seed, count, preset, digits=len(str(count - 1)))
+    wanted = draws(
+        generator, options, seed, count, f"{declared.name}_{preset}", digits=len(str(count - 1))
+    )
     return [generate_one(declared, generator, draw, place) for draw in wanted]
 
 

@@ -69,7 +69,9 @@ def generate(
     place = f"--preset {preset}"
     options = parse_options(settings or (), generator.parameters, f"{place}: --set")
     written = []
-    for draw in draws(generator, options, seed, count, preset, digits=len(str(count - 1))):
+    for draw in draws(
+        generator, options, seed, count, f"{declared.name}_{preset}", digits=len(str(count - 1))
+    ):
         path = out / f"{draw.name}.json"
         write_new(generate_one(declared, generator, draw, place), path, force=force)
         written.append(path)

@@ -86,7 +86,7 @@ def test_verbose_says_what_is_done_on_standard_error(cli, tmp_path):
     before = list(logging.getLogger("gadgetopt").handlers)
     code, out, err = cli("generate", "sjf_bco", "--out", tmp_path, "-v")
     assert code == 0
-    assert out.splitlines() == [str(tmp_path / "quickstart_s0_0.json")]
+    assert out.splitlines() == [str(tmp_path / "sjf_bco_quickstart_s0_0.json")]
     assert "instance of sjf_bco written" in err
     assert logging.getLogger("gadgetopt").handlers == before
     assert cli("generate", "sjf_bco", "--out", tmp_path)[2] == ""

@@ -385,7 +385,7 @@ def test_a_series_is_what_generate_gives_and_is_written_once(cli, tmp_path):
     assert [f.stem for f in files] == [f"sjf_bco_quickstart_s3_jobs=3_00{k}" for k in range(2)]
     cli("generate", "sjf_bco", "--count", 2, "--seed", 3, "--set", "jobs=3", "--out", tmp_path)
     for k, file in enumerate(files):
-        same = read_instance(tmp_path / f"quickstart_s3_jobs=3_{k}.json")
+        same = read_instance(tmp_path / f"sjf_bco_quickstart_s3_jobs=3_{k}.json")
         assert read_instance(file).data == same.data
         assert read_instance(file).origin == same.origin
     before = [file.stat().st_mtime_ns for file in files]
@@ -457,7 +457,9 @@ def test_generate_makes_the_instances_that_compare_makes(cli, tmp_path):
     )
     assert code == 0
     files = [Path(name) for name in json.loads(out)]
-    assert [f.stem for f in files] == [f"mini_paper_s0_jobs={n}_{k}" for n in (6, 8) for k in "01"]
+    assert [f.stem for f in files] == [
+        f"sjf_bco_mini_paper_s0_jobs={n}_{k}" for n in (6, 8) for k in "01"
+    ]
     series = write_series(
         parse_series("sjf_bco:mini_paper:jobs=[6,8]:count=2", "x"), tmp_path / "series"
     )

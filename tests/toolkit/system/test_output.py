@@ -104,30 +104,40 @@ def test_a_refused_export_leaves_no_file(cli, root, tmp_path, form):
 
 
 def test_generate_never_replaces_another_instance_unless_told_to(cli, tmp_path):
-    path = tmp_path / "quickstart_s0_0.json"
-    assert cli("generate", "sjf_bco", "--out", tmp_path)[0] == 0
-    ours = path.read_text()
-    assert cli("generate", "sjf_bco", "--out", tmp_path)[0] == 0  # the same once more
-    code, out, err = cli("generate", "pd_ors", "--out", tmp_path)
+    path = tmp_path / "sjf_bco_quickstart_s0_0.json"
+    assert cli("generate", "pd_ors", "--out", tmp_path)[0] == 0
+    (tmp_path / "pd_ors_quickstart_s0_0.json").rename(path)
+    other = path.read_text()
+    code, out, err = cli("generate", "sjf_bco", "--out", tmp_path)
     assert (code, out) == (2, "")
     assert err == f"gadgetopt: {path}: already exists with other content; --force replaces it\n"
-    assert path.read_text() == ours
-    assert cli("generate", "pd_ors", "--out", tmp_path, "--force")[0] == 0
-    assert read_instance(path).problem.name == "pd_ors"
+    assert path.read_text() == other
+    assert cli("generate", "sjf_bco", "--out", tmp_path, "--force")[0] == 0
+    assert read_instance(path).problem.name == "sjf_bco"
+    assert cli("generate", "sjf_bco", "--out", tmp_path)[0] == 0  # the same once more
     path.write_text("a note")
-    assert cli("generate", "pd_ors", "--out", tmp_path)[0] == 2
+    assert cli("generate", "sjf_bco", "--out", tmp_path)[0] == 2
     assert path.read_text() == "a note"
 
 
-def test_generated_names_say_options_seed_and_index(cli, tmp_path):
+def test_two_systems_are_generated_into_one_folder(cli, tmp_path):
+    for system in ("knapsack", "parallel_machines"):
+        assert cli("generate", system, "--out", tmp_path)[0] == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "knapsack_quickstart_s0_0.json",
+        "parallel_machines_quickstart_s0_0.json",
+    ]
+
+
+def test_generated_names_say_system_options_seed_and_index(cli, tmp_path):
     arguments = ("generate", "sjf_bco", "--count", 2, "--seed", 4, "--out", tmp_path)
     assert cli(*arguments)[0] == 0
     assert cli(*arguments, "--set", "jobs=3")[0] == 0
     assert sorted(p.stem for p in tmp_path.iterdir()) == [
-        "quickstart_s4_0",
-        "quickstart_s4_1",
-        "quickstart_s4_jobs=3_0",
-        "quickstart_s4_jobs=3_1",
+        "sjf_bco_quickstart_s4_0",
+        "sjf_bco_quickstart_s4_1",
+        "sjf_bco_quickstart_s4_jobs=3_0",
+        "sjf_bco_quickstart_s4_jobs=3_1",
     ]
 
 
