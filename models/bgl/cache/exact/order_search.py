@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -28,12 +27,11 @@ from ..evaluate import evaluate
 from ..formulations import joint, retention
 from ..instance import CacheInstance, CacheSolution
 from ..subproblems.intervals import solution_of
+from ..subproblems.order_prefixes import Prefix, cost_beyond, extensions
 from ..subproblems.prefix_search import PrefixSearch
 from ..subproblems.reload_tables import MOST_BATCHES, OutOfTimeError
 from ..subproblems.replay import replay
 
-#: Requests with a host cache of which every order is compared.
-MOST_COMPARED = 8
 #: Seconds to build and pass an entry of the joint model. Pyomo cannot be interrupted meanwhile.
 _BUILD_S_PER_ENTRY = 4e-5
 
@@ -54,8 +52,8 @@ def order_search(
     Free order: heavy paths and random moves; for up to 20 fixed batches with misses of one cost,
     tables over all sets of batches and beams of growing width, then one search over prefixes after
     the other, with one reload more than was just excluded, until an order is found or the
-    incumbent is met. With a host, for up to `MOST_COMPARED` requests, the retention of every order;
-    beyond that the bound is the compulsory one. Otherwise the joint model in HiGHS.
+    incumbent is met. With a host, branch and bound over what orders begin with; stopped early, the
+    bound is the compulsory one. Otherwise the joint model in HiGHS.
 
     Parameters
     ----------
@@ -78,7 +76,7 @@ def order_search(
             if not search.over and is_plain(instance) and instance.num_batches <= MOST_BATCHES:
                 search.search_prefixes(width)
             elif not search.over and instance.host_capacity:
-                search.compare_orders()
+                search.branch_over_orders()
             elif not search.over:
                 search.solve_jointly()
     return search.outcome(search.best, **search.notes)
@@ -185,38 +183,68 @@ class _Search(Search[CacheSolution]):
         bound = self.instance.compulsory_cost + miss_cost(self.instance) * reloads
         self.prove(bound, no_order_below(reloads) if certified else None)
 
-    def compare_orders(self) -> None:
-        """Solve the retention of every order, as no model has the order and a host."""
-        requests = self.instance.requests
-        if len(requests) > MOST_COMPARED:
-            self.notes["refused"] = f"{len(requests)} requests with a host: too many orders"
-            return
-        seen: set[tuple[tuple[int, ...], ...]] = set()
-        with self.clock.phase("all orders"):
-            for order in permutations(range(len(requests))):
-                in_order = tuple(requests[q] for q in order)
-                if in_order in seen:
-                    continue
-                seen.add(in_order)
-                if self.over or not self._retain_in(order, in_order):
+    def branch_over_orders(self) -> None:
+        """Fix one request after the other, as no model has the order and a host.
+
+        An order costs at least what the best retention of its first batches does, and what
+        `cost_beyond` says of the others.
+        """
+        open_prefixes: list[Prefix] = [()]
+        with self.clock.phase("prefixes"):
+            while open_prefixes:
+                prefix = open_prefixes.pop()
+                if self._beats_incumbent(prefix):
+                    open_prefixes += reversed(extensions(self.instance, prefix))
+                elif self.over:
                     return
         self.prove(self.value)
 
-    def _retain_in(self, order: tuple[int, ...], requests: tuple[tuple[int, ...], ...]) -> bool:
-        """Offer the best retention of an order; return False if it was not reached."""
+    def _beats_incumbent(self, prefix: Prefix) -> bool:
+        """Return True if an order that begins so may be better; offer the order if it is whole."""
+        if self.over:
+            return False
+        whole = len(prefix) == len(self.instance.requests)
+        if not whole and len(prefix) % self.instance.batch_size:
+            return True
+        beyond = cost_beyond(self.instance, prefix)
+        first = sum(self.instance.miss_cost(v) for v in self._nodes_of(prefix))
+        if first + beyond >= self.value:
+            return False
+        retained_cost = self._retained_cost(prefix)
+        return retained_cost is not None and not whole and retained_cost + beyond < self.value
+
+    def _nodes_of(self, prefix: Prefix) -> set[int]:
+        return {v for k in prefix for v in self.instance.requests[k]}
+
+    def _retained_cost(self, prefix: Prefix) -> int | None:
+        """Return a bound on the cost of batches in their order; None if the search ends there."""
+        if not prefix:
+            return 0
         data = {name: getattr(self.instance, name) for name in CacheInstance.model_fields}
+        requests = tuple(self.instance.requests[k] for k in prefix)
         given = CacheInstance(**data | {"requests": requests, "order": "given", "graph": None})
-        model = retention.build(given)
+        intervals = retention.given_intervals(given)
+        build_s = int((intervals.end - intervals.start).sum()) * _BUILD_S_PER_ENTRY
+        if build_s > 0.5 * self.clock.left_s:
+            self.notes["refused"] = f"building the model of an order takes about {build_s:.0f} s"
+            self.limit_hit = "time_s"
+            return None
+        try:
+            model = retention.build(given)
+        except ModelRefused as refusal:
+            self.notes["refused"] = str(refusal)
+            self.limit_hit = "memory_mb"
+            return None
         solved = solve_model(model, "highs", self.clock.limits(), seed=seed_of(self.rng))
         self.versions.update(solved.versions)
         if solved.status is Status.ERROR:
             raise SolverError(solved.reason)
-        if solved.values is not None:
-            self.consider(retention.decode(model, given).model_copy(update={"order": order}))
-        if solved.status is not Status.OPTIMAL:
-            self.limit_hit = solved.limit_hit
-            return False
-        return True
+        if solved.values is not None and len(prefix) == len(self.instance.requests):
+            self.consider(retention.decode(model, given).model_copy(update={"order": prefix}))
+        if solved.status is not Status.OPTIMAL or solved.bound is None:
+            self.limit_hit = solved.limit_hit or "time_s"
+            return None
+        return int(round_up(solved.bound))
 
     def solve_jointly(self) -> None:
         """Solve the joint model in HiGHS; too large, it leaves what is known."""

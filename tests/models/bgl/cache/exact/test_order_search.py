@@ -1,9 +1,12 @@
 """The default method closes what it claims, and stops in time with what it has."""
 
+import time
+
 import numpy as np
 import pytest
 from gadgetopt.models.bgl.cache.generate.presets import batches, paging, paper
 from gadgetopt.models.bgl.cache.instance import CacheInstance
+from gadgetopt.models.bgl.cache.subproblems.order_prefixes import cost_beyond, extensions
 
 from gadgetopt.system.result import Status, Voucher
 
@@ -48,12 +51,55 @@ def test_orders_with_a_host_agree_with_brute_force(seed):
     assert (result.status, result.objective) == (Status.OPTIMAL, optimum(instance))
 
 
-def test_many_requests_with_a_host_are_not_called_closed():
+def hosted(requests: int, nodes: int, each: int) -> CacheInstance:
     rng = np.random.default_rng(0)
-    requests = tuple(tuple(sorted(rng.choice(6, 3, replace=False).tolist())) for _ in range(9))
+    drawn = [
+        tuple(sorted(rng.choice(nodes, each, replace=False).tolist())) for _ in range(requests)
+    ]
+    return CacheInstance(
+        requests=tuple(drawn), capacity=1, order="free", remote_cost=5, host_capacity=1, host_cost=1
+    )
+
+
+@pytest.mark.parametrize("requests", [8, 9, 30])
+def test_many_orders_with_a_host_end_with_the_time_as_the_limit(requests):
+    instance = hosted(requests, 30, 12)
+    before_s = time.monotonic()
+    result = run(instance, "order_search", time_s=1.0)
+    assert time.monotonic() - before_s < 5.0
+    assert (result.status, result.limit_hit) == (Status.FEASIBLE, "time_s")
+    assert instance.compulsory_cost <= result.bound < result.objective
+
+
+def test_nine_requests_with_a_host_are_closed():
+    # The nodes of a ring, a request for each edge: along the ring nothing is loaded twice but
+    # the node where it begins, which the host keeps.
+    requests = tuple(sorted(tuple(sorted((k, (k + 1) % 9))) for k in range(9)))
     instance = CacheInstance(
         requests=requests, capacity=1, order="free", remote_cost=5, host_capacity=1, host_cost=1
     )
     result = run(instance, "order_search")
-    assert result.status is Status.FEASIBLE
-    assert "too many orders" in result.notes["refused"]
+    assert (result.status, result.objective) == (Status.OPTIMAL, 9 * 5 + 1)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_order_costs_less_than_its_beginning_and_what_is_beyond(seed):
+    rng = np.random.default_rng(seed)
+    drawn = small_instance(rng, "host").model_dump()
+    drawn |= {"order": "free", "sizes": tuple(rng.integers(1, 4, size=6).tolist())}
+    drawn |= {"weights": tuple(rng.integers(1, 9, size=6).tolist())}
+    instance = CacheInstance(**drawn)
+    best = optimum(instance)
+    prefixes: list[tuple[int, ...]] = [()]
+    bounds = []
+    for _ in instance.requests:  # the least bound of all prefixes of a length is one of orders
+        prefixes = [longer for prefix in prefixes for longer in extensions(instance, prefix)]
+        bounds.append(min(_beginning(instance, p) + cost_beyond(instance, p) for p in prefixes))
+    assert max(bounds) <= best
+    assert bounds[-1] == best
+
+
+def _beginning(instance: CacheInstance, prefix: tuple[int, ...]) -> int:
+    requests = tuple(instance.requests[k] for k in prefix)
+    data = instance.model_dump() | {"requests": requests, "order": "given"}
+    return optimum(CacheInstance(**data))
