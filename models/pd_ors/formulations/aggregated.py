@@ -177,11 +177,10 @@ def build(instance: PdOrsInstance) -> pyo.ConcreteModel:
 
     @m.Constraint(m.IT, doc="(23), (24) workers per server")
     def ratio(m: Any, i: int, t: int) -> Any:
-        gamma = jobs[i].gamma
-        needed = gamma.denominator * workers(i, t)
+        supported = coefficient(jobs[i].gamma) * m.s[i, t]
         if instance.ratio == "exact":
-            return gamma.numerator * m.s[i, t] == needed
-        return gamma.numerator * m.s[i, t] >= needed
+            return supported == workers(i, t)
+        return supported >= workers(i, t)
 
     @m.Constraint(m.IT, doc="(23), (24) a running job has a server")
     def a_server(m: Any, i: int, t: int) -> Any:

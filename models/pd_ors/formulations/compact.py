@@ -271,6 +271,5 @@ def _time_indexed(
 
 
 def _ratio(instance: PdOrsInstance, job: JobTerms, workers: Any, servers: Any) -> Any:
-    supported = job.gamma.numerator * servers
-    needed = job.gamma.denominator * workers
-    return supported == needed if instance.ratio == "exact" else supported >= needed
+    supported = coefficient(job.gamma) * servers
+    return supported == workers if instance.ratio == "exact" else supported >= workers
