@@ -48,7 +48,8 @@ def decode(
     check_outputs(out, read=file)
     asked = (instance, file, formulation, bound, out, as_json)
     limits = Limits(time_limit, 1, memory_mb)
-    return run_command("gadgetopt.cli.decoding:decode_here", asked, limits)
+    here = "gadgetopt.cli.decoding:decode_here"
+    return run_command(here, asked, limits, "decoding", "not decoded")
 
 
 def decode_here(

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gadgetopt.cli.completion import formulation_names, system_names
-from gadgetopt.cli.options import Json, Plugins, System, natural
+from gadgetopt.cli.options import Json, Memory, ModelTime, Plugins, System, natural
 from gadgetopt.cli.printing import echo
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.words import quantity
+from gadgetopt.system.result import Limits
 
 if TYPE_CHECKING:
     from gadgetopt.system.declaration import Part, Problem
@@ -116,15 +117,30 @@ def show(
         int,
         typer.Option(help="Rows written out per constraint.", parser=natural, metavar="INTEGER"),
     ] = 3,
+    time_limit: ModelTime = 600.0,
+    memory_mb: Memory = None,
     plugin: Plugins = None,
-) -> None:
+) -> int:
     """Show a problem, a formulation or a model as formulas.
 
-    With --instance the model of that instance is written out.
+    With --instance the model of that instance is written out, by a process that ends within its
+    limits of time and memory.
     """
+    from gadgetopt.runs.engine.once import run_command
+
+    asked = (system, formulation, instance, rows)
+    if instance is None:
+        return show_here(*asked)
+    limits, here = Limits(time_limit, 1, memory_mb), "gadgetopt.cli.looking:show_here"
+    return run_command(here, asked, limits, "building the model", "not shown")
+
+
+def show_here(system: str, formulation: str | None, instance: Path | None, rows: int) -> int:
+    """Do the work of `show`, in the process that this is called in."""
     from gadgetopt.api.looking import show as shown
 
     echo(str(shown(system, formulation, instance, rows=rows)))
+    return 0
 
 
 def schema(

@@ -15,11 +15,12 @@ from gadgetopt.cli.completion import (
     preset_names,
     system_names,
 )
-from gadgetopt.cli.options import Json, Plugins, Seed, System, check_outputs
+from gadgetopt.cli.options import Json, Memory, ModelTime, Plugins, Seed, System, check_outputs
 from gadgetopt.cli.options import count as positive_count
 from gadgetopt.cli.printing import echo
 from gadgetopt.errors import InputError
 from gadgetopt.reporting.words import in_words, spaced
+from gadgetopt.system.result import Limits
 
 OutDir = Annotated[Path, typer.Option("--out", help="Directory for the files.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that hold other instances.")]
@@ -152,34 +153,77 @@ def export(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Default: the instance's name.")] = None,
+    time_limit: ModelTime = 600.0,
+    memory_mb: Memory = None,
     plugin: Plugins = None,
-) -> None:
-    """Write a model for other solvers, or a proof for checkers."""
-    from gadgetopt.reporting.export import FORMATS, write_model, write_proof
-    from gadgetopt.solvers.formulations.building import built
-    from gadgetopt.system.files import read_certificate, read_instance
-    from gadgetopt.system.methods import find_formulation
+) -> int:
+    """Write a model for other solvers, or a proof for checkers.
 
+    A process of its own builds the model; it ends within its limits of time and memory.
+    """
+    from gadgetopt.reporting.export import FORMATS
+    from gadgetopt.system.files import read_instance
+
+    limits = Limits(time_limit, 1, memory_mb)
     if form == "vipr" or proof is not None:
         if proof is None or form != "vipr" or formulation is not None:
             raise InputError("--format: vipr goes with --proof, and the proof says the formulation")
-        instance, certificate = read_instance(file), read_certificate(proof)
-        path = out or Path(f"{_safe(instance.name)}.vipr")
-        check_outputs(path, path.with_suffix(".mps"), read=proof)
-        beside = write_proof(instance, certificate, path)
-        echo(str(path))
-        echo(str(beside))
-        return
+        path = out or Path(f"{_safe(read_instance(file).name)}.vipr")
+        beside = path.with_suffix(".mps")
+        check_outputs(path, beside, read=proof)
+        return _written(path, "write_proof_here", (file, proof), limits, (path, beside))
     if formulation is None:
         raise InputError("--formulation: is missing, expected one of the system's, see `list`")
     if form not in FORMATS:
         raise InputError(f"--format: {form!r}, expected one of {', '.join(FORMATS)}")
+    path = out or Path(f"{_safe(read_instance(file).name)}.{formulation}.{FORMATS[form]}")
+    check_outputs(path, read=file)
+    return _written(path, "write_model_here", (file, formulation, form), limits, (path,))
+
+
+def _written(
+    path: Path, function: str, asked: tuple[Any, ...], limits: Limits, files: tuple[Path, ...]
+) -> int:
+    """Have a process write to a path, and say which files it wrote; return the exit code.
+
+    The process writes beside, and its files appear when it has ended: it may be stopped meanwhile.
+    """
+    from gadgetopt.runs.engine.once import run_command
+    from gadgetopt.system.output import whole_file
+
+    here = f"gadgetopt.cli.making:{function}"
+    with whole_file(path, regular=True) as part:
+        try:
+            code = run_command(here, (*asked, part), limits, "writing the model", "not written")
+        except InputError as error:
+            raise InputError(str(error).replace(str(part), str(path))) from None
+        if code != 0:
+            raise typer.Exit(code)
+    for file in files:
+        echo(str(file))
+    return 0
+
+
+def write_model_here(file: Path, formulation: str, form: str, path: Path) -> int:
+    """Write the model of a formulation, in the process that this is called in."""
+    from gadgetopt.reporting.export import write_model
+    from gadgetopt.solvers.formulations.building import built
+    from gadgetopt.system.files import read_instance
+    from gadgetopt.system.methods import find_formulation
+
     instance = read_instance(file)
     chosen = find_formulation(instance.problem, formulation)
-    path = out or Path(f"{_safe(instance.name)}.{formulation}.{FORMATS[form]}")
-    check_outputs(path, read=file)
     write_model(built(chosen, instance.data), form, path)
-    echo(str(path))
+    return 0
+
+
+def write_proof_here(file: Path, proof: Path, path: Path) -> int:
+    """Write a proof as VIPR, in the process that this is called in."""
+    from gadgetopt.reporting.export import write_proof
+    from gadgetopt.system.files import read_certificate, read_instance
+
+    write_proof(read_instance(file), read_certificate(proof), path)
+    return 0
 
 
 def _safe(name: str) -> str:

@@ -64,6 +64,15 @@ TimeLimit = Annotated[
         "--time-limit", help="Wall-clock seconds of a solve.", parser=positive, metavar="S"
     ),
 ]
+ModelTime = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        help="Wall-clock seconds of building and writing the model.",
+        parser=positive,
+        metavar="S",
+    ),
+]
 Threads = Annotated[
     int, typer.Option("--threads", help="Solver threads.", parser=count, metavar="INTEGER")
 ]
@@ -71,7 +80,7 @@ Memory = Annotated[
     float | None,
     typer.Option(
         "--memory-mb",
-        help="Memory beyond which a solve is stopped; default a share of the machine's memory.",
+        help="Memory beyond which the work is stopped; default a share of the machine's memory.",
         parser=positive,
         metavar="MB",
     ),

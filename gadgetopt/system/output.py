@@ -13,11 +13,12 @@ from gadgetopt.errors import InputError
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def whole_file(path: Path, *, regular: bool = False) -> Iterator[Path]:
     """Yield a path to write to; the file written there replaces `path` when the block ends.
 
     If the block fails, `path` is unchanged and nothing else is left. Folders are created as needed,
-    links are followed, and a device or pipe such as /dev/stdout is written to directly.
+    links are followed, and a device or pipe such as /dev/stdout is written to directly, or with
+    `regular` copied to at the end: another process has other devices.
 
     Raises
     ------
@@ -26,7 +27,14 @@ def whole_file(path: Path) -> Iterator[Path]:
     """
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
-            yield path
+            if not regular:
+                yield path
+                return
+            with tempfile.TemporaryDirectory(prefix="gadgetopt-") as apart:
+                part = Path(apart) / path.name
+                yield part
+                with part.open("rb") as whole, path.open("wb") as device:
+                    shutil.copyfileobj(whole, device)
             return
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A single solve or check in a supervised process, for the commands `solve` and `verify`.
+"""A single solve, check or model in a supervised process, for commands such as `solve`, `verify`.
 
 The process is supervised as in a comparison, so limits are enforced in the same way. The Python
 functions `gadgetopt.solve` and `gadgetopt.verify` work in the process that calls them.
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gadgetopt.runs.engine.interrupts import polite_interrupt
 from gadgetopt.runs.engine.process_handle import Crash, SolverProcess
 from gadgetopt.runs.engine.supervisor import MOST_SPOILT, Watch, interrupt
+from gadgetopt.runs.engine.waiting import said_while_waiting
 from gadgetopt.runs.engine.work import (
     Answer,
     Call,
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 #: Seconds that a method has to return its incumbent after Ctrl-C; a second Ctrl-C ends it at once.
 FAREWELL_S = 60.0
+
+#: Seconds between two lines about a check or a model; a busy machine takes seconds to start one.
+EVERY_S = 10.0
 
 
 class Once:
@@ -113,7 +117,13 @@ class Once:
         return outcome
 
 
-def run_command(function: str, arguments: tuple[Any, ...], limits: Limits) -> int:
+def run_command(
+    function: str,
+    arguments: tuple[Any, ...],
+    limits: Limits,
+    doing: str = "verifying",
+    undone: str = "not verified",
+) -> int:
     """Call a function that prints an answer and returns an exit code; print its answer here.
 
     Whatever it does to its process, it ends within the limits; if it has to be stopped, a line says
@@ -123,17 +133,22 @@ def run_command(function: str, arguments: tuple[Any, ...], limits: Limits) -> in
     ----------
     function : str
         As `module:name`.
+    doing : str
+        What a line on standard error says every ten seconds.
+    undone : str
+        What the line says of a function that had to be stopped.
 
     Raises
     ------
     InputError, ModelRefused
         As raised by the function.
     """
-    outcome = call_apart(function, arguments, limits)
+    with said_while_waiting(doing, limits.time_s, every_s=EVERY_S):
+        outcome = call_apart(function, arguments, limits)
     if isinstance(outcome, Failure):
         time_s = f"took more than {limits.time_s:g} s" if limits.time_s is not None else ""
         reason = time_s if outcome.limit_hit == "time_s" else outcome.reason
-        print(f"gadgetopt: not verified: {printable_line(reason)}", file=sys.stderr)
+        print(f"gadgetopt: {undone}: {printable_line(reason)}", file=sys.stderr)
         return 1
     sys.stdout.write(outcome.printed)
     return outcome.code
