@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import traceback
 from functools import cache
 from pathlib import Path
@@ -76,3 +77,10 @@ def failure(error: BaseException) -> str:
     where = f"{Path(last.filename).name}:{last.lineno}"
     said = f"{type(error).__name__}: {str(error)[:2000]} ({where})".replace("\n", " ")
     return said.encode(errors="backslashreplace").decode()  # text that a store can hold
+
+
+def in_words(described: str) -> str:
+    """Return what `failure` said without the place, nor the type of what is raised to be read."""
+    words = re.sub(r" \([\w.<>-]+:\d+\)$", "", described)
+    raised = r"(?:ValueError|RuntimeError|InputError|BoundRefuted|SolverError|ModelRefused): "
+    return re.sub(f"^{raised}", "", words).removesuffix(": ")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gadgetopt.cli.options import Instances, Methods, Plugins, Systems, budget, names_of
+from gadgetopt.cli.options import Instances, Memory, Methods, Plugins, Systems, budget, names_of
 from gadgetopt.cli.printing import echo
 
 
@@ -25,18 +25,19 @@ def certify(
     systems: Systems = None,
     methods: Methods = None,
     instances: Instances = None,
+    memory_mb: Memory = None,
     plugin: Plugins = None,
 ) -> int:
     """Prove the bounds of a store that are only a solver's word.
 
-    Each run keeps what could be proved; Ctrl-C ends the command without losing any of it.
+    Each run keeps what could be proved. A search that exceeds its time or memory is stopped; Ctrl-C
+    or SIGTERM ends the command within seconds, without losing what was proved.
     """
     from gadgetopt.cli import INTERRUPTED
     from gadgetopt.runs.certifying import certify_store
 
-    counts = certify_store(
-        store, within, names_of(systems), names_of(methods), names_of(instances), echo
-    )
+    chosen = names_of(systems), names_of(methods), names_of(instances)
+    counts = certify_store(store, within, *chosen, memory_mb=memory_mb, tell=echo)
     echo(
         f"{store}: {counts.verified} of {counts.runs} bounds verified now, "
         f"{counts.partly} proved in part"

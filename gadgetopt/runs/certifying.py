@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from gadgetopt.errors import InputError
 from gadgetopt.runs import upkeep
-from gadgetopt.runs.engine.budget import budget_s
 from gadgetopt.runs.engine.interrupts import polite_interrupt
-from gadgetopt.runs.rows import StoredRun, checked_row, to_row
+from gadgetopt.runs.engine.prover import proving
+from gadgetopt.runs.rows import Row, StoredRun, from_row, to_row
 from gadgetopt.runs.store import Store
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Result, Status, Voucher
-from gadgetopt.trust.certifying import certify
+from gadgetopt.trust.proving import why_unproved
 from gadgetopt.trust.ratio import cross_examine
 
 
@@ -35,9 +35,13 @@ def certify_store(
     systems: Sequence[str] = (),
     methods: Sequence[str] = (),
     instances: Sequence[str] = (),
+    memory_mb: float | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Counts:
     """Prove the bounds of a store that nothing vouches for but a solver; keep what was proved.
+
+    Each search is made in a process that is stopped at its limits. Ctrl-C ends the search at work
+    within seconds; what it had proved by then is kept, too.
 
     Parameters
     ----------
@@ -45,6 +49,8 @@ def certify_store(
         Seconds for each run, or a multiple of its time such as `10x`.
     systems, methods, instances : sequence of str
         Names or patterns; all if empty.
+    memory_mb : float, optional
+        Memory that a search may take; default a share of the machine's.
     tell : callable
         Called with a line for each run.
 
@@ -56,7 +62,11 @@ def certify_store(
     counts = Counts()
     if not path.exists():
         raise InputError(f"{path}: no such store")
-    with Store(path) as store, polite_interrupt() as asked:
+    with (
+        Store(path) as store,
+        polite_interrupt() as asked,
+        proving(within, memory_mb, asked) as prover,
+    ):
         known = upkeep.facts(store)
         proved = _proved(store)
         chosen = upkeep.selected(known, systems, methods, instances, (), None, False)
@@ -69,18 +79,16 @@ def certify_store(
             if found is None:
                 continue
             if asked.is_set():
-                counts.interrupted = True
                 break
             run, document = found
             counts.runs += 1
-            seconds = budget_s(within, run.result.time_s)
-            result = certify(document, run.result, seconds, asked.is_set)
-            result, said = _kept(store, run, result)
+            result, said = _kept(store, run, prover.proved(run, document))
             if result.bound_voucher is Voucher.VERIFIED:
                 counts.verified += 1
             elif result.certificate is not None:
                 counts.partly += 1
             tell(f"{result.instance}, {result.method}: {said or _said(result)}")
+        counts.interrupted = asked.is_set()
     return counts
 
 
@@ -93,27 +101,26 @@ def _to_prove(store: Store, key: str) -> tuple[StoredRun, Document] | None:
     return None if document is None else (run, document)
 
 
-def _kept(store: Store, run: StoredRun, result: Result) -> tuple[Result, str]:
+def _kept(store: Store, run: StoredRun, row: Row) -> tuple[Result, str]:
     """Write what was proved of a run; return the result that the store has now, and why not this.
 
     Somebody else may have done or proved the run meanwhile, which is then left as it is.
     """
-    if result is run.result:
-        return result, ""
+    before = to_row(run)
+    if row == before:
+        return run.result, ""
     now = store.get(run.key)
-    if now is None or to_row(now) != to_row(run):
+    if now is None or to_row(now) != before:
         return (run if now is None else now).result, "changed meanwhile by another process"
-    try:
-        store.add_row(checked_row(replace(run, result=result)))
-    except ValueError as error:
-        return run.result, f"not proved: the proof cannot be stored: {error}"
-    return result, ""
+    store.add_row(row)
+    return from_row(row).result, ""
 
 
 def _said(result: Result) -> str:
     if result.bound_voucher is Voucher.VERIFIED:
         return "verified"
-    return "not proved" if result.certificate is None else "proved in part"
+    how = "not proved" if result.certificate is None else "proved in part"
+    return f"{how}: {why_unproved(result)}"
 
 
 def _proved(store: Store) -> set[str]:

@@ -200,9 +200,16 @@ class _Search:
         """Search for proofs until one reaches the target, or the time is up."""
         clock = Clock()
 
+        def stopped() -> bool:
+            return self.interrupted or clock.interrupted or self.stop()
+
         def left_s() -> float:
-            over = self.interrupted or self.stop()
-            return 0.0 if over else self.seconds - clock.elapsed_s
+            return 0.0 if stopped() else self.seconds - clock.elapsed_s
+
+        def over() -> str:
+            # Who enforces the time from outside does it by Ctrl-C.
+            in_time = clock.elapsed_s < self.seconds
+            return "interrupted" if stopped() and in_time else "time was up"
 
         for k, turn in enumerate(_turns(self.document, self.result, self.target, left_s, self.say)):
             kept_s = left_s() * (1 - turn.part)
@@ -216,15 +223,14 @@ class _Search:
                 if self._take(turn, part_s):
                     self.why.pop("ended", None)
                     return
-            except TimeUp:
-                self.why.setdefault("ended", f"time was up while {self.doing}")
+            except TimeUp:  # Ctrl-C rings the alarm, too
+                self.why.setdefault("ended", f"{over()} while {self.doing}")
             except KeyboardInterrupt:
                 self.interrupted = True
             except Exception as error:  # the run stands without its proof
                 self.why.setdefault("refused", failure(error))
         if left_s() <= 0:
-            over = "interrupted" if self.interrupted or self.stop() else "time was up"
-            self.why.setdefault("ended", f"{over} while {self.doing}")
+            self.why.setdefault("ended", f"{over()} while {self.doing}")
 
     def say(self, doing: str) -> None:
         """Remember what is tried, and tell it."""

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from gadgetopt.errors import InputError, ModelRefused, failure
+from gadgetopt.errors import InputError, ModelRefused, failure, in_words
 from gadgetopt.numbers.text import show
 from gadgetopt.numbers.tolerance import Number, closes, exceeds
 from gadgetopt.system.data import ModelProof
@@ -90,7 +90,8 @@ def why_unproved(result: Result) -> str:
     parts = [f"the bound {show(result.bound)} is only the word of {result.method}"]
     if "bound" in told:
         parts.append(f"the best proof is {show(Fraction(told['bound']))}")
-    return "; ".join([*parts, *(told[key] for key in ("refused", "ended") if key in told)])
+    reasons = [in_words(str(told[key])) for key in ("refused", "ended") if key in told]
+    return "; ".join(parts + reasons)
 
 
 def stands_for(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from gadgetopt import __version__
 from gadgetopt.errors import OtherCode, failure
 from gadgetopt.runs.engine.budget import budget_s
-from gadgetopt.runs.engine.work import Failure, Work
+from gadgetopt.runs.engine.work import Failure, Work, unproved
 from gadgetopt.runs.rows import Row, StoredRun, checked_row, from_row
 from gadgetopt.runs.source_code import loaded_code
 from gadgetopt.system.declaration import Method, Problem
@@ -55,11 +55,15 @@ def finished_row(work: Work, document: Document, call: MethodCall, made: Attempt
 
 
 def certified_row(
-    work: Work, document: Document, row: Row, keep: Callable[[Row], None] = lambda row: None
+    work: Work,
+    document: Document,
+    row: Row,
+    keep: Callable[[Row], None] = lambda row: None,
+    tell: Callable[[str], None] = lambda doing: None,
 ) -> Row:
     """Return a run's row with what can be proved of its bound in the time for it.
 
-    `keep` is given each row that is better than those before.
+    `keep` is given each row that is better than those before, and `tell` what is tried.
     """
     run = from_row(row)
     seconds = budget_s(work.certify, run.result.time_s)
@@ -67,13 +71,13 @@ def certified_row(
     def proved(result: Result) -> Row:
         try:
             return checked_row(replace(run, result=result))
-        except ValueError:  # a proof that is too large for a store
-            return row
+        except ValueError as error:  # a proof that is too large for a store
+            return unproved(row, f"the proof cannot be stored: {error}")
 
     def found(result: Result) -> None:
         keep(proved(result))
 
-    return proved(certify(document, run.result, seconds, keep=found))
+    return proved(certify(document, run.result, seconds, tell=tell, keep=found))
 
 
 def failed_row(work: Work, document: Document, failed: Failure) -> Row:

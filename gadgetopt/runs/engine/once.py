@@ -101,13 +101,13 @@ class Once:
                 return asked.is_set() and watch.phase == "start"
 
             for _ in range(1 + MOST_SPOILT):
-                watch = Watch(work, self.process, given_up, FAREWELL_S, alone=True)
+                watch = Watch(
+                    work, self.process, given_up, FAREWELL_S, alone=True, proving="proving"
+                )
                 try:
                     outcome: Row | Failure = watch.run(text, in_use())
                 except Crash as crash:
-                    if watch.kept is not None:
-                        return watch.kept
-                    return Failure(f"crashed: {crash}", time_s=watch.elapsed)
+                    return watch.crashed(crash)
                 if not watch.spoilt(outcome):
                     break
                 self.process.stop()

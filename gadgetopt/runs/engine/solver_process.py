@@ -2,12 +2,12 @@
 
 Orders arrive on its original standard input, messages leave on its original standard output:
 ("begun",) when the method starts, ("ended",) when it ends, ("solved", row) when its result is
-judged and its bound is to be proved, ("proved", row) when a part of that is done, ("row", row) when
-all is done, ("failed", reason), ("other
-code", code) if its source code differs from that of the run, or ("not loaded", reason) if a plug-in
-cannot be loaded; and at any time ("numba", event, seconds), as `gadgetopt.numbers.compiling` tells
-what is done for inner loops. Nothing else can enter this channel: the printed output of
-a method is discarded; the end of its standard error is reported if it dies.
+judged and its bound is to be proved, ("doing", step) at each step of that, ("proved", row) when a
+part of it is done, ("row", row) when all is done, ("failed", reason), ("other code", code) if its
+source code differs from that of the run, or ("not loaded", reason) if a plug-in cannot be loaded;
+and at any time ("numba", event, seconds), as `gadgetopt.numbers.compiling` tells what is done for
+inner loops. Nothing else can enter this channel: the printed output of a method is discarded; the
+end of its standard error is reported if it dies.
 
     python -m gadgetopt.runs.engine.solver_process [--echo] [--log]
 
@@ -33,7 +33,7 @@ from gadgetopt.errors import logger as warnings
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.compiling import Event
-    from gadgetopt.runs.engine.work import Answer, Call, Order
+    from gadgetopt.runs.engine.work import Answer, Call, Order, Work
     from gadgetopt.runs.rows import Row
     from gadgetopt.system.files import Document
     from gadgetopt.system.plugins import Shipment
@@ -162,7 +162,7 @@ def _plug_in(plugins: Shipment) -> None:
 def _solve(
     order: Order, instances: dict[str, Document], interrupts: _Interrupts, say: Callable[..., None]
 ) -> Row:
-    from gadgetopt.runs.engine.finish import certified_row, check_code, finished_row
+    from gadgetopt.runs.engine.finish import check_code, finished_row
     from gadgetopt.system.files import parse
     from gadgetopt.system.methods import find_method
     from gadgetopt.trust.run import attempt, warm_up
@@ -172,6 +172,8 @@ def _solve(
     if order.document is not None:
         instances[work.fingerprint] = parse(order.document, f"instance {work.fingerprint[:12]}")
     document = instances[work.fingerprint]
+    if work.finished is not None:
+        return _certify(work, document, work.finished, interrupts, say)
     call = find_method(document.problem, work.spec)
     check_code(work, document.problem, call.method)
     warm_up(document.problem, call.method)
@@ -180,14 +182,28 @@ def _solve(
         made = attempt(document, call, work.limits, work.seed)
     say("ended")
     row = finished_row(work, document, call, made)
-    if not work.certify:
-        return row
+    return _certify(work, document, row, interrupts, say) if work.certify else row
+
+
+def _certify(
+    work: Work, document: Document, row: Row, interrupts: _Interrupts, say: Callable[..., None]
+) -> Row:
+    """Return the row of a run with what can be proved of its bound."""
+    from gadgetopt.runs.engine.finish import certified_row
+    from gadgetopt.runs.engine.work import unproved
+
     say("solved", row)  # from here on, nothing can lose it
+    best = [row]
+
+    def keep(better: Row) -> None:
+        best.append(better)
+        say("proved", better)
+
     try:
         with interrupts.wanted(work.grace_s):
-            return certified_row(work, document, row, lambda better: say("proved", better))
+            return certified_row(work, document, row, keep, lambda step: say("doing", step))
     except KeyboardInterrupt:
-        return row
+        return unproved(best[-1], "interrupted")
 
 
 def _answer(call: Call, say: Callable[..., None]) -> Answer:

@@ -6,10 +6,10 @@ much memory is stopped; a process that dies is replaced, and its run is tried on
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +24,12 @@ from gadgetopt.runs.engine.work import (
     Failure,
     Work,
     default_grace_s,
+    unproved,
 )
-from gadgetopt.trust.proving import notes_with
 
 if TYPE_CHECKING:
     from gadgetopt.numbers.compiling import Event
+    from gadgetopt.runs.engine.waiting import Waiting
     from gadgetopt.runs.rows import Row
     from gadgetopt.system.plugins import Shipment
 
@@ -41,6 +42,9 @@ MARGIN_S = 300.0
 
 #: Seconds that a method has to return its incumbent when the whole comparison is interrupted.
 FAREWELL_S = 3.0
+
+#: Seconds that a search for a proof has at most to return what it proved when it is interrupted.
+PROOF_FAREWELL_S = 5.0
 
 #: Seconds after which no further run of a bundle is started.
 LONGEST_BUNDLE_S = 1.0
@@ -118,7 +122,7 @@ def supervise(work: Work, document: str, plugins: Shipment = ()) -> Row | Failur
             # new one.
         except Crash as crash:
             if watch.kept is not None:
-                return watch.kept
+                return watch.crashed(crash)
             crashes.append(str(crash))
         finally:
             if watch.spent or not process.alive:
@@ -158,6 +162,9 @@ class Watch:
         Seconds that a method has to return its incumbent when its session is interrupted.
     alone : bool
         True if the machine has no other solves to do, so that this one may use all the memory.
+    proving : str
+        Words such as "proving", to say on standard error every few seconds what a search for a
+        proof does; empty to say nothing.
     """
 
     def __init__(
@@ -168,16 +175,23 @@ class Watch:
         farewell_s: float = FAREWELL_S,
         *,
         alone: bool = False,
+        proving: str = "",
     ):
         self.work = work
         self.process = process
         self.cancelled = cancelled
         self.farewell_s = farewell_s
         self.alone = alone
+        self.proving = proving
+        self.lines = ExitStack()
+        self.waiting: Waiting | None = None
+        self.doing: str = ""  # what the search for a proof does
         self.phase: str = "start"
         self.since: float = time.monotonic()
         self.elapsed: float = 0.0
         self.asked: str | None = None  # the limit because of which the method was asked to stop
+        self.late: bool = False  # True if the method was stopped, before its bound was proved
+        self.gave_up: bool = False  # True if that was because its session was interrupted
         self.kept: Row | None = None  # the row of a run whose bound is being proved
         self.compiling_since: float | None = None  # the clock stands still while loops are compiled
         self.compiled: bool = False
@@ -201,6 +215,11 @@ class Watch:
             self.process.send(self.work)
         else:
             self.process.order(self.work, document, plugins)
+        with self.lines:
+            return self._answer()
+
+    def _answer(self) -> Any:
+        """Wait for the process's answer, and look at its limits meanwhile."""
         while True:
             message = self.process.message(POLL_S)
             now = time.monotonic()
@@ -211,7 +230,7 @@ class Watch:
                 failure = self._look(seconds)
                 if failure is not None:
                     self.spent = True
-                    return failure if self.kept is None else unproved(self.kept, failure)
+                    return failure if self.kept is None else unproved(self.kept, failure.reason)
                 continue
             match message:
                 case ("begun",):
@@ -221,16 +240,21 @@ class Watch:
                 case ("ended",):
                     self.phase, self.since = "judge", now
                 case ("solved", row):
-                    self.phase, self.since, self.kept = "certify", now, row
+                    self._begin_proof(self._in_time(row), now)
+                    if self.gave_up:  # before there was a proof to search for
+                        self.spent = True
+                        return unproved(row, "interrupted before the search for a proof")
+                case ("doing", doing):
+                    self._tell_step(str(doing))
                 case ("proved", row):
-                    self.kept = row
+                    self.kept = self._in_time(row)
                 case ("row", row):
                     return self._finish(row)
                 case ("answer", answer):
                     return answer
-                case ("failed", _) if self.kept is not None:
+                case ("failed", reason) if self.kept is not None:
                     self.spent = True
-                    return self.kept
+                    return unproved(self.kept, f"the search for a proof failed: {reason}")
                 case ("failed", reason):
                     self.spent = True
                     return Failure(str(reason), time_s=self.elapsed)
@@ -240,6 +264,32 @@ class Watch:
                 case ("not loaded", reason):
                     self.spent = True
                     raise NotLoaded(str(reason))
+
+    def crashed(self, crash: Crash) -> Row | Failure:
+        """Return what a process that has died leaves: the row of a run that was being proved."""
+        if self.kept is not None:
+            return unproved(self.kept, f"the search for a proof crashed{self._step}: {crash}")
+        return Failure(f"crashed: {crash}", time_s=self.elapsed)
+
+    def _begin_proof(self, row: Row, now: float) -> None:
+        """Take the row of a run, whose bound is proved from now on; limits count anew."""
+        self.phase, self.since, self.kept = "certify", now, row
+        self.gave_up = self.asked == "interrupted"
+        self.late, self.asked = self.late or self.asked is not None, None
+        if self.proving and not self.gave_up:
+            from gadgetopt.runs.engine.waiting import said_while_waiting
+
+            most_s = budget_s(self.work.certify, row["time_s"])
+            self.waiting = self.lines.enter_context(said_while_waiting(self.proving, most_s))
+
+    def _tell_step(self, doing: str) -> None:
+        self.doing = doing
+        if self.waiting is not None:
+            self.waiting.at(doing)
+
+    @property
+    def _step(self) -> str:
+        return f" while {self.doing}" if self.doing else ""
 
     def _at_numba(self, event: Event, spent_s: float, now: float) -> None:
         """Stop the clock while the process compiles inner loops or reads them; pass the word on."""
@@ -259,9 +309,15 @@ class Watch:
     def _finish(self, row: Row) -> Row:
         # An interrupted method may have left threads behind, and a large one may not have freed its
         # memory: the next run must not suffer from it.
-        self.spent = self.asked is not None or self.process.memory_mb() > self.limit_mb / 2
-        if self.asked == "time_s" and row["limit_hit"] == "interrupted":
-            row["limit_hit"] = "time_s"
+        stopped = self.late or self.asked is not None
+        self.spent = stopped or self.process.memory_mb() > self.limit_mb / 2
+        return self._in_time(row)
+
+    def _in_time(self, row: Row) -> Row:
+        """Return the row of a method that was stopped as by Ctrl-C with the limit that did it."""
+        stopped = self.late or self.asked == "time_s"
+        if stopped and row["limit_hit"] == "interrupted":
+            return {**row, "limit_hit": "time_s"}
         return row
 
     def _look(self, seconds: float) -> Failure | None:
@@ -272,11 +328,13 @@ class Watch:
             return Failure(f"compiled its loops for more than {MARGIN_S:.0f} s")
         if self.compiling_since is None and self.process.memory_mb() > self.limit_mb:
             reason = f"took more than {self.limit_mb:.0f} MB of memory"
+            if self.kept is not None:
+                reason = f"the search for a proof {reason}{self._step}"
             return Failure(reason, "memory_mb", self.elapsed)
         if self.cancelled():
             return Failure("interrupted", "interrupted", self.elapsed)
-        if self.work.session in _interrupted and self._ask("interrupted", self.farewell_s, seconds):
-            return Failure("interrupted", "interrupted", self.elapsed)
+        if self.work.session in _interrupted and self._ask_to_stop(seconds):
+            return Failure(f"interrupted{self._step}", "interrupted", self.elapsed)
         if self.phase == "certify" and self.kept is not None:
             return self._look_at_proof(seconds, self.kept)
         time_s, grace_s = self.work.limits.time_s, self.work.grace_s
@@ -297,12 +355,19 @@ class Watch:
         more_s = budget_s(self.work.certify, kept["time_s"])
         half_s = default_grace_s(more_s) / 2
         if seconds > more_s + half_s and self._ask("time_s", half_s, seconds):
-            return Failure(f"the search for a proof was stopped after {seconds:.0f} s", "time_s")
+            stopped = f"the search for a proof was stopped after {seconds:.0f} s"
+            return Failure(f"{stopped}{self._step}", "time_s")
         return None
 
     def _compiles_for_ever(self) -> bool:
         since = self.compiling_since
         return since is not None and time.monotonic() > since + MARGIN_S
+
+    def _ask_to_stop(self, seconds: float) -> bool:
+        """Ask the method, or the search for a proof, to stop because the session is interrupted."""
+        proving = self.phase == "certify"
+        patience_s = min(self.farewell_s, PROOF_FAREWELL_S) if proving else self.farewell_s
+        return self._ask("interrupted", patience_s, seconds)
 
     def _ask(self, why: str, patience_s: float, seconds: float) -> bool:
         """Ask the method to stop, once; return True if its time to do so is over."""
@@ -311,12 +376,6 @@ class Watch:
             self.until: float = seconds + patience_s
             self.process.interrupt()
         return seconds > self.until
-
-
-def unproved(row: Row, failure: Failure) -> Row:
-    """Return a row whose search for a proof was stopped, with the reason in its notes."""
-    notes = notes_with(json.loads(row["notes"]), {"ended": failure.reason})
-    return {**row, "notes": json.dumps(notes)}
 
 
 def _process(threads: int, plugins: str) -> SolverProcess:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import platform
 import struct
@@ -11,8 +12,10 @@ from typing import IO, TYPE_CHECKING, Any
 from gadgetopt import __version__
 from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.system.result import Limits
+from gadgetopt.trust.proving import notes_with
 
 if TYPE_CHECKING:
+    from gadgetopt.runs.rows import Row
     from gadgetopt.system.plugins import Shipment
 
 #: Versions of gadgetopt and Python, which client and workers must share.
@@ -40,6 +43,8 @@ class Work:
         Identifies the plug-ins that the run needs, which travel separately; empty for none.
     certify : str
         Seconds, or a multiple of the run's, for proving its bound; empty for its root only.
+    finished : dict or None
+        The row of a run that is done already, so that only its bound is to be proved.
     """
 
     key: str
@@ -54,6 +59,7 @@ class Work:
     code: str | None = None
     plugins: str = ""
     certify: str = ""
+    finished: Row | None = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +121,12 @@ class Answer:
 def default_grace_s(time_s: float | None) -> float:
     """Return the seconds that a method may take beyond its time limit."""
     return max(5.0, 0.1 * (time_s or 0.0))
+
+
+def unproved(row: Row, reason: str) -> Row:
+    """Return a row whose search for a proof was stopped, with the reason in its notes."""
+    notes = notes_with(json.loads(row["notes"]), {"ended": reason})
+    return {**row, "notes": json.dumps(notes)}
 
 
 def send(stream: IO[bytes], message: Any) -> None:

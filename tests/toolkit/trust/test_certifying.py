@@ -241,16 +241,19 @@ def test_a_damaged_run_does_not_end_the_proofs_of_the_others(stored):
 
 
 def test_a_run_that_another_process_has_proved_meanwhile_is_left_as_it_is(stored, monkeypatch):
-    from gadgetopt.runs import certifying as of_stores
+    from gadgetopt.runs.engine.prover import Prover
+    from gadgetopt.runs.engine.work import unproved
+    from gadgetopt.runs.rows import to_row
     from gadgetopt.runs.store import Store
 
-    def beaten(document, result, seconds, stop):
+    def beaten(_, run, document):
         with Store(stored) as store:  # the other process ends first, with a whole proof
-            (mine,) = [run for run in store.runs() if run.result == result]
-            store.add(dataclasses.replace(mine, result=certify(document, result, AMPLE_S)))
-        return dataclasses.replace(result, notes={"proof": "in part"})
+            (mine,) = [known for known in store.runs() if known.result == run.result]
+            whole = certify(document, run.result, AMPLE_S)
+            store.add(dataclasses.replace(mine, result=whole))
+        return unproved(to_row(run), "in part")
 
-    monkeypatch.setattr(of_stores, "certify", beaten)
+    monkeypatch.setattr(Prover, "proved", beaten)
     told: list[str] = []
     counts = certify_store(stored, "60", tell=told.append)
     assert counts.verified == counts.runs
