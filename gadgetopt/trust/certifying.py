@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gadgetopt.errors import InputError, ModelRefused, failure
+from gadgetopt.errors import InputError, ModelRefused, failure, in_words
 from gadgetopt.numbers.text import show_apart
 from gadgetopt.numbers.tolerance import Number, closes, refutes, simplest_rational
 from gadgetopt.search.alarm import TimeUp, ended_after
@@ -228,8 +228,10 @@ class _Search:
             except KeyboardInterrupt:
                 self.interrupted = True
             except Exception as error:  # the run stands without its proof
-                self.why.setdefault("refused", failure(error))
-        if left_s() <= 0:
+                self.why.setdefault("refused", in_words(failure(error)))
+        if stopped():  # whatever ended before
+            self.why["ended"] = f"{over()} while {self.doing}"
+        elif left_s() <= 0:
             self.why.setdefault("ended", f"{over()} while {self.doing}")
 
     def say(self, doing: str) -> None:

@@ -50,7 +50,7 @@ def add_root_proof(document: Document, call: MethodCall, outcome: MethodOutcome)
     except (ModelRefused, InputError):  # no exact form, or the name of a method of its own
         return
     except Exception as error:  # a run without a proof is none the worse
-        outcome.notes = {**outcome.notes, PROOF: {"refused": failure(error)}}
+        outcome.notes = {**outcome.notes, PROOF: {"refused": in_words(failure(error))}}
         return
     if made is not None:
         outcome.certificate = certificate_of(name, model, packed(made.lines))

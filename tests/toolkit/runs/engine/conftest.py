@@ -16,11 +16,12 @@ HERE = Path(__file__).parent
 
 @pytest.fixture
 def torture(tmp_path, monkeypatch):
-    """Install the problem `torture` here and in every process started from here."""
+    """Install `torture` and `endless` here and in every process started from here."""
     package = tmp_path / "site" / "torture-1.dist-info"
     package.mkdir(parents=True)
     (package / "METADATA").write_text("Metadata-Version: 2.1\nName: torture\nVersion: 1\n")
-    (package / "entry_points.txt").write_text("[gadgetopt.problems]\ntorture = torture:PROBLEM\n")
+    problems = "torture = torture:PROBLEM\nendless = endless:PROBLEM\n"
+    (package / "entry_points.txt").write_text(f"[gadgetopt.problems]\n{problems}")
     for path in (HERE, package.parent):
         monkeypatch.syspath_prepend(path)
     searched = [str(package.parent), str(HERE), os.environ.get("PYTHONPATH", "")]
