@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from gadgetopt.system.declaration import Formulation
     from gadgetopt.system.files import Document
 
+#: Seconds that the default method has for the optimum.
+OPTIMUM_S = 10.0
+
 
 def formulations(
     file: Annotated[Path, typer.Argument(metavar="INSTANCE", help="Instance file.")],
@@ -41,34 +44,62 @@ def formulations(
 ) -> int:
     """Compare the formulations of an instance by size and bounds.
 
-    With --solve also by root bound, nodes and time.
+    With --solve also by root bound, nodes and time. A last line says the optimum, or what the
+    system's default method finds of it in a few seconds.
     """
     from gadgetopt.reporting.formulations import calls, chosen, columns, solved_row
     from gadgetopt.runs.engine.once import Once
+    from gadgetopt.runs.engine.waiting import said_while_waiting
     from gadgetopt.system.files import read_instance
 
     instance = read_instance(file)
     given = limits(time_limit, threads, memory_mb, 0.0)
     rows: list[dict[str, Any]] = []
     for formulation in chosen(instance.problem, names or ()):
-        row = _model_row(file, instance, formulation, given)
+        with said_while_waiting(formulation.name, given.time_s):
+            row = _model_row(file, formulation, given)
         if not solve:
             rows.append(row)
             continue
         for call in calls(instance.problem, formulation):
-            result = Once(threads).solve(instance, call, given, seed).result
+            with said_while_waiting(call.label):
+                result = Once(threads).solve(instance, call, given, seed).result
             rows.append(solved_row(row, result))
     if as_json:
         full = [{key: row.get(key) for key in columns(solve)} for row in rows]
         echo(json.dumps(full, indent=1, allow_nan=False))
     else:
         print_formulations(instance, rows, solved=solve)
+        for line in _of_default_method(instance, given, seed):
+            echo(line)
     return 0
 
 
-def _model_row(
-    file: Path, instance: Document, formulation: Formulation, given: Limits
-) -> dict[str, Any]:
+def _of_default_method(instance: Document, given: Limits, seed: int) -> list[str]:
+    """Return what the system's default method finds of the optimum in a few seconds, if exact."""
+    from gadgetopt.reporting.views.values import exactly
+    from gadgetopt.runs.engine.once import Once
+    from gadgetopt.runs.engine.waiting import said_while_waiting
+    from gadgetopt.system.methods import find_method
+
+    call = find_method(instance.problem, instance.problem.default_method)
+    if call.method.kind != "exact":
+        return []
+    time_s = min(OPTIMUM_S, given.time_s or OPTIMUM_S)
+    with said_while_waiting(call.label):
+        within = Limits(time_s, given.threads, given.memory_mb)
+        result = Once(given.threads).solve(instance, call, within, seed).result
+    parts = []
+    if result.objective is not None:
+        found = "optimum" if result.status == "optimal" else "best solution found"
+        parts.append(f"{found} {exactly(result.objective)}")
+    if result.bound is not None:
+        parts.append(f"dual bound {exactly(result.bound)} ({result.bound_voucher})")
+    by = f"by {call.label} in at most {time_s:g} s"
+    return [f"{', '.join(parts) or result.state}, {by}"]
+
+
+def _model_row(file: Path, formulation: Formulation, given: Limits) -> dict[str, Any]:
     """Return the row of a model, which a process of its own builds and relaxes."""
     from gadgetopt.runs.engine.once import call_apart
     from gadgetopt.runs.engine.work import Failure, default_grace_s

@@ -155,7 +155,7 @@ def model_row(document: Document[Any], formulation: Formulation, limits: Limits)
         with ended_after(clock.left_s):
             model = built(formulation, document.data)
             form = compiled(model)
-        size = size_of_model(model) if form is None else size_of_form(form)
+            size = size_of_model(model) if form is None else size_of_form(form)
     except TimeUp:
         return {**row, "note": f"building it took more than {limits.time_s:g} s"}
     except (ModelRefused, InputError) as error:

@@ -1,5 +1,6 @@
 """Commands that build a model end within their limits and at Ctrl-C, whatever its build does."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -114,3 +115,16 @@ def test_a_model_reaches_a_pipe(root, tmp_path):
     assert done.returncode == 0
     assert "\nENDATA" in done.stdout
     assert done.stdout.endswith("/dev/stdout\n")
+
+
+def test_formulations_go_on_after_builds_that_go_too_far(cli, root, tmp_path, plugin):
+    asked = command("formulations", "endless", root, tmp_path)
+    limits = ("--time-limit", 2, "--memory-mb", 500, "--plugin", plugin)
+    code, out, _ = cli(*asked, "--formulation", "greedy", "--formulation", "direct", *limits)
+    assert code == 0
+    lines = [line.rstrip() for line in out.splitlines()]
+    assert "endless: building it took more than 2 s" in lines
+    assert "greedy: took more than 500 MB of memory" in lines
+    (row,) = (line for line in lines if line.split()[:1] == ["direct"])
+    assert row.split()[-1] == "8534.97"
+    assert re.fullmatch(r"(optimum|best solution found) .* by cg_core in at most 2 s", lines[-1])
