@@ -74,6 +74,9 @@ def agreement(given: argparse.Namespace) -> None:
         exact = solved(instance, "exact_plans", 60)
         count("labels and CP-SAT = enumeration", holds=exact.objective == optimum)
         count("closed", holds=exact.status is Status.OPTIMAL)
+        together = solved(instance, "cp_joint", 60)
+        proved = together.status is Status.OPTIMAL and together.bound == optimum
+        count("cp_joint = enumeration, closed", holds=proved and together.objective == optimum)
         bound = solved(instance, "least_bound", 60)
         planned = solved(instance, "dapple", 60)
         ordered = close(bound.bound, optimum) and planned.objective >= optimum

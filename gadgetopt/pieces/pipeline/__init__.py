@@ -21,7 +21,8 @@ Schedules of one plan:
 
 Plans:
 
-- `all_plans`: least bound and least makespan over all plans, and what proves it
+- `all_plans`: least bound and least makespan over all plans, and what proves it; apart from that,
+  `cp_joint`, plan and schedule together by CP-SAT
 
 Profiles (own files): `profiles` (readers), `chain_conversion` (DAG to chain), `slowest_stage`
 (PipeDream's dynamic program).

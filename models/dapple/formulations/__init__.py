@@ -2,7 +2,8 @@
 
 - `bound`: D-LB, the least head, load and tail of a plan.
 - `joint`: D-T, plan and schedule together.
-- `counts`: plans with GPUs counted by machine, which both share.
+- `cp_joint`: plan and schedule together in CP-SAT.
+- `counts`: plans with GPUs counted by machine, which the first two share.
 """
 
 from gadgetopt.system.declaration import Formulation, Method, Parts
@@ -32,4 +33,14 @@ FORMULATIONS = (
     ),
 )
 
-METHODS: tuple[Method, ...] = ()
+METHODS = (
+    Method(
+        name="cp_joint",
+        kind="exact",
+        summary="plan and schedule together in CP-SAT, for at most six GPUs",
+        reference="(C1)-(C8)",
+        run=part("cp_joint:cp_joint"),
+        formulation="cp_joint",
+        backend="cpsat",
+    ),
+)

@@ -11,18 +11,35 @@ from gadgetopt.models.dapple.certificate import check_bound
 from gadgetopt.models.dapple.evaluate import evaluate
 from gadgetopt.models.dapple.exact.plans import exact_plans
 from gadgetopt.models.dapple.formulations import bound, joint
+from gadgetopt.models.dapple.formulations.cp_joint import cp_joint
 from gadgetopt.models.dapple.instance import DappleSolution
 
+from gadgetopt.errors import ModelRefused
+from gadgetopt.pieces.pipeline.all_plans import plan_tables
+from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
 from gadgetopt.pieces.pipeline.instance import PipelineOptions
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.solvers import solve_model
+from gadgetopt.system.files import find_instances, library, read_instance
 from gadgetopt.system.result import Limits, Status
+from gadgetopt.trust.run import solve
 
 from . import brute_force
 from .chains import D1, D1_PLAN, D2, D2_BEST, D2_PLANNED, drawn, instance_of
 
 LIMITS = Limits(time_s=60)
+
+#: Optima of the tiny instances: of all but two, the files' notes say how they come about.
+TINY = {
+    "d1_latency_below_optimum": Fraction("37.2"),
+    "d1_simple": 31,
+    "d2_misled": 49,
+    "memory": 37,
+    "one_gpu": 45,
+    "one_layer": 11,
+    "two_in_flight": 51,
+}
 
 
 def run(method, instance, **parameters):
@@ -85,6 +102,24 @@ def test_the_hand_checked_plans_by_cp_sat(instance):
     assert evaluate(instance, solution).objective == expected
 
 
+def tiny():
+    return {d.name: d for d in map(read_instance, find_instances([library() / "dapple" / "tiny"]))}
+
+
+def test_every_tiny_instance_has_its_optimum():
+    assert set(tiny()) == set(TINY)
+
+
+@pytest.mark.parametrize("method", ["exact_plans", "cp_joint"])
+@pytest.mark.parametrize("name", TINY)
+def test_two_exact_routes_close_every_tiny_instance(name, method):
+    result = solve(tiny()[name], method, LIMITS)
+    assert result.status is Status.OPTIMAL, result.reason
+    assert result.objective == TINY[name]
+    if method == "cp_joint":  # whole ticks: nothing is rounded
+        assert result.bound == TINY[name]
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_enumeration_and_all_exact_routes_agree(seed):
     instance = drawn(seed)
@@ -94,12 +129,63 @@ def test_enumeration_and_all_exact_routes_agree(seed):
     assert float(exact.dual_bound) == pytest.approx(float(optimum))
     if exact.certificate is not None:
         assert check_bound(instance, exact.certificate) <= optimum
+    together = run(cp_joint, instance)
+    assert evaluate(instance, together.solution).objective == optimum
+    assert together.dual_bound == optimum
     lower = run(least_bound, instance)
     assert float(lower.dual_bound) <= float(optimum) * (1 + 1e-9)
     least = float(brute_force.least_bound(instance))
     assert float(lower.dual_bound) == pytest.approx(min(least, float(lower.claimed_objective)))
     planned = run(dapple, instance)
     assert evaluate(instance, planned.solution).objective >= optimum
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_plan_and_schedule_together_know_all_options(seed):
+    rng = np.random.default_rng(seed)
+    options = PipelineOptions(
+        use_all_gpus=bool(rng.integers(2)),
+        max_in_flight=(None, 1)[int(rng.integers(2))],
+        max_stages=(None, 2)[int(rng.integers(2))],
+        memory_bytes=float(rng.integers(20, 160)),
+        recompute=bool(rng.integers(2)),
+        overlap_allreduce=bool(rng.integers(2)),
+        nvlink_rings=bool(rng.integers(2)),
+        transfer_latency_s=float(rng.integers(3)),
+    )
+    instance = drawn(seed, options=options)
+    optimum, found = brute_force.optimum(instance), run(cp_joint, instance)
+    if optimum is None:
+        assert found.proved is Status.INFEASIBLE
+        assert found.solution is None
+    else:
+        assert evaluate(instance, found.solution).objective == optimum
+        assert found.dual_bound == optimum
+
+
+@pytest.mark.parametrize("ticks", [30, 1000])
+def test_coarse_ticks_make_a_bound_lower_and_never_wrong(ticks, monkeypatch):
+    best = run(exact_plans, D1).claimed_objective
+    monkeypatch.setattr(plan_tables, "MOST_TICKS", ticks)
+    found = run(cp_joint, D1)
+    assert found.dual_bound < best
+    evaluation = evaluate(D1, found.solution)
+    assert evaluation.feasible
+    assert evaluation.objective == found.claimed_objective >= best
+
+
+def test_plan_and_schedule_together_are_for_tiny_instances():
+    wide = TwoLevelCluster(gpus_per_machine=(7,), intra_bytes_per_s=1.0, inter_bytes_per_s=1.0)
+    with pytest.raises(ModelRefused, match="cluster: 7 GPUs, expected at most 6"):
+        run(cp_joint, D1.model_copy(update={"cluster": wide}))
+    with pytest.raises(ModelRefused, match="num_microbatches: 1400000 blocks, expected at most"):
+        run(cp_joint, D1.model_copy(update={"num_microbatches": 100_000}))
+
+
+def test_without_time_plan_and_schedule_together_claim_nothing():
+    found = cp_joint(D1, Limits(time_s=0), np.random.default_rng(0))
+    assert (found.solution, found.dual_bound, found.limit_hit) == (None, 0, "time_s")
+    assert found.proved is None
 
 
 @pytest.mark.parametrize("seed", [*range(30), 196])  # 196: blocks that take no time

@@ -14,6 +14,7 @@ def test_methods_are_declared():
         "straight",
         "pipedream",
         "exact_plans",
+        "cp_joint",
         "least_bound",
         "bound@highs",
         "joint@highs",

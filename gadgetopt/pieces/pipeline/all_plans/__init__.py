@@ -7,4 +7,8 @@
 - `label_search`: least head-load-tail bound over all plans, and all plans below a cutoff
 - `exact_plans`: least makespan over all plans
 - `plan_certificate`: what proves that no plan has a shorter schedule, and its check
+
+Apart from these, and with no code of theirs, for tiny instances:
+
+- `cp_joint`: plan and schedule together by CP-SAT; `plan_tables`: its tables, from the evaluator
 """

@@ -1,0 +1,37 @@
+"""Plan and schedule together as a constraint program: (C1)-(C8) of the toolkit's `cp_joint`.
+
+Its tables are filled by the evaluator, with either model of transfers, speeds, memory and all
+options. It shares no code with the search over all plans.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from gadgetopt.pieces.pipeline.all_plans.cp_joint import solve_joint
+from gadgetopt.pieces.pipeline.all_plans.plan_tables import Rules
+from gadgetopt.search.clock import Clock
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ..evaluate import evaluate, memory_bytes, plan_times
+from ..instance import DappleInstance, DappleSolution
+
+
+def cp_joint(instance: DappleInstance, limits: Limits, rng: np.random.Generator) -> MethodOutcome:
+    """Solve (C1)-(C8) with CP-SAT for every number of stages.
+
+    Raises
+    ------
+    ModelRefused
+        If there are more than six GPUs, or too many layers or microbatches for tables.
+    """
+    rules = Rules(
+        instance,
+        solution=lambda plan, orders: DappleSolution.of(plan, orders=orders),
+        times=partial(plan_times, instance),
+        memory_bytes=partial(memory_bytes, instance),
+        evaluate=partial(evaluate, instance),
+    )
+    return solve_joint(rules, Clock(limits), rng)
