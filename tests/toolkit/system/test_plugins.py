@@ -208,7 +208,7 @@ def test_every_kind_of_part_is_used_by_its_command(write, cli, tmp_path, monkeyp
         assert "parts.py]" in line, line
     assert cli("show", "sjf_bco", "mine", *plugin)[0] == 0
     assert cli("generate", "sjf_bco", "--preset", "drawn", "--set", "jobs=3", *plugin)[0] == 0
-    (drawn,) = tmp_path.glob("drawn_*.json")
+    (drawn,) = tmp_path.glob("sjf_bco_drawn_*.json")
     assert cli("import", "dice", write("x.txt", "x"), "--out", "imported", *plugin)[0] == 0
     code, out, err = cli("solve", drawn, "--method", "mine@highs", *plugin)
     assert (code, err) == (0, "")
