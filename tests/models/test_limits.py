@@ -31,7 +31,8 @@ ENTRIES = [
     (highs, "solve_form"),
     (cpsat, "solve_form"),
     (cpsat, "solve_cp"),
-    (import_backend("scip"), "solve_pyomo"),
+    (import_backend("scip"), "solve_form"),
+    (import_backend("scip"), "solve_plain"),
     (PersistentLp, "solve"),
     (PersistentLp, "solve_in_integers"),
 ]

@@ -232,6 +232,9 @@ def _highs(
         return None
     if outcome.limit_hit == "time_s":
         raise TimeoutError
+    if outcome.status is Status.FEASIBLE and outcome.limit_hit is None:
+        # Its incumbent refutes its bound, as happens where prices are 12 orders apart.
+        return _cpsat(job, n, price, room, limit, limits, seed)
     if outcome.status is not Status.OPTIMAL and outcome.limit_hit != "gap":
         raise SolverError(f"slot program: {outcome.reason or outcome.status}")
     w = [round(pyo.value(m.w[h])) for h in m.H]

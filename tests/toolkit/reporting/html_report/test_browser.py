@@ -388,7 +388,9 @@ def test_saved_rows_hold_no_formulas_and_whole_numbers(fresh, tmp_path, tiny):
         "document.getElementById('csv').click();"
     )
     saved = list(csv.DictReader(io.StringIO(until(fresh, "window.saved"), newline="")))
-    assert {row["instance"] for row in saved} == {f"'{name}" for name in names[:-1]} | {names[-1]}
+    # Names with control characters are damage: their rows are not in the report.
+    kept = [name for name in names[:-1] if name.isprintable()]
+    assert {row["instance"] for row in saved} == {f"'{name}" for name in kept} | {names[-1]}
     assert {row["objective"] for row in saved} == {"-2.5"}
 
 
