@@ -19,6 +19,7 @@ import argparse
 import time
 
 import numpy as np
+
 from gadgetopt.models.a_srpt import PROBLEM
 from gadgetopt.models.a_srpt.exact.pool_program import solve_program
 from gadgetopt.models.a_srpt.generate.presets import pool
@@ -29,7 +30,6 @@ from gadgetopt.models.a_srpt.subproblems.configurations import Configurations
 from gadgetopt.models.a_srpt.subproblems.pool_search import pool_schedule
 from gadgetopt.models.a_srpt.subproblems.server_assignment import servers_for
 from gadgetopt.models.a_srpt.subproblems.start_costs import better_starts
-
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Limits, Result, Status

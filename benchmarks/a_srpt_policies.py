@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from gadgetopt.models.a_srpt.algorithms import METHODS as ALGORITHMS
 from gadgetopt.models.a_srpt.baselines import METHODS as BASELINES
 from gadgetopt.models.a_srpt.bounds import METHODS as BOUNDS
@@ -32,7 +33,6 @@ from gadgetopt.models.a_srpt.instance import ASrptInstance
 from gadgetopt.models.a_srpt.iteration_time import mapping_times
 from gadgetopt.models.a_srpt.mapping import fastest_mapping, sparse
 from gadgetopt.models.a_srpt.subproblems.mapper import MAPPINGS, graph_of
-
 from gadgetopt.system.declaration import Method
 from gadgetopt.system.result import Limits
 

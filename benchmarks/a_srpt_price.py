@@ -28,6 +28,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+from processor_clock import processor_s
+
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.algorithms.a_srpt_workload import a_srpt_workload
 from gadgetopt.models.a_srpt.baselines.price_guided import price_guided
@@ -40,8 +42,6 @@ from gadgetopt.models.a_srpt.generate.presets import recurring
 from gadgetopt.models.a_srpt.importers.traces import muri, philly
 from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
 from gadgetopt.models.a_srpt.relaxations import busy_time_bound, pool_of, release_bound
-from processor_clock import processor_s
-
 from gadgetopt.system.result import Limits, MethodOutcome
 
 TRACES = {"muri_trace1": muri, "muri_trace3": muri, "philly": philly}

@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from gadgetopt.models.adsp.rates.certificate import check_bound
 from gadgetopt.models.adsp.rates.exact.sweep import sweep
 from gadgetopt.models.adsp.rates.generate.presets import paper as paper_rates
@@ -40,7 +41,6 @@ from gadgetopt.models.adsp.training.instance import (
 )
 from gadgetopt.models.adsp.training.simulator import replace_convergence, simulate
 from gadgetopt.models.adsp.training.tasks import task_of
-
 from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.files import Document

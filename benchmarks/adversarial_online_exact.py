@@ -21,6 +21,8 @@ from typing import Any, Literal
 
 import highspy
 import numpy as np
+from scipy.sparse import coo_array
+
 from gadgetopt.models.adversarial_online.policy.instance import AdversarialOnlinePolicyInstance
 from gadgetopt.models.adversarial_online.sequence.instance import (
     AdversarialOnlineSequenceInstance,
@@ -29,8 +31,6 @@ from gadgetopt.models.adversarial_online.sequence.instance import (
 from gadgetopt.models.adversarial_online.subproblems.curves import finite_table
 from gadgetopt.models.adversarial_online.subproblems.grids import geometric
 from gadgetopt.models.adversarial_online.subproblems.prices import of_table
-from scipy.sparse import coo_array
-
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result

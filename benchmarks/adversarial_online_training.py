@@ -16,7 +16,6 @@ from pathlib import Path
 
 from gadgetopt.models.adversarial_online.policy.instance import AdversarialOnlinePolicyInstance
 from gadgetopt.models.adversarial_online.subproblems.grids import geometric
-
 from gadgetopt.runs.training import train
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem

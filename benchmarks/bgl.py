@@ -21,11 +21,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
 from gadgetopt.models.bgl.partition.algorithms.bgl import bgl_parts
 from gadgetopt.models.bgl.partition.generate import presets
 from gadgetopt.models.bgl.partition.graph import Graph
 from gadgetopt.models.bgl.partition.instance import BglPartitionInstance
-
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result

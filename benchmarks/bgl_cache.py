@@ -21,6 +21,7 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
+
 from gadgetopt.models.bgl.cache.baselines.orders import retained
 from gadgetopt.models.bgl.cache.baselines.policies import static_degree, static_frequency
 from gadgetopt.models.bgl.cache.evaluate import evaluate
@@ -32,7 +33,6 @@ from gadgetopt.models.bgl.cache.subproblems.sequences import Proximity, fewest_s
 from gadgetopt.models.bgl.cache.subproblems.sweep import keep_earliest_ends
 from gadgetopt.models.bgl.resources.generate.presets import copy_heavy, paper
 from gadgetopt.models.bgl.resources.subproblems.shares import allocation, least_time
-
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result, Status

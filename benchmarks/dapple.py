@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.dapple.generate.networks import HARDWARE, NETWORKS, paper
 from gadgetopt.models.dapple.generate.presets import random_chain
 from gadgetopt.models.dapple.instance import DappleInstance
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result, Status

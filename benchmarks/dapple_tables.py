@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 from dapple_public import PUBLIC, apart, header, instance_of, one_gpu_s, row, stages_of, there
-from gadgetopt.models.dapple.algorithms.schedules import record
 
+from gadgetopt.models.dapple.algorithms.schedules import record
 from gadgetopt.pieces.pipeline.all_plans.label_search import PlanSpace, plan_bound_s
 from gadgetopt.pieces.pipeline.chain_conversion import chain_of
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule

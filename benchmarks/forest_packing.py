@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from gadgetopt.models.forest_packing.algorithms.forest_packing import forest_packing
 from gadgetopt.models.forest_packing.bounds.partition import partition
 from gadgetopt.models.forest_packing.exact.column_generation import column_generation
@@ -24,7 +25,6 @@ from gadgetopt.models.forest_packing.exact.cut_generation import cut_generation
 from gadgetopt.models.forest_packing.formulations.flow import build
 from gadgetopt.models.forest_packing.generate import presets as generate
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
-
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.files import library, read_instance

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from gadgetopt.models.forest_packing.generate import presets as generate
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
-
 from gadgetopt.system.files import (
     Document,
     find_instances,

@@ -23,6 +23,7 @@ import time
 from collections.abc import Iterable
 
 import numpy as np
+
 from gadgetopt.models.gadget.algorithms.lp_rs_mde import lp_rs_mde, relax
 from gadgetopt.models.gadget.algorithms.mapping_rounding import fill, violation_free
 from gadgetopt.models.gadget.algorithms.slot_greedy import slot_greedy
@@ -35,7 +36,6 @@ from gadgetopt.models.gadget.subproblems.hull import envelope
 from gadgetopt.models.gadget.subproblems.knapsack_bound import knapsack_bound
 from gadgetopt.models.gadget.subproblems.max_ring import largest_rings
 from gadgetopt.models.gadget.subproblems.slot_problem import Mapping, SlotProblem, slot_problem
-
 from gadgetopt.system.result import Limits
 
 #: Most jobs for which the augmented program of Algorithm 2 is solved.

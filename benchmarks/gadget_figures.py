@@ -17,6 +17,7 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
+
 from gadgetopt.models.gadget import PROBLEM
 from gadgetopt.models.gadget.algorithms.lp_rs_mde import lp_rs_mde
 from gadgetopt.models.gadget.algorithms.slot_greedy import slot_greedy
@@ -27,7 +28,6 @@ from gadgetopt.models.gadget.instance import GadgetInstance
 from gadgetopt.models.gadget.subproblems.hull import envelope
 from gadgetopt.models.gadget.subproblems.knapsack_bound import knapsack_bound
 from gadgetopt.models.gadget.subproblems.slot_problem import slot_problem
-
 from gadgetopt.system.result import Limits
 
 JOBS = [40, 60, 80, 100]

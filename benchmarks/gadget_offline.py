@@ -31,6 +31,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from processor_clock import processor_clock
+
 from gadgetopt.models.gadget import PROBLEM
 from gadgetopt.models.gadget.algorithms.gadget import gadget
 from gadgetopt.models.gadget.baselines.policies import drf, fifo, tiresias
@@ -44,8 +46,6 @@ from gadgetopt.models.gadget.generate.presets import (
     timed,
 )
 from gadgetopt.models.gadget.instance import GadgetInstance
-from processor_clock import processor_clock
-
 from gadgetopt.system.result import Limits, MethodOutcome
 from gadgetopt.trust.certificate import certified_bound
 

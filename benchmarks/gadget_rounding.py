@@ -16,6 +16,7 @@ import argparse
 import sys
 
 import numpy as np
+
 from gadgetopt.models.gadget.algorithms.lp_rs_mde import ALPHA, relax
 from gadgetopt.models.gadget.algorithms.mapping_rounding import draw
 from gadgetopt.models.gadget.generate.presets import contended, paper
@@ -27,7 +28,6 @@ from gadgetopt.models.gadget.guarantees.ratios import (
 from gadgetopt.models.gadget.instance import GadgetInstance
 from gadgetopt.models.gadget.subproblems.hull import envelope
 from gadgetopt.models.gadget.subproblems.slot_problem import slot_problem
-
 from gadgetopt.system.result import Limits
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from gadgetopt.models.marl.placement.algorithms.learned import learned
 from gadgetopt.models.marl.placement.baselines.lns import lns
 from gadgetopt.models.marl.placement.baselines.local_search import local_search
@@ -41,7 +42,6 @@ from gadgetopt.models.marl.subproblems.interference_model import (
     saturating,
 )
 from gadgetopt.models.marl.subproblems.rules import RULES
-
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
+
 from gadgetopt.models.marl.placement.baselines.lns import lns
 from gadgetopt.models.marl.placement.baselines.rules import by_rule
 from gadgetopt.models.marl.placement.evaluate import evaluate
@@ -24,7 +25,6 @@ from gadgetopt.models.marl.queueing.generate.presets import poisson
 from gadgetopt.models.marl.queueing.subproblems.events import simulate
 from gadgetopt.models.marl.queueing.subproblems.queue import JobQueue
 from gadgetopt.models.marl.subproblems.rules import RULES
-
 from gadgetopt.system.result import Limits
 
 SIZES = (1_000, 10_000, 100_000)

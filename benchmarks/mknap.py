@@ -25,7 +25,6 @@ from pathlib import Path
 
 from gadgetopt.models.knapsack.importers.reading import NamedKnapsack, read_mmkp, read_orlib
 from gadgetopt.models.knapsack.scaling import scaled
-
 from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.direct import solve_mip
 from gadgetopt.pieces.knapsack.outcome import CoreResult

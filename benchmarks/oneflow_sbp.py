@@ -24,6 +24,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
 from gadgetopt.models.oneflow_sbp.baselines import strategies
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
@@ -34,7 +35,6 @@ from gadgetopt.models.oneflow_sbp.labels import label_text
 from gadgetopt.models.oneflow_sbp.pictures.phases import phase_of
 from gadgetopt.models.oneflow_sbp.subproblems.label_graph import label_graph
 from gadgetopt.models.oneflow_sbp.subproblems.lagrangian import Pricing
-
 from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem

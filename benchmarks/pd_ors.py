@@ -26,9 +26,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
 from gadgetopt.models.pd_ors.generate.presets import desk, paper
 from gadgetopt.models.pd_ors.instance import PdOrsInstance
-
 from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem

@@ -19,13 +19,13 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+
 from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
 from gadgetopt.models.pd_ors.baselines import oasis
 from gadgetopt.models.pd_ors.generate.presets import paper
 from gadgetopt.models.pd_ors.instance import PdOrsInstance
 from gadgetopt.models.pd_ors.subproblems import kernel
 from gadgetopt.models.pd_ors.subproblems.prices import PriceTable
-
 from gadgetopt.system.result import Limits, MethodOutcome
 
 METHODS: dict[str, Callable[..., MethodOutcome]] = {"PD-ORS": pd_ors, "OASiS": oasis.oasis}

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+
 from gadgetopt.models.spp.algorithms.block_costs import BlockCosts
 from gadgetopt.models.spp.algorithms.device_order import device_orders
 from gadgetopt.models.spp.algorithms.prm import Prm
@@ -24,7 +25,6 @@ from gadgetopt.models.spp.algorithms.spp import spp
 from gadgetopt.models.spp.generate.presets import paper
 from gadgetopt.models.spp.importers.profiles import pipedream_profile
 from gadgetopt.models.spp.instance import SppInstance
-
 from gadgetopt.numbers.arrays import Floats
 from gadgetopt.pieces.pipeline.dispatch import dispatch
 from gadgetopt.pieces.pipeline.orders import round_orders

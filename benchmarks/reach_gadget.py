@@ -27,13 +27,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+from processor_clock import interrupt_after, processor_clock
+
 from gadgetopt.models.gadget.algorithms.gadget import gadget as algorithm_1
 from gadgetopt.models.gadget.evaluate import evaluate
 from gadgetopt.models.gadget.exact.offline import offline
 from gadgetopt.models.gadget.generate.presets import contended, graph, paper, tight
 from gadgetopt.models.gadget.instance import GadgetInstance, GadgetSolution
-from processor_clock import interrupt_after, processor_clock
-
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result

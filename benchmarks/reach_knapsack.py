@@ -25,11 +25,11 @@ from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
+from processor_clock import interrupt_after, processor_clock, processor_s
+
 from gadgetopt.models.knapsack.generate.presets import multiple_choice, paper
 from gadgetopt.models.knapsack.instance import KnapsackInstance
 from gadgetopt.models.knapsack.scaling import scaled
-from processor_clock import interrupt_after, processor_clock, processor_s
-
 from gadgetopt.pieces.knapsack import core, enumeration, sharpening
 from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.direct import fits

@@ -15,6 +15,7 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
+
 from gadgetopt.models.sjf_bco.algorithms.sjf_bco import kappa_stages, sjf_bco
 from gadgetopt.models.sjf_bco.baselines.first_fit import first_fit, list_scheduling
 from gadgetopt.models.sjf_bco.evaluate import evaluate
@@ -28,7 +29,6 @@ from gadgetopt.models.sjf_bco.subproblems.placement import (
     solution_of,
 )
 from gadgetopt.models.sjf_bco.subproblems.pools import RandomGpus
-
 from gadgetopt.system.result import Limits
 
 METHODS: dict[str, Callable[..., Any]] = {

@@ -20,11 +20,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+
 from gadgetopt.models.sjf_bco.baselines.local_search import lpt_ils
 from gadgetopt.models.sjf_bco.certificate import energetic_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.instance import Job, SjfBcoInstance
-
 from gadgetopt.system.files import Document, write
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits

@@ -15,13 +15,13 @@ from statistics import mean
 from typing import Any
 
 import numpy as np
+
 from gadgetopt.models.smd.algorithms.smd import smd
 from gadgetopt.models.smd.baselines.policies import esw, optimus
 from gadgetopt.models.smd.evaluate import evaluate
 from gadgetopt.models.smd.exact.optimum import exact
 from gadgetopt.models.smd.generate.presets import SgdMode, paper, planted
 from gadgetopt.models.smd.instance import SmdInstance
-
 from gadgetopt.system.result import Limits
 
 #: Read off the plots, to about 1 % of the axis.

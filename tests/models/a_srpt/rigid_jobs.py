@@ -4,6 +4,7 @@ from fractions import Fraction
 from itertools import permutations, product
 
 import numpy as np
+
 from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
 
 

@@ -3,6 +3,10 @@
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
 from gadgetopt.models.a_srpt.certificate import (
     ASrptCertificate,
     ClusterStates,
@@ -13,9 +17,6 @@ from gadgetopt.models.a_srpt.certificate import (
     Prices,
     check_bound,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from .rigid_jobs import H3, cluster_optimum, fragmented, instance_of, pool_optimum
 

@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.evaluate import cut_gbytes, evaluate, iteration_time
 from gadgetopt.models.a_srpt.exact.decomposition import decomposition
 from gadgetopt.models.a_srpt.instance import ASrptSolution, ScheduledJob
 from gadgetopt.models.a_srpt.iteration_time import mapping_times
 from gadgetopt.models.a_srpt.mapping import sparse
-
 from gadgetopt.runs.comparison import compare
 from gadgetopt.system.result import Limits
 

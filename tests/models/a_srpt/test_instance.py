@@ -3,9 +3,10 @@
 from fractions import Fraction
 
 import pytest
+from pydantic import ValidationError
+
 from gadgetopt.models.a_srpt.features import features
 from gadgetopt.models.a_srpt.instance import Job, size
-from pydantic import ValidationError
 
 from .hand_checked import H1, H4, cluster, one_stage
 

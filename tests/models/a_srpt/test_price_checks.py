@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.price_checks import (
     MOST_TICKS,
     StepPrices,

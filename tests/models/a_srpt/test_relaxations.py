@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+
 from gadgetopt.models.a_srpt.algorithms.virtual_machine import virtual_completions
 from gadgetopt.models.a_srpt.relaxations import (
     FRACTION_BITS,

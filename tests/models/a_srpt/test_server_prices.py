@@ -5,6 +5,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.bounds.price import price_bound
 from gadgetopt.models.a_srpt.bounds.server_price import server_price_bound
 from gadgetopt.models.a_srpt.certificate import proved
@@ -13,7 +14,6 @@ from gadgetopt.models.a_srpt.price_checks import price_bound as bound_of_prices
 from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.models.a_srpt.server_prices import PartPrices, collected, servers_of
 from gadgetopt.models.a_srpt.server_prices import server_price_bound as bound_of_parts
-
 from gadgetopt.system.result import Limits
 
 from .rigid_jobs import cluster_optimum, instance_of, random_jobs

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 from gadgetopt.models.dapple.evaluate import evaluate
 from gadgetopt.models.dapple.instance import DappleInstance, DappleSolution
-
 from gadgetopt.pieces.pipeline.plan import Plan
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from gadgetopt.models.dapple.instance import DappleInstance
 
+from gadgetopt.models.dapple.instance import DappleInstance
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.instance import Layer, PipelineOptions
 from gadgetopt.pieces.pipeline.plan import Plan

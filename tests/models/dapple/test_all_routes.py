@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.dapple.algorithms.planner import dapple
 from gadgetopt.models.dapple.algorithms.schedules import record
 from gadgetopt.models.dapple.bounds.least_bound import least_bound
@@ -13,8 +15,6 @@ from gadgetopt.models.dapple.exact.plans import exact_plans
 from gadgetopt.models.dapple.formulations import bound, joint
 from gadgetopt.models.dapple.formulations.cp_joint import cp_joint
 from gadgetopt.models.dapple.instance import DappleSolution
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.pipeline.all_plans import plan_tables
 from gadgetopt.pieces.pipeline.cluster import TwoLevelCluster
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule

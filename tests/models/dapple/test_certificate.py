@@ -3,9 +3,10 @@
 from fractions import Fraction
 
 import pytest
-from gadgetopt.models.dapple.certificate import DappleCertificate, check_bound
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from gadgetopt.models.dapple.certificate import DappleCertificate, check_bound
 
 from . import brute_force
 from .chains import D1, D2, drawn

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.dapple.algorithms.planner import dapple
 from gadgetopt.models.dapple.algorithms.schedules import record
 from gadgetopt.models.dapple.baselines.parallel import data_parallel
@@ -12,7 +13,6 @@ from gadgetopt.models.dapple.evaluate import evaluate
 from gadgetopt.models.dapple.exact.plans import exact_plans
 from gadgetopt.models.dapple.importers.profiles import dapple_profile
 from gadgetopt.models.dapple.instance import DappleSolution
-
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
 from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.pieces.pipeline.shop import shop_of

@@ -1,7 +1,6 @@
 """What DAPPLE declares."""
 
 from gadgetopt.models.dapple import PROBLEM
-
 from gadgetopt.system.methods import methods
 
 

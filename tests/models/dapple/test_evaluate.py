@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.dapple.evaluate import evaluate
 from gadgetopt.models.dapple.instance import DappleSolution
-
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.dispatch import channels_first_come, dispatch
 from gadgetopt.pieces.pipeline.instance import PipelineOptions

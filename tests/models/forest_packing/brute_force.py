@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 
 import numpy as np
-from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
+
+from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 
 Path = tuple[int, ...]
 

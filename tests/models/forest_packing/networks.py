@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance, Link
 
 

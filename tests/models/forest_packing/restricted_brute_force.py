@@ -10,8 +10,9 @@ from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, pairwise, product
 
 import numpy as np
-from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from scipy.optimize import linprog
+
+from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 
 from .brute_force import all_trees, rows
 

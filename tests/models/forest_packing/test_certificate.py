@@ -7,6 +7,10 @@ from itertools import chain, combinations, pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
 from gadgetopt.models.forest_packing.certificate import (
     CutFamily,
     ForestPackingCertificate,
@@ -14,10 +18,6 @@ from gadgetopt.models.forest_packing.certificate import (
     Prices,
     check_bound,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.optimize import linprog
-
 from gadgetopt.pieces.graphs.cheapest_trees import (
     arborescence_costs,
     closure,

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.instance import ForestPackingSolution, TreePair
 from gadgetopt.models.forest_packing.packing import (
@@ -18,9 +21,6 @@ from gadgetopt.models.forest_packing.packing import (
     to_solution,
     total_rate,
 )
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-
 from gadgetopt.system.files import read_instance
 
 from .brute_force import optimal_rate, optimum

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.forest_packing.baselines.forestcoll import forestcoll
 from gadgetopt.models.forest_packing.bounds.partition import capacity_matrix, tree_packing_number
 from gadgetopt.models.forest_packing.bounds.rooted_cuts import forestcoll_bound
@@ -19,7 +20,6 @@ from gadgetopt.models.forest_packing.exact.cut_generation import cut_generation
 from gadgetopt.models.forest_packing.generate.topologies import dgx1_v100
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.models.forest_packing.network import Network
-
 from gadgetopt.numbers.tolerance import Number
 from gadgetopt.pieces.graphs.flows import min_cut
 from gadgetopt.system.result import Limits

@@ -6,6 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.forest_packing.evaluate import evaluate, read_links
 from gadgetopt.models.forest_packing.instance import ForestPackingSolution, TreePair
 from gadgetopt.models.forest_packing.pipeline import (
@@ -16,8 +19,6 @@ from gadgetopt.models.forest_packing.pipeline import (
     reduce_periods,
     simulate,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from .networks import known, symmetric
 

@@ -6,6 +6,7 @@ import itertools
 from collections import Counter, defaultdict
 
 import networkx as nx
+
 from gadgetopt.models.gadget.evaluate import evaluate, utility
 from gadgetopt.models.gadget.instance import GadgetInstance, GadgetSolution, Ring, TwoTier
 

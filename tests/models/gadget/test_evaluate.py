@@ -5,14 +5,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gadgetopt.models.gadget.evaluate import evaluate, link_loads, utility
 from gadgetopt.models.gadget.generate import presets as generate
 from gadgetopt.models.gadget.instance import GadgetSolution
 from gadgetopt.models.gadget.subproblems.slot_problem import Mapping
 from gadgetopt.models.gadget.subproblems.slot_problem import ring as as_ring
 from gadgetopt.models.gadget.utility import Energy, Linear, Log, Sigmoid, Sqrt
-from hypothesis import given
-from hypothesis import strategies as st
 
 from .tiny import BEST, OPTIMA, ring, solution, tiny
 

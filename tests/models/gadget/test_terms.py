@@ -5,10 +5,11 @@ total utility of all their workers, truncated at each job's budget. Theorem 6 re
 """
 
 import numpy as np
-from gadgetopt.models.gadget.generate import presets as generate
-from gadgetopt.models.gadget.terms import JobTerms
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gadgetopt.models.gadget.generate import presets as generate
+from gadgetopt.models.gadget.terms import JobTerms
 
 from .tiny import tiny
 

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from gadgetopt.models.gadget.generate import presets as generate
-from gadgetopt.models.gadget.timing import RingTiming
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gadgetopt.models.gadget.generate import presets as generate
+from gadgetopt.models.gadget.timing import RingTiming
 
 RING = RingTiming(
     gradient_mbit=800,

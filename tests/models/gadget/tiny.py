@@ -6,7 +6,6 @@ import json
 import math
 
 from gadgetopt.models.gadget.instance import GadgetInstance, GadgetSolution, Ring
-
 from gadgetopt.system.files import library
 
 

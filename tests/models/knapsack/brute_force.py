@@ -6,9 +6,10 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
+from hypothesis import strategies as st
+
 from gadgetopt.models.knapsack.evaluate import evaluate
 from gadgetopt.models.knapsack.instance import Item, KnapsackInstance, KnapsackSolution
-from hypothesis import strategies as st
 
 
 def optimum(instance: KnapsackInstance) -> Fraction | None:

@@ -1,9 +1,9 @@
 """Methods run on an instance, and the value and bound of what they return."""
 
 import numpy as np
+
 from gadgetopt.models.knapsack.certificate import check_bound
 from gadgetopt.models.knapsack.evaluate import evaluate
-
 from gadgetopt.system.result import Limits
 
 

@@ -6,6 +6,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+
 from gadgetopt.models.knapsack.certificate import (
     FurtherMultipliers,
     KnapsackCertificate,
@@ -19,8 +21,6 @@ from gadgetopt.models.knapsack.generate.presets import paper
 from gadgetopt.models.knapsack.instance import Item, KnapsackInstance
 from gadgetopt.models.knapsack.outcome import outcome_of
 from gadgetopt.models.knapsack.scaling import scaled
-from hypothesis import given
-
 from gadgetopt.pieces.knapsack import core
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.data import LpDuals

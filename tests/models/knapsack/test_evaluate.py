@@ -3,9 +3,9 @@
 from fractions import Fraction
 
 import pytest
+
 from gadgetopt.models.knapsack.evaluate import evaluate
 from gadgetopt.models.knapsack.instance import Item, KnapsackInstance, KnapsackSolution
-
 from gadgetopt.system.files import library, read_instance
 
 from .brute_force import optimum, single

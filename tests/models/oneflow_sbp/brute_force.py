@@ -5,7 +5,6 @@ import random
 
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
 from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpInstance, OneFlowSbpSolution
-
 from gadgetopt.system.files import validate
 
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
+
 from gadgetopt.models.oneflow_sbp.boxing import (
     BoxingRules,
     boxing_cost,

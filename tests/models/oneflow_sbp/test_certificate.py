@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.oneflow_sbp.certificate import (
     Fixing,
     Leaf,
@@ -11,7 +12,6 @@ from gadgetopt.models.oneflow_sbp.certificate import (
     check_bound,
 )
 from gadgetopt.models.oneflow_sbp.exact.branch_and_bound import branch_and_bound
-
 from gadgetopt.system.result import Limits
 
 from .brute_force import brute_force, random_instance

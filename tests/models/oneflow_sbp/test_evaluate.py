@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 import pytest
+
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
 from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpSolution
 from gadgetopt.models.oneflow_sbp.labels import label_text
-
 from gadgetopt.system.files import library, read_instance
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from gadgetopt.models.oneflow_sbp.labels import (
     all_labels,
     label_text,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+from hypothesis import strategies as st
+
 from gadgetopt.models.parallel_machines.evaluate import evaluate
 from gadgetopt.models.parallel_machines.instance import (
     ParallelMachinesInstance,
     ParallelMachinesSolution,
 )
-from hypothesis import strategies as st
-
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result

@@ -3,6 +3,9 @@
 import itertools
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gadgetopt.models.parallel_machines.certificate import (
     DualFeasible,
     MeanLoad,
@@ -14,8 +17,6 @@ from gadgetopt.models.parallel_machines.certificate import (
     dual_feasible_values,
     next_attainable,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 from .brute_force import instance_of, optimum, small_instances
 

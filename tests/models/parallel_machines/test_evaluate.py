@@ -1,10 +1,11 @@
 """The evaluator against loads counted by hand, and against wrong assignments."""
 
 import pytest
-from gadgetopt.models.parallel_machines.evaluate import evaluate
-from gadgetopt.models.parallel_machines.instance import ParallelMachinesSolution
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gadgetopt.models.parallel_machines.evaluate import evaluate
+from gadgetopt.models.parallel_machines.instance import ParallelMachinesSolution
 
 from .brute_force import instance_of, small_instances
 

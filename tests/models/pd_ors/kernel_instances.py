@@ -4,6 +4,7 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+
 from gadgetopt.models.pd_ors.instance import Job, Machine, PdOrsInstance, TableUtility
 
 

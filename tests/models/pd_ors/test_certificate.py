@@ -8,6 +8,7 @@ import random
 from fractions import Fraction
 
 import pytest
+
 from gadgetopt.models.pd_ors.certificate import PdOrsCertificate, check_bound
 from gadgetopt.models.pd_ors.instance import Machine, PdOrsInstance
 

@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.pd_ors.evaluate import courses, evaluate, utility
-from gadgetopt.models.pd_ors.generate.presets import tiny as draw
-from gadgetopt.models.pd_ors.instance import PdOrsSolution, Placement, SlotPlan
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gadgetopt.models.pd_ors.evaluate import courses, evaluate, utility
+from gadgetopt.models.pd_ors.generate.presets import tiny as draw
+from gadgetopt.models.pd_ors.instance import PdOrsSolution, Placement, SlotPlan
 from gadgetopt.system.files import library, read_instance
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.pd_ors import PROBLEM
 from gadgetopt.models.pd_ors.generate.presets import quickstart
-
 from gadgetopt.system.files import (
     Document,
     find_instances,

@@ -6,12 +6,12 @@ import random
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.pd_ors.certificate import check_bound
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.exact.branch_and_price import branch_and_price
 from gadgetopt.models.pd_ors.generate.presets import desk
 from gadgetopt.models.pd_ors.price_tree import Pricing, tree_bound
-
 from gadgetopt.proofs.files import packed, unpacked
 from gadgetopt.proofs.tree_kernel import Rejected
 from gadgetopt.system.result import Limits

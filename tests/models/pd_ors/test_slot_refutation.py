@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.pd_ors import slot_refutation
 from gadgetopt.models.pd_ors.generate.presets import desk
 from gadgetopt.models.pd_ors.slot_refutation import SlotItem, TooManySteps, is_refuted
 from gadgetopt.models.pd_ors.subproblems.slot_packing import Item, pack_exactly
-
 from gadgetopt.system.result import Limits
 
 from .tiny_instances import cluster, job_j, tiny_instance

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from gadgetopt.models.pd_ors.instance import Job, Machine, PdOrsInstance, TableUtility
 
 #: kappa is 0.25 slots per sample inside a machine and 0.4 outside, so that sigma = 1.6.

@@ -6,6 +6,7 @@ import math
 from functools import cache
 
 import numpy as np
+
 from gadgetopt.models.sjf_bco.formulations.schedules import placements
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from gadgetopt.models.sjf_bco.instance import Job, SjfBcoInstance
 from hypothesis import strategies as st
+
+from gadgetopt.models.sjf_bco.instance import Job, SjfBcoInstance
 
 from .hand_checked import instance
 

@@ -4,11 +4,11 @@ import json
 from fractions import Fraction
 
 import pytest
-from gadgetopt.models.sjf_bco.evaluate import evaluate, simulate
-from gadgetopt.models.sjf_bco.instance import SjfBcoInstance, SjfBcoSolution
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from gadgetopt.models.sjf_bco.evaluate import evaluate, simulate
+from gadgetopt.models.sjf_bco.instance import SjfBcoInstance, SjfBcoSolution
 from gadgetopt.system.files import read_instance
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.sjf_bco import exhaustion
 from gadgetopt.models.sjf_bco.bounds.instants import instants
 from gadgetopt.models.sjf_bco.bounds.mode_lp import ModeLp
@@ -19,7 +20,6 @@ from gadgetopt.models.sjf_bco.subproblems.mode_prices import (
     PriceTables,
     price_tables,
 )
-
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.system.result import Limits
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.sjf_bco.bounds.instants import instants
 from gadgetopt.models.sjf_bco.certificate import InstantPrices, SjfBcoCertificate, check_bound
 from gadgetopt.models.sjf_bco.configurations import iterations_per_slot, most_per_slot
 from gadgetopt.models.sjf_bco.generate.presets import contended_small
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
 
 from .brute_force import optimal_makespan

@@ -10,6 +10,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.sjf_bco import certificate
 from gadgetopt.models.sjf_bco.bounds import combinatorial as bounds
 from gadgetopt.models.sjf_bco.evaluate import evaluate
@@ -18,10 +22,6 @@ from gadgetopt.models.sjf_bco.formulations import load_limit, schedule_selection
 from gadgetopt.models.sjf_bco.formulations.schedules import all_schedules, placements
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance, SjfBcoSolution
 from gadgetopt.models.sjf_bco.pictures import gantt as plot
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.files import Document, write
 from gadgetopt.system.methods import find_method
 from gadgetopt.system.registry import problem

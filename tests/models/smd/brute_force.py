@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from gadgetopt.models.smd.evaluate import evaluate
-from gadgetopt.models.smd.instance import Allocation, Job, SmdInstance, SmdSolution
 from hypothesis import strategies as st
 
+from gadgetopt.models.smd.evaluate import evaluate
+from gadgetopt.models.smd.instance import Allocation, Job, SmdInstance, SmdSolution
 from gadgetopt.pieces.utility import SigmoidUtility
 
 #: No job of `small_instance` has room for more workers or servers than this.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from gadgetopt.models.smd.instance import Job
-from gadgetopt.models.smd.subproblems.inner import Pair
 from hypothesis import strategies as st
 
+from gadgetopt.models.smd.instance import Job
+from gadgetopt.models.smd.subproblems.inner import Pair
 from gadgetopt.pieces.utility import SigmoidUtility
 
 UTILITY = SigmoidUtility(gamma1=100.0, gamma2=0.2, gamma3=40.0)

@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.smd import best_gain
 from gadgetopt.models.smd.best_gain import gain_above
 from gadgetopt.models.smd.evaluate import evaluate
 from gadgetopt.models.smd.generate.presets import planted
 from gadgetopt.models.smd.instance import Allocation, SmdInstance, SmdSolution
-
 from gadgetopt.pieces.utility import SigmoidUtility
 
 from .brute_force import MOST, small_job

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.smd.best_gain import gain_above, pairs_above
 from gadgetopt.models.smd.certificate import FurtherPrices, SmdCertificate, check_bound
 from gadgetopt.models.smd.exact import optimum as exact_optimum
@@ -15,7 +16,6 @@ from gadgetopt.models.smd.exact.proof import exhaustion_certificate
 from gadgetopt.models.smd.generate.presets import independent_limits, paper
 from gadgetopt.models.smd.instance import Job, SmdInstance
 from gadgetopt.models.smd.iteration_time import Layer
-
 from gadgetopt.numbers.tolerance import TOLERANCE
 from gadgetopt.pieces.utility import SigmoidUtility
 from gadgetopt.search.clock import Clock

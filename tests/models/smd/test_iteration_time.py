@@ -7,9 +7,10 @@ from collections import deque
 
 import numpy as np
 import pytest
-from gadgetopt.models.smd.iteration_time import Layer, critical_path, overlap_fractions
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gadgetopt.models.smd.iteration_time import Layer, critical_path, overlap_fractions
 
 # Whole numbers, so that sums are exact.
 TIMES = st.integers(0, 8).map(float)

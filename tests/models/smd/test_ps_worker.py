@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from gadgetopt.models.smd.iteration_time import Layer
-from gadgetopt.models.smd.ps_worker import CompletionTime, PsWorkerJob
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+
+from gadgetopt.models.smd.iteration_time import Layer
+from gadgetopt.models.smd.ps_worker import CompletionTime, PsWorkerJob
 
 SYNC = {
     "sgd_mode": "sync",

@@ -8,10 +8,10 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from gadgetopt.models.spp.evaluate import evaluate, machines, max_load_s
-from gadgetopt.models.spp.instance import SppInstance, SppSolution
 from hypothesis import strategies as st
 
+from gadgetopt.models.spp.evaluate import evaluate, machines, max_load_s
+from gadgetopt.models.spp.instance import SppInstance, SppSolution
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result

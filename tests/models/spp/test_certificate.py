@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.spp.certificate import EvenWork, Plans, SppCertificate, check_bound
-from gadgetopt.models.spp.generate.presets import arbitrary
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from gadgetopt.models.spp.certificate import EvenWork, Plans, SppCertificate, check_bound
+from gadgetopt.models.spp.generate.presets import arbitrary
 
 from .brute_force import e1, e2, optimum, run, small_instance, varied_instances
 

@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.spp.evaluate import evaluate, machines, max_load_s
-from gadgetopt.models.spp.instance import SppSolution
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gadgetopt.models.spp.evaluate import evaluate, machines, max_load_s
+from gadgetopt.models.spp.instance import SppSolution
 from gadgetopt.pieces.pipeline.shop import shop_of
 from gadgetopt.pieces.pipeline.simulator import DeadlockError, simulate
 

@@ -5,6 +5,7 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.algorithms.virtual_machine import (
     RULES,
     VirtualMachine,

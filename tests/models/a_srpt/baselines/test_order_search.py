@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.a_srpt.baselines import order_search as module
 from gadgetopt.models.a_srpt.baselines.order_search import order_search
 from gadgetopt.models.a_srpt.evaluate import evaluate
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
 
 from ..hand_checked import H3, H4, small

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.baselines import METHODS
 from gadgetopt.models.a_srpt.evaluate import evaluate
-
 from gadgetopt.system.result import Limits
 
 from ..hand_checked import H3, H4, small

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.baselines.price_guided import price_guided
 from gadgetopt.models.a_srpt.certificate import check_bound
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.models.a_srpt.generate.presets import low_load, overload, quickstart
-
 from gadgetopt.system.result import Limits
 
 from ..rigid_jobs import H3

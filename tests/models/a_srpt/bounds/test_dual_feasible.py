@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.bounds.dual_feasible import shares
 from gadgetopt.models.a_srpt.server_prices import collected
 

@@ -4,13 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.bounds.price import price_bound
 from gadgetopt.models.a_srpt.bounds.server_price import server_price_bound
 from gadgetopt.models.a_srpt.bounds.time_indexed import time_indexed_bound
 from gadgetopt.models.a_srpt.bounds.transportation import transportation_bound
 from gadgetopt.models.a_srpt.certificate import FORMULAS, check_bound, proved
 from gadgetopt.models.a_srpt.relaxations import pool_of
-
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits
 

@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.a_srpt.bounds.list_schedule import listed
 from gadgetopt.models.a_srpt.bounds.price import price_bound, priced_starts
 from gadgetopt.models.a_srpt.bounds.time_indexed import time_indexed_bound
@@ -11,8 +13,6 @@ from gadgetopt.models.a_srpt.bounds.transportation import transportation_bound
 from gadgetopt.models.a_srpt.certificate import check_bound, proved
 from gadgetopt.models.a_srpt.generate.presets import pool
 from gadgetopt.models.a_srpt.relaxations import busy_time_bound, pool_of
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
 
 from ..rigid_jobs import instance_of, pool_optimum, random_jobs

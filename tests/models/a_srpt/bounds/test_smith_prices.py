@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.bounds.outcome import step_proof
 from gadgetopt.models.a_srpt.bounds.smith_prices import SmithPrices
 from gadgetopt.models.a_srpt.certificate import PreemptivePrices, Prices, proved

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt import PROBLEM
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.models.a_srpt.exact import decomposition as module
@@ -16,7 +17,6 @@ from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.models.a_srpt.subproblems import start_costs
 from gadgetopt.models.a_srpt.subproblems.pool_search import Decoder, pool_schedule
 from gadgetopt.models.a_srpt.subproblems.start_costs import better_starts
-
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Limits, Status

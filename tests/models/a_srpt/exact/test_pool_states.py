@@ -1,6 +1,7 @@
 """Questions of cost over states of time find the pool's optimum, or prove it."""
 
 import numpy as np
+
 from gadgetopt.models.a_srpt.exact import pool_states
 from gadgetopt.models.a_srpt.exact.pool_program import first_steps, price_ticks, solve_program
 from gadgetopt.models.a_srpt.exact.pool_states import improved_by_states
@@ -8,7 +9,6 @@ from gadgetopt.models.a_srpt.generate.presets import pool
 from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.models.a_srpt.subproblems.pool_search import pool_schedule
 from gadgetopt.models.a_srpt.subproblems.start_costs import better_starts
-
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 

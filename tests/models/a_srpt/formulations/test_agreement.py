@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt import PROBLEM
 from gadgetopt.models.a_srpt.evaluate import evaluate
-
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.a_srpt.generate import presets
-from gadgetopt.models.a_srpt.generate.random_jobs import demand_ticks
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.a_srpt.generate import presets
+from gadgetopt.models.a_srpt.generate.random_jobs import demand_ticks
 
 
 def rng(seed=0):

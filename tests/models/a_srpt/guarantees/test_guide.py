@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.algorithms import METHODS
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.evaluate import evaluate
@@ -17,7 +18,6 @@ from gadgetopt.models.a_srpt.guarantees.guide import (
     replayed_predictions,
 )
 from gadgetopt.models.a_srpt.relaxations import pool_of, srpt_bound
-
 from gadgetopt.system.result import Limits
 
 from ..rigid_jobs import H3, pool_optimum

@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.baselines.scattered import MOST_JOBS, scattered
 from gadgetopt.models.a_srpt.evaluate import evaluate
@@ -14,8 +16,6 @@ from gadgetopt.models.a_srpt.guarantees.ratios import (
     theorem_1_weighted_ratio,
 )
 from gadgetopt.models.a_srpt.instance import ASrptInstance
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits
 

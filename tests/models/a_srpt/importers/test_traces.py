@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.models.a_srpt.importers.templates import (
@@ -21,8 +23,6 @@ from gadgetopt.models.a_srpt.importers.traces import (
     philly,
 )
 from gadgetopt.models.a_srpt.iteration_time import mapping_times
-
-from gadgetopt.errors import InputError
 from gadgetopt.system.result import Limits
 
 REAL = Path(__file__).parents[5] / "shared" / "data" / "traces"

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.pictures.ladder import draw, rungs
-
 from gadgetopt.system.result import Limits
 
 from ..rigid_jobs import H3

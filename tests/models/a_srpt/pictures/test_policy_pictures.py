@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.models.a_srpt.generate.presets import recurring
 from gadgetopt.models.a_srpt.pictures import flow_times, gantt, prediction_errors
-
-from gadgetopt.errors import InputError
 from gadgetopt.system.result import Limits
 
 from ..hand_checked import H3, H4

@@ -1,9 +1,9 @@
 """The picture of prices shows the GPUs in use, and never more than there are."""
 
 import numpy as np
+
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.pictures.prices import draw, usage
-
 from gadgetopt.system.result import Limits
 
 from ..rigid_jobs import H3

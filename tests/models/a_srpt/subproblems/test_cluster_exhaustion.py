@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.models.a_srpt.subproblems.cluster_exhaustion import none_cheaper
 from gadgetopt.models.a_srpt.subproblems.pool_exhaustion import (

@@ -3,10 +3,10 @@
 from itertools import product
 
 import pytest
-from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
-from gadgetopt.models.a_srpt.subproblems.configurations import Configurations, arrangements
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.a_srpt.instance import ASrptInstance, Job, JobType
+from gadgetopt.models.a_srpt.subproblems.configurations import Configurations, arrangements
 
 
 @pytest.mark.parametrize("capacities", [(), (3,), (1, 2, 3), (2, 2, 2, 1), (4, 1, 1)])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.subproblems.free_servers import FreeServers
 
 from ..plain_policies import select

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.generate.random_jobs import random_type
 from gadgetopt.models.a_srpt.mapping import sparse
 from gadgetopt.models.a_srpt.subproblems.heavy_edge import heavy_edge, heavy_edge_contract

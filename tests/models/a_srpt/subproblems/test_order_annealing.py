@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.bounds.list_schedule import listed
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.models.a_srpt.generate.presets import low_load, quickstart
 from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.models.a_srpt.subproblems.mapper import Mapper
 from gadgetopt.models.a_srpt.subproblems.order_annealing import ServerLists, pool_lists
-
 from gadgetopt.search.clock import Clock
 
 from ..hand_checked import H3, H4, small

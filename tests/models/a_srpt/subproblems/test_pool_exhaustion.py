@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.a_srpt.exact.pool_program import solve_program
 from gadgetopt.models.a_srpt.generate.presets import pool
 from gadgetopt.models.a_srpt.relaxations import pool_of
 from gadgetopt.models.a_srpt.subproblems.pool_exhaustion import StateSearch, none_cheaper
 from gadgetopt.models.a_srpt.subproblems.start_costs import better_starts
-
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 

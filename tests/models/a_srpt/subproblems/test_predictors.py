@@ -4,14 +4,14 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.generate.presets import recurring
 from gadgetopt.models.a_srpt.subproblems import forest
 from gadgetopt.models.a_srpt.subproblems.arrivals import FIRST_GUESS, Arrival, arrival_of
 from gadgetopt.models.a_srpt.subproblems.names import PREDICTORS
 from gadgetopt.models.a_srpt.subproblems.predictors import make_predictor
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
 
 from ..hand_checked import H3, H4

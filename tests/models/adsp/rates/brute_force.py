@@ -5,6 +5,7 @@ import json
 import math
 
 import numpy as np
+
 from gadgetopt.models.adsp.rates.evaluate import evaluate
 from gadgetopt.models.adsp.rates.instance import (
     AdspRatesInstance,
@@ -14,7 +15,6 @@ from gadgetopt.models.adsp.rates.instance import (
     TimeToAccuracy,
 )
 from gadgetopt.models.adsp.subproblems.workers import Worker
-
 from gadgetopt.system.files import Document, library, read_instance
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits

@@ -5,6 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.adsp.rates import staircase
 from gadgetopt.models.adsp.rates.certificate import (
     AdspRatesCertificate,
@@ -17,9 +20,6 @@ from gadgetopt.models.adsp.rates.evaluate import evaluate
 from gadgetopt.models.adsp.rates.exact.sweep import sweep
 from gadgetopt.models.adsp.rates.generate.presets import uniform
 from gadgetopt.models.adsp.rates.tables import solution_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from gadgetopt.search.clock import Clock
 
 from .brute_force import optimum, random_instance, tiny

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+
 from gadgetopt.models.adsp.rates.evaluate import evaluate, implicit_momentum
 
 from .brute_force import changed, rates, tiny

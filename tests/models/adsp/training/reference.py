@@ -8,6 +8,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+
 from gadgetopt.models.adsp.training.reward import reward
 from gadgetopt.models.adsp.training.tasks import target_loss, task_of
 

@@ -3,6 +3,9 @@
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.adsp.training.certificate import (
     AdspTrainingCertificate,
     arrivals_before,
@@ -10,8 +13,6 @@ from gadgetopt.models.adsp.training.certificate import (
 )
 from gadgetopt.models.adsp.training.instance import all_policies
 from gadgetopt.models.adsp.training.simulator import simulate
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from .test_simulator import random_instance, tiny
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+
 from gadgetopt.models.adsp.training.evaluate import audit, evaluate
 from gadgetopt.models.adsp.training.instance import (
     Adsp,
@@ -13,7 +14,6 @@ from gadgetopt.models.adsp.training.instance import (
     Ssp,
 )
 from gadgetopt.models.adsp.training.simulator import simulate
-
 from gadgetopt.system.files import library, read_instance
 
 QUICK = read_instance(library() / "quickstart" / "adsp_training.json").data

@@ -3,9 +3,10 @@
 import math
 
 import pytest
-from gadgetopt.models.adsp.training.reward import fit, reward
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gadgetopt.models.adsp.training.reward import fit, reward
 
 
 @given(

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.adsp.subproblems.workers import Worker
 from gadgetopt.models.adsp.training.instance import (
     Adacomm,
@@ -19,7 +20,6 @@ from gadgetopt.models.adsp.training.instance import (
     Ssp,
 )
 from gadgetopt.models.adsp.training.simulator import first_local_steps, simulate
-
 from gadgetopt.system.files import library, read_instance
 
 from .reference import barrier_time, free_running_time

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.adsp.subproblems.workers import Worker
 from gadgetopt.models.adsp.training import tasks
 from gadgetopt.models.adsp.training.evaluate import evaluate, loss_by_rows

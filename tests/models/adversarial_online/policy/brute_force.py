@@ -7,14 +7,14 @@ import os
 from fractions import Fraction
 
 import numpy as np
+from scipy.optimize import linprog
+from scipy.sparse import coo_array
+
 from gadgetopt.models.adversarial_online.policy.evaluate import evaluate
 from gadgetopt.models.adversarial_online.policy.instance import (
     AdversarialOnlinePolicyInstance,
     AdversarialOnlinePolicySolution,
 )
-from scipy.optimize import linprog
-from scipy.sparse import coo_array
-
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.adversarial_online.policy.subproblems.chains import (
     hardest_sequence,
     optimal_ratio,

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.adversarial_online.policy.certificate import (
     AdversarialOnlinePolicyCertificate,
     WeightedSequence,

@@ -4,6 +4,7 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
+
 from gadgetopt.models.adversarial_online.policy.evaluate import evaluate, welfare_on
 from gadgetopt.models.adversarial_online.policy.instance import (
     AdversarialOnlinePolicySolution,

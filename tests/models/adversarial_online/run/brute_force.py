@@ -6,9 +6,9 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
-from gadgetopt.models.adversarial_online.run.instance import AdversarialOnlineRunInstance
 from hypothesis import strategies as st
 
+from gadgetopt.models.adversarial_online.run.instance import AdversarialOnlineRunInstance
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result

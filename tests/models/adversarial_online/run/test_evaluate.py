@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import pytest
+
 from gadgetopt.models.adversarial_online.run.evaluate import evaluate
 from gadgetopt.models.adversarial_online.run.instance import (
     AdversarialOnlineRunInstance,

@@ -8,6 +8,7 @@ import os
 from fractions import Fraction
 
 import numpy as np
+
 from gadgetopt.models.adversarial_online.sequence.evaluate import evaluate
 from gadgetopt.models.adversarial_online.sequence.instance import (
     AdversarialOnlineSequenceInstance,
@@ -15,7 +16,6 @@ from gadgetopt.models.adversarial_online.sequence.instance import (
     RequestType,
 )
 from gadgetopt.models.adversarial_online.subproblems.prices import PostedPrices, of_table
-
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.adversarial_online.sequence.generate import presets
 from gadgetopt.models.adversarial_online.subproblems.grids import geometric
-
 from gadgetopt.numbers.tolerance import agrees
 
 from .brute_force import GAMES, bundles, optimum, prices, random_prices, run

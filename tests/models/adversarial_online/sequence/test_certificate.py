@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.adversarial_online.sequence.certificate import (
     AdversarialOnlineSequenceCertificate,
     check_bound,

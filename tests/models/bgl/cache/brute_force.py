@@ -6,10 +6,10 @@ import itertools
 from functools import cache
 
 import numpy as np
-from gadgetopt.models.bgl.cache.evaluate import evaluate
-from gadgetopt.models.bgl.cache.instance import CacheInstance, CacheSolution
 from hypothesis import strategies as st
 
+from gadgetopt.models.bgl.cache.evaluate import evaluate
+from gadgetopt.models.bgl.cache.instance import CacheInstance, CacheSolution
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result

@@ -4,6 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gadgetopt.models.bgl.cache.certificate import (
     BoundaryPrices,
     CacheCertificate,
@@ -12,8 +15,6 @@ from gadgetopt.models.bgl.cache.certificate import (
     check_bound,
 )
 from gadgetopt.models.bgl.cache.instance import CacheInstance
-from hypothesis import given
-from hypothesis import strategies as st
 
 from .brute_force import optimum, small_instance, small_instances
 

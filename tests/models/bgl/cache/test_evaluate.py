@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gadgetopt.models.bgl.cache.evaluate import evaluate
 from gadgetopt.models.bgl.cache.instance import CacheInstance, CacheSolution
 from gadgetopt.models.bgl.cache.subproblems.replay import replay
-from hypothesis import given
-from hypothesis import strategies as st
 
 from .brute_force import small_instances
 

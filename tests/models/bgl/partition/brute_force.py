@@ -4,9 +4,9 @@ import functools
 import itertools
 
 import numpy as np
+
 from gadgetopt.models.bgl.partition.evaluate import evaluate
 from gadgetopt.models.bgl.partition.instance import BglPartitionInstance, BglPartitionSolution
-
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits

@@ -1,7 +1,8 @@
 """Random cuts of any kind."""
 
-from gadgetopt.models.bgl.partition.cuts import AtMost, Clique, Cycle, Star, Tree
 from hypothesis import strategies as st
+
+from gadgetopt.models.bgl.partition.cuts import AtMost, Clique, Cycle, Star, Tree
 
 
 @st.composite

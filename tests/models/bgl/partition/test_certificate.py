@@ -4,6 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.bgl.partition.certificate import (
     BglPartitionCertificate,
     Eigenvalue,
@@ -15,8 +18,6 @@ from gadgetopt.models.bgl.partition.certificate import (
     largest_square_sum,
 )
 from gadgetopt.models.bgl.partition.terms import terms_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from .brute_force import instance_of, optimum, small_instance
 from .random_cuts import drawn_cut

@@ -5,6 +5,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.bgl.partition.certificate import BglPartitionCertificate, check_bound
 from gadgetopt.models.bgl.partition.cuts import (
     Branch,
@@ -18,8 +21,6 @@ from gadgetopt.models.bgl.partition.cuts import (
 )
 from gadgetopt.models.bgl.partition.evaluate import evaluate
 from gadgetopt.models.bgl.partition.instance import BglPartitionSolution
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from .brute_force import instance_of, optimum, partitions, small_instance
 from .random_cuts import drawn_cut

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.bgl.partition.elimination import Elimination
-from gadgetopt.models.bgl.partition.terms import terms_of
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.bgl.partition.elimination import Elimination
+from gadgetopt.models.bgl.partition.terms import terms_of
 
 from .brute_force import INSTANCES, instance_of, optimum
 

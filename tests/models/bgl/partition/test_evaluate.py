@@ -3,10 +3,11 @@
 from fractions import Fraction
 
 import numpy as np
-from gadgetopt.models.bgl.partition.evaluate import evaluate
-from gadgetopt.models.bgl.partition.instance import BglPartitionSolution
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gadgetopt.models.bgl.partition.evaluate import evaluate
+from gadgetopt.models.bgl.partition.instance import BglPartitionSolution
 
 from .brute_force import instance_of, run, small_instance
 

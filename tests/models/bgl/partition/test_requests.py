@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.bgl.partition import requests
-from gadgetopt.models.bgl.partition.requests import PairWeights
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.bgl.partition import requests
+from gadgetopt.models.bgl.partition.requests import PairWeights
 
 from .brute_force import instance_of
 

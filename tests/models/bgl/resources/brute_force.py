@@ -6,10 +6,10 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
-from gadgetopt.models.bgl.resources.evaluate import evaluate
-from gadgetopt.models.bgl.resources.instance import ResourcesInstance, ResourcesSolution
 from hypothesis import strategies as st
 
+from gadgetopt.models.bgl.resources.evaluate import evaluate
+from gadgetopt.models.bgl.resources.instance import ResourcesInstance, ResourcesSolution
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result

@@ -2,14 +2,15 @@
 
 from fractions import Fraction
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gadgetopt.models.bgl.resources.certificate import (
     Continuous,
     ResourcesCertificate,
     Threshold,
     check_bound,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 from .brute_force import optimum, small_instances
 from .test_evaluate import H3

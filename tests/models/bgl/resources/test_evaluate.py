@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.bgl.resources.evaluate import evaluate
 from gadgetopt.models.bgl.resources.instance import ResourcesSolution
-
 from gadgetopt.system.files import find_instances, library, read_instance
 
 H3 = read_instance(find_instances([library() / "bgl_resources/tiny/h3_cache.json"])[0]).data

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.dapple.algorithms.public_planner import dapple_code, score_s
 from gadgetopt.models.dapple.evaluate import evaluate
 from gadgetopt.models.dapple.generate.presets import random_chain
 from gadgetopt.models.dapple.importers.profiles import dapple_profile
-
 from gadgetopt.system.result import Limits
 
 from ..chains import D1, D1_PLAN

@@ -1,8 +1,8 @@
 """Warm-up policies."""
 
 import pytest
-from gadgetopt.models.dapple.algorithms.schedules import early_backward, scheduled, warmups
 
+from gadgetopt.models.dapple.algorithms.schedules import early_backward, scheduled, warmups
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.shop import shop_of_times
 

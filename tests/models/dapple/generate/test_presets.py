@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.dapple.generate.networks import NETWORKS, paper
-from gadgetopt.models.dapple.generate.presets import misled, quickstart, random_chain
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.dapple.generate.networks import NETWORKS, paper
+from gadgetopt.models.dapple.generate.presets import misled, quickstart, random_chain
 
 from ..chains import D2
 

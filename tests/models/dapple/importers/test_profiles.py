@@ -4,14 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.dapple.baselines.parallel import data_parallel
 from gadgetopt.models.dapple.importers.profiles import (
     dapple_profile,
     dnn_partitioning,
     pipedream,
 )
-
-from gadgetopt.errors import InputError
 from gadgetopt.system.result import Limits
 
 RNG = np.random.default_rng(0)

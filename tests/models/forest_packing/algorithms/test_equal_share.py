@@ -6,6 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.forest_packing.algorithms import equal_share
 from gadgetopt.models.forest_packing.algorithms.cable_trees import TreeUnion, strength
 from gadgetopt.models.forest_packing.algorithms.equal_share import equal_share_partition
@@ -15,10 +19,6 @@ from gadgetopt.models.forest_packing.formulations.equal_share_models import (
     equal_share_cp,
     equal_share_milp,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits, Voucher
 
 from ..networks import (

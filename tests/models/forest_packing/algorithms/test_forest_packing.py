@@ -4,6 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.forest_packing.algorithms import multiplicative_weights
 from gadgetopt.models.forest_packing.algorithms.forest_packing import collect_trees, forest_packing
 from gadgetopt.models.forest_packing.algorithms.multiplicative_weights import pack_columns
@@ -13,10 +17,6 @@ from gadgetopt.models.forest_packing.generate import topologies
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.models.forest_packing.packing import required_shares
 from gadgetopt.models.forest_packing.subproblems.price_oracles import UndirectedOracle, make_oracle
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
 
 from ..brute_force import optimal_rate

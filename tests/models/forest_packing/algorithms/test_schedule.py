@@ -5,6 +5,9 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.forest_packing.algorithms.forest_packing import forest_packing
 from gadgetopt.models.forest_packing.algorithms.schedule import (
     Phase,
@@ -20,9 +23,6 @@ from gadgetopt.models.forest_packing.algorithms.schedule import (
     subtree_heights,
 )
 from gadgetopt.models.forest_packing.packing import Pair
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from gadgetopt.system.result import Limits
 
 from ..networks import known

@@ -6,14 +6,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing.baselines.forestcoll import forestcoll
-from gadgetopt.models.forest_packing.evaluate import evaluate
-from gadgetopt.models.forest_packing.generate.topologies import dgx_a100
-from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.forest_packing.baselines.forestcoll import forestcoll
+from gadgetopt.models.forest_packing.evaluate import evaluate
+from gadgetopt.models.forest_packing.generate.topologies import dgx_a100
+from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.system.result import Limits
 
 from ..expected import RATES, library_instance

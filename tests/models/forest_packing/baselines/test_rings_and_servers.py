@@ -10,6 +10,10 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.models.forest_packing.baselines.ring_order import best_ring
 from gadgetopt.models.forest_packing.baselines.rings_and_servers import (
     double_binary_tree,
@@ -32,10 +36,6 @@ from gadgetopt.models.forest_packing.generate.topologies import (
 )
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.models.forest_packing.subproblems.routing import Routing, fullest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..expected import RATES, SUBSETS, library_instance

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing.bounds.partition import partition, tree_packing_number
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.forest_packing.bounds.partition import partition, tree_packing_number
 from gadgetopt.system.result import Limits, Voucher
 
 from ..expected import SUBSETS, library_instance

@@ -7,13 +7,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing.bounds.rooted_cuts import forestcoll_bound, min_cut
-from gadgetopt.models.forest_packing.generate.topologies import dgx_a100, dgx_h100, star
-from gadgetopt.models.forest_packing.packing import required_shares
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.forest_packing.bounds.rooted_cuts import forestcoll_bound, min_cut
+from gadgetopt.models.forest_packing.generate.topologies import dgx_a100, dgx_h100, star
+from gadgetopt.models.forest_packing.packing import required_shares
 from gadgetopt.system.result import Limits, Voucher
 
 from ..expected import RATES, library_instance

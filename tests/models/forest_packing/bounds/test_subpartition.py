@@ -6,14 +6,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing.bounds.subpartition import (
-    free_root_packing_number,
-    subpartition,
-)
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.forest_packing.bounds.subpartition import (
+    free_root_packing_number,
+    subpartition,
+)
 from gadgetopt.system.result import Limits, Voucher
 
 from ..networks import digraph, known

@@ -6,16 +6,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.forest_packing.bounds.partition import capacity_matrix, tree_packing_number
 from gadgetopt.models.forest_packing.certificate import check_bound
 from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.exact.arborescence_packing import arborescence_packing
 from gadgetopt.models.forest_packing.exact.column_generation import column_generation
 from gadgetopt.models.forest_packing.generate import presets
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
 
 from ..networks import asked, cables, digraph, known, symmetric, with_nics

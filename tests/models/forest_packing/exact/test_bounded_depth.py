@@ -6,6 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.exact.bounded_depth import bounded_depth
 from gadgetopt.models.forest_packing.formulations import tree_pairs
@@ -13,10 +17,6 @@ from gadgetopt.models.forest_packing.outcome import depth
 from gadgetopt.models.forest_packing.subproblems.enumeration import arborescences
 from gadgetopt.models.forest_packing.subproblems.exact_rates import solve_exactly
 from gadgetopt.models.forest_packing.subproblems.shallow_trees import ShallowTrees
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Voucher
 

@@ -6,16 +6,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.forest_packing.certificate import check_bound
 from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.exact import column_generation as columns_module
 from gadgetopt.models.forest_packing.exact.column_generation import column_generation
 from gadgetopt.models.forest_packing.exact.cut_generation import cut_generation
 from gadgetopt.models.forest_packing.generate import presets, topologies
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
 
 from ..brute_force import optimal_rate

@@ -5,6 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.formulations import (
     cuts,
@@ -13,10 +17,6 @@ from gadgetopt.models.forest_packing.formulations import (
     spanning_trees,
     tree_pairs,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Status
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from gadgetopt.models.forest_packing.formulations import cuts
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.forest_packing.formulations import cuts
 
 from ..networks import cables, known
 

@@ -6,13 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing.exact.column_generation import column_generation
-from gadgetopt.models.forest_packing.generate import presets, topologies
-from gadgetopt.models.forest_packing.subproblems import exact_decomposition
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gadgetopt
+from gadgetopt.models.forest_packing.exact.column_generation import column_generation
+from gadgetopt.models.forest_packing.generate import presets, topologies
+from gadgetopt.models.forest_packing.subproblems import exact_decomposition
 from gadgetopt.system.files import Document
 from gadgetopt.system.result import Limits, Status, Voucher
 from gadgetopt.trust.run import solve

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing.formulations import flow
 
+from gadgetopt.models.forest_packing.formulations import flow
 from gadgetopt.solvers import solve_model
 
 from .. import brute_force

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing.evaluate import evaluate
-from gadgetopt.models.forest_packing.formulations import cuts, spanning_trees
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.forest_packing.evaluate import evaluate
+from gadgetopt.models.forest_packing.formulations import cuts, spanning_trees
 from gadgetopt.solvers import solve_model
 
 from ..networks import (

@@ -6,16 +6,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.exact.pair_budget import pair_budget_cp
 from gadgetopt.models.forest_packing.formulations import tree_budget
 from gadgetopt.models.forest_packing.formulations.tree_budget_cp import tree_budget_cp
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.models.forest_packing.subproblems.rate_grid import make_grid
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Voucher
 

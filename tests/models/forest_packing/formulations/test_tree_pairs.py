@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.forest_packing.formulations import tree_pairs
 from gadgetopt.models.forest_packing.outcome import depth
 from gadgetopt.models.forest_packing.packing import Pair
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 
 from ..networks import (

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
 from gadgetopt.models.forest_packing.generate import presets as generate
 from gadgetopt.models.forest_packing.generate.presets import (
     HARDWARE,
@@ -20,8 +23,6 @@ from gadgetopt.models.forest_packing.generate.presets import (
     random_digraph,
 )
 from gadgetopt.models.forest_packing.instance import ForestPackingInstance
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 LIBRARY = Path(__file__).parents[4] / "instances"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
+
 from gadgetopt.models.forest_packing.generate import topologies
 from gadgetopt.models.forest_packing.generate.topologies import DGX1_LISTING, Topology
 from gadgetopt.models.forest_packing.network import Network

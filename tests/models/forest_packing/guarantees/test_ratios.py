@@ -4,6 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.forest_packing.algorithms.forest_packing import forest_packing
 from gadgetopt.models.forest_packing.guarantees.ratios import (
     chain_ratio,
@@ -16,9 +19,6 @@ from gadgetopt.models.forest_packing.guarantees.ratios import (
 )
 from gadgetopt.models.forest_packing.outcome import depth
 from gadgetopt.models.forest_packing.packing import Pair
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from gadgetopt.system.result import Limits
 
 from ..brute_force import optimal_rate

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing.generate.topologies import DGX1_LISTING, dgx1_v100
-from gadgetopt.models.forest_packing.importers.listing import read_matrix
-from gadgetopt.models.forest_packing.importers.nvidia_topo import nvidia_topo
-from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.forest_packing.generate.topologies import DGX1_LISTING, dgx1_v100
+from gadgetopt.models.forest_packing.importers.listing import read_matrix
+from gadgetopt.models.forest_packing.importers.nvidia_topo import nvidia_topo
+from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 
 #: A DGX-1 V100 as listed: its numbering differs from that of `topologies`.
 DGX1 = """\

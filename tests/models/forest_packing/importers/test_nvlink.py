@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing.importers.nvidia_topo import nvidia_topo
-from gadgetopt.models.forest_packing.importers.nvlink import GPUS, find_gpu, groups_of
-from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gadgetopt
 from gadgetopt.errors import InputError
+from gadgetopt.models.forest_packing.importers.nvidia_topo import nvidia_topo
+from gadgetopt.models.forest_packing.importers.nvlink import GPUS, find_gpu, groups_of
+from gadgetopt.models.forest_packing.instance import ForestPackingInstance
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 

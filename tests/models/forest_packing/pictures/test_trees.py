@@ -8,6 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.forest_packing import PROBLEM
 from gadgetopt.models.forest_packing.baselines.blueconnect import blueconnect
 from gadgetopt.models.forest_packing.generate import topologies
@@ -20,8 +22,6 @@ from gadgetopt.models.forest_packing.pictures import study as plot_study
 from gadgetopt.models.forest_packing.pictures import trees as plot
 from gadgetopt.models.forest_packing.pictures.layout import lay_out
 from gadgetopt.models.forest_packing.pictures.utilisation import busy_rows, utilisation
-
-from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import BRIGHT, drawn
 from gadgetopt.system.result import Limits
 

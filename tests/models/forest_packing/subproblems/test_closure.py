@@ -5,9 +5,10 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing.subproblems.closure import Closure, ClosureTrees
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from gadgetopt.models.forest_packing.subproblems.closure import Closure, ClosureTrees
 
 from ..networks import known, symmetric
 

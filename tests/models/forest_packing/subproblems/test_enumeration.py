@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from gadgetopt.models.forest_packing.subproblems.enumeration import (
     arborescences,
     count_arborescences,

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
+
 from gadgetopt.models.forest_packing.subproblems import exact_decomposition
 from gadgetopt.models.forest_packing.subproblems.exact_decomposition import (
     exact_pairs_of,

@@ -8,14 +8,14 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.forest_packing.baselines.blink import blink
 from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.formulations.tree_pairs import all_pairs
 from gadgetopt.models.forest_packing.packing import Pair, congestion, to_solution, total_rate
 from gadgetopt.models.forest_packing.subproblems.exact_rates import best_rates
 from gadgetopt.models.forest_packing.subproblems.fewest_trees import fewest_trees
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
 
 from ..brute_force import optimal_rate

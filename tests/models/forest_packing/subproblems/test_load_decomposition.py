@@ -7,12 +7,12 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing.subproblems.cut_lp import CutLp
-from gadgetopt.models.forest_packing.subproblems.load_decomposition import pack_loads
-from gadgetopt.models.forest_packing.subproblems.separation import Separator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gadgetopt.models.forest_packing.subproblems.cut_lp import CutLp
+from gadgetopt.models.forest_packing.subproblems.load_decomposition import pack_loads
+from gadgetopt.models.forest_packing.subproblems.separation import Separator
 from gadgetopt.system.result import Limits
 
 from ..networks import BUILDERS, known

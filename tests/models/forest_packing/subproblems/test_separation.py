@@ -6,9 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from gadgetopt.models.forest_packing.subproblems.separation import Separator
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from gadgetopt.models.forest_packing.subproblems.separation import Separator
 
 
 def entering(inside, tails, heads, load, roots):

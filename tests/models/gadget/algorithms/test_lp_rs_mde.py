@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+import gadgetopt
 from gadgetopt.models.gadget.algorithms.lp_rs_mde import algorithm_2, lp_rs_mde, relax
 from gadgetopt.models.gadget.algorithms.mapping_rounding import best_choice, fill, violation_free
 from gadgetopt.models.gadget.algorithms.overload_factors import overload_factors
@@ -13,8 +15,6 @@ from gadgetopt.models.gadget.subproblems.decomposition import decompose
 from gadgetopt.models.gadget.subproblems.hull import envelope
 from gadgetopt.models.gadget.subproblems.loads import loads_of, no_loads, total_loads
 from gadgetopt.models.gadget.subproblems.slot_problem import slot_problem
-
-import gadgetopt
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.system.result import Limits
 

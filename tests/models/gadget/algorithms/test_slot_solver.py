@@ -5,6 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gadgetopt
 from gadgetopt.models.gadget.algorithms.slot_solver import solve_slot
 from gadgetopt.models.gadget.bounds.config_lp import config_lp
 from gadgetopt.models.gadget.generate.presets import rigid, slot, tiny
@@ -13,10 +17,6 @@ from gadgetopt.models.gadget.subproblems.knapsack_bound import knapsack_bound
 from gadgetopt.models.gadget.subproblems.loads import total_loads
 from gadgetopt.models.gadget.subproblems.slot_problem import Mapping, slot_problem
 from gadgetopt.models.gadget.subproblems.tree_pricing import Prices, TreePricing
-from hypothesis import given
-from hypothesis import strategies as st
-
-import gadgetopt
 from gadgetopt.system.result import Limits
 
 from ..subproblems.test_placement import H5, slot_instance

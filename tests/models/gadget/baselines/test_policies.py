@@ -2,6 +2,10 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.models.gadget.baselines.policies import (
     budgets,
     drf,
@@ -13,10 +17,6 @@ from gadgetopt.models.gadget.evaluate import evaluate, worker_slots
 from gadgetopt.models.gadget.generate import presets as generate
 from gadgetopt.models.gadget.subproblems.graph_placement import cut
 from gadgetopt.models.gadget.subproblems.slot_problem import Mapping
-from hypothesis import given
-from hypothesis import strategies as st
-
-from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.system.result import Limits
 
 from ..tiny import OPTIMA, tiny

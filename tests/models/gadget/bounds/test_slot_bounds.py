@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.gadget import PROBLEM
 from gadgetopt.models.gadget.algorithms.gadget import gadget
 from gadgetopt.models.gadget.algorithms.slot_solver import slot_exact
@@ -15,8 +17,6 @@ from gadgetopt.models.gadget.generate import presets as generate
 from gadgetopt.models.gadget.subproblems.hull import envelope
 from gadgetopt.models.gadget.subproblems.ring_bounds import relaxed_rings
 from gadgetopt.models.gadget.utility import Table
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
 from gadgetopt.trust.certificate import certified_bound
 

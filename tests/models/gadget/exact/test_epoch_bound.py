@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.gadget import PROBLEM
 from gadgetopt.models.gadget.certificate import GadgetCertificate, check_bound
 from gadgetopt.models.gadget.exact.offline import offline
 from gadgetopt.models.gadget.generate.presets import contended, graph, paper, tiny
 from gadgetopt.models.gadget.subproblems.epochs import epochs_of
-
 from gadgetopt.system.result import Limits
 from gadgetopt.trust.certificate import certified_bound
 

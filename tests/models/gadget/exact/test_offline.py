@@ -4,6 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.gadget.evaluate import evaluate
 from gadgetopt.models.gadget.exact.construction import construct, worth
 from gadgetopt.models.gadget.exact.cp_totals import exact_slot, reach_totals
@@ -18,9 +21,6 @@ from gadgetopt.models.gadget.subproblems.epochs import epoch_form, epochs_of, le
 from gadgetopt.models.gadget.subproblems.loads import total_loads
 from gadgetopt.models.gadget.subproblems.max_ring import largest_rings
 from gadgetopt.models.gadget.utility import Table
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from gadgetopt.solvers import solve_model
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.system.files import Document

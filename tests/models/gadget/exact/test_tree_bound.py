@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.gadget import PROBLEM
 from gadgetopt.models.gadget.exact.count_relaxation import count_form
 from gadgetopt.models.gadget.exact.cp_totals import exact_slot
@@ -11,7 +12,6 @@ from gadgetopt.models.gadget.generate.presets import rigid, tight, tiny
 from gadgetopt.models.gadget.subproblems.epochs import epoch_form
 from gadgetopt.models.gadget.subproblems.loads import total_loads
 from gadgetopt.models.gadget.subproblems.max_ring import largest_rings
-
 from gadgetopt.proofs.files import packed, unpacked
 from gadgetopt.solvers.highs import solve_form
 from gadgetopt.system.data import ModelProof

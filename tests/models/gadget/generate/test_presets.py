@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.gadget import PROBLEM
 from gadgetopt.models.gadget.generate import presets as generate
 from gadgetopt.models.gadget.instance import size
-
-from gadgetopt.errors import InputError
 
 PRESETS = {g.name: g for g in PROBLEM.generators}
 

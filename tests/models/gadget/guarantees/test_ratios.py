@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.gadget.algorithms.gadget import gadget
 from gadgetopt.models.gadget.algorithms.lp_rs_mde import ALPHA, relax
 from gadgetopt.models.gadget.algorithms.mapping_rounding import draw
@@ -17,7 +18,6 @@ from gadgetopt.models.gadget.subproblems.loads import loads_of, overload
 from gadgetopt.models.gadget.subproblems.placement import Room, place
 from gadgetopt.models.gadget.subproblems.slot_problem import ring, slot_problem
 from gadgetopt.models.gadget.utility import Sigmoid, Table
-
 from gadgetopt.system.result import Limits
 
 from ..brute_force import brute_force

@@ -2,6 +2,10 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.gadget import PROBLEM
 from gadgetopt.models.gadget.baselines.policies import drf, tiresias
 from gadgetopt.models.gadget.evaluate import link_loads
@@ -15,10 +19,6 @@ from gadgetopt.models.gadget.pictures.gantt import (
     reach,
 )
 from gadgetopt.models.gadget.pictures.network import busiest_slot, plot_tree, positions
-from hypothesis import given
-from hypothesis import strategies as st
-
-from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import drawn
 from gadgetopt.system.result import Limits
 

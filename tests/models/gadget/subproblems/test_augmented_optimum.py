@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.gadget.algorithms.gadget import gadget
 from gadgetopt.models.gadget.algorithms.lp_rs_mde import relax
 from gadgetopt.models.gadget.evaluate import evaluate
@@ -10,7 +11,6 @@ from gadgetopt.models.gadget.subproblems.augmented_optimum import has_closed_for
 from gadgetopt.models.gadget.subproblems.hull import envelope
 from gadgetopt.models.gadget.subproblems.loads import loads_of, no_loads
 from gadgetopt.models.gadget.subproblems.slot_problem import SlotProblem, slot_problem
-
 from gadgetopt.system.result import Limits
 
 PRESETS = {

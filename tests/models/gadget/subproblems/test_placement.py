@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gadgetopt.models.gadget.instance import GadgetInstance, Job, Rack, Server, TwoTier
 from gadgetopt.models.gadget.subproblems.hull import envelope, fractional_choice, upper_hull
 from gadgetopt.models.gadget.subproblems.knapsack_bound import choose_sizes, knapsack_bound
@@ -9,8 +12,6 @@ from gadgetopt.models.gadget.subproblems.max_ring import largest_rings
 from gadgetopt.models.gadget.subproblems.placement import Room, embed, place
 from gadgetopt.models.gadget.subproblems.slot_problem import Mapping, slot_problem
 from gadgetopt.models.gadget.utility import Linear, Table
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 def slot_instance(servers, uplinks, jobs) -> GadgetInstance:

@@ -5,12 +5,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gadgetopt.models.gadget.evaluate import evaluate, link_loads
 from gadgetopt.models.gadget.generate import presets as generate
 from gadgetopt.models.gadget.subproblems.routing import mapping_of, without_loops
 from gadgetopt.models.gadget.subproblems.slot_problem import ring
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ..tiny import solution, tiny
 

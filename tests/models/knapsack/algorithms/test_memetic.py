@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.knapsack.algorithms.memetic import memetic
-from gadgetopt.models.knapsack.baselines.greedy import greedy
-from gadgetopt.models.knapsack.generate.presets import paper
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.knapsack.algorithms.memetic import memetic
+from gadgetopt.models.knapsack.baselines.greedy import greedy
+from gadgetopt.models.knapsack.generate.presets import paper
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits
 

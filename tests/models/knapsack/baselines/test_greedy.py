@@ -1,10 +1,11 @@
 """The greedy choice: feasible, never above the optimum, and improved within groups."""
 
 import numpy as np
+from hypothesis import given
+
 from gadgetopt.models.knapsack.baselines.greedy import greedy
 from gadgetopt.models.knapsack.exact.methods import cg_core
 from gadgetopt.models.knapsack.generate.presets import multiple_choice
-from hypothesis import given
 
 from ..brute_force import optimum, small_instances
 from ..outcomes import run, value_of

@@ -4,6 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.knapsack.bounds.multipliers import lagrangian, surrogate
 from gadgetopt.models.knapsack.certificate import (
     KnapsackCertificate,
@@ -12,10 +16,6 @@ from gadgetopt.models.knapsack.certificate import (
     surrogate_bound,
 )
 from gadgetopt.models.knapsack.scaling import scaled
-from hypothesis import given
-from hypothesis import strategies as st
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve

@@ -5,16 +5,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.knapsack.algorithms.frieze_clarke import frieze_clarke
 from gadgetopt.models.knapsack.baselines.greedy import greedy
 from gadgetopt.models.knapsack.exact.methods import cg_core, dynamic_program, enumeration
 from gadgetopt.models.knapsack.generate.presets import paper
 from gadgetopt.models.knapsack.importers.reading import read_mmkp, read_orlib
 from gadgetopt.models.knapsack.instance import Item, KnapsackInstance
-from hypothesis import given
-from hypothesis import strategies as st
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.files import Document, library, read_instance
 from gadgetopt.system.registry import problem as registered
 from gadgetopt.system.result import Limits, Status

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.knapsack.evaluate import evaluate
 from gadgetopt.models.knapsack.formulations.direct import build, build_relaxation, decode
-
 from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Status

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.knapsack.generate.presets import multiple_choice, paper, uncorrelated
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.knapsack.generate.presets import multiple_choice, paper, uncorrelated
 
 
 def rng():

@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from gadgetopt.models.knapsack.importers.formats import mmkp, orlib_mknap
-from gadgetopt.models.knapsack.importers.reading import read_mmkp, read_orlib
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.knapsack.importers.formats import mmkp, orlib_mknap
+from gadgetopt.models.knapsack.importers.reading import read_mmkp, read_orlib
 from gadgetopt.system.files import library, read_instance
 
 from ..brute_force import single

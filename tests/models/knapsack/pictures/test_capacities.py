@@ -1,11 +1,11 @@
 """The picture shows every chosen item in every row it weighs something in."""
 
 import pytest
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.knapsack import PROBLEM
 from gadgetopt.models.knapsack.instance import KnapsackSolution
 from gadgetopt.models.knapsack.pictures.capacities import plot
-
-from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import drawn
 
 from ..brute_force import single

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
+
 from gadgetopt.models.marl.placement.evaluate import evaluate
 from gadgetopt.models.marl.placement.instance import PlacementInstance, PlacementSolution
 from gadgetopt.models.marl.subproblems.cluster import Job, Measured, Server
-
 from gadgetopt.numbers.tolerance import Number
 
 

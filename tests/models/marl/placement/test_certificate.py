@@ -5,6 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
+from gadgetopt.api.making import generate
 from gadgetopt.models.marl.placement.bounds.column_generation import ColumnGeneration
 from gadgetopt.models.marl.placement.bounds.configuration import configuration_lp, price_of_jobs
 from gadgetopt.models.marl.placement.certificate import (
@@ -18,8 +20,6 @@ from gadgetopt.models.marl.placement.generate.presets import leaf_spine, single_
 from gadgetopt.models.marl.placement.instance import PlacementInstance
 from gadgetopt.models.marl.placement.subproblems.terms import Terms
 from gadgetopt.models.marl.subproblems.cluster import Job, Server
-
-from gadgetopt.api.making import generate
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, Status
 from gadgetopt.trust.run import solve

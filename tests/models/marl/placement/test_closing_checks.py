@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.marl.placement import closing_checks
 from gadgetopt.models.marl.placement.certificate import (
     Closing,
@@ -23,7 +24,6 @@ from gadgetopt.models.marl.placement.generate.presets import leaf_spine, single_
 from gadgetopt.models.marl.placement.price_checks import priced
 from gadgetopt.models.marl.subproblems.cluster import Measured
 from gadgetopt.models.marl.subproblems.contents import Slowdowns, enumerate_contents, lots_of
-
 from gadgetopt.proofs.exact_model import exact_model
 from gadgetopt.proofs.files import packed, unpacked
 from gadgetopt.proofs.tree_producer import need_for

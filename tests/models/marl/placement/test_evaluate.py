@@ -4,13 +4,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.marl.placement.evaluate import evaluate, job_times
 from gadgetopt.models.marl.placement.instance import PlacementInstance, PlacementSolution
 from gadgetopt.models.marl.subproblems.cluster import Job, Server
 from gadgetopt.models.marl.subproblems.occupancy import Occupancy
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from gadgetopt.system.files import library, read_instance
 
 from .brute_force import optimum, placements, small_instance

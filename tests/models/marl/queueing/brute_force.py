@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
+
 from gadgetopt.models.marl.queueing.evaluate import evaluate, iterations_in_slot
 from gadgetopt.models.marl.queueing.instance import (
     QueueingInstance,
@@ -14,7 +15,6 @@ from gadgetopt.models.marl.queueing.instance import (
     Running,
 )
 from gadgetopt.models.marl.subproblems.cluster import Server
-
 from gadgetopt.numbers.tolerance import Number
 
 from ..placement.brute_force import small_jobs, small_table, spreads

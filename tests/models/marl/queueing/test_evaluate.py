@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.marl.queueing.evaluate import evaluate
 from gadgetopt.models.marl.queueing.instance import QueueingSolution, Running
-
 from gadgetopt.system.files import library, read_instance
 
 from .brute_force import best_plan, small_instance

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.marl.subproblems.interference_model import (
     Perceptron,
     additive,

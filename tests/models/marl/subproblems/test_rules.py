@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.marl.placement.generate import presets
 from gadgetopt.models.marl.subproblems.occupancy import Occupancy
 from gadgetopt.models.marl.subproblems.orders import ORDERS, in_order
 from gadgetopt.models.marl.subproblems.placers import placer_of
 from gadgetopt.models.marl.subproblems.rules import RULES
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ..placement.brute_force import small_instance
 

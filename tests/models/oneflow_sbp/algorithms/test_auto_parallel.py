@@ -6,6 +6,8 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.oneflow_sbp.algorithms.auto_parallel import auto_parallel
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
 from gadgetopt.models.oneflow_sbp.algorithms.neighbourhood import feasible_start, improve
@@ -14,8 +16,6 @@ from gadgetopt.models.oneflow_sbp.evaluate import evaluate
 from gadgetopt.models.oneflow_sbp.exact.elimination import elimination
 from gadgetopt.models.oneflow_sbp.generate import presets
 from gadgetopt.models.oneflow_sbp.subproblems.graph import FORBIDDEN, LabelGraph
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
 
 RNG = np.random.default_rng(0)

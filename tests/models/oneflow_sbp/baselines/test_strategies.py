@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.oneflow_sbp.baselines import strategies
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
 from gadgetopt.models.oneflow_sbp.generate import presets
-
 from gadgetopt.system.result import Limits
 
 RNG = np.random.default_rng(0)

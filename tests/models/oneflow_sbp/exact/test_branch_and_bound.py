@@ -5,6 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.models.oneflow_sbp.certificate import (
     Branch,
     Leaf,
@@ -18,8 +20,6 @@ from gadgetopt.models.oneflow_sbp.exact.elimination import elimination
 from gadgetopt.models.oneflow_sbp.formulations.cp import cp_labels
 from gadgetopt.models.oneflow_sbp.generate import presets
 from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpInstance
-
-from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.system.files import library, read_instance, validate
 from gadgetopt.system.result import Limits, Status

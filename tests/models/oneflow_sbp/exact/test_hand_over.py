@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
 from gadgetopt.models.oneflow_sbp.certificate import check_bound
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
@@ -10,7 +11,6 @@ from gadgetopt.models.oneflow_sbp.exact.branch_and_bound import branch_and_bound
 from gadgetopt.models.oneflow_sbp.generate import presets
 from gadgetopt.models.oneflow_sbp.subproblems.label_graph import label_graph
 from gadgetopt.models.oneflow_sbp.subproblems.lagrangian import Pricing
-
 from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem

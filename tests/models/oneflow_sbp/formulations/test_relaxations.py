@@ -1,11 +1,11 @@
 """The linear relaxations: (2) and (3) are equally strong, the weak one is not."""
 
 import numpy as np
+
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
 from gadgetopt.models.oneflow_sbp.exact.elimination import elimination
 from gadgetopt.models.oneflow_sbp.formulations import aggregated, pairwise, weak
 from gadgetopt.models.oneflow_sbp.generate import presets
-
 from gadgetopt.numbers.tolerance import agrees, exceeds
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits

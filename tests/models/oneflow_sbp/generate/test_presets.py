@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.oneflow_sbp.generate import presets
 from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpSolution
 from gadgetopt.models.oneflow_sbp.subproblems.execution import execute
-
-from gadgetopt.errors import InputError
 
 SMALL = {
     "quickstart": {"width": 8, "heads": 4, "sequence": 4, "batch": 4},

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gadgetopt.models.oneflow_sbp.importers.onnx import read_onnx
-from gadgetopt.models.oneflow_sbp.subproblems.kernels import compute
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.oneflow_sbp.importers.onnx import read_onnx
+from gadgetopt.models.oneflow_sbp.subproblems.kernels import compute
 
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402

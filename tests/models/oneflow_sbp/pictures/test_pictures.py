@@ -7,6 +7,7 @@ from itertools import pairwise, product
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
 from gadgetopt.models.oneflow_sbp.baselines.strategies import megatron
 from gadgetopt.models.oneflow_sbp.evaluate import evaluate
@@ -14,7 +15,6 @@ from gadgetopt.models.oneflow_sbp.exact.elimination import elimination
 from gadgetopt.models.oneflow_sbp.generate import networks, presets
 from gadgetopt.models.oneflow_sbp.instance import OneFlowSbpSolution
 from gadgetopt.models.oneflow_sbp.pictures import edge, pareto, phases, plan
-
 from gadgetopt.system.result import Limits
 
 RNG = np.random.default_rng(0)

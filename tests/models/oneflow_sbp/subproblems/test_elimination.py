@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.oneflow_sbp.subproblems.dominance import undominated
 from gadgetopt.models.oneflow_sbp.subproblems.elimination import TooWide, eliminate
 from gadgetopt.models.oneflow_sbp.subproblems.graph import FORBIDDEN, LabelGraph

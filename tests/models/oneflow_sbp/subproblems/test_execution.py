@@ -7,6 +7,8 @@ from itertools import product
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.oneflow_sbp.algorithms.inference import compiler_greedy
 from gadgetopt.models.oneflow_sbp.baselines.strategies import data_parallel, megatron
 from gadgetopt.models.oneflow_sbp.boxing import BoxingRules, conversion
@@ -26,8 +28,6 @@ from gadgetopt.models.oneflow_sbp.subproblems.execution import (
     run_operator,
 )
 from gadgetopt.models.oneflow_sbp.subproblems.kernels import compute
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.result import Limits
 
 HIERARCHIES = [(2,), (4,), (2, 2)]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.oneflow_sbp.subproblems.graph import FORBIDDEN
 from gadgetopt.models.oneflow_sbp.subproblems.min_marginals import below, min_marginals
 from gadgetopt.models.oneflow_sbp.subproblems.order import elimination_order

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.oneflow_sbp.generate import networks
 from gadgetopt.models.oneflow_sbp.subproblems.kernels import compute
 from gadgetopt.models.oneflow_sbp.subproblems.training import Graph, NoGradient

@@ -1,8 +1,9 @@
 """The differencing method on the textbook example and on random instances."""
 
-from gadgetopt.models.parallel_machines.algorithms.differencing import difference
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gadgetopt.models.parallel_machines.algorithms.differencing import difference
 
 
 def test_the_textbook_example():

@@ -1,8 +1,9 @@
 """First-fit decreasing with a tree agrees with the naive one."""
 
-from gadgetopt.models.parallel_machines.algorithms.multifit import first_fit_decreasing
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gadgetopt.models.parallel_machines.algorithms.multifit import first_fit_decreasing
 
 from ..brute_force import small_instances
 

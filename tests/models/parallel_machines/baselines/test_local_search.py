@@ -1,9 +1,9 @@
 """The local search is no worse than what it starts from, and stops at a bound."""
 
-from gadgetopt.models.parallel_machines.baselines import local_search
-from gadgetopt.models.parallel_machines.baselines.local_search import PairSearch
 from hypothesis import given
 
+from gadgetopt.models.parallel_machines.baselines import local_search
+from gadgetopt.models.parallel_machines.baselines.local_search import PairSearch
 from gadgetopt.search.clock import Clock
 
 from ..brute_force import instance_of, optimum, run, small_instances

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+
 from gadgetopt.models.parallel_machines.bounds.patterns import (
     Demand,
     best_pattern,
     pack_fractionally,
 )
 from gadgetopt.models.parallel_machines.generate.presets import uniform
-from hypothesis import given
-
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.parallel_machines.bounds.patterns import Demand
 from gadgetopt.models.parallel_machines.exact import bin_search
 from gadgetopt.models.parallel_machines.exact.diving import dive
 from gadgetopt.models.parallel_machines.exact.enumeration import possible_patterns
 from gadgetopt.models.parallel_machines.generate.presets import uniform
-
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 

@@ -2,14 +2,14 @@
 
 import pyomo.environ as pyo
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.parallel_machines.formulations import (
     arc_flow,
     assignment,
     ordered_assignment,
     patterns,
 )
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 
 from ..brute_force import instance_of, run

@@ -4,14 +4,14 @@ import inspect
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.parallel_machines.generate.presets import (
     graham_list,
     graham_lpt,
     non_uniform,
     uniform,
 )
-
-from gadgetopt.errors import InputError
 from gadgetopt.system.registry import problem
 
 

@@ -4,6 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gadgetopt.models.parallel_machines.generate.presets import graham_list, graham_lpt
 from gadgetopt.models.parallel_machines.guarantees.ratios import (
     list_scheduling_ratio,
@@ -11,8 +14,6 @@ from gadgetopt.models.parallel_machines.guarantees.ratios import (
     multifit_first_ratio,
     multifit_ratio,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ..brute_force import optimum, run, small_instances
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.parallel_machines.importers.jobs_csv import jobs_csv
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.parallel_machines.importers.jobs_csv import jobs_csv
 
 
 def read(*files, **options):

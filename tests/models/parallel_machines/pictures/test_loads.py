@@ -1,10 +1,10 @@
 """The picture shows every job on its machine, and the bound."""
 
 import pytest
-from gadgetopt.models.parallel_machines.instance import ParallelMachinesSolution
-from gadgetopt.models.parallel_machines.pictures.loads import draw
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.parallel_machines.instance import ParallelMachinesSolution
+from gadgetopt.models.parallel_machines.pictures.loads import draw
 from gadgetopt.reporting.figures import drawn
 from gadgetopt.system.registry import problem
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.pd_ors.baselines.dorm import build, dorm
 from gadgetopt.models.pd_ors.baselines.fifo_drf import (
     Cluster,
@@ -16,8 +18,6 @@ from gadgetopt.models.pd_ors.evaluate import courses, evaluate
 from gadgetopt.models.pd_ors.formulations.compact import build as compact
 from gadgetopt.models.pd_ors.generate.presets import desk, tiny
 from gadgetopt.models.pd_ors.instance import TableUtility
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyomo.environ as pyo
 import pytest
+
 from gadgetopt.models.pd_ors import least_costs
 from gadgetopt.models.pd_ors.bounds.prices import (
     alone,
@@ -23,7 +24,6 @@ from gadgetopt.models.pd_ors.formulations import columns
 from gadgetopt.models.pd_ors.generate.presets import paper
 from gadgetopt.models.pd_ors.instance import TableUtility
 from gadgetopt.models.pd_ors.subproblems.kernel import best_plans
-
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits
 

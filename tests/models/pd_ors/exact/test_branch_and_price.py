@@ -6,6 +6,8 @@ import itertools
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.pd_ors import least_costs
 from gadgetopt.models.pd_ors.bounds.branching_constraints import BranchingConstraint
 from gadgetopt.models.pd_ors.bounds.class_pricing import JobPricing
@@ -18,8 +20,6 @@ from gadgetopt.models.pd_ors.formulations import columns, compact
 from gadgetopt.models.pd_ors.generate.presets import desk, paper, tiny
 from gadgetopt.models.pd_ors.least_costs import AtLeast, SlotRules, job_costs
 from gadgetopt.models.pd_ors.subproblems.kernel import Use
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits
 

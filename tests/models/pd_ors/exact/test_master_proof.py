@@ -7,13 +7,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.pd_ors import PROBLEM
 from gadgetopt.models.pd_ors.exact import branch_and_check as search
 from gadgetopt.models.pd_ors.exact.aggregated_mip import COUNTS, AggregatedMip
 from gadgetopt.models.pd_ors.exact.master_proof import NoGood, lemma_of, proof_of_master
 from gadgetopt.models.pd_ors.formulations import columns
 from gadgetopt.models.pd_ors.generate.presets import paper
-
 from gadgetopt.proofs.exact_model import exact_model
 from gadgetopt.proofs.files import unpacked
 from gadgetopt.proofs.tree_kernel import Rejected, proved

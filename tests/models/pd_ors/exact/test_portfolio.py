@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.pd_ors import PROBLEM
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.exact.branch_and_check import branch_and_check
 from gadgetopt.models.pd_ors.exact.portfolio import portfolio
 from gadgetopt.models.pd_ors.generate.presets import desk, paper, quickstart
 from gadgetopt.models.pd_ors.instance import PdOrsSolution
-
 from gadgetopt.system.result import Limits, MethodOutcome
 from gadgetopt.trust.certificate import certified_bound
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.pd_ors import PROBLEM
 from gadgetopt.models.pd_ors.bounds.restricted_master import RestrictedMaster
 from gadgetopt.models.pd_ors.certificate import check_bound
@@ -17,7 +18,6 @@ from gadgetopt.models.pd_ors.exact.priced_search import (
 )
 from gadgetopt.models.pd_ors.formulations import columns
 from gadgetopt.models.pd_ors.generate.presets import desk, paper, quickstart
-
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits
 from gadgetopt.trust.certificate import certified_bound

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
 from gadgetopt.models.pd_ors.bounds.restricted_master import RestrictedMaster
 from gadgetopt.models.pd_ors.evaluate import evaluate
@@ -28,7 +29,6 @@ from gadgetopt.models.pd_ors.exact.repacking_state import value_of
 from gadgetopt.models.pd_ors.formulations import columns
 from gadgetopt.models.pd_ors.generate.presets import desk, quickstart
 from gadgetopt.models.pd_ors.instance import PdOrsSolution
-
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits
 

@@ -2,7 +2,6 @@
 
 from gadgetopt.models.pd_ors.formulations import aggregated, compact
 from gadgetopt.models.pd_ors.instance import PdOrsInstance
-
 from gadgetopt.solvers.standard_form import compile_model
 from gadgetopt.system.files import read_instance
 

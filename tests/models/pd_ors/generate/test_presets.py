@@ -2,6 +2,10 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.pd_ors.generate.presets import (
     desk,
     online,
@@ -9,10 +13,6 @@ from gadgetopt.models.pd_ors.generate.presets import (
     quickstart,
     tiny,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
-from gadgetopt.errors import InputError
 
 
 def rng(seed=0):

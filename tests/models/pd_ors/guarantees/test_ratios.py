@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
 from gadgetopt.models.pd_ors.evaluate import evaluate
 from gadgetopt.models.pd_ors.formulations.compact import build
@@ -25,7 +26,6 @@ from gadgetopt.models.pd_ors.guarantees.ratios import (
     small_demands_ratio,
 )
 from gadgetopt.models.pd_ors.instance import TableUtility
-
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits
 

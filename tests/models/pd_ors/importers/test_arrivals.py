@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.pd_ors.importers.arrivals import arrivals_csv
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.pd_ors.importers.arrivals import arrivals_csv
 
 LOG = "arrival_s,user,class\n3600,a,3\n0,b,0\n1800,c,Sensitive\n90000,d,2\n7,e\nx,f,1\n8,g,9\n"
 

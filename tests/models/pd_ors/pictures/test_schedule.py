@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.pd_ors import PROBLEM
 from gadgetopt.models.pd_ors.algorithms.pd_ors import pd_ors
 from gadgetopt.models.pd_ors.evaluate import evaluate
@@ -11,8 +13,6 @@ from gadgetopt.models.pd_ors.pictures.payoffs import payoffs, waterfall
 from gadgetopt.models.pd_ors.pictures.prices import heat_map
 from gadgetopt.models.pd_ors.pictures.schedule import bars, plot
 from gadgetopt.models.pd_ors.pictures.use import jobs_by_slot, over_time, used_parts
-
-from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import drawn
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits

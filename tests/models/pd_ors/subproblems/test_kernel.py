@@ -5,14 +5,14 @@ from math import ceil, floor
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.pd_ors.instance import TableUtility
 from gadgetopt.models.pd_ors.subproblems import greedy_tables, labels
 from gadgetopt.models.pd_ors.subproblems.greedy_tables import greedy_table
 from gadgetopt.models.pd_ors.subproblems.kernel import best_plans
 from gadgetopt.models.pd_ors.subproblems.labels import exact_scale, same_order, sample_scale
 from gadgetopt.models.pd_ors.subproblems.slot_tables import Room, exact_table
-
-from gadgetopt.errors import ModelRefused
 
 from ..kernel_instances import (
     cluster,

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.pd_ors.subproblems.slot_program import SlotOptimum, build_slot, solve_slot
 from gadgetopt.models.pd_ors.subproblems.slot_tables import Room, exact_table
 from gadgetopt.models.pd_ors.terms import JobTerms

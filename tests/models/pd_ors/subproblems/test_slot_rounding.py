@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.pd_ors.subproblems.slot_relaxation import SlotLp
 from gadgetopt.models.pd_ors.subproblems.slot_rounding import (
     acceptable,
@@ -15,8 +17,6 @@ from gadgetopt.models.pd_ors.subproblems.slot_rounding import (
     trimmed,
 )
 from gadgetopt.models.pd_ors.subproblems.slot_tables import Room, exact_table
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.bicriteria import lemma, measure
 
 from ..kernel_instances import cluster, job, random_instance

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.sjf_bco.algorithms.sjf_bco import unbounded_run
 from gadgetopt.models.sjf_bco.baselines.first_fit import (
     first_fit,
@@ -17,9 +20,6 @@ from gadgetopt.models.sjf_bco.certificate import energetic_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.subproblems.placement import Batch
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from .. import hand_checked, plain_sjf_bco

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+
 from gadgetopt.models.sjf_bco.baselines.local_search import lpt, lpt_ils
 from gadgetopt.models.sjf_bco.certificate import energetic_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
-from hypothesis import given, settings
-
 from gadgetopt.system.result import Limits
 
 from .. import hand_checked

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.sjf_bco.baselines.nested_blocks import nested_blocks
 from gadgetopt.models.sjf_bco.certificate import energetic_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
@@ -17,8 +19,6 @@ from gadgetopt.models.sjf_bco.subproblems.blocks import (
     schedule_of,
     unmatched,
 )
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.system.result import Limits
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.sjf_bco.baselines import order_annealing as module
 from gadgetopt.models.sjf_bco.baselines.order_annealing import order_annealing
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.generate.presets import contended_small
 from gadgetopt.models.sjf_bco.subproblems.order_loops import STALLED, starts
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.system.result import Limits
 

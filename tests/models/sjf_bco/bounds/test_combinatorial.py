@@ -6,6 +6,9 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.sjf_bco.bounds import class_bound
 from gadgetopt.models.sjf_bco.bounds import combinatorial as bounds
 from gadgetopt.models.sjf_bco.certificate import _Windows
@@ -13,9 +16,6 @@ from gadgetopt.models.sjf_bco.formulations import load_limit
 from gadgetopt.models.sjf_bco.generate.presets import scale
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.subproblems.greedy import makespan_of, upper_bound_schedule
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status, Voucher
 

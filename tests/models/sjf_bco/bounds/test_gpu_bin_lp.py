@@ -6,6 +6,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.sjf_bco.bounds.gpu_bin_lp import gpu_bin_lp
 from gadgetopt.models.sjf_bco.certificate import (
     GpuBinPrices,
@@ -19,9 +22,6 @@ from gadgetopt.models.sjf_bco.generate.presets import mini_paper, paper
 from gadgetopt.models.sjf_bco.gpu_bins import knapsack_value, refutes
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.subproblems.greedy import makespan_of, upper_bound_schedule
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from gadgetopt.system.result import Limits
 
 from ..exact_instances import HAND_CHECKED, optimum_of, tiny_instance

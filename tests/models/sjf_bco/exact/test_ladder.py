@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.exact.ladder import ladder
 from gadgetopt.models.sjf_bco.generate.presets import contended_small
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
-
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..exact_instances import HAND_CHECKED, optimum_of, tiny_instance

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.sjf_bco.certificate import check_bound
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.exact import priced_search as module
 from gadgetopt.models.sjf_bco.exact.priced_search import priced_search
 from gadgetopt.models.sjf_bco.generate.presets import contended_small
 from gadgetopt.models.sjf_bco.subproblems import mode_prices
-
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.system.result import Limits, Status
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.formulations import (
     disjunctive,
@@ -14,8 +16,6 @@ from gadgetopt.models.sjf_bco.formulations import (
 from gadgetopt.models.sjf_bco.formulations.schedules import all_schedules
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.subproblems.symmetry import representative
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.formulations import cp
 from gadgetopt.models.sjf_bco.formulations.cp_model import concave_hull
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
-from hypothesis import given
-from hypothesis import strategies as st
-
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..exact_instances import HAND_CHECKED, optimum_of, tiny_instance

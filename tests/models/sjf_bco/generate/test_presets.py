@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.sjf_bco.generate.presets import (
     PAPER_MIX,
     contended_small,

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.sjf_bco.algorithms.sjf_bco import sjf_bco, unbounded_run
 from gadgetopt.models.sjf_bco.guarantees.ratios import (
     corrected_ratio,
@@ -15,7 +16,6 @@ from gadgetopt.models.sjf_bco.guarantees.ratios import (
     unbounded_run_compared,
 )
 from gadgetopt.models.sjf_bco.subproblems.placement import Batch
-
 from gadgetopt.system.result import Limits
 
 from .. import hand_checked

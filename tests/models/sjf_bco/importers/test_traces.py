@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.sjf_bco import PROBLEM
 from gadgetopt.models.sjf_bco.evaluate import evaluate
 from gadgetopt.models.sjf_bco.generate.presets import PAPER_MIX
@@ -16,8 +18,6 @@ from gadgetopt.models.sjf_bco.importers.traces import (
 )
 from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.subproblems.greedy import upper_bound_schedule
-
-from gadgetopt.errors import InputError
 from gadgetopt.system.methods import parse_assignments
 
 REAL = Path(__file__).parents[5] / "shared" / "data" / "traces"

@@ -2,6 +2,10 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.sjf_bco.evaluate import evaluate, simulate
 from gadgetopt.models.sjf_bco.generate.presets import contended_small, mini_paper, paper
 from gadgetopt.models.sjf_bco.instance import Job, SjfBcoInstance, SjfBcoSolution
@@ -12,10 +16,6 @@ from gadgetopt.models.sjf_bco.pictures.gantt import (
     plot,
 )
 from gadgetopt.models.sjf_bco.subproblems.greedy import upper_bound_schedule
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from gadgetopt.errors import InputError
 
 #: Two gangs of three on servers of two: while both run they share server 1, in slot 3 only.
 E3 = SjfBcoInstance(

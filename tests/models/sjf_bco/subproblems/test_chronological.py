@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.sjf_bco.bounds.mode_lp import ModeLp
 from gadgetopt.models.sjf_bco.generate.presets import contended_small
 from gadgetopt.models.sjf_bco.subproblems.chronological import Chronological
 from gadgetopt.models.sjf_bco.subproblems.chronological_loops import DEPTH, LEFT, USED
 from gadgetopt.models.sjf_bco.subproblems.mode_prices import Modes, price_tables
-
 from gadgetopt.system.result import Limits
 
 

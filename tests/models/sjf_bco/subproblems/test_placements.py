@@ -6,9 +6,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from gadgetopt.models.sjf_bco.subproblems.placements import placements_of
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.sjf_bco.subproblems.placements import placements_of
 
 from ..hand_checked import instance, job
 

@@ -6,6 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.smd.algorithms.grid_search import grid_search, search_grid
 from gadgetopt.models.smd.iteration_time import Layer
 from gadgetopt.models.smd.subproblems.inner import (
@@ -15,10 +19,6 @@ from gadgetopt.models.smd.subproblems.inner import (
     real_rows,
 )
 from gadgetopt.models.smd.subproblems.ratios import optimum, ranges, ratios
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-
-from gadgetopt.errors import ModelRefused
 
 from ..inner_jobs import (
     E2,

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.smd.algorithms.grid_search import grid_search
 from gadgetopt.models.smd.algorithms.rounding import (
     best_corner,
@@ -18,10 +22,6 @@ from gadgetopt.models.smd.subproblems.inner import (
     continuous,
     fits,
 )
-from hypothesis import assume, given
-from hypothesis import strategies as st
-
-from gadgetopt.errors import ModelRefused
 
 from ..inner_jobs import E2, jobs
 

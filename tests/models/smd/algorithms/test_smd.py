@@ -4,6 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.smd.algorithms.smd import algorithm_3, greedy, smd
 from gadgetopt.models.smd.baselines.policies import (
     best_equal,
@@ -17,9 +20,6 @@ from gadgetopt.models.smd.evaluate import evaluate
 from gadgetopt.models.smd.exact.optimum import exact
 from gadgetopt.models.smd.generate.presets import independent_limits, paper, planted
 from gadgetopt.models.smd.subproblems.inner import best_pair, fits
-from hypothesis import given, settings
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.pieces.knapsack.heuristics.local_search import by_density
 from gadgetopt.pieces.knapsack.problem import Knapsack
 from gadgetopt.system.result import Limits

@@ -4,14 +4,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.smd.bounds.prices import continuous, lagrangian, utility_sum
 from gadgetopt.models.smd.certificate import SmdCertificate, check_bound
 from gadgetopt.models.smd.generate.presets import independent_limits, planted
 from gadgetopt.models.smd.instance import SmdInstance
 from gadgetopt.models.smd.subproblems.inner import best_pair
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from gadgetopt.pieces.utility import SigmoidUtility
 from gadgetopt.system.files import Document, library, read_instance
 from gadgetopt.system.registry import problem

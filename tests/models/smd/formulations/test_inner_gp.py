@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pyomo.environ as pyo
 import pytest
-from gadgetopt.models.smd.formulations import inner_gp
-from gadgetopt.models.smd.subproblems.inner import continuous, pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.smd.formulations import inner_gp
+from gadgetopt.models.smd.subproblems.inner import continuous, pairs
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
 

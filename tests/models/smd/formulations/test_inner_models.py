@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pyomo.environ as pyo
 import pytest
-from gadgetopt.models.smd.formulations import inner_cp, inner_milp
-from gadgetopt.models.smd.subproblems.inner import best_pair, pairs
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.smd.formulations import inner_cp, inner_milp
+from gadgetopt.models.smd.subproblems.inner import best_pair, pairs
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Status
 

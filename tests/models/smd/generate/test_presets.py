@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.smd.formulations.columns import chosen_columns
 from gadgetopt.models.smd.generate.presets import (
     independent_limits,
@@ -15,8 +17,6 @@ from gadgetopt.models.smd.subproblems.inner import (
     largest_real_p,
     largest_real_w,
 )
-
-from gadgetopt.errors import InputError
 
 
 def rng(seed=0):

@@ -4,6 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.smd.algorithms.outer import enumerated_sets
 from gadgetopt.models.smd.algorithms.smd import algorithm_3, smd
 from gadgetopt.models.smd.algorithms.theorem_values import (
@@ -16,9 +19,6 @@ from gadgetopt.models.smd.algorithms.theorem_values import (
 from gadgetopt.models.smd.exact.optimum import exact
 from gadgetopt.models.smd.generate.presets import independent_limits, paper, planted
 from gadgetopt.models.smd.guarantees.ratios import rounding_ratio, theorem_6_ratio
-from hypothesis import given, settings
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.methods import find_method
 from gadgetopt.system.registry import problem

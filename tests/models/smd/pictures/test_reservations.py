@@ -4,6 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.smd import PROBLEM
 from gadgetopt.models.smd.exact.optimum import exact
 from gadgetopt.models.smd.generate.presets import quickstart
@@ -14,10 +18,6 @@ from gadgetopt.models.smd.pictures.reservations import plot
 from gadgetopt.models.smd.pictures.surface import points, surface
 from gadgetopt.models.smd.pictures.timeline import LANES, bars, timeline
 from gadgetopt.models.smd.subproblems.inner import best_pair
-from hypothesis import given
-from hypothesis import strategies as st
-
-from gadgetopt.errors import InputError
 from gadgetopt.reporting.figures import drawn
 from gadgetopt.system.files import library, read_instance
 from gadgetopt.system.result import Limits

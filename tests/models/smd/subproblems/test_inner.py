@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.smd.subproblems import inner
 from gadgetopt.models.smd.subproblems.inner import (
     best_pair,
@@ -16,11 +21,6 @@ from gadgetopt.models.smd.subproblems.inner import (
     most_workers,
     pairs,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.optimize import minimize
-
-from gadgetopt.errors import ModelRefused
 
 from ..inner_jobs import (
     E2,

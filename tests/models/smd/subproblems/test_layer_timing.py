@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gadgetopt.models.smd.iteration_time import Layer, critical_path
-from gadgetopt.models.smd.subproblems.inner import pairs
-from gadgetopt.models.smd.subproblems.layer_timing import best_layer_exact_pair, layer_exact_pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.smd.iteration_time import Layer, critical_path
+from gadgetopt.models.smd.subproblems.inner import pairs
+from gadgetopt.models.smd.subproblems.layer_timing import best_layer_exact_pair, layer_exact_pairs
 
 from ..inner_jobs import E2, TOO_SMALL, jobs
 

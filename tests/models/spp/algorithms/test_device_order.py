@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.spp.algorithms.block_costs import bandwidth_matrix
 from gadgetopt.models.spp.algorithms.device_order import device_orders, rdo
 from gadgetopt.models.spp.generate.presets import arbitrary, fat_tree
-
-from gadgetopt.errors import ModelRefused
 
 from ..brute_force import e1, e2
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.spp.algorithms.block_costs import BlockCosts
 from gadgetopt.models.spp.algorithms.prm import Prm
 from gadgetopt.models.spp.algorithms.spp import plan_of

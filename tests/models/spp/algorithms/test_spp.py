@@ -5,12 +5,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.spp.algorithms.block_costs import BlockCosts
 from gadgetopt.models.spp.algorithms.device_order import rdo
 from gadgetopt.models.spp.algorithms.prm import Prm
 from gadgetopt.models.spp.algorithms.spp import pe, plan_of, spp
 from gadgetopt.models.spp.evaluate import evaluate
-
 from gadgetopt.pieces.pipeline.plan import Plan
 from gadgetopt.system.result import Limits
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.spp.evaluate import machines, max_load_s
 from gadgetopt.models.spp.instance import SppSolution
 

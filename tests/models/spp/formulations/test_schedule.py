@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.spp.formulations.schedule import build
 
+from gadgetopt.models.spp.formulations.schedule import build
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
 from gadgetopt.pieces.pipeline.orders import gpipe_orders, round_orders

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.spp.generate import presets
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.spp.generate import presets
 
 
 @pytest.mark.parametrize(

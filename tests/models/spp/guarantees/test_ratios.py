@@ -4,6 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.spp.algorithms.spp import pe, spp
 from gadgetopt.models.spp.bounds.least_load import least_load_ticks
 from gadgetopt.models.spp.guarantees.ratios import (
@@ -13,9 +16,6 @@ from gadgetopt.models.spp.guarantees.ratios import (
     schedule_ratio_beforehand,
     spp_ratio,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from gadgetopt.pieces.pipeline.bound import head_load_tail
 from gadgetopt.pieces.pipeline.cp_schedule import cp_schedule
 from gadgetopt.pieces.pipeline.plan import Plan

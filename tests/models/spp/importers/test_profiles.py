@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from gadgetopt.models.spp.importers.profiles import dnn_partitioning, pipedream_profile
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.spp.importers.profiles import dnn_partitioning, pipedream_profile
 
 NODES = [
     ("node1", "Input0", 0, 0, 8, 0),

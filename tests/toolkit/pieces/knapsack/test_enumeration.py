@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gadgetopt.models.knapsack.generate.presets import paper
-from gadgetopt.models.knapsack.scaling import scaled
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.knapsack.generate.presets import paper
+from gadgetopt.models.knapsack.scaling import scaled
 from gadgetopt.pieces.knapsack import enumeration
 from gadgetopt.pieces.knapsack.cardinality import solve_by_cardinality
 from gadgetopt.pieces.knapsack.enumeration import Levels, enumerate_levels

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gadgetopt.models.knapsack.importers.reading import read_mmkp, read_orlib
-from gadgetopt.models.knapsack.scaling import scaled
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.knapsack.importers.reading import read_mmkp, read_orlib
+from gadgetopt.models.knapsack.scaling import scaled
 from gadgetopt.pieces.knapsack.cardinality import solve_by_cardinality
 from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.direct import solve_mip

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.adsp.rates.generate.presets import uniform
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gadgetopt.models.adsp.rates.generate.presets import uniform
 from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.system.result import Status
 

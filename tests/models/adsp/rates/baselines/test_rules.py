@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.adsp.rates.evaluate import evaluate
 from gadgetopt.models.adsp.rates.generate.presets import paper, uniform
 

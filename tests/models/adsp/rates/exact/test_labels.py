@@ -3,11 +3,11 @@
 from fractions import Fraction
 
 import numpy as np
-from gadgetopt.models.adsp.rates.exact.exact_rates import shortened
-from gadgetopt.models.adsp.rates.generate.presets import uniform
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gadgetopt.models.adsp.rates.exact.exact_rates import shortened
+from gadgetopt.models.adsp.rates.generate.presets import uniform
 from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.system.result import Status, Voucher
 

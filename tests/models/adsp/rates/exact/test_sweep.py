@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.adsp.rates.exact.sweep import sweep
 from gadgetopt.models.adsp.rates.generate.presets import uniform
-
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits, Status, Voucher
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.adsp.rates.features import features
-from gadgetopt.models.adsp.rates.generate import presets
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.adsp.rates.features import features
+from gadgetopt.models.adsp.rates.generate import presets
 
 
 @pytest.mark.parametrize("wanted", [1.0, 1.45, 2.0, 2.6, 3.2])

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.adsp.rates.pictures import equal_rates, momentum, periods, surface
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.adsp.rates.pictures import equal_rates, momentum, periods, surface
 
 from ..brute_force import rates, tiny
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.adsp.training.generate.presets import quickstart
 from gadgetopt.models.adsp.training.instance import Choices, Rate
 from gadgetopt.models.adsp.training.simulator import simulate
-
 from gadgetopt.system.result import Status
 
 from ..exact.test_enumeration import run

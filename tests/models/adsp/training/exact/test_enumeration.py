@@ -5,7 +5,6 @@ from fractions import Fraction
 from gadgetopt.models.adsp.training.certificate import AdspTrainingCertificate, check_bound
 from gadgetopt.models.adsp.training.instance import all_policies
 from gadgetopt.models.adsp.training.simulator import simulate
-
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Status, Voucher

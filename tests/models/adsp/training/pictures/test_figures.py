@@ -1,10 +1,10 @@
 """Pictures of training show what the simulator found."""
 
 import pytest
+
 from gadgetopt.models.adsp.training.instance import AdspTrainingSolution, Bsp, Rate
 from gadgetopt.models.adsp.training.pictures import losses, shares, time_to_target, timeline
 from gadgetopt.models.adsp.training.simulator import simulate
-
 from gadgetopt.system.files import library, read_instance
 
 from ..test_simulator import tiny

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.adversarial_online.policy.certificate import total_optimum
 from gadgetopt.models.adversarial_online.policy.subproblems.master import Master
 from gadgetopt.models.adversarial_online.policy.subproblems.seller import (
@@ -19,7 +20,6 @@ from gadgetopt.models.adversarial_online.policy.subproblems.worst_program import
     worst_of_share_program,
 )
 from gadgetopt.models.adversarial_online.subproblems.responses import best_response
-
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 

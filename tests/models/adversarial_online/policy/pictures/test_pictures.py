@@ -1,7 +1,6 @@
 """The worst case drawn is the evaluator's, and more consistency costs robustness."""
 
 from gadgetopt.models.adversarial_online.policy.pictures import frontier, worst
-
 from gadgetopt.system.files import read_instance
 from gadgetopt.trust.run import solve
 

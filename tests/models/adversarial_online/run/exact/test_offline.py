@@ -4,6 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.adversarial_online.run.certificate import (
     AdversarialOnlineRunCertificate,
     NearPrices,
@@ -13,8 +16,6 @@ from gadgetopt.models.adversarial_online.run.certificate import (
 )
 from gadgetopt.models.adversarial_online.run.generate.presets import bid_trace
 from gadgetopt.models.adversarial_online.subproblems.offline import offline_optimum
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ..brute_force import optimum, run, small_instances, values_of
 

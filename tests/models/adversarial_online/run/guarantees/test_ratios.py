@@ -5,13 +5,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+
 from gadgetopt.models.adversarial_online.run.generate.presets import (
     adversarial_chain,
     worst_for_finite_k,
 )
 from gadgetopt.models.adversarial_online.run.guarantees import ratios
 from gadgetopt.models.adversarial_online.subproblems import curves
-from hypothesis import given, settings
 
 from ..brute_force import run, small_instances
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gadgetopt.models.adversarial_online.run.importers.bids_csv import bids_csv
-from gadgetopt.models.adversarial_online.run.importers.traces import muri, philly
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.adversarial_online.run.importers.bids_csv import bids_csv
+from gadgetopt.models.adversarial_online.run.importers.traces import muri, philly
 
 from ..brute_force import run
 

@@ -1,6 +1,7 @@
 """Pictures show every request and the numbers that are proved."""
 
 import numpy as np
+
 from gadgetopt.models.adversarial_online.run.generate.presets import quickstart
 from gadgetopt.models.adversarial_online.run.pictures import curves, stream
 

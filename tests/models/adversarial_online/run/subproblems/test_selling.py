@@ -4,6 +4,9 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gadgetopt.models.adversarial_online.run.subproblems import one_draw
 from gadgetopt.models.adversarial_online.run.subproblems.selling import sell
 from gadgetopt.models.adversarial_online.subproblems.curves import (
@@ -12,8 +15,6 @@ from gadgetopt.models.adversarial_online.subproblems.curves import (
     static_lottery,
 )
 from gadgetopt.models.adversarial_online.subproblems.replay import replay
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ..brute_force import small_instance, values_of
 

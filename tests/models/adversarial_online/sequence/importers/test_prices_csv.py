@@ -6,14 +6,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.adversarial_online.sequence.importers.prices_csv import (
     candidates,
     prices_csv,
 )
 from gadgetopt.models.adversarial_online.subproblems.offline import largest
 from gadgetopt.models.adversarial_online.subproblems.replay import replay
-
-from gadgetopt.errors import InputError
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.trust.run import solve

@@ -4,7 +4,6 @@ from gadgetopt.models.adversarial_online.sequence.instance import (
     AdversarialOnlineSequenceSolution,
 )
 from gadgetopt.models.adversarial_online.sequence.pictures.arrivals import draw
-
 from gadgetopt.system.files import read_instance
 
 

@@ -4,10 +4,10 @@ import time
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.bgl.cache.generate.presets import batches, paging, paper
 from gadgetopt.models.bgl.cache.instance import CacheInstance
 from gadgetopt.models.bgl.cache.subproblems.order_prefixes import cost_beyond, extensions
-
 from gadgetopt.system.result import Status, Voucher
 
 from ..brute_force import optimum, run, small_instance

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.bgl.cache.generate.presets import batches, geometric, paper, power_law
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.bgl.cache.generate.presets import batches, geometric, paper, power_law
 
 
 @pytest.mark.parametrize("draw", [geometric, power_law])

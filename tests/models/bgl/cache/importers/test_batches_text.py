@@ -4,9 +4,9 @@ import gzip
 
 import numpy as np
 import pytest
-from gadgetopt.models.bgl.cache.importers.batches_text import batches_text
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.bgl.cache.importers.batches_text import batches_text
 
 TEXT = "# trace\n1 2\n\n1,3\nx 4\n2 2 4\n"
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import InputError
 from gadgetopt.models.bgl.cache.generate.presets import paper, quickstart
 from gadgetopt.models.bgl.cache.pictures.curves import misses_by_capacity, misses_by_sequences
 from gadgetopt.models.bgl.cache.pictures.retention import draw
-
-from gadgetopt.errors import InputError
 
 from ..brute_force import run
 

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.bgl.cache.subproblems.ordering import heavy_path, overlaps, reloads_of
 from gadgetopt.models.bgl.cache.subproblems.prefix_search import PrefixSearch
 from gadgetopt.models.bgl.cache.subproblems.reload_tables import (
@@ -11,7 +12,6 @@ from gadgetopt.models.bgl.cache.subproblems.reload_tables import (
     OutOfTimeError,
     SubsetTables,
 )
-
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 

@@ -4,6 +4,7 @@ from collections import OrderedDict
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.bgl.cache.instance import CacheInstance
 from gadgetopt.models.bgl.cache.subproblems.replay import replay
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.bgl.cache.evaluate import evaluate
 from gadgetopt.models.bgl.cache.generate.presets import geometric, paper, power_law
 from gadgetopt.models.bgl.cache.subproblems.replay import replay

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.bgl.cache.subproblems import sweep
 from gadgetopt.models.bgl.cache.subproblems.intervals import intervals_of, intervals_of_uses
 from gadgetopt.models.bgl.cache.subproblems.network import keep_by_flow, prices_of_flow

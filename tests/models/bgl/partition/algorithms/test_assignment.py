@@ -1,6 +1,7 @@
 """The product score (4): by hand, at the start, and how soft it is."""
 
 import numpy as np
+
 from gadgetopt.models.bgl.partition.algorithms.assignment import assign_blocks, block_order
 from gadgetopt.models.bgl.partition.graph import Graph
 

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gadgetopt.models.bgl.partition.algorithms.coarsening import (
     block_links,
     grow_blocks,
     merge_blocks,
 )
 from gadgetopt.models.bgl.partition.graph import Graph
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 def path(nodes):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.bgl.partition.bounds.cut_bound import close
 from gadgetopt.models.bgl.partition.bounds.semidefinite import Relaxation
 from gadgetopt.models.bgl.partition.certificate import (
@@ -11,7 +12,6 @@ from gadgetopt.models.bgl.partition.certificate import (
 )
 from gadgetopt.models.bgl.partition.generate.presets import planted, quickstart
 from gadgetopt.models.bgl.partition.subproblems.cut_lp import CutLp
-
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 

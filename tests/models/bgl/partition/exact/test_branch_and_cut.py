@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.bgl.partition.baselines.multi_start import best_start
 from gadgetopt.models.bgl.partition.certificate import check_bound
 from gadgetopt.models.bgl.partition.exact import branch_and_cut as method
@@ -11,7 +12,6 @@ from gadgetopt.models.bgl.partition.instance import BglPartitionInstance
 from gadgetopt.models.bgl.partition.subproblems.cut_lp import CutLp
 from gadgetopt.models.bgl.partition.subproblems.cut_separation import odd_cycles, separate
 from gadgetopt.models.bgl.partition.subproblems.local_search import Weighted
-
 from gadgetopt.search.clock import Clock
 from gadgetopt.search.state import Search
 from gadgetopt.system.result import Limits

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.bgl.partition.exact import ladder
 from gadgetopt.models.bgl.partition.generate.presets import planted, quickstart
 from gadgetopt.models.bgl.partition.subproblems import cut_lp

@@ -3,9 +3,9 @@
 import networkx as nx
 import numpy as np
 import pytest
-from gadgetopt.models.bgl.partition.generate import presets
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.bgl.partition.generate import presets
 
 
 def drawn(name, seed=0, **parameters):

@@ -4,12 +4,12 @@ import gzip
 
 import numpy as np
 import pytest
-from gadgetopt.models.bgl.partition.importers.edge_lists import edge_list, ogb_csv
-from gadgetopt.models.bgl.partition.importers.metis_graphs import metis_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.bgl.partition.importers.edge_lists import edge_list, ogb_csv
+from gadgetopt.models.bgl.partition.importers.metis_graphs import metis_graph
 
 
 def read(importer, *files, **options):

@@ -1,6 +1,7 @@
 """Pictures show every node, what is cut, and the loads."""
 
 import numpy as np
+
 from gadgetopt.models.bgl.partition.generate.presets import planted, quickstart
 from gadgetopt.models.bgl.partition.pictures import layout, loads
 

@@ -1,12 +1,12 @@
 """Annealing: within the caps, the same for the same seed, plain Python gives the same answer."""
 
 import numpy as np
-from gadgetopt.models.bgl.partition.generate.presets import geometric, planted
-from gadgetopt.models.bgl.partition.subproblems import annealing
-from gadgetopt.models.bgl.partition.subproblems.local_search import Weighted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gadgetopt.models.bgl.partition.generate.presets import geometric, planted
+from gadgetopt.models.bgl.partition.subproblems import annealing
+from gadgetopt.models.bgl.partition.subproblems.local_search import Weighted
 from gadgetopt.search.clock import Clock
 from gadgetopt.system.result import Limits
 

@@ -3,6 +3,9 @@
 import itertools
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
 from gadgetopt.models.bgl.partition.evaluate import evaluate
 from gadgetopt.models.bgl.partition.generate.presets import planted
 from gadgetopt.models.bgl.partition.instance import BglPartitionSolution
@@ -11,9 +14,6 @@ from gadgetopt.models.bgl.partition.subproblems.balance import balanced
 from gadgetopt.models.bgl.partition.subproblems.elimination_order import narrow_order
 from gadgetopt.models.bgl.partition.subproblems.local_search import Weighted, improve
 from gadgetopt.models.bgl.partition.terms import terms_of
-from hypothesis import given
-from hypothesis import strategies as st
-
 from gadgetopt.search.clock import Clock
 
 from ..brute_force import INSTANCES

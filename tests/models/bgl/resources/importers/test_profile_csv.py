@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gadgetopt.models.bgl.resources.importers.profile_csv import fitted, profile_csv
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.bgl.resources.importers.profile_csv import fitted, profile_csv
 
 
 def test_exact_points_give_back_their_function():

@@ -3,6 +3,8 @@
 from fractions import Fraction
 
 import numpy as np
+from hypothesis import given
+
 from gadgetopt.models.bgl.resources.evaluate import evaluate
 from gadgetopt.models.bgl.resources.generate.presets import copy_heavy, paper
 from gadgetopt.models.bgl.resources.subproblems.shares import (
@@ -10,7 +12,6 @@ from gadgetopt.models.bgl.resources.subproblems.shares import (
     least_time,
     shadow_prices,
 )
-from hypothesis import given
 
 from ..brute_force import optimum, run, small_instances
 from ..test_evaluate import H3

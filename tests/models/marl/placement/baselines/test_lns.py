@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.marl.placement.baselines.lns import lns
 from gadgetopt.models.marl.placement.baselines.local_search import local_search
 from gadgetopt.models.marl.placement.baselines.rules import by_rule
 from gadgetopt.models.marl.placement.evaluate import evaluate
 from gadgetopt.models.marl.placement.generate import presets
-
 from gadgetopt.system.result import Limits
 
 from ..brute_force import optimum, small_instance

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.marl.placement.bounds.column_generation import (
     ColumnGeneration,
     near_optimal,
@@ -25,7 +26,6 @@ from gadgetopt.models.marl.placement.generate.presets import (
 )
 from gadgetopt.models.marl.placement.subproblems import content_search
 from gadgetopt.models.marl.placement.subproblems.terms import Terms
-
 from gadgetopt.numbers.tolerance import agrees
 from gadgetopt.search.clock import Clock
 from gadgetopt.solvers import solve_model

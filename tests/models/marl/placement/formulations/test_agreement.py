@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.marl.placement.evaluate import evaluate
 from gadgetopt.models.marl.placement.exact.price_and_close import price_and_close
 from gadgetopt.models.marl.placement.formulations import (
@@ -11,8 +13,6 @@ from gadgetopt.models.marl.placement.formulations import (
     patterns,
 )
 from gadgetopt.models.marl.placement.generate.presets import single_tasks
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from gadgetopt.models.marl.placement.baselines.rules import by_rule
-from gadgetopt.models.marl.placement.generate import presets
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.marl.placement.baselines.rules import by_rule
+from gadgetopt.models.marl.placement.generate import presets
 from gadgetopt.system.result import Limits
 
 PRESETS = (

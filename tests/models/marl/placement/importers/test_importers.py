@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gadgetopt.models.marl.placement.importers.measured import interference_csv, read_measurements
-from gadgetopt.models.marl.placement.importers.traces import muri, philly
 
 from gadgetopt.errors import InputError
+from gadgetopt.models.marl.placement.importers.measured import interference_csv, read_measurements
+from gadgetopt.models.marl.placement.importers.traces import muri, philly
 
 REAL = Path(__file__).parents[6] / "shared" / "data" / "traces"
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.marl.placement.algorithms.learned import learned
 from gadgetopt.models.marl.placement.learning import TRAINERS
 from gadgetopt.models.marl.placement.learning.actor_critic import actor_critic
@@ -9,7 +10,6 @@ from gadgetopt.models.marl.placement.learning.examples import Lessons, draw, opt
 from gadgetopt.models.marl.placement.learning.linear import linear
 from gadgetopt.models.marl.subproblems.learned.policies import Team
 from gadgetopt.models.marl.subproblems.occupancy import Occupancy
-
 from gadgetopt.runs.training import train
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem

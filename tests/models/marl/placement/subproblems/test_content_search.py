@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.marl.placement.bounds.column_generation import content_costs
 from gadgetopt.models.marl.placement.price_checks import PricedContents
 from gadgetopt.models.marl.placement.subproblems.content_search import ContentSearch

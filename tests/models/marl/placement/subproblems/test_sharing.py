@@ -4,12 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.marl.placement.generate import presets
 from gadgetopt.models.marl.placement.subproblems import moves
 from gadgetopt.models.marl.placement.subproblems.sharing import share_anew
 from gadgetopt.models.marl.subproblems.occupancy import Occupancy
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ..brute_force import placements, small_instance, spreads
 

@@ -4,11 +4,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.marl.queueing.bounds.relaxations import alone, srpt
 from gadgetopt.models.marl.queueing.certificate import QueueingCertificate, check_bound
 from gadgetopt.models.marl.queueing.instance import QueueingInstance
 from gadgetopt.models.marl.subproblems.cluster import Job, Server
-
 from gadgetopt.system.result import Limits
 
 from ..brute_force import best_plan, small_instance

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.marl.queueing.generate import presets
 from gadgetopt.models.marl.queueing.subproblems import exhaustion
-
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Status, Voucher

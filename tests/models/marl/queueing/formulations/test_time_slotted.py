@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+
+from gadgetopt.errors import ModelRefused
 from gadgetopt.models.marl.queueing.certificate import alone_bound, srpt_bound
 from gadgetopt.models.marl.queueing.evaluate import evaluate
 from gadgetopt.models.marl.queueing.formulations.time_slotted import (
@@ -10,8 +12,6 @@ from gadgetopt.models.marl.queueing.formulations.time_slotted import (
     decode,
 )
 from gadgetopt.models.marl.queueing.generate.presets import poisson
-
-from gadgetopt.errors import ModelRefused
 from gadgetopt.solvers import solve_model
 from gadgetopt.system.result import Limits, Status
 

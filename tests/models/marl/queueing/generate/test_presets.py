@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.marl.queueing.baselines.order_search import order_search
 from gadgetopt.models.marl.queueing.generate import presets
-
 from gadgetopt.system.result import Limits
 
 PRESETS = (presets.tiny, presets.quickstart, presets.paper, presets.poisson)

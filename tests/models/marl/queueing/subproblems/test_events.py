@@ -4,12 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gadgetopt.models.marl.queueing.generate import presets
 from gadgetopt.models.marl.queueing.subproblems.events import simulate
 from gadgetopt.models.marl.queueing.subproblems.queue import JobQueue
 from gadgetopt.models.marl.subproblems.occupancy import Occupancy
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from ..brute_force import small_instance
 from ..test_evaluate import tiny

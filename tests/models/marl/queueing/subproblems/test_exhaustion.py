@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.marl.queueing.certificate import (
     QueueingCertificate,
     check_bound,
@@ -19,7 +20,6 @@ from gadgetopt.models.marl.queueing.subproblems.exhaustion import (
 )
 from gadgetopt.models.marl.queueing.subproblems.slot_ways import TooManyStatesError
 from gadgetopt.models.marl.subproblems.cluster import Measured
-
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Status

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+
 from gadgetopt.models.marl.placement.evaluate import evaluate
 from gadgetopt.models.marl.placement.generate.presets import leaf_spine
 from gadgetopt.models.marl.placement.instance import PlacementSolution

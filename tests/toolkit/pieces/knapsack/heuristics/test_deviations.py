@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gadgetopt.models.knapsack.generate.presets import paper
-from gadgetopt.models.knapsack.scaling import scaled
 from hypothesis import given, settings
 
+from gadgetopt.models.knapsack.generate.presets import paper
+from gadgetopt.models.knapsack.scaling import scaled
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.heuristics import deviations, memetic

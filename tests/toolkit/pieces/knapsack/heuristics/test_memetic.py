@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from gadgetopt.models.knapsack.generate.presets import multiple_choice, paper
-from gadgetopt.models.knapsack.scaling import scaled
 from hypothesis import given, settings
 
+from gadgetopt.models.knapsack.generate.presets import multiple_choice, paper
+from gadgetopt.models.knapsack.scaling import scaled
 from gadgetopt.pieces.knapsack.cardinality import incumbent
 from gadgetopt.pieces.knapsack.core import cg_core
 from gadgetopt.pieces.knapsack.heuristics import memetic
