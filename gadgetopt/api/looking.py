@@ -32,6 +32,19 @@ class Page(str):
         return str(self)
 
 
+class Listing(Page):
+    """A page of Python: a notebook colours it."""
+
+    __slots__ = ()
+
+    def _repr_markdown_(self) -> str:
+        return f"```python\n{self}\n```"
+
+
+#: What `show` takes in the place of a formulation to print the paper's algorithm.
+ALGORITHM = "algorithm"
+
+
 def show(
     system: Problem | Document[Any] | str,
     formulation: str | None = None,
@@ -41,12 +54,14 @@ def show(
 ) -> Page:
     """Return a problem or a formulation as formulas, or the model of an instance written out.
 
+    Or the paper's algorithm, step by step, as the Python that it is.
+
     Parameters
     ----------
     system : str, Problem or Document
         An instance stands for its system and itself.
     formulation : str, optional
-        Default: the page of the system.
+        A formulation, or "algorithm". Default: the page of the system.
     instance : Document or path, optional
         Its size and features, and the model of the formulation.
     rows : int
@@ -55,7 +70,8 @@ def show(
     Raises
     ------
     InputError
-        If there is no such system or formulation, or the instance is of another system.
+        If there is no such system or formulation, the system's paper has no algorithm, or the
+        instance is of another system.
 
     Examples
     --------
@@ -67,9 +83,13 @@ def show(
     from gadgetopt.system.features import features_of
     from gadgetopt.system.methods import find_formulation
 
+    if formulation == ALGORITHM:
+        if instance is not None:
+            raise InputError("instance: an algorithm is the same for all of them, expected none")
+        return Listing(algorithm_of(_declared(system)))
     if isinstance(system, Document):
-        instance, system = (system if instance is None else instance), system.problem
-    declared = system if isinstance(system, Problem) else problem(system)
+        instance = system if instance is None else instance
+    declared = _declared(system)
     chosen = None if formulation is None else find_formulation(declared, formulation)
     if instance is None:
         return Page(page_of(declared) if chosen is None else paper_of(chosen))
@@ -87,15 +107,46 @@ def show(
     return Page("\n".join(lines))
 
 
+def _declared(system: Problem | Document[Any] | str) -> Problem:
+    if isinstance(system, Document):
+        return system.problem
+    return system if isinstance(system, Problem) else problem(system)
+
+
 def page_of(system: Problem) -> str:
     """Return the page of a system; its title if it has none."""
+    page = _file_of(system, "README.md")
+    return f"{system.name}: {system.title}" if page is None else page
+
+
+def algorithm_of(system: Problem) -> str:
+    """Return the source of the paper's algorithm, as it is printed there.
+
+    It stands in `algorithms/plain.py` beside the system's evaluator.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    source = _file_of(system, "algorithms/plain.py")
+    if source is None:
+        raise InputError(
+            f"{system.name}: has no algorithm to show (algorithms/plain.py), "
+            f"expected a system whose paper prints one"
+        )
+    return source.removesuffix("\n")
+
+
+def _file_of(system: Problem, name: str) -> str | None:
+    """Return the text of a file in the folder of a system's evaluator; None if there is none."""
     from importlib.resources import files
 
     package = getattr(system.evaluate, "package", None)
-    page = None if package is None else files(package) / "README.md"
-    if page is None or not page.is_file():
-        return f"{system.name}: {system.title}"
-    return page.read_text(encoding="utf-8")
+    if package is None:
+        package = getattr(system.evaluate, "__module__", "").rpartition(".")[0]
+    file = files(package).joinpath(name) if package else None
+    return file.read_text(encoding="utf-8") if file is not None and file.is_file() else None
 
 
 def paper_of(formulation: Formulation) -> str:

@@ -52,6 +52,7 @@ def _method_names(system: Problem) -> list[str]:
 
 preset_names = _completes(lambda p: [g.name for g in p.generators])
 formulation_names = _completes(lambda p: [f.name for f in p.formulations])
+names_to_show = _completes(lambda p: [*(f.name for f in p.formulations), "algorithm"])
 method_names = _completes(_method_names)
 picture_names = _completes(lambda p: [picture.name for picture in p.pictures])
 trainer_names = _completes(lambda p: [t.name for t in p.trainers])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gadgetopt.cli.completion import formulation_names, system_names
+from gadgetopt.cli.completion import names_to_show, system_names
 from gadgetopt.cli.options import Json, Memory, ModelTime, Plugins, System, natural
 from gadgetopt.cli.printing import echo
 from gadgetopt.errors import InputError
@@ -106,7 +106,8 @@ def show(
         str | None,
         typer.Argument(
             metavar="[FORMULATION]",
-            autocompletion=formulation_names,
+            help="A formulation, see `list SYSTEM`, or `algorithm` for that of the paper.",
+            autocompletion=names_to_show,
         ),
     ] = None,
     instance: Annotated[
@@ -121,10 +122,11 @@ def show(
     memory_mb: Memory = None,
     plugin: Plugins = None,
 ) -> int:
-    """Show a problem, a formulation or a model as formulas.
+    """Show a problem, a formulation or a model as formulas, or the paper's algorithm.
 
-    With --instance the model of that instance is written out, by a process that ends within its
-    limits of time and memory.
+    `show SYSTEM algorithm` prints it step by step, as Python without any haste. With --instance
+    the model of that instance is written out, by a process that ends within its limits of time and
+    memory.
     """
     from gadgetopt.runs.engine.once import run_command
 

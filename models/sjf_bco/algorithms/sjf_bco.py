@@ -45,6 +45,8 @@ def sjf_bco(
 ) -> MethodOutcome:
     r"""Return the best schedule of SJF-BCO over load limits theta and size thresholds kappa.
 
+    With the parameters' defaults it is the same result as `plain`, tested.
+
     The paper claims makespan <= :math:`n_g \varphi \frac{u}{l}\,OPT` (Theorem 5), which small
     instances refute (`theorem_5_ratio` in `guarantees/ratios.py`). The proven guarantee is
 

@@ -1,5 +1,8 @@
 """`show` and `plot`."""
 
+import importlib
+from dataclasses import replace
+
 import pytest
 
 import gadgetopt
@@ -66,3 +69,33 @@ def test_show_says_what_the_command_prints(cli, instance, tiny, arguments):
 
 def test_show_takes_an_instance_for_its_system(instance):
     assert gadgetopt.show(instance) == gadgetopt.show("sjf_bco", instance=instance)
+
+
+def test_show_says_the_algorithm_of_the_paper_as_code(cli, instance):
+    code, out, _ = cli("show", "sjf_bco", "algorithm")
+    shown = gadgetopt.show("sjf_bco", "algorithm")
+    assert code == 0
+    assert shown == out.removesuffix("\n") == gadgetopt.show(instance, "algorithm")
+    assert shown.startswith('r"""Algorithms 1-3')
+    assert shown._repr_markdown_() == f"```python\n{shown}\n```"
+    compile(shown, "plain.py", "exec")
+
+
+def test_a_system_without_an_algorithm_is_one_line(cli, tiny):
+    code, _, err = cli("show", "bgl_resources", "algorithm")
+    assert code == 2
+    assert "bgl_resources: has no algorithm to show" in err
+    with pytest.raises(InputError, match="the same for all of them"):
+        gadgetopt.show("sjf_bco", "algorithm", tiny / "e2_contention_pays.json")
+
+
+def test_what_a_function_declares_has_its_algorithm_beside_it(tmp_path, monkeypatch):
+    folder = tmp_path / "declared_elsewhere"
+    (folder / "algorithms").mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "evaluate.py").write_text("def evaluate(instance, solution): ...\n")
+    (folder / "algorithms" / "plain.py").write_text("step = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("declared_elsewhere.evaluate")
+    system = replace(gadgetopt.problem("sjf_bco"), evaluate=module.evaluate)
+    assert gadgetopt.show(system, "algorithm") == "step = 1"

@@ -18,7 +18,7 @@ from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.subproblems.placement import Batch, run
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from .. import hand_checked, plain_sjf_bco
+from .. import hand_checked, plain_variants
 from ..random_instances import small_instance, small_instances
 
 SEARCHES = ["literal", "feasible", "sweep"]
@@ -116,18 +116,20 @@ def test_unknown_parameter_value_is_refused(parameters: dict[str, str]) -> None:
 def test_equals_the_plain_algorithm(seed: int, packing: str, availability: str) -> None:
     instance = small_instance(np.random.default_rng(seed), horizon=20)
     order = sorted(range(len(instance.jobs)), key=lambda j: (instance.jobs[j].gpus, j))
-    fill = plain_sjf_bco.fa_ffp if packing == "least_loaded" else plain_sjf_bco.fa_ffp_opened_first
+    fill = (
+        plain_variants.fa_ffp if packing == "least_loaded" else plain_variants.fa_ffp_opened_first
+    )
 
     @cache
     def plain_run(kappa: int, theta: int | None) -> tuple[int | None, bool]:
-        def rule(j: int) -> plain_sjf_bco.Choose:
-            return fill if instance.jobs[j].gpus <= kappa else plain_sjf_bco.lbsgf
+        def rule(j: int) -> plain_variants.Place:
+            return fill if instance.jobs[j].gpus <= kappa else plain_variants.lbsgf
 
-        return plain_sjf_bco.makespan_of_run(instance, order, rule, theta, availability)
+        return plain_variants.makespan_of_run(instance, order, rule, theta, availability)
 
     kappas = range(1, max(job.gpus for job in instance.jobs) + 1)
     for theta_search in ("literal", "feasible"):
-        makespan, log = plain_sjf_bco.literal(
+        makespan, log = plain_variants.literal(
             instance, plain_run, kappas, to_feasible=theta_search == "feasible"
         )
         outcome = solve(

@@ -22,7 +22,7 @@ from gadgetopt.models.sjf_bco.instance import SjfBcoInstance
 from gadgetopt.models.sjf_bco.subproblems.placement import Batch
 from gadgetopt.system.result import Limits, MethodOutcome
 
-from .. import hand_checked, plain_sjf_bco
+from .. import hand_checked, plain_variants
 from ..random_instances import small_instance, small_instances
 
 METHODS = [first_fit, list_scheduling, random_placement]
@@ -88,11 +88,11 @@ def test_first_fit_equals_the_plain_one(seed: int, availability: str) -> None:
 
     def plain_run(_: int, theta: int) -> tuple[int | None, bool]:
         order = range(len(instance.jobs))
-        return plain_sjf_bco.makespan_of_run(
-            instance, order, lambda j: plain_sjf_bco.first_fit, theta, availability
+        return plain_variants.makespan_of_run(
+            instance, order, lambda j: plain_variants.first_fit, theta, availability
         )
 
-    makespan, log = plain_sjf_bco.literal(instance, plain_run, [0])
+    makespan, log = plain_variants.literal(instance, plain_run, [0])
     outcome = solve(first_fit, instance, availability=availability)
     assert [(p["theta"], p["makespan"]) for p in outcome.notes["probes"]] == log
     assert (outcome.claimed_objective or instance.horizon_slots) == makespan
