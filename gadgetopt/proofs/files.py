@@ -7,7 +7,6 @@ it is compressed to, so that the time of a check is known from the size of a fil
 from __future__ import annotations
 
 import base64
-import binascii
 import zlib
 from collections.abc import Iterable, Iterator
 
@@ -15,25 +14,41 @@ from collections.abc import Iterable, Iterator
 MOST_BYTES, LONGEST_LINE = 2 * 10**9, 5 * 10**7
 
 #: Most bytes of text for a byte of compressed text, and what any text may have. Proofs that were
-#: found have up to 10; a text that repeats itself more is written with weaker compression.
+#: found have up to 10; a text that repeats itself more is compressed in pieces.
 EXPANSION, ALWAYS_BYTES = 20, 100_000
 
+#: Bytes of text that are compressed by themselves if the text repeats itself too much. No piece of
+#: the last size is compressed to less than a twentieth.
+_PIECES = [1 << k for k in range(15, 6, -1)]
+#: Characters in base64 that are decoded at once, a multiple of 4, and bytes of text that follow.
 _CHUNK = 1 << 16
+
+_NO_PROOF = "proof: is not the compressed text of a proof"
 
 
 def packed(lines: Iterable[str]) -> str:
     """Return the compressed text of lines."""
     text = "".join(f"{line}\n" for line in lines).encode("ascii")
     data = zlib.compress(text, 9)
-    if len(text) > _most_text(data):
-        single_bytes = zlib.compressobj(9, strategy=zlib.Z_HUFFMAN_ONLY)  # to an eighth at most
-        data = single_bytes.compress(text) + single_bytes.flush()
+    for piece in _PIECES:
+        if len(text) <= _most_text(len(data)):
+            break
+        data = _compressed_in_pieces(text, piece)
     return base64.b64encode(data).decode("ascii")
 
 
-def _most_text(data: bytes) -> int:
+def _compressed_in_pieces(text: bytes, piece: int) -> bytes:
+    """Return compressed text, of which no piece is written as a repetition of one before."""
+    deflate = zlib.compressobj(9)
+    data = []
+    for start in range(0, len(text), piece):
+        data += [deflate.compress(text[start : start + piece]), deflate.flush(zlib.Z_FULL_FLUSH)]
+    return b"".join((*data, deflate.flush()))
+
+
+def _most_text(compressed_bytes: int) -> int:
     """Return the most bytes of text that are read from compressed text."""
-    return min(MOST_BYTES, EXPANSION * len(data) + ALWAYS_BYTES)
+    return min(MOST_BYTES, EXPANSION * compressed_bytes + ALWAYS_BYTES)
 
 
 def unpacked(text: str) -> Iterator[str]:
@@ -44,18 +59,15 @@ def unpacked(text: str) -> Iterator[str]:
     ValueError
         If it is not such a text, or larger than any honest proof.
     """
-    try:
-        data = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        raise ValueError("proof: is not the compressed text of a proof") from None
+    most = _most_text(3 * len(text) // 4)
     begun: list[bytes] = []  # the pieces of a line without its end
     length = size = 0
-    for chunk in _inflated(data):
+    for chunk in _inflated(_decoded(text)):
         size += len(chunk)
         first, *more = chunk.split(b"\n")
         begun.append(first)
         length += len(first)
-        if size > _most_text(data) or length > LONGEST_LINE:
+        if size > most or length > LONGEST_LINE:
             raise ValueError("proof: is larger than any honest proof")
         if more:
             *whole, last = more
@@ -66,18 +78,30 @@ def unpacked(text: str) -> Iterator[str]:
         raise ValueError("proof: its last line has no end")
 
 
-def _inflated(data: bytes) -> Iterator[bytes]:
+def _decoded(text: str) -> Iterator[bytes]:
+    """Yield the bytes that a text in base64 stands for, with its padding at its end alone."""
+    for start in range(0, len(text), _CHUNK):
+        some = text[start : start + _CHUNK]
+        if "=" in some and start + _CHUNK < len(text):
+            raise ValueError(_NO_PROOF)
+        try:
+            yield base64.b64decode(some, validate=True)
+        except ValueError:
+            raise ValueError(_NO_PROOF) from None
+
+
+def _inflated(compressed: Iterable[bytes]) -> Iterator[bytes]:
     inflate = zlib.decompressobj()
     try:
-        for start in range(0, len(data), _CHUNK):
-            some = data[start : start + _CHUNK]
-            while some and not inflate.eof:
-                yield inflate.decompress(some, _CHUNK)
-                some = inflate.unconsumed_tail
+        for some in compressed:
+            left = some
+            while left and not inflate.eof:
+                yield inflate.decompress(left, _CHUNK)
+                left = inflate.unconsumed_tail
         while not inflate.eof:
             chunk = inflate.decompress(b"", _CHUNK)
             if not chunk:
                 raise zlib.error("cut off")
             yield chunk
     except zlib.error:
-        raise ValueError("proof: is not the compressed text of a proof") from None
+        raise ValueError(_NO_PROOF) from None

@@ -7,6 +7,7 @@ import base64
 import os
 import sys
 import time
+import tracemalloc
 import zlib
 from fractions import Fraction
 from pathlib import Path
@@ -182,11 +183,37 @@ def test_a_packed_text_reads_back_and_a_damaged_one_is_refused():
             list(files.unpacked(wrong))
 
 
-def test_a_text_that_repeats_itself_is_written_so_that_it_is_read():
-    lines = ["tree", *["b 0 1", "l 0 1"] * 200_000]
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["tree", *["b 0 1", "l 0 1"] * 200_000],
+        ["0" * 2_000_000],
+        [f"l 20 1 {' '.join(f'{i} {2**20}' for i in range(12))}"] * 20_000,
+    ],
+)
+def test_a_text_that_repeats_itself_is_written_so_that_it_is_read(lines):
     text = files.packed(lines)
     assert list(files.unpacked(text)) == lines
-    assert len(text) < 2_000_000
+    assert len(text) < sum(map(len, lines)) / 7
+
+
+def test_reading_needs_memory_for_a_part_of_the_text_only():
+    line = f"l 20 1 {' '.join(f'{i} {2**20}' for i in range(12))}"
+    text = files.packed([line] * 100_000)
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in files.unpacked(text)) == 100_000
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1_000_000  # of 13 MB of text, compressed to almost 1 MB
+
+
+def test_padding_ends_a_text():
+    text = files.packed(f"b {j} 0" for j in range(200_000))
+    assert len(text) > 2 * 2**16
+    with pytest.raises(ValueError, match="not the compressed text"):
+        list(files.unpacked(f"{text[: 2**16 - 2]}=={text[2**16 :]}"))
 
 
 @pytest.mark.parametrize(
