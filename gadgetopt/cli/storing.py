@@ -39,6 +39,9 @@ def status(store: StorePath, as_json: Json = False) -> None:
     if found["stale"]:
         echo(f"{found['stale']} stale: made by other or unknown code, `compare` does them again")
     _print_methods(found["methods"])
+    for m in found["methods"]:
+        if m["renamed"]:
+            echo(f"{m['system']}: {m['renamed']}")
 
 
 def _print_methods(methods: list[dict[str, Any]]) -> None:

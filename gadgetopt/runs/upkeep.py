@@ -13,6 +13,8 @@ from gadgetopt.errors import InputError
 from gadgetopt.runs.rows import Row, check_values, status_of
 from gadgetopt.runs.source_code import PresentCode
 from gadgetopt.runs.store import Store
+from gadgetopt.system.methods import new_name
+from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Status
 
 _FACTS = (
@@ -144,10 +146,19 @@ def status(store: Store) -> dict[str, Any]:
                 "limits_hit": sum(fact.limit_hit is not None for fact in own),
                 "stale": sum(fact.stale for fact in own),
                 "last": max(fact.finished_at for fact in own),
+                "renamed": _renamed(system, method),
             }
             for (system, method), own in groups.items()
         ],
     }
+
+
+def _renamed(system: str, method: str) -> str | None:
+    """Return the line about the new name of a stored method, if it was renamed."""
+    try:
+        return new_name(problem(system), method)
+    except InputError:  # a system that is no longer there
+        return None
 
 
 def file_bytes(path: Path) -> int:

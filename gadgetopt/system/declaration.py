@@ -374,6 +374,10 @@ class Problem(Checked, Shown):
     default_methods : tuple of str
         The methods that `compare` runs by default: the paper's algorithm, its competitors, and
         methods that certify the ratio.
+    renamed : mapping of str to str
+        What a specification was before, and the one that does the same now: the key is a method's
+        former name, or a method with a former parameter, `name:key` or `name:key=value`. Who asks
+        for it is told the new name.
     certificate_type : callable or None
         Type of the system's certificates of dual bounds.
     check_bound : callable or None
@@ -407,6 +411,7 @@ class Problem(Checked, Shown):
     guarantees: tuple[Guarantee, ...] = ()
     default_method: str = ""
     default_methods: tuple[str, ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)
     certificate_type: Callable[..., Any] | None = None
     check_bound: Callable[..., Any] | None = None
     pictures: tuple[Picture, ...] = ()
@@ -428,6 +433,9 @@ class Problem(Checked, Shown):
             "trainers": [t.name for t in self.trainers],
             "statements": [s.name for s in self.statements],
         }
+        for name in self.renamed:
+            if name in names["methods"]:
+                raise InputError(f"{self._label}: renamed: {name!r} is a method")
         for part, given in names.items():
             for name, times in Counter(given).items():
                 if times > 1:

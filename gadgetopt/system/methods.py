@@ -126,10 +126,14 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
     ------
     InputError
         If the problem does not have the method, or the method does not have the parameter, or a
-        policy that it names cannot be read.
+        policy that it names cannot be read. The line names what the method is called now, if it was
+        renamed.
     """
     by_name = {m.name: m for m in methods(problem)}
     name, *assignments = _without_origin(problem, spec).split(":")
+    renamed = new_name(problem, spec)
+    if renamed is not None:
+        raise InputError(renamed)
     method = by_name.get(name) or _by_other_backend(problem, name)
     if method is None:
         near = ", ".join(by_name)
@@ -148,6 +152,20 @@ def find_method(problem: Problem, spec: str) -> MethodCall:
         if parameters.get(file):
             read_arrays(Path(parameters[file]), problem.name)
     return MethodCall(method, {k: v for k, v in parameters.items() if v != method.parameters[k]})
+
+
+def new_name(problem: Problem, spec: str) -> str | None:
+    """Return the line that says what a former specification is called now, None if it is none."""
+    name, *assignments = spec.split(":")
+    if name in problem.renamed:
+        return f"method {name!r}: is now the method {problem.renamed[name]!r}"
+    known = {key for m in problem.methods if m.name == name for key in m.parameters}
+    for assignment in assignments:
+        key = assignment.partition("=")[0]
+        now = problem.renamed.get(f"{name}:{assignment}", problem.renamed.get(f"{name}:{key}"))
+        if now is not None and key not in known:
+            return f"method {name!r}: {assignment} is now the method {now!r}"
+    return None
 
 
 def _by_other_backend(problem: Problem, name: str) -> Method | None:
@@ -192,7 +210,9 @@ def knows(problem: Problem, spec: str) -> bool:
     formulation, at, _ = name.partition("@")
     if at and any(f.name == formulation for f in problem.formulations):
         return True  # whether the backend can solve it, `find_method` says
-    return name in GROUPS or any(m.name == name for m in methods(problem))
+    if name in GROUPS or name in problem.renamed:  # of a former name, `find_method` says the new
+        return True
+    return any(m.name == name for m in methods(problem))
 
 
 def _without_origin(problem: Problem, spec: str) -> str:

@@ -86,6 +86,8 @@ def test_guarantees_and_defaults_speak_of_methods_there_are(problem):
     assert all(set(guarantee.methods) <= names for guarantee in problem.guarantees)
     for name in (problem.default_method, *problem.default_methods):
         find_method(problem, name)
+    for name in problem.renamed.values():
+        find_method(problem, name)
 
 
 def references(declared):

@@ -5,12 +5,15 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 
 import pytest
 
+from gadgetopt.runs import upkeep
 from gadgetopt.runs.comparison import compare
 from gadgetopt.runs.store import Store
 from gadgetopt.runs.upkeep import delete, facts, selected
+from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits
 
 LIMITS = Limits(60.0)  # those of the command line
@@ -63,6 +66,20 @@ def test_a_method_that_is_gone_is_stale(store):
     change(store, "UPDATE runs SET method = 'gone' WHERE method = 'first_fit'")
     with Store(store, create=False) as runs:
         assert {fact.method for fact in facts(runs) if fact.stale} == {"gone"}
+
+
+def test_status_says_what_a_renamed_method_is_called_now(cli, store, monkeypatch):
+    renamed = replace(problem("sjf_bco"), renamed={"gone": "first_fit"})
+    monkeypatch.setattr(upkeep, "problem", lambda _: renamed)
+    change(store, "UPDATE runs SET method = 'gone' WHERE method = 'first_fit'")
+    assert "sjf_bco: method 'gone': is now the method 'first_fit'" in cli("status", store)[1]
+    told = {
+        m["method"]: m["renamed"] for m in json.loads(cli("status", store, "--json")[1])["methods"]
+    }
+    assert told == {
+        "gone": "method 'gone': is now the method 'first_fit'",
+        "random_placement": None,
+    }
 
 
 def test_delete_asks_for_yes_and_deletes_what_fits_all_filters(cli, store):
