@@ -1,25 +1,25 @@
 """Multi-dimensional and multiple-choice knapsacks, and the public benchmarks of both.
 
-- `instance`, `evaluate`, `certificate`, `features`: data, evaluator, checks of bounds
-- `scaling`, `outcome`: an instance in whole numbers, and results in the instance's own numbers
-- `formulations`, `bounds`, `algorithms`, `guarantees`, `baselines`, `exact`, `generate`,
-  `importers`, `pictures`
+The literature:
+
+- `instance`, `evaluate`, `features`; `scaling`: an instance in whole numbers; `multipliers`: the
+  Lagrangian bound
+- `formulations`, `algorithms`, `guarantees`, `statements`
+- `subproblems`: results in the instance's own numbers
+
+Ours:
+
+- `heuristics`: greedy and memetic search
+- `proving`: the check of certificates, bounds, exact methods
+- `data`: generators and importers
+- `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    bounds,
-    exact,
-    formulations,
-    generate,
-    guarantees,
-    importers,
-    pictures,
-    statements,
-)
+from . import algorithms, formulations, guarantees, heuristics, pictures, statements
+from .data import generate, importers
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -40,14 +40,14 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:KnapsackCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("multipliers:KnapsackCertificate"),
+    check_bound=part("proving.certificate:check_bound"),
     default_method="cg_core",
     default_methods=("frieze_clarke", "greedy", "lagrangian", "surrogate", "cg_core"),
     generators=generate.GENERATORS,
     importers=importers.IMPORTERS,
     formulations=formulations.FORMULATIONS,
-    methods=(*exact.METHODS, *algorithms.METHODS, *baselines.METHODS, *bounds.METHODS),
+    methods=(*algorithms.METHODS, *heuristics.METHODS, *exact.METHODS, *bounds.METHODS),
     guarantees=guarantees.GUARANTEES,
     statements=statements.STATEMENTS,
     pictures=pictures.PICTURES,

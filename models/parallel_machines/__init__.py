@@ -1,13 +1,17 @@
 """Scheduling jobs on identical parallel machines: the shortest makespan, P||Cmax.
 
-Each room declares its own parts:
+Each room declares its own parts. The literature:
 
-- `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`, `importers`
+- `instance`, `evaluate`, `features`; `counting`: bounds by counting, and sums of processing times
 - `formulations`: the integer programs from weak to strong, and a constraint program
-- `bounds`: lower bounds with certificates
 - `algorithms`: list scheduling, LPT, MULTIFIT, differencing
-- `baselines`: local search
-- `exact`: the search that closes the gap at any size
+- `guarantees`, `statements`
+
+Ours:
+
+- `heuristics`: local search
+- `proving`: certificates, lower bounds, the search that closes the gap at any size
+- `data`: generators and importers
 - `pictures`
 """
 
@@ -15,16 +19,14 @@ from gadgetopt.system.declaration import Citation, Parts, Problem
 
 from . import (
     algorithms,
-    baselines,
-    bounds,
-    exact,
     formulations,
-    generate,
     guarantees,
-    importers,
+    heuristics,
     pictures,
     statements,
 )
+from .data import generate, importers
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -46,8 +48,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:ParallelMachinesCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate:ParallelMachinesCertificate"),
+    check_bound=part("proving.certificate:check_bound"),
     default_method="bin_search",
     default_methods=(
         "list_scheduling",
@@ -62,10 +64,10 @@ PROBLEM = Problem(
     formulations=formulations.FORMULATIONS,
     methods=(
         *algorithms.METHODS,
-        *baselines.METHODS,
+        *formulations.METHODS,
+        *heuristics.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
-        *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
     statements=statements.STATEMENTS,

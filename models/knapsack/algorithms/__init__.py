@@ -1,7 +1,6 @@
 """Approximation algorithms of the literature.
 
 - `frieze_clarke`: every set of at most k items, completed by a linear program rounded down.
-- `memetic`: a genetic algorithm with repair and exchanges.
 """
 
 from gadgetopt.system.declaration import Method, Parts
@@ -17,13 +16,5 @@ METHODS = (
         run=part("frieze_clarke:frieze_clarke"),
         parameters={"k": 2, "complete": False, "enumeration": "pruned"},
         choices={"enumeration": ("pruned", "literal")},
-    ),
-    Method(
-        "memetic",
-        kind="heuristic",
-        summary="genetic algorithm with repair by prices, exchanges and restarts",
-        reference="Chu and Beasley 1998",
-        run=part("memetic:memetic"),
-        parameters={"children": 1_000_000},
     ),
 )

@@ -11,8 +11,8 @@ from gadgetopt.pieces.knapsack import frieze_clarke as on_arrays
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..instance import KnapsackInstance
-from ..outcome import outcome_of
 from ..scaling import scaled
+from ..subproblems.outcome import outcome_of
 
 
 def frieze_clarke(

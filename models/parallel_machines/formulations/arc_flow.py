@@ -37,7 +37,7 @@ import pyomo.environ as pyo
 from gadgetopt.errors import ModelRefused
 
 from ..algorithms.graham import list_schedule, makespan_s
-from ..bounds.combinatorial import combinatorial_bound
+from ..counting import combinatorial_bound
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 from .makespan import add_makespan, jobs_by_time
 from .numbers import check_digits

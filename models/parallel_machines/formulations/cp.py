@@ -27,7 +27,7 @@ from gadgetopt.solvers.cpsat import solve_cp
 from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..algorithms.graham import list_schedule, makespan_s
-from ..bounds.combinatorial import combinatorial_bound
+from ..counting import combinatorial_bound
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 
 

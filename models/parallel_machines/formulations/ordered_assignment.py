@@ -20,7 +20,7 @@ import pyomo.environ as pyo
 
 from gadgetopt.errors import ModelRefused
 
-from ..bounds.combinatorial import combinatorial_bound
+from ..counting import combinatorial_bound
 from ..instance import ParallelMachinesInstance
 from .assignment import assignment_model
 

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from gadgetopt.reporting.figures import BAR, INK, PALE, PALETTE, TEMPLATE
 
-from ..bounds.combinatorial import combinatorial_bound
+from ..counting import combinatorial_bound
 from ..evaluate import evaluate
 from ..instance import ParallelMachinesInstance, ParallelMachinesSolution
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from gadgetopt.models.knapsack.certificate import check_bound
 from gadgetopt.models.knapsack.evaluate import evaluate
+from gadgetopt.models.knapsack.proving.certificate import check_bound
 from gadgetopt.system.result import Limits
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.models.knapsack.algorithms.frieze_clarke import frieze_clarke
-from gadgetopt.models.knapsack.generate.presets import paper
+from gadgetopt.models.knapsack.data.generate.presets import paper
 from gadgetopt.models.knapsack.guarantees.ratios import frieze_clarke_ratio
 from gadgetopt.system.files import library, read_instance
 

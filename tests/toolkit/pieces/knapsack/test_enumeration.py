@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.models.knapsack.generate.presets import paper
+from gadgetopt.models.knapsack.data.generate.presets import paper
 from gadgetopt.models.knapsack.scaling import scaled
 from gadgetopt.pieces.knapsack import enumeration
 from gadgetopt.pieces.knapsack.cardinality import solve_by_cardinality

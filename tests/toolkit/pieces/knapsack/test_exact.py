@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given, settings
 
 from gadgetopt.errors import ModelRefused
-from gadgetopt.models.knapsack.importers.reading import read_mmkp, read_orlib
+from gadgetopt.models.knapsack.data.importers.reading import (
+    read_mmkp,
+    read_orlib,
+)
 from gadgetopt.models.knapsack.scaling import scaled
 from gadgetopt.pieces.knapsack.cardinality import solve_by_cardinality
 from gadgetopt.pieces.knapsack.core import cg_core

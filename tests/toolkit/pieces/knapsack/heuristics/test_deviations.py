@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gadgetopt.models.knapsack.generate.presets import paper
+from gadgetopt.models.knapsack.data.generate.presets import paper
 from gadgetopt.models.knapsack.scaling import scaled
 from gadgetopt.numbers.compiled import COMPILED
 from gadgetopt.pieces.knapsack.core import cg_core

@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gadgetopt.models.knapsack.generate.presets import multiple_choice, paper
+from gadgetopt.models.knapsack.data.generate.presets import (
+    multiple_choice,
+    paper,
+)
 from gadgetopt.models.knapsack.scaling import scaled
 from gadgetopt.pieces.knapsack.cardinality import incumbent
 from gadgetopt.pieces.knapsack.core import cg_core

@@ -1,0 +1,77 @@
+"""The memetic search of single items on an instance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.numbers.compiled import slow_note
+from gadgetopt.pieces.knapsack.cardinality import incumbent
+from gadgetopt.pieces.knapsack.heuristics.memetic import MemeticSearch
+from gadgetopt.pieces.knapsack.outcome import CoreResult
+from gadgetopt.pieces.knapsack.relaxation import linear_relaxation
+from gadgetopt.search.clock import Clock
+from gadgetopt.solvers import seed_of
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ..instance import KnapsackInstance
+from ..scaling import scaled
+from ..subproblems.outcome import outcome_of
+
+
+def memetic(
+    instance: KnapsackInstance,
+    limits: Limits,
+    rng: np.random.Generator,
+    *,
+    children: int = 1_000_000,
+) -> MethodOutcome:
+    """Return the best packing of a genetic algorithm with repair and exchanges; no guarantee.
+
+    Chu and Beasley's algorithm (1998) with our start, exchanges and restarts. The bound is that of
+    the linear relaxation.
+
+    Parameters
+    ----------
+    instance
+    limits : Limits
+        Ends the search earlier: the result then depends on the machine, else only on the seed.
+    rng : numpy.random.Generator
+        Gives the seed.
+    children : int
+        Children to breed; fewer if the bound is met.
+
+    Raises
+    ------
+    ModelRefused
+        If groups have several items or need one, or the numbers have too many digits.
+    """
+    if instance.multiple_choice:
+        raise ModelRefused("the memetic search takes single items that may be left out")
+    if children < 0:
+        raise ModelRefused(f"children: {children}, expected at least 0")
+    clock = Clock(limits)
+    whole = scaled(instance)
+    relaxation = linear_relaxation(whole.knapsack, clock.limits())
+    if relaxation.duals is None or relaxation.limit_hit:
+        return MethodOutcome(limit_hit=relaxation.limit_hit)
+    first = incumbent(whole.knapsack, relaxation, clock)
+    search = MemeticSearch(whole.knapsack, relaxation, first, seed_of(rng))
+    limit_hit = None
+    try:
+        search.run(clock, children)
+    except KeyboardInterrupt:
+        limit_hit = "interrupted"
+    if limit_hit is None and search.children < children and not search.finished:
+        limit_hit = "time_s"
+    found = CoreResult(
+        search.chosen,
+        search.value,
+        max(search.value, relaxation.bound),
+        "Lagrangian bound",
+        relaxation.duals,
+        relaxation.bound,
+        limit_hit,
+        {"children": search.children, "populations": search.populations, **slow_note()},
+    )
+    return outcome_of(instance, whole, found)

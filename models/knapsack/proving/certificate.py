@@ -1,0 +1,163 @@
+r"""Certificates of bounds on the profit: multipliers of the rows, and what is left at them.
+
+No less than the optimum is the Lagrangian bound (`multipliers.py`). Neither is the optimum of the
+surrogate knapsack, whose one row is the sum of all rows with these multipliers,
+
+.. math::
+    \sum_i \lfloor \lambda^\top a_{ic_i} \rfloor \le \lfloor \lambda^\top C \rfloor,
+
+rounded down to whole numbers, which every feasible choice survives, and solved by dynamic
+programming. Without the rounding, to which large multipliers come close, it is never worse than the
+Lagrangian bound. Either bound is rounded down to a multiple of the profits' unit.
+
+Third, a bound B below both: a choice above B loses less than :math:`L(\lambda) - B` at the
+multipliers, and the check goes through all choices that do
+(`gadgetopt.pieces.knapsack.proofs.exhaustion`), with further multipliers deeper in the tree. It
+returns B if none of them fits, and the profit of the best of them otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from gadgetopt.numbers.exact import check_prices, common_denominator
+from gadgetopt.pieces.knapsack.proofs import exhaustion
+from gadgetopt.pieces.knapsack.proofs.exhaustion import Option, Prices, largest_profit
+
+from ..instance import KnapsackInstance
+from ..multipliers import (
+    KnapsackCertificate,
+    fitting,
+    floor_to_unit,
+    lagrangian_bound,
+    weighed,
+    whole_prices,
+)
+
+#: Most table entries that the dynamic program of the surrogate bound may compute, and may hold.
+MOST_STEPS, MOST_CELLS = 10**9, 10**7
+
+
+class TableTooLarge(ValueError):
+    """The dynamic program of a surrogate bound takes too long or has numbers of too many digits."""
+
+
+def check_bound(instance: KnapsackInstance, certificate: KnapsackCertificate) -> Fraction | None:
+    """Return the bound that the multipliers prove, without a solver.
+
+    Returns
+    -------
+    Fraction or None
+        None if nothing satisfies the relaxation; the instance is then infeasible.
+
+    Raises
+    ------
+    ValueError
+        If the number of multipliers is not that of the rows, or the check would take too long.
+    """
+    if certificate.bound == "exhaustion":
+        return exhaustion_bound(instance, certificate)
+    bounds = {"lagrangian": lagrangian_bound, "surrogate": surrogate_bound}
+    bound = bounds[certificate.bound](instance, certificate.multipliers)
+    return None if bound is None else floor_to_unit(instance, bound)
+
+
+def surrogate_bound(instance: KnapsackInstance, multipliers: Sequence[Fraction]) -> Fraction | None:
+    """Return the optimum of the knapsack whose one row is the rounded, weighted sum of all rows.
+
+    Returns
+    -------
+    Fraction or None
+        None if a group must have an item chosen and no choice fits the row.
+
+    Raises
+    ------
+    ValueError
+        If the number of multipliers is not that of the rows, or the table would be too large.
+    """
+    whole = instance.whole
+    check_prices(multipliers, "multipliers", len(instance.capacities), "capacities")
+    prices, denominator = whole_prices(instance, multipliers)
+    groups = fitting(instance)
+    profits = [[profit for profit, _ in items] for items in groups]
+    weights = [[weighed(w, prices) // denominator for _, w in items] for items in groups]
+    # A capacity above the sum of all weights binds no more than that sum.
+    everything = sum(max(row, default=0) for row in weights)
+    capacity = min(weighed(whole.capacities, prices) // denominator, everything)
+    best = _one_row(profits, weights, capacity, instance.exactly_one)
+    return None if best is None else whole.unit * best
+
+
+def exhaustion_bound(
+    instance: KnapsackInstance,
+    certificate: KnapsackCertificate,
+    most_steps: int = exhaustion.MOST_STEPS,
+) -> Fraction:
+    """Return `at_most`, or the profit of the best choice that brings more.
+
+    Raises
+    ------
+    ValueError
+        If the number of multipliers is not that of the rows, numbers have too many digits, or the
+        check would take more than `most_steps`.
+    """
+    assert certificate.at_most is not None  # its validator makes sure
+    unit = instance.whole.unit
+    at_most = math.floor(certificate.at_most / unit)
+    capacities, prices = instance.whole.capacities, all_prices(instance, certificate)
+    try:
+        best = largest_profit(options(instance), capacities, prices, at_most + 1, most_steps)
+    except ValueError as error:
+        raise ValueError(f"exhaustion: {error}") from None
+    return unit * (at_most if best is None else best)
+
+
+def all_prices(instance: KnapsackInstance, certificate: KnapsackCertificate) -> Prices:
+    """Return all multipliers of a certificate in whole numbers, as the check takes them."""
+    whole, rows = instance.whole, len(instance.capacities)
+    check_prices(certificate.multipliers, "multipliers", rows, "capacities")
+    for k, more in enumerate(certificate.further):
+        check_prices(more.multipliers, f"further[{k}].multipliers", rows, "capacities")
+    vectors = [certificate.multipliers, *(more.multipliers for more in certificate.further)]
+    scales = [whole.unit * s for s in whole.row_scales]
+    exact = [[y / s for y, s in zip(vector, scales, strict=True)] for vector in vectors]
+    scale = common_denominator([price for vector in exact for price in vector])
+    main, *others = [[int(price * scale) for price in vector] for vector in exact]
+    left = [more.groups_left for more in certificate.further]
+    return Prices(scale, main, tuple(zip(left, others, strict=True)))
+
+
+def options(instance: KnapsackInstance) -> list[list[Option]]:
+    """Return the options of every group: the items that fit alone and, where allowed, nothing."""
+    nothing: list[Option] = [(0, (0,) * len(instance.capacities))]
+    return [[*items, *([] if instance.exactly_one else nothing)] for items in fitting(instance)]
+
+
+def _one_row(
+    profit: list[list[int]], weight: list[list[int]], capacity: int, exactly_one: bool
+) -> int | None:
+    """Return the largest profit of at most, or exactly, one item of each group within a row."""
+    cells = min(capacity + 1, 10**100)  # larger numbers overflow the message
+    steps = cells * sum(map(len, profit))
+    if cells > MOST_CELLS or steps > MOST_STEPS:
+        raise TableTooLarge(
+            f"multipliers: the surrogate knapsack takes {steps:.2g} steps on {cells:.2g} cells, "
+            f"expected at most {MOST_STEPS:.0e} on {MOST_CELLS:.0e}"
+        )
+    if sum(max(row, default=0) for row in profit) > 2**62:
+        raise TableTooLarge("profits: too many digits for 64 bits")
+    nothing = np.int64(-(2**62))
+    best = np.zeros(capacity + 1, dtype=np.int64)  # largest profit so far, by capacity
+    for profits, weights in zip(profit, weight, strict=True):
+        after = np.full_like(best, nothing) if exactly_one else best.copy()
+        for p, w in zip(profits, weights, strict=True):
+            if w <= capacity:
+                reached = best[: capacity + 1 - w]
+                np.maximum(after[w:], np.where(reached < 0, nothing, reached + p), out=after[w:])
+        best = after
+    top = int(best[-1])
+    return None if top < 0 else top

@@ -1,0 +1,1 @@
+"""What methods share: results in the instance's own numbers (`outcome`)."""

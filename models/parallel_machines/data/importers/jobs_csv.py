@@ -1,0 +1,87 @@
+"""Instances from tables: a CSV file with a column of processing times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gadgetopt.errors import InputError
+from gadgetopt.pieces.csv_rows import read_rows
+from gadgetopt.pieces.rejections import Rejection, by_reason, in_one_line
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from gadgetopt.pieces.traces import ImportOutcome
+
+_COLUMN = "processing_s"
+
+
+def jobs_csv(
+    files: Sequence[Path], rng: np.random.Generator, *, machines: int = 2
+) -> ImportOutcome:
+    """Make an instance of each CSV file with the column `processing_s`, whole seconds.
+
+    Parameters
+    ----------
+    files : sequence of Path
+        With a header; further columns are ignored.
+    rng : numpy.random.Generator
+        Not used: nothing is drawn.
+    machines : int, default 2
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or no row of it is a job.
+    """
+    from gadgetopt.pieces.traces import ImportOutcome
+
+    from ...instance import ParallelMachinesInstance
+
+    if not files:
+        raise InputError("files: none given, expected at least one")
+    instances, details, sources = [], [], []
+    for path in map(Path, files):
+        table = read_rows(path, [_COLUMN])
+        at = table.header.index(_COLUMN)
+        times: list[int] = []
+        rejected: list[Rejection] = []
+        for line, cells in table.rows:
+            text = cells[at] if at < len(cells) else ""
+            time_s = _whole_seconds(text)
+            if time_s is None:
+                reason = f"{_COLUMN}: expected a positive whole number"
+                rejected.append(Rejection(path.name, line, reason, text))
+            else:
+                times.append(time_s)
+        if not times:
+            raise InputError(
+                f"{path}: no row has a positive whole number as {_COLUMN} "
+                f"(rejected: {in_one_line(rejected)})"
+            )
+        name = f"{path.stem}_{len(times)}x{machines}"
+        instances.append(
+            (name, ParallelMachinesInstance(machines=machines, processing_s=tuple(times)))
+        )
+        sources.append({"name": path.name, "sha256": table.sha256})
+        details.append(
+            {
+                "name": name,
+                "rows_read": len(table.rows),
+                "rows_rejected": len(rejected),
+                "rejected": by_reason(rejected),
+            }
+        )
+    return ImportOutcome(
+        list(instances),
+        {"instances": details},
+        {"format": "jobs-csv", "files": sources, "options": {"machines": machines}},
+    )
+
+
+def _whole_seconds(text: str) -> int | None:
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        return None
+    return int(text) or None
