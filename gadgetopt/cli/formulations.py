@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gadgetopt.cli import INTERRUPTED
 from gadgetopt.cli.completion import formulation_names
 from gadgetopt.cli.options import Json, Memory, Plugins, Seed, Threads, TimeLimit, limits
-from gadgetopt.cli.printing import echo
+from gadgetopt.cli.printing import echo, say
 from gadgetopt.reporting.words import quantity
 from gadgetopt.system.result import Limits
 
@@ -45,38 +47,87 @@ def formulations(
     """Compare the formulations of an instance by size and bounds.
 
     With --solve also by root bound, nodes and time. A last line says the optimum, or what the
-    system's default method finds of it in a few seconds.
+    system's default method finds of it in a few seconds. Each row ends within its limits; after
+    Ctrl-C or SIGTERM those that are there are printed, and a line names the others.
     """
-    from gadgetopt.reporting.formulations import calls, chosen, columns, solved_row
-    from gadgetopt.runs.engine.once import Once
-    from gadgetopt.runs.engine.waiting import said_while_waiting
+    from gadgetopt.reporting.formulations import chosen, columns
     from gadgetopt.system.files import read_instance
 
     instance = read_instance(file)
     given = limits(time_limit, threads, memory_mb, 0.0)
-    rows: list[dict[str, Any]] = []
-    for formulation in chosen(instance.problem, names or ()):
+    found = chosen(instance.problem, names or ())
+    rows, interrupted = _until_interrupted(_rows(file, instance, found, solve, given, seed))
+    left = ", ".join(_labels(instance, found, solve)[len(rows) :])
+    note = f"interrupted; not measured: {left}" if left else ""
+    if as_json:
+        full = [{key: row.get(key) for key in columns(solve)} for row in rows]
+        if rows:
+            echo(json.dumps(full, indent=1, allow_nan=False))
+    elif rows:
+        print_formulations(instance, rows, solved=solve)
+    if note:
+        say(note)
+    if not as_json and not interrupted:
+        interrupted = _print_optimum(instance, given, seed)
+    return INTERRUPTED if interrupted else 0
+
+
+def _until_interrupted(rows: Iterator[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
+    """Return the rows that are there at Ctrl-C or at the end, and whether it was Ctrl-C."""
+    done: list[dict[str, Any]] = []
+    try:
+        for row in rows:
+            done.append(row)  # noqa: PERF402  (what is there must outlive Ctrl-C)
+    except KeyboardInterrupt:
+        return done, True
+    return done, False
+
+
+def _labels(instance: Document, found: Sequence[Formulation], solve: bool) -> list[str]:
+    """Return the names of the rows to come."""
+    from gadgetopt.reporting.formulations import calls
+
+    if not solve:
+        return [formulation.name for formulation in found]
+    return [call.label for formulation in found for call in calls(instance.problem, formulation)]
+
+
+def _rows(
+    file: Path,
+    instance: Document,
+    found: Sequence[Formulation],
+    solve: bool,
+    given: Limits,
+    seed: int,
+) -> Iterator[dict[str, Any]]:
+    """Measure one model after another, and solve each by each backend if that is asked for."""
+    from gadgetopt.reporting.formulations import calls, solved_row
+    from gadgetopt.runs.engine.once import Once
+    from gadgetopt.runs.engine.waiting import said_while_waiting
+
+    for formulation in found:
         with said_while_waiting(formulation.name, given.time_s):
             row = _model_row(file, formulation, given)
         if not solve:
-            rows.append(row)
+            yield row
             continue
         for call in calls(instance.problem, formulation):
-            with said_while_waiting(call.label):
-                result = Once(threads).solve(instance, call, given, seed).result
-            rows.append(solved_row(row, result))
-    if as_json:
-        full = [{key: row.get(key) for key in columns(solve)} for row in rows]
-        echo(json.dumps(full, indent=1, allow_nan=False))
-    else:
-        print_formulations(instance, rows, solved=solve)
-        for line in _of_default_method(instance, given, seed):
-            echo(line)
-    return 0
+            once = Once(given.threads)
+            with said_while_waiting(call.label, given.time_s):
+                result = once.solve(instance, call, given, seed).result
+            yield solved_row(row, result)
+            if once.interrupted:
+                raise KeyboardInterrupt
 
 
-def _of_default_method(instance: Document, given: Limits, seed: int) -> list[str]:
-    """Return what the system's default method finds of the optimum in a few seconds, if exact."""
+def _print_optimum(instance: Document, given: Limits, seed: int) -> bool:
+    """Print what the system's default method finds of the optimum in a few seconds, if exact.
+
+    Returns
+    -------
+    bool
+        True if Ctrl-C has ended it.
+    """
     from gadgetopt.reporting.views.values import exactly
     from gadgetopt.runs.engine.once import Once
     from gadgetopt.runs.engine.waiting import said_while_waiting
@@ -84,11 +135,12 @@ def _of_default_method(instance: Document, given: Limits, seed: int) -> list[str
 
     call = find_method(instance.problem, instance.problem.default_method)
     if call.method.kind != "exact":
-        return []
+        return False
     time_s = min(OPTIMUM_S, given.time_s or OPTIMUM_S)
-    with said_while_waiting(call.label):
+    once = Once(given.threads)
+    with said_while_waiting(call.label, time_s):
         within = Limits(time_s, given.threads, given.memory_mb)
-        result = Once(given.threads).solve(instance, call, within, seed).result
+        result = once.solve(instance, call, within, seed).result
     parts = []
     if result.objective is not None:
         found = "optimum" if result.status == "optimal" else "best solution found"
@@ -96,7 +148,8 @@ def _of_default_method(instance: Document, given: Limits, seed: int) -> list[str
     if result.bound is not None:
         parts.append(f"dual bound {exactly(result.bound)} ({result.bound_voucher})")
     by = f"by {call.label} in at most {time_s:g} s"
-    return [f"{', '.join(parts) or result.state}, {by}"]
+    echo(f"{', '.join(parts) or result.state}, {by}")
+    return once.interrupted
 
 
 def _model_row(file: Path, formulation: Formulation, given: Limits) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import uuid
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from gadgetopt.runs.engine.interrupts import polite_interrupt
@@ -54,9 +55,15 @@ class Once:
         self.threads = threads
         self.options: tuple[str, ...] = ("--log",) if log else ()
         self.process: SolverProcess = self._started()
+        self._asked: Event = Event()  # set by Ctrl-C
 
     def _started(self) -> SolverProcess:
         return SolverProcess(self.threads, self.options, echo=True)
+
+    @property
+    def interrupted(self) -> bool:
+        """True if Ctrl-C came during the solve, which then returned what it had."""
+        return self._asked.is_set()
 
     def solve(
         self, document: Document, call: MethodCall, limits: Limits, seed: int, certify: str = ""
@@ -94,6 +101,7 @@ class Once:
 
     def _watched(self, work: Work, text: str) -> Row | Failure:
         with polite_interrupt() as asked:
+            self._asked = asked
 
             def given_up() -> bool:
                 if asked.is_set():

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 PATIENCE_S, PATIENCE_PART = 0.5, 0.5
 _HAS_TIMER = hasattr(signal, "setitimer")
 
+#: Seconds until it is tried again to raise it, if a message is on its way.
+AGAIN_S = 0.05
+
 #: Seconds without an order after which the process ends; its supervisor then starts another.
 IDLE_S = 60.0
 
@@ -50,10 +53,17 @@ class _Interrupts:
     """Passes the supervisor's Ctrl-C to a method while it runs, and to nothing else.
 
     First no clock that runs has time left, so that a method which looks at its clock returns what
-    it has. One that does not, or waits for a solver, gets a `KeyboardInterrupt` soon after.
+    it has. One that does not, or waits for a solver, gets a `KeyboardInterrupt` soon after, but
+    not within a message to the supervisor, which would lose it.
+
+    Parameters
+    ----------
+    telling : threading.Lock
+        Held while a message is sent.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, telling: threading.Lock) -> None:
+        self._telling = telling
         self._patience_s: float | None = None
         signal.signal(signal.SIGINT, self._asked)
         if _HAS_TIMER:
@@ -77,11 +87,16 @@ class _Interrupts:
         from gadgetopt.search.clock import Clock
 
         Clock.interrupt_all()
+        signal.signal(signal.SIGALRM, self._raise)  # the method may have set an alarm of its own
         signal.setitimer(signal.ITIMER_REAL, self._patience_s)
 
     def _raise(self, *_: object) -> None:
-        if self._patience_s is not None:
-            raise KeyboardInterrupt
+        if self._patience_s is None:
+            return
+        if _HAS_TIMER and self._telling.locked():
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
+            return
+        raise KeyboardInterrupt
 
 
 def main() -> None:
@@ -90,10 +105,11 @@ def main() -> None:
     if "--log" in sys.argv:
         _print_solver_log()
     _die_with_parent()
-    interrupts = _Interrupts()
+    one_at_a_time = threading.Lock()
+    interrupts = _Interrupts(one_at_a_time)
     orders: queue.SimpleQueue[Order | Call] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(orders_in, orders), daemon=True).start()
-    me, one_at_a_time = os.getpid(), threading.Lock()
+    me = os.getpid()
 
     def say(*message: Any) -> None:
         from gadgetopt.runs.engine.work import send

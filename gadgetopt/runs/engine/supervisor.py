@@ -6,6 +6,7 @@ much memory is stopped; a process that dies is replaced, and its run is tried on
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -191,7 +192,8 @@ class Watch:
         self.elapsed: float = 0.0
         self.asked: str | None = None  # the limit because of which the method was asked to stop
         self.late: bool = False  # True if the method was stopped, before its bound was proved
-        self.gave_up: bool = False  # True if that was because its session was interrupted
+        self.until: float = math.inf  # when it has to have stopped, on the clock of the run
+        self.give_up_at: float | None = None  # the same at Ctrl-C, on the wall's clock
         self.kept: Row | None = None  # the row of a run whose bound is being proved
         self.compiling_since: float | None = None  # the clock stands still while loops are compiled
         self.compiled: bool = False
@@ -240,10 +242,10 @@ class Watch:
                 case ("ended",):
                     self.phase, self.since = "judge", now
                 case ("solved", row):
+                    if self.give_up_at is not None:  # before there was a proof to search for
+                        self.spent, why = True, "interrupted before the search for a proof"
+                        return unproved(self._in_time(row), why)
                     self._begin_proof(self._in_time(row), now)
-                    if self.gave_up:  # before there was a proof to search for
-                        self.spent = True
-                        return unproved(row, "interrupted before the search for a proof")
                 case ("doing", doing):
                     self._tell_step(str(doing))
                 case ("proved", row):
@@ -274,9 +276,8 @@ class Watch:
     def _begin_proof(self, row: Row, now: float) -> None:
         """Take the row of a run, whose bound is proved from now on; limits count anew."""
         self.phase, self.since, self.kept = "certify", now, row
-        self.gave_up = self.asked == "interrupted"
         self.late, self.asked = self.late or self.asked is not None, None
-        if self.proving and not self.gave_up:
+        if self.proving:
             from gadgetopt.runs.engine.waiting import said_while_waiting
 
             most_s = budget_s(self.work.certify, row["time_s"])
@@ -333,7 +334,7 @@ class Watch:
             return Failure(reason, "memory_mb", self.elapsed)
         if self.cancelled():
             return Failure("interrupted", "interrupted", self.elapsed)
-        if self.work.session in _interrupted and self._ask_to_stop(seconds):
+        if self.work.session in _interrupted and self._gives_up():
             return Failure(f"interrupted{self._step}", "interrupted", self.elapsed)
         if self.phase == "certify" and self.kept is not None:
             return self._look_at_proof(seconds, self.kept)
@@ -363,19 +364,27 @@ class Watch:
         since = self.compiling_since
         return since is not None and time.monotonic() > since + MARGIN_S
 
-    def _ask_to_stop(self, seconds: float) -> bool:
-        """Ask the method, or the search for a proof, to stop because the session is interrupted."""
-        proving = self.phase == "certify"
-        patience_s = min(self.farewell_s, PROOF_FAREWELL_S) if proving else self.farewell_s
-        return self._ask("interrupted", patience_s, seconds)
+    def _gives_up(self) -> bool:
+        """Ask the method, or the search for a proof, to stop; return True if its time is over."""
+        now = time.monotonic()
+        if self.give_up_at is None:
+            proving = self.phase == "certify"
+            patience_s = min(self.farewell_s, PROOF_FAREWELL_S) if proving else self.farewell_s
+            self.give_up_at = now + patience_s
+            self._interrupt("interrupted")
+        return now > self.give_up_at
 
     def _ask(self, why: str, patience_s: float, seconds: float) -> bool:
         """Ask the method to stop, once; return True if its time to do so is over."""
         if self.asked is None:
-            self.asked = why
-            self.until: float = seconds + patience_s
-            self.process.interrupt()
+            self.until = seconds + patience_s
+            self._interrupt(why)
         return seconds > self.until
+
+    def _interrupt(self, why: str) -> None:
+        if self.asked is None:
+            self.asked = why
+            self.process.interrupt()
 
 
 def _process(threads: int, plugins: str) -> SolverProcess:

@@ -1,5 +1,6 @@
 """Commands that build a model end within their limits and at Ctrl-C, whatever its build does."""
 
+import json
 import re
 import signal
 import subprocess
@@ -34,12 +35,31 @@ def deaf(instance):
             pass
 
 
+def hard(instance):
+    # Five markets to be split among forty shops, which takes HiGHS minutes.
+    import random
+
+    import pyomo.environ as pyo
+
+    draw = random.Random(1)
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(40), domain=pyo.Binary)
+    m.s = pyo.Var(range(5), bounds=(0, None))
+    m.market = pyo.ConstraintList()
+    for k in range(5):
+        a = [draw.randrange(100) for _ in range(40)]
+        m.market.add(sum(a[j] * m.x[j] for j in range(40)) + m.s[k] >= sum(a) // 2)
+        m.market.add(sum(a[j] * m.x[j] for j in range(40)) - m.s[k] <= sum(a) // 2)
+    m.cost = pyo.Objective(expr=sum(m.s[k] for k in range(5)))
+    return m
+
+
 EXTENSION = gadgetopt.Extension(
     "knapsack",
     formulations=tuple(
         Formulation(f.__name__, model_class="ILP", strength="relaxation", summary="-",
                     equations="-", build=f, decode=None, backends=("highs",))
-        for f in (endless, greedy, deaf)
+        for f in (endless, greedy, deaf, hard)
     ),
 )
 """
@@ -84,26 +104,73 @@ def test_a_build_that_goes_too_far_is_one_line(
 @pytest.mark.parametrize("name", ["show", "export", "formulations"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_a_build_at_once(root, tmp_path, plugin, name, number):
-    asked = command(name, "deaf", root, tmp_path)
-    mark = tmp_path / "begun"
-    text = PLUGIN.replace(
-        "def deaf(instance):", f"def deaf(instance):\n    open({str(mark)!r}, 'w')"
+    asked = (*command(name, "deaf", root, tmp_path), "--plugin", plugin)
+    code, out, err, took_s = interrupted(asked, number, marked(plugin, "deaf", tmp_path))
+    assert (code, out) == (130, "")
+    assert "Traceback" not in err
+    assert took_s < 10
+    assert list(tmp_path.glob("out/*")) == list(tmp_path.glob("out/.*")) == []
+
+
+@pytest.mark.parametrize(
+    ("number", "json_too"), [(signal.SIGINT, True), (signal.SIGINT, False), (signal.SIGTERM, True)]
+)
+def test_ctrl_c_keeps_the_rows_that_are_there(root, tmp_path, plugin, number, json_too):
+    asked = (
+        *command("formulations", "direct", root, tmp_path),
+        *("--formulation", "deaf", "--formulation", "endless", "--plugin", plugin),
+        *(["--json"] if json_too else []),
     )
-    plugin.write_text(text)
+    code, out, err, took_s = interrupted(asked, number, marked(plugin, "deaf", tmp_path))
+    assert code == 130
+    assert err.splitlines()[-1] == "gadgetopt: interrupted; not measured: deaf, endless"
+    assert took_s < 10
+    if json_too:
+        (row,) = json.loads(out)
+        assert (row["formulation"], round(row["lp_bound"], 2)) == ("direct", 8534.97)
+    else:
+        (line,) = (line for line in out.splitlines() if line.split()[:1] == ["direct"])
+        assert line.split()[-1] == "8534.97"
+
+
+def test_ctrl_c_in_a_solve_keeps_its_row_and_begins_no_other(root, tmp_path, plugin):
+    asked = (
+        *command("formulations", "hard", root, tmp_path),
+        *("--formulation", "direct", "--solve", "--json", "--plugin", plugin),
+    )
+    there = marked(plugin, "hard", tmp_path)
+    # The first build is for the size, the second for the solve.
+    code, out, err, took_s = interrupted(asked, signal.SIGINT, lambda: there() == 2)
+    assert code == 130
+    (row,) = json.loads(out)
+    assert (row["formulation"], row["limit_hit"]) == ("hard", "interrupted")
+    left = "direct@highs, direct@cpsat"
+    assert err.splitlines()[-1].startswith(f"gadgetopt: interrupted; not measured: {left}")
+    assert took_s < 10
+
+
+def marked(plugin, formulation, tmp_path):
+    """Have a formulation say when it is built; return a function that counts its builds."""
+    mark = tmp_path / "begun"
+    head = f"def {formulation}(instance):"
+    marking = f"{head}\n    with open({str(mark)!r}, 'a') as mark: mark.write('.')\n"
+    plugin.write_text(PLUGIN.replace(head, marking))
+    return lambda: len(mark.read_text()) if mark.exists() else 0
+
+
+def interrupted(asked, number, begun):
+    """Run a command, send it a signal once it has begun; return code, outputs and seconds."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "gadgetopt", *map(str, asked), "--plugin", str(plugin)],
+        [sys.executable, "-m", "gadgetopt", *map(str, asked)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    while not mark.exists():
+    while not begun():
         assert process.poll() is None
         time.sleep(0.02)
     sent = time.monotonic()
     process.send_signal(number)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out) == (130, "")
-    assert "Traceback" not in err
-    assert time.monotonic() - sent < 10
-    assert list(tmp_path.glob("out/*")) == list(tmp_path.glob("out/.*")) == []
+    return process.returncode, out, err, time.monotonic() - sent
 
 
 def test_a_model_reaches_a_pipe(root, tmp_path):

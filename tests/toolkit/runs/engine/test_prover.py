@@ -52,7 +52,10 @@ def wait_for(there):
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize(("how", "kind"), [(signal.SIGINT, "is deaf"), (signal.SIGTERM, "sleeps")])
+@pytest.mark.parametrize(
+    ("how", "kind"),
+    [(signal.SIGINT, "is deaf"), (signal.SIGTERM, "sleeps"), (signal.SIGINT, "compiles")],
+)
 def test_a_signal_ends_certify_within_seconds(stored, troubles, background, how, kind):
     path = stored(kind)
     command = background(
