@@ -116,8 +116,8 @@ class MethodOutcome:
     dual_bound : Number or None
         A bound on the optimum (lower when minimising), already on the scale of the objective.
     voucher : Voucher
-        `SOLVER` if the bound is claimed by a solver, `VERIFIED` if the method recomputed it, which
-        is believed of a system's own methods only.
+        Left to the toolkit: it says `VERIFIED` after it has checked the certificate, of no bound
+        without one, whatever a method writes here.
     certificate : Certificate or None
         Proof of a bound. The bound of the run is then the value that the certificate's check
         returns, with the voucher `VERIFIED`; `dual_bound` need not be given.

@@ -35,8 +35,13 @@ def judge(
     time_s: float,
     reason: str | None = None,
 ) -> Result:
-    """Turn an outcome into a result: evaluate the solution, compare claims, decide the status."""
+    """Turn an outcome into a result: evaluate the solution, compare claims, decide the status.
+
+    Whatever a method says of itself, `verified` is what the check of a certificate gives here.
+    """
     problem = document.problem
+    if outcome.voucher is Voucher.VERIFIED:
+        outcome.voucher = Voucher.SOLVER
     evaluation = None
     if outcome.solution is not None:
         try:
@@ -149,7 +154,7 @@ def _nonsense(outcome: MethodOutcome) -> str | None:
             return f"claimed {what} nan, which is not a number"
     if outcome.proved not in (None, Status.INFEASIBLE, Status.UNBOUNDED):
         return f"claimed to have proved {outcome.proved}, which takes a solution and a bound"
-    if outcome.voucher not in (Voucher.SOLVER, Voucher.VERIFIED):
+    if outcome.voucher is Voucher.CROSS_CHECKED:
         return f"claimed the voucher {outcome.voucher}, which only a comparison of runs gives"
     return None
 

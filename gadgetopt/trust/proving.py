@@ -15,7 +15,7 @@ from gadgetopt.system.data import ModelProof
 from gadgetopt.system.declaration import Problem
 from gadgetopt.system.files import Document
 from gadgetopt.system.methods import MethodCall, find_formulation
-from gadgetopt.system.result import MethodOutcome, Result, Voucher
+from gadgetopt.system.result import MethodOutcome, Result
 
 if TYPE_CHECKING:
     from gadgetopt.proofs.model import Model
@@ -29,8 +29,6 @@ def add_root_proof(document: Document, call: MethodCall, outcome: MethodOutcome)
     solved = outcome.solved
     name = outcome.formulation or call.method.formulation
     if outcome.certificate is not None or solved is None or name is None:
-        return
-    if outcome.voucher is Voucher.VERIFIED:  # a weaker proof would take its place
         return
     form, duals = solved.form, solved.lp_duals
     if form is None or duals is None or not form.integer.any():

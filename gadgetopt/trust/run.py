@@ -21,7 +21,7 @@ from gadgetopt.system.declaration import Method, Problem, resolved
 from gadgetopt.system.extension import as_method
 from gadgetopt.system.files import Document
 from gadgetopt.system.methods import MethodCall, find_method
-from gadgetopt.system.result import Limits, MethodOutcome, Result, Status, Voucher
+from gadgetopt.system.result import Limits, MethodOutcome, Result, Status
 from gadgetopt.trust.judgement import judge
 from gadgetopt.trust.proving import add_root_proof
 
@@ -155,7 +155,6 @@ def conclude(
     document: Document, call: MethodCall, limits: Limits, seed: int, made: Attempt
 ) -> Result:
     """Turn an attempt into a result; never fails, whatever the method returned."""
-    made.outcome.voucher = _voucher(document.problem, call.method, made.outcome)
     if made.reason is None:
         add_root_proof(document, call, made.outcome)
     try:
@@ -166,16 +165,6 @@ def conclude(
     if made.refused:
         result = replace(result, status=Status.NOT_APPLICABLE)
     return result
-
-
-def _voucher(problem: Problem, method: Method, outcome: MethodOutcome) -> Voucher:
-    """Return the voucher that a method may claim by its word alone.
-
-    `verified` it may be only in a method that the system itself declares; all others get it from
-    the check of a certificate.
-    """
-    claimed = outcome.voucher is Voucher.VERIFIED and not _is_own(problem, method)
-    return Voucher.SOLVER if claimed else outcome.voucher
 
 
 def _is_own(problem: Problem, method: Method) -> bool:

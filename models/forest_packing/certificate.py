@@ -1,8 +1,8 @@
 r"""Certificates of upper bounds on the rate, and their check in exact arithmetic.
 
-Every check is a sum, a cut or a minimum arborescence in rational numbers; no linear program is
-solved. Node numbers are the instance's. The checks, with their proofs, are in
-`certificate_checks.py`.
+Every check is a sum, a cut, a minimum arborescence or a cheapest shallow tree in rational numbers;
+no linear program is solved. Node numbers are the instance's. The checks, with their proofs, are in
+`certificate_checks.py`, those of restricted trees in `restriction_checks.py`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from gadgetopt.system.data import (
 
 from .certificate_checks import cut_family_bound, partition_bound, prices_bound
 from .instance import ForestPackingInstance, Stage
+from .restriction_checks import bottleneck_bound, equal_trees_bound, shallow_prices_bound
 
 Nodes = tuple[NonNegativeInt, ...]
 
@@ -95,10 +96,49 @@ class Prices(Data):
     broadcast: dict[str, Rational] = Field(default_factory=dict)
 
 
+class EqualTrees(Data):
+    r"""A partition for every number of equal tree pairs that matters (F8a).
+
+    Of j pairs of rate x, :math:`s j (|P| - 1)` crossings have to fit in
+    :math:`\sum_a \lfloor c_a / x \rfloor`, s being the number of stages.
+
+    Attributes
+    ----------
+    partitions : tuple of tuple of nodes
+        For each j, ascending, with K/2 < j <= K and a whole number of pairs at every root.
+    """
+
+    kind: Literal["equal_trees"] = "equal_trees"
+    partitions: tuple[tuple[Nodes, ...], ...]
+
+
+class Bottleneck(Data):
+    """Nodes that every tree enters or leaves: R is at most K of the widest arcs there (F8b)."""
+
+    kind: Literal["bottleneck"] = "bottleneck"
+    nodes: Nodes
+
+
+class ShallowPrices(Data):
+    r"""Prices of the rows, as `Prices`, for pairs of at most `max_depth` hops (F8f).
+
+    Attributes
+    ----------
+    prices : dict
+        Price of each row by name, 0 where left out.
+    """
+
+    kind: Literal["shallow_prices"] = "shallow_prices"
+    prices: dict[str, Rational] = Field(default_factory=dict)
+
+
 class ForestPackingCertificate(Certificate):
     """A proof of an upper bound on the rate."""
 
-    proof: Annotated[Partition | CutFamily | Prices, Field(discriminator="kind")]
+    proof: Annotated[
+        Partition | CutFamily | Prices | EqualTrees | Bottleneck | ShallowPrices,
+        Field(discriminator="kind"),
+    ]
 
 
 def check_bound(
@@ -108,7 +148,8 @@ def check_bound(
 
     Notes
     -----
-    A bound holds for the instance with any restriction on its trees too. It covers trees whose
+    The bounds of `Partition`, `CutFamily` and `Prices` hold with any restriction of the trees, the
+    others with the one they are about. They cover trees whose
     logical arcs run through other workers: every such tree loads the links at least as much as
     some tree whose logical arcs do not.
 
@@ -123,4 +164,10 @@ def check_bound(
         return partition_bound(instance, proof)
     if isinstance(proof, CutFamily):
         return cut_family_bound(instance, proof)
+    if isinstance(proof, EqualTrees):
+        return equal_trees_bound(instance, proof)
+    if isinstance(proof, Bottleneck):
+        return bottleneck_bound(instance, proof)
+    if isinstance(proof, ShallowPrices):
+        return shallow_prices_bound(instance, proof)
     return prices_bound(instance, proof)

@@ -12,7 +12,7 @@ for every arc (full duplex), cable (half duplex) and NIC direction; stages that 
 instead. The objective is the rate :math:`R = \sum_p x_p`; data of D GB take D/R.
 
 A path's interior nodes, switches or workers, only forward; a path may pass a node twice and then
-loads its links twice.
+loads its links twice. Hops are counted between workers: a path through a worker is two.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import count, pairwise
+from itertools import pairwise
 
 from gadgetopt.numbers.tolerance import Number, decimal_rational
 from gadgetopt.system.result import Evaluation, Violation
@@ -99,8 +99,9 @@ def evaluate(instance: ForestPackingInstance, solution: ForestPackingSolution) -
         Objective: R in GB/s; None where a tree is invalid or a rate is negative. Components:
         `time_s` (D/R; of an overloaded plan stretched until it fits; missing at rate 0),
         `congestion`, `mean_utilisation` and `max_utilisation` (the part of the time that links are
-        busy), `pipeline_depth` (hops up and down of the deepest pair), `trees`, `roots_used`,
-        `best_chunks` and `chunked_time_s` (m* and T(m*); missing if there is no best m),
+        busy), `pipeline_depth` (hops between workers, up and down, of the deepest pair),
+        `trees`, `roots_used`, `best_chunks` and `chunked_time_s` (m* and T(m*); missing if there is
+        no best m),
         `simulated_time_s` (at the solution's own number of chunks).
 
     Notes
@@ -192,15 +193,14 @@ def _heights(
     if has_reduce:
         # With out_tree left out, the links are needed in the other direction too.
         broken.extend(_path_violations(instance, links, tree.in_tree, f"{where}.in_tree"))
-        parents = [(path[0], path[-1]) for path in tree.in_tree]
-        up = _height(instance, tree.root, parents, f"{where}.in_tree", broken)
+        up = _height(instance, tree.root, tree.in_tree, f"{where}.in_tree", broken)
     if has_broadcast:
         out_tree = tree.broadcast_tree
         broken.extend(_path_violations(instance, links, out_tree, f"{where}.out_tree"))
         down = up
         if not backwards:
-            parents = [(path[-1], path[0]) for path in out_tree]
-            down = _height(instance, tree.root, parents, f"{where}.out_tree", broken)
+            paths = [path[::-1] for path in out_tree]
+            down = _height(instance, tree.root, paths, f"{where}.out_tree", broken)
     return up, down
 
 
@@ -228,19 +228,20 @@ def _path_violations(
 def _height(
     instance: ForestPackingInstance,
     root: int,
-    parents: Sequence[Arc],
+    paths: Sequence[tuple[int, ...]],
     where: str,
     broken: list[Violation],
 ) -> int:
-    """Return the height of a tree given as (child, parent); add violations to `broken`.
+    """Return the height of a tree given as paths from child to parent; add violations to `broken`.
 
     Every worker but the root has one parent, and so has every switch that is a parent;
-    following parents leads to the root.
+    following parents leads to the root. A path through switches is one hop, and every worker that
+    it passes makes it one more.
     """
-    parent = dict(parents)
+    parent = {path[0]: path[-1] for path in paths}
     faults = []
-    if len(parent) < len(parents):
-        faults.append(("a node has two parents", len(parents) - len(parent)))
+    if len(parent) < len(paths):
+        faults.append(("a node has two parents", len(paths) - len(parent)))
     if root in parent:
         faults.append((f"root {root} has a parent", 1))
     spanned = {*parent, root}
@@ -254,6 +255,8 @@ def _height(
     if faults:
         broken.extend(Violation("tree", f"{where}: {what}", n) for what, n in faults)
         return 0
+    workers = set(instance.workers)
+    hops = {path[0]: 1 + sum(v in workers for v in path[1:-1]) for path in paths}
     depth = {root: 0}
     for child in parent:
         v = child
@@ -265,7 +268,8 @@ def _height(
         if depth[v] < 0:
             broken.append(Violation("tree", f"{where}: {v} is on a cycle", 1))
             return 0
-        depth.update(zip(reversed(climbed), count(depth[v] + 1), strict=False))
+        for w in reversed(climbed):
+            depth[w] = depth[parent[w]] + hops[w]
     return max(depth.values())
 
 

@@ -92,7 +92,7 @@ class ForestPackingInstance(Instance):
     equal_share : bool
         True if all trees must carry the same share.
     max_depth : int, optional
-        H: most hops that the two heights of a tree pair may add up to.
+        H: most hops, counted between workers, that the two heights of a tree pair may add up to.
     """
 
     workers: Annotated[tuple[NonNegativeInt, ...], Field(min_length=2)]

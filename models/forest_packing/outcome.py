@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gadgetopt.numbers.tolerance import Number
-from gadgetopt.system.result import MethodOutcome, TracePoint, Voucher
+from gadgetopt.system.result import MethodOutcome, TracePoint
 
 from .certificate import ForestPackingCertificate, check_bound
 from .instance import ForestPackingInstance
@@ -35,14 +35,12 @@ def plan_outcome(
     pairs = None if pairs is None else list(pairs)
     if pairs is not None and not keeps_restrictions(instance, pairs):
         pairs = None
-    voucher = Voucher.SOLVER
     if certificate is not None:
-        dual_bound, voucher = check_bound(instance, certificate), Voucher.VERIFIED
+        dual_bound = check_bound(instance, certificate)
     return MethodOutcome(
         solution=None if pairs is None else to_solution(instance, pairs, chunks),
         claimed_objective=None if pairs is None else total_rate(pairs),
         dual_bound=dual_bound,
-        voucher=voucher,
         certificate=certificate,
         limit_hit=limit_hit,
         trace=trace,
@@ -58,20 +56,23 @@ def keeps_restrictions(instance: ForestPackingInstance, pairs: list[Pair]) -> bo
         return False
     if instance.equal_share and len({p.rate for p in pairs}) > 1:
         return False
-    return instance.max_depth is None or all(depth(p) <= instance.max_depth for p in pairs)
+    workers = instance.network.num_workers
+    return instance.max_depth is None or all(depth(p, workers) <= instance.max_depth for p in pairs)
 
 
-def depth(pair: Pair) -> int:
-    """Return a pair's depth in logical hops: heights of the in-tree and the out-tree together."""
+def depth(pair: Pair, num_workers: int) -> int:
+    """Return a pair's depth in hops: heights of the in-tree and the out-tree together."""
     backwards = tuple(route[::-1] for route in pair.reduce)
-    return _height(pair.root, backwards) + _height(pair.root, pair.out_routes)
+    return sum(_height(pair.root, routes, num_workers) for routes in (backwards, pair.out_routes))
 
 
-def _height(root: int, routes: tuple[Route, ...]) -> int:
-    children: dict[int, list[int]] = {}
+def _height(root: int, routes: tuple[Route, ...], num_workers: int) -> int:
+    """Return the height of an out-tree; every worker that a route passes makes it a hop longer."""
+    children: dict[int, list[tuple[int, int]]] = {}
     for route in routes:
-        children.setdefault(route[0], []).append(route[-1])
-    level, height = [root], 0
-    while level := [v for u in level for v in children.get(u, ())]:
-        height += 1
+        hops = 1 + sum(v < num_workers for v in route[1:-1])
+        children.setdefault(route[0], []).append((route[-1], hops))
+    level, height = [(root, 0)], 0
+    while level := [(v, below + hops) for u, below in level for v, hops in children.get(u, ())]:
+        height = max(height, *(below for _, below in level))
     return height

@@ -31,13 +31,17 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.pieces.graphs.truncation import Family
 from gadgetopt.search.clock import Clock
-from gadgetopt.system.result import Limits, MethodOutcome, Voucher
+from gadgetopt.system.result import Limits, MethodOutcome
 
 from ..bounds.partition import Strength, tree_packing_number
+from ..certificate import EqualTrees, ForestPackingCertificate
 from ..instance import ForestPackingInstance
+from ..network import Network
 from ..outcome import plan_outcome
 from ..packing import required_shares
+from ..restriction_checks import MOST_COUNTS
 from .cable_trees import (
     EdgeTree,
     TreeUnion,
@@ -105,8 +109,8 @@ def equal_share_partition(
     r"""Return an optimal plan of equal trees, by bisection over the congestion (F8a, A4).
 
     Exact and polynomial in N and K: for each number of trees O(log(K |E|)) tree-packing numbers,
-    and one matroid union for the trees. The bound is recomputed exactly: for the number of trees
-    found the next smaller candidate of U fails at the partition in the notes.
+    and one matroid union for the trees. Its certificate has, for each number of trees, the
+    partition at which the next smaller candidate of U fails.
 
     Parameters
     ----------
@@ -132,10 +136,12 @@ def equal_share_partition(
     best = Best(Fraction(0), [])
     open_bound = Fraction(0)
     notes: dict[str, object] = {}
+    fails: dict[int, tuple[Strength, Fraction]] = {}
     limit_hit = None
     for j in tree_counts(instance, whole.value):
         values = candidates(capacities, j)
         low = bisect_left(values, j / whole.value)
+        fails[j] = whole, values[low - 1] if low else Fraction(0)
         # j copies of a widest tree always fit; only a smaller congestion is of use.
         high = bisect_left(values, Fraction(j, width))
         if best.rate:
@@ -146,6 +152,8 @@ def equal_share_partition(
             open_bound = max(open_bound, min(whole.value, j / values[low]))
             continue
         found = _bisect(instance, values, low, high, j, clock)
+        if found.witness is not None:
+            fails[j] = found.witness, values[found.low - 1]
         if found.trees is not None:
             best = Best(j / values[found.first], found.trees, values[found.first])
             notes = _notes(instance, found, values, j, whole)
@@ -163,12 +171,39 @@ def equal_share_partition(
         notes=notes,
         phases_s={"bisection": clock.elapsed_s},
     )
-    outcome.voucher = Voucher.VERIFIED
     if instance.tree_budget is None:
         # More trees than were tried may come closer to the tree-packing number.
         outcome.certificate = partition_certificate(network, whole)
         outcome.dual_bound = whole.value * unit
+    elif len(fails) <= MOST_COUNTS:
+        outcome.certificate = _certificate(network, fails)
     return outcome
+
+
+def _certificate(
+    network: Network, fails: dict[int, tuple[Strength, Fraction]]
+) -> ForestPackingCertificate:
+    """Return the partitions at which each number of trees fails at a congestion."""
+    partitions = []
+    for j, (found, congestion) in sorted(fails.items()):
+        joined = Strength(found.value, _joined(network, found.parts, j, congestion), 0, True)
+        partitions.append(labelled(network, joined))
+    return ForestPackingCertificate(proof=EqualTrees(partitions=tuple(partitions)))
+
+
+def _joined(network: Network, parts: Family, num_trees: int, congestion: Fraction) -> Family:
+    r"""Join parts between which a cable could hold all trees.
+
+    A join takes j crossings from what is needed and at least j from what fits, so a partition that
+    fails goes on to fail. No cable between the parts left has j crossings, so the next congestion
+    at which they may fit is one of the candidates.
+    """
+    part_of = {v: i for i, part in enumerate(parts) for v in part}
+    for (u, v), c in zip(network.edges, edge_capacities(network), strict=True):
+        old, new = part_of[u], part_of[v]
+        if old != new and math.floor(congestion * c) >= num_trees:
+            part_of = {w: new if i == old else i for w, i in part_of.items()}
+    return [[v for v in part_of if part_of[v] == i] for i in sorted(set(part_of.values()))]
 
 
 @dataclass

@@ -34,9 +34,9 @@ from gadgetopt.system.result import (
     MethodOutcome,
     Status,
     TracePoint,
-    Voucher,
 )
 
+from ..certificate import ForestPackingCertificate, ShallowPrices
 from ..instance import ForestPackingInstance
 from ..network import Network
 from ..outcome import plan_outcome
@@ -249,14 +249,12 @@ def bounded_depth(
     run = _Run()
     start = pricing.pairs(1.0 / instance.network.row_capacity_float)
     if not _connects(instance, start):
-        outcome = plan_outcome(
+        return plan_outcome(
             instance,
             [],
-            dual_bound=Fraction(0),
+            certificate=ForestPackingCertificate(proof=ShallowPrices()),
             notes={"disconnected": f"no pair of trees of depth {depth} spans the workers"},
         )
-        outcome.voucher = Voucher.VERIFIED
-        return outcome
     price = _price(instance, {p.root: p.price for p in start})
     master = _Master(instance, float(len(instance.network.rows) / price))
     master.add(start)
@@ -275,19 +273,16 @@ def bounded_depth(
             break
     generated_s = clock.elapsed_s
     unit = instance.network.unit
-    bound = _exact_bound(instance, pricing, run)
-    outcome = plan_outcome(
+    certificate = _certificate(instance, pricing, run)
+    return plan_outcome(
         instance,
         read_exactly(instance, [p.with_rate(unit) for p in master.columns], master.rates.tolist()),
-        dual_bound=bound,
+        certificate=certificate,
         limit_hit=run.limit_hit,
         trace=tuple(run.trace),
         notes={"rounds": run.rounds, "columns": len(master.columns)},
         phases_s={"columns": generated_s, "bound": clock.elapsed_s - generated_s},
     )
-    if bound is not None:
-        outcome.voucher = Voucher.VERIFIED
-    return outcome
 
 
 def _check(instance: ForestPackingInstance) -> int:
@@ -336,14 +331,14 @@ def _price(instance: ForestPackingInstance, by_root: dict[int, float]) -> Fracti
     return sum((w * Fraction(by_root[r]) for r, w in shares.items()), Fraction(0))
 
 
-def _exact_bound(
+def _certificate(
     instance: ForestPackingInstance, pricing: ShallowPairs, run: _Run
-) -> Fraction | None:
-    """Return the best bound of several roundings of the prices to integers."""
+) -> ForestPackingCertificate | None:
+    """Return the prices of the best bound of several roundings to integers."""
     if run.prices is None:
         return None
     rows = instance.network.rows
-    best: Fraction | None = None
+    best: tuple[Fraction, list[int]] | None = None
     for read in roundings(run.prices):
         whole = math.lcm(*(y.denominator for y in read))
         y = [int(value * whole) for value in read]
@@ -354,5 +349,9 @@ def _exact_bound(
         if price > 0:
             capital = sum((v * row.capacity for v, row in zip(y, rows, strict=True)), Fraction(0))
             bound = capital / price
-            best = bound if best is None else min(best, bound)
-    return best
+            if best is None or bound < best[0]:
+                best = bound, y
+    if best is None:
+        return None
+    prices = {row.name: Fraction(v) for row, v in zip(rows, best[1], strict=True) if v}
+    return ForestPackingCertificate(proof=ShallowPrices(prices=prices))

@@ -40,10 +40,12 @@ from ..algorithms.cable_trees import (
     EdgeTree,
     check_scope,
     edge_capacities,
+    partition_certificate,
     plan,
     strength,
     widest,
 )
+from ..certificate import Bottleneck, ForestPackingCertificate
 from ..instance import ForestPackingInstance, ForestPackingSolution
 from ..packing import best_plan, read_rates, to_solution
 from .equal_share_models import add_trees, decode_trees, used
@@ -73,6 +75,25 @@ def rate_bound(instance: ForestPackingInstance, num_trees: int) -> Fraction:
     """
     network = instance.network
     return min(strength(network).value, Fraction(num_trees * widest(network))) * network.unit
+
+
+def rate_certificate(instance: ForestPackingInstance, num_trees: int) -> ForestPackingCertificate:
+    """Return the certificate of `rate_bound`."""
+    network = instance.network
+    whole = strength(network)
+    if whole.value <= num_trees * widest(network):
+        return partition_certificate(network, whole)
+    # The workers that wider cables join to the first one.
+    joined = {0}
+    wider = [
+        edge
+        for edge, c in zip(network.edges, edge_capacities(network), strict=True)
+        if c > widest(network)
+    ]
+    while new := {v for edge in wider if joined & set(edge) for v in edge} - joined:
+        joined |= new
+    nodes = tuple(network.labels[v] for v in sorted(joined))
+    return ForestPackingCertificate(proof=Bottleneck(nodes=nodes))
 
 
 def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:

@@ -90,7 +90,7 @@ def all_pairs(instance: ForestPackingInstance) -> list[Pair]:
     ]
     if instance.max_depth is None:
         return pairs
-    return [p for p in pairs if depth(p) <= instance.max_depth]
+    return [p for p in pairs if depth(p, instance.network.num_workers) <= instance.max_depth]
 
 
 def build(instance: ForestPackingInstance) -> pyo.ConcreteModel:

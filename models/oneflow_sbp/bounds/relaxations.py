@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from gadgetopt.search.clock import Clock
-from gadgetopt.system.result import Limits, MethodOutcome, Status, Voucher
+from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..certificate import Leaf, OneFlowSbpCertificate, leaf_of
 from ..instance import OneFlowSbpInstance
@@ -51,7 +51,6 @@ def lagrangian(
     return MethodOutcome(
         solution=None if best is None else graph.solution(best.labels),
         dual_bound=Fraction(ascent.bound.bound, graph.scale),
-        voucher=Voucher.VERIFIED,
         certificate=OneFlowSbpCertificate(tree=(leaf,), most_cells=MOST_CELLS),
         limit_hit="time_s" if clock.expired else None,
         notes={"multipliers": [float(m) for m in leaf.multipliers]},
@@ -122,7 +121,6 @@ def mini_buckets(
         return MethodOutcome(proved=Status.INFEASIBLE)
     return MethodOutcome(
         dual_bound=Fraction(done.value, graph.scale),
-        voucher=Voucher.VERIFIED,
         certificate=OneFlowSbpCertificate(tree=(Leaf(),), most_cells=most_cells),
         notes={"split": len(done.split)},
     )
@@ -154,7 +152,6 @@ def _outcome(
     leaf = Leaf(messages=tuple((tuple(a.tolist()), tuple(b.tolist())) for a, b in messages))
     return MethodOutcome(
         dual_bound=Fraction(bound, graph.scale),
-        voucher=Voucher.VERIFIED,
         certificate=OneFlowSbpCertificate(tree=(leaf,), most_cells=MOST_CELLS),
         limit_hit=limit_hit,
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from gadgetopt.errors import ModelRefused
 from gadgetopt.search.clock import Clock
-from gadgetopt.system.result import Limits, MethodOutcome, Status, Voucher
+from gadgetopt.system.result import Limits, MethodOutcome, Status
 
 from ..certificate import Leaf, OneFlowSbpCertificate
 from ..instance import OneFlowSbpInstance
@@ -65,7 +65,6 @@ def elimination(
         solution=graph.solution(done.labels()),
         claimed_objective=bound if graph.exact else None,
         dual_bound=bound,
-        voucher=Voucher.VERIFIED,
         certificate=OneFlowSbpCertificate(tree=(Leaf(),), most_cells=MOST_CELLS),
         phases_s=clock.phases_s,
     )

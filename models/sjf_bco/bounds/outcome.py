@@ -1,9 +1,9 @@
-"""Method outcome of a verified lower bound."""
+"""Method outcome of a lower bound with its certificate."""
 
 from __future__ import annotations
 
 from gadgetopt.system.data import Certificate
-from gadgetopt.system.result import MethodOutcome, Status, Voucher
+from gadgetopt.system.result import MethodOutcome, Status
 
 from ..instance import SjfBcoInstance
 
@@ -12,7 +12,6 @@ def bound_outcome(instance: SjfBcoInstance, bound: int, certificate: Certificate
     """Return the outcome of a bound; a bound beyond the horizon proves infeasibility."""
     return MethodOutcome(
         dual_bound=bound,
-        voucher=Voucher.VERIFIED,
         certificate=certificate,
         proved=Status.INFEASIBLE if bound > instance.horizon_slots else None,
     )

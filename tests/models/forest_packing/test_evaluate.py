@@ -419,3 +419,21 @@ def test_numbering_of_nodes_and_order_of_trees_do_not_matter(seed):
     solution = to_solution(instance, pairs)
     backwards = plan(*solution.trees[::-1])
     assert evaluate(instance, backwards) == evaluate(instance, solution)
+
+
+def test_a_path_through_a_worker_is_two_hops():
+    # On the path 0 - 1 - 2 data of worker 2 pass worker 1 on their way to 0, however it is drawn:
+    # two hops up and two down.
+    instance = known("H2").model_copy(
+        update={
+            "links": cables((0, 1, 1), (1, 2, 2)),
+            "root_mode": "fixed",
+            "root": 0,
+            "max_depth": 2,
+        }
+    )
+    drawn = [((1, 0), (2, 1, 0)), ((1, 0), (2, 1))]
+    for in_tree in drawn:
+        tree = TreePair(root=0, rate_gbyte_per_s=Fraction(1, 2), in_tree=in_tree)
+        violations = evaluate(instance, ForestPackingSolution(trees=(tree,))).violations
+        assert [(v.constraint, v.amount) for v in violations] == [("max_depth", 2)]

@@ -118,8 +118,8 @@ def test_a_limit_that_building_used_up_leaves_no_solution_and_no_bound(backend):
     assert result.limit_hit == "time_s"
 
 
-@pytest.mark.parametrize("given", ["function", "method", "plug-in"])
-def test_nobody_elses_word_makes_a_bound_verified(given, tmp_path):
+@pytest.mark.parametrize("given", ["function", "method", "plug-in", "system"])
+def test_nobodys_word_makes_a_bound_verified(given):
     def overclaims(instance):
         return MethodOutcome(dual_bound=4, voucher=Voucher.VERIFIED)
 
@@ -130,10 +130,11 @@ def test_nobody_elses_word_makes_a_bound_verified(given, tmp_path):
         reference="-",
         run=as_method(overclaims)[1].run,
     )
-    placed = dataclasses.replace(declared, origin=Origin("mine.py", "mine.py 0"))
+    origin = None if given == "system" else Origin("mine.py", "mine.py 0")
+    placed = dataclasses.replace(declared, origin=origin)
     system = dataclasses.replace(TOY, methods=(*TOY.methods, placed))
     document = dataclasses.replace(DOCUMENT, problem=system)
-    asked = {"function": overclaims, "method": declared, "plug-in": "overclaims"}[given]
+    asked = {"function": overclaims, "method": declared}.get(given, "overclaims")
     result = solve(document, asked)
     assert (result.bound, result.bound_voucher) == (4, Voucher.SOLVER)
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gadgetopt.errors import ModelRefused
+from gadgetopt.models.forest_packing.certificate import check_bound
 from gadgetopt.models.forest_packing.evaluate import evaluate
 from gadgetopt.models.forest_packing.exact.bounded_depth import bounded_depth
 from gadgetopt.models.forest_packing.formulations import tree_pairs
@@ -18,7 +19,7 @@ from gadgetopt.models.forest_packing.subproblems.enumeration import arborescence
 from gadgetopt.models.forest_packing.subproblems.exact_rates import solve_exactly
 from gadgetopt.models.forest_packing.subproblems.shallow_trees import ShallowTrees
 from gadgetopt.solvers import solve_model
-from gadgetopt.system.result import Limits, Voucher
+from gadgetopt.system.result import Limits
 
 from ..brute_force import optimal_rate
 from ..networks import (
@@ -88,7 +89,7 @@ def test_rates_agree_with_all_shallow_pairs(build, seed):
         outcome = solve(limited)
         assert float(outcome.claimed_objective) == pytest.approx(rate, abs=1e-7)
         assert outcome.claimed_objective == outcome.dual_bound
-        assert outcome.voucher is Voucher.VERIFIED
+        assert outcome.dual_bound == check_bound(limited, outcome.certificate)
 
 
 @given(st.integers(0, 10**6))
@@ -132,7 +133,7 @@ def test_a_network_without_links_has_rate_zero():
     instance = known("H2", max_depth=2).model_copy(update={"links": ()})
     outcome = solve(instance)
     assert outcome.claimed_objective == outcome.dual_bound == 0
-    assert outcome.voucher is Voucher.VERIFIED
+    assert outcome.dual_bound == check_bound(instance, outcome.certificate)
 
 
 def test_no_time_leaves_a_plan_or_none_and_no_wrong_bound():
@@ -176,4 +177,4 @@ def test_plans_are_as_shallow_as_asked():
             tuple(tuple(index[v] for v in path) for path in paths)
             for paths in (tree.in_tree, tree.broadcast_tree)
         )
-        assert depth(tree_pairs.Pair(index[tree.root], inward, outward, Fraction(1))) <= 4
+        assert depth(tree_pairs.Pair(index[tree.root], inward, outward, Fraction(1)), 6) <= 4

@@ -64,7 +64,9 @@ def test_a_depth_limit_leaves_shallow_pairs_only():
     rates = []
     for limit in range(1, 7):
         instance = known("H3", max_depth=limit)
-        assert all(depth(p) <= limit for p in tree_pairs.all_pairs(instance))
+        assert all(
+            depth(p, instance.network.num_workers) <= limit for p in tree_pairs.all_pairs(instance)
+        )
         rates.append(rate(tree_pairs.build(instance)))
     # H3 is a cycle of four: no tree is of height 1, and all pairs are of depth 6 at most.
     assert rates[:3] == [0, 0, 0]

@@ -108,7 +108,7 @@ def test_the_ratio_does_not_cover_restricted_trees():
 
 def test_a_path_rooted_at_its_end_is_the_deepest_pair():
     path = tuple((v, v - 1) for v in range(1, 6))
-    assert depth(Pair(0, path, None, Fraction(1))) == 10 == deepest(6)
+    assert depth(Pair(0, path, None, Fraction(1)), 6) == 10 == deepest(6)
     assert pipeline_factor(10, 9) == 2
 
 
