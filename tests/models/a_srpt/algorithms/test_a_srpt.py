@@ -9,13 +9,13 @@ from gadgetopt.errors import InputError
 from gadgetopt.models.a_srpt.algorithms import METHODS
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.algorithms.a_srpt_workload import a_srpt_workload
+from gadgetopt.models.a_srpt.algorithms.plain import plain_a_srpt
 from gadgetopt.models.a_srpt.algorithms.virtual_machine import virtual_completions
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.models.a_srpt.subproblems.mapper import Mapper
 from gadgetopt.system.result import Limits
 
 from ..hand_checked import H3, H4, small
-from ..plain_policies import plain_a_srpt
 
 
 def rng(seed=0):

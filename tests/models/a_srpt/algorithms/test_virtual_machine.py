@@ -6,14 +6,13 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
+from gadgetopt.models.a_srpt.algorithms.plain import plain_virtual
 from gadgetopt.models.a_srpt.algorithms.virtual_machine import (
     RULES,
     VirtualMachine,
     virtual_completions,
     virtual_run,
 )
-
-from ..plain_policies import plain_virtual
 
 
 def drawn(seed, jobs=8):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from gadgetopt.models.a_srpt.algorithms.plain import plain_policy
 from gadgetopt.models.a_srpt.baselines import METHODS
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.system.result import Limits
 
 from ..hand_checked import H3, H4, small
-from ..plain_policies import plain_policy
 
 POLICIES = {m.name: m.run for m in METHODS if "predictor" in m.parameters}
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
+from gadgetopt.models.a_srpt.algorithms.plain import select
 from gadgetopt.models.a_srpt.subproblems.free_servers import FreeServers
-
-from ..plain_policies import select
 
 
 @pytest.mark.parametrize("seed", range(20))
