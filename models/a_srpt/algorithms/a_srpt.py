@@ -52,6 +52,8 @@ def a_srpt(
 ) -> MethodOutcome:
     r"""Return the schedule of A-SRPT.
 
+    The same result as `plain`, tested.
+
     With :math:`\sigma = \max_j d_j^{max} / \tilde d_j`, :math:`G' = G / (G - g_{max} + 1)`,
     :math:`\eta = \max(1, \max_j \tilde d_j / d_j^{min})` and the delays :math:`D_j` the sum of
     completions is at most

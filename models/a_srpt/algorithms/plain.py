@@ -1,150 +1,87 @@
-"""The policies written a second time, plainly: lists, scans, rationals."""
+r"""A-SRPT of the paper, step by step: the real cluster follows a virtual machine.
 
+Nothing here is fast: lists are scanned, and every number is a rational. Of the algorithm the paper
+says what it does in words; the rules of dispatch, of delays and of ties are (reconstructed), and so
+is the vertex form of heavy-edge mapping.
+
+Letters, as in the paper: job j has g_j GPUs, n_j iterations (predicted n~_j) and weight 1; alpha is
+the time of an iteration under a mapping: alpha~_j under the heuristic's on the empty cluster,
+alpha_max_j with every replica on a server of its own. G is the number of GPUs. A tick has G
+microticks, so that the virtual machine's times are whole numbers (reconstructed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, floor
 
-from gadgetopt.models.a_srpt.evaluate import iteration_time
-from gadgetopt.models.a_srpt.instance import ASrptSolution, ScheduledJob
+from ..evaluate import iteration_time
+from ..instance import ASrptInstance, ASrptSolution, JobType, ScheduledJob
+
+#: Of each stage, replicas by server.
+Mapping = tuple[dict[int, int], ...]
 
 
-def select(free, gpus, consolidate):
-    """Section 5.3: servers for a job, in visiting order."""
-    free = dict(enumerate(free))
-    if not consolidate:
-        chosen, need = [], gpus
-        for m in sorted((m for m in free if free[m]), key=lambda m: (free[m], m)):
-            if need <= 0:
-                break
-            chosen.append(m)
-            need -= free[m]
-        return chosen
-    chosen, need = [], gpus
-    while True:
-        enough = [m for m in free if free[m] >= need]
-        if enough:
-            return [*chosen, min(enough, key=lambda m: (free[m], m))]
-        m = max(free, key=lambda m: (free[m], -m))
-        chosen.append(m)
-        need -= free.pop(m)
+def a_srpt(
+    instance: ASrptInstance,
+    predicted: Sequence[int] | None = None,
+    delay_factor: Fraction = Fraction(1),
+    comm_threshold: Fraction = Fraction(3, 2),
+    consolidation_slack: Fraction = Fraction(0),
+) -> ASrptSolution:
+    """Return the schedule of A-SRPT; predictions n~ are perfect unless given."""
+    cluster = Cluster(instance, comm_threshold)
+    jobs = range(len(instance.jobs))
+    n_tilde = [job.num_iterations for job in instance.jobs] if predicted is None else predicted
+
+    # A job enters the virtual machine at its release, with g_j d~_j microticks of work.
+    release = [job.release_tick * cluster.G for job in instance.jobs]
+    work = [cluster.g(j) * ticks(instance, n_tilde[j], cluster.heuristic_alpha(j)) for j in jobs]
+    virtual = virtual_completions(release, work)
+
+    # D_j: what perfect consolidation could save a heavy job, times the delay factor.
+    D = [
+        floor(
+            delay_factor
+            * n_tilde[j]
+            * (cluster.longest_alpha(j) - cluster.heuristic_alpha(j))
+            / instance.tick_s
+            * cluster.G
+        )
+        if cluster.heavy(j)
+        else 0
+        for j in jobs
+    ]
+
+    # Events are real and virtual completions, arrivals and ends of delays; after those of one time
+    # comes the dispatch. A job that completes virtually joins the queue Q, ordered by that time.
+    Q = sorted(jobs, key=lambda j: (virtual[j], j))
+    t = -1
+    while Q:
+        ends = [virtual[j] + D[j] for j in jobs]
+        t = min(event for event in [*cluster.completions(), *virtual, *ends] if event > t)
+        cluster.complete(t)
+        # dispatch(t):
+        for j in [j for j in Q if virtual[j] <= t]:
+            if cluster.g(j) > sum(cluster.free):
+                break  # strict head-of-line blocking, no backfilling
+            x = cluster.mapping(j, cluster.free, consolidate=cluster.heavy(j))
+            a = cluster.alpha(j, x)
+            too_slow = a > (1 + consolidation_slack) * cluster.heuristic_alpha(j)
+            if cluster.heavy(j) and too_slow and t < virtual[j] + D[j]:
+                continue  # stays in Q, for a better place; the next job may overtake it
+            cluster.start(j, t, x)
+            Q.remove(j)
+    return cluster.solution()
 
 
-def heavy_edge(job_type, capacities):
-    """Section 5.3, vertex form, in rationals."""
-    k = job_type.replicas
-    stages = len(k)
+def virtual_completions(release: Sequence[int], work: Sequence[int]) -> list[int]:
+    """Section 5.2: when each job completes on one machine under preemptive SRPT, in microticks.
 
-    def w(a, b):
-        if not 0 <= min(a, b) <= max(a, b) < stages:
-            return 0
-        if a == b:
-            return 4 * job_type.gradient_gbytes[a] / k[a] if k[a] >= 2 else 0
-        return 2 * job_type.activation_gbytes[min(a, b)] / (k[a] * k[b])
-
-    left = list(k)
-    x = [[0] * len(capacities) for _ in k]
-    for m, capacity in enumerate(capacities):
-        room = min(capacity, sum(left))
-        while room > 0:
-            connected = [
-                (sum(x[v][m] * w(u, v) for v in (u - 1, u, u + 1) if 0 <= v < stages), -u)
-                for u in range(stages)
-                if left[u]
-            ]
-            edges = [
-                (w(a, b), -a, -b)
-                for a in range(stages)
-                for b in (a, a + 1)
-                if b < stages and w(a, b) > 0 and left[a] >= 1 + (a == b) and left[b] >= 1
-            ]
-            if max(connected)[0] > 0:
-                put = [-max(connected)[1]]
-            elif room >= 2 and edges:
-                put = [-max(edges)[1], -max(edges)[2]]
-            else:
-                put = [
-                    min(
-                        (
-                            sum(
-                                w(u, v) * (k[v] - (u == v))
-                                for v in (u - 1, u, u + 1)
-                                if 0 <= v < stages
-                            ),
-                            u,
-                        )
-                        for u in range(stages)
-                        if left[u]
-                    )[1]
-                ]
-            for u in put:
-                x[u][m] += 1
-                left[u] -= 1
-            room -= len(put)
-    return x
-
-
-class Plain:
-    """What all policies need to know of an instance."""
-
-    def __init__(self, instance, kappa=Fraction(3, 2)):
-        self.instance = instance
-        self.kappa = kappa
-        self.step = instance.total_gpus
-        self.free = list(instance.gpus_per_server)
-        self.running = []
-        self.scheduled = []
-
-    def gpus(self, j):
-        return sum(self.type(j).replicas)
-
-    def type(self, j):
-        return self.instance.job_types[self.instance.jobs[j].job_type]
-
-    def placed(self, j, free, consolidate):
-        servers = select(free, self.gpus(j), consolidate)
-        x = heavy_edge(self.type(j), [free[m] for m in servers])
-        stages = tuple({m: n for m, n in zip(servers, row, strict=True) if n} for row in x)
-        return stages, iteration_time(self.instance, self.type(j), stages)
-
-    def heuristic(self, j):
-        return self.placed(j, self.instance.gpus_per_server, True)[1]
-
-    def scattered(self, j):
-        spare = iter(range(10**6))
-        stages = tuple({next(spare): 1 for _ in range(k)} for k in self.type(j).replicas)
-        return iteration_time(self.instance, self.type(j), stages)
-
-    def heavy(self, j):
-        return self.scattered(j) > self.kappa * self.heuristic(j)
-
-    def ticks(self, j, seconds):
-        n = self.instance.jobs[j].num_iterations
-        return max(1, ceil(n * seconds / self.instance.tick_s))
-
-    def offer(self, j):
-        return self.placed(j, self.free, self.heavy(j))
-
-    def start(self, j, now, stages, seconds):
-        self.running.append((now + self.step * self.ticks(j, seconds), j, stages))
-        for servers in stages:
-            for m, n in servers.items():
-                self.free[m] -= n
-        placement = tuple(tuple(servers.items()) for servers in stages)
-        self.scheduled.append(ScheduledJob(job=j, start_microtick=now, placement=placement))
-
-    def complete(self, now):
-        for end, _, stages in self.running:
-            if end == now:
-                for servers in stages:
-                    for m, n in servers.items():
-                        self.free[m] += n
-        self.running = [entry for entry in self.running if entry[0] != now]
-
-    def solution(self):
-        return ASrptSolution(jobs=tuple(sorted(self.scheduled, key=lambda s: s.job)))
-
-
-def plain_virtual(release, work):
-    """Completions under preemptive SRPT, microtick by event, from the definition."""
+    The machine always processes the released job of least remaining work; ties by release and
+    index (reconstructed).
+    """
     left = dict(enumerate(work))
     done = {}
     now = 0
@@ -164,63 +101,150 @@ def plain_virtual(release, work):
     return [done[j] for j in range(len(work))]
 
 
-def plain_a_srpt(instance, tau=1, kappa=Fraction(3, 2), slack=0):
-    """Section 5.4 with perfect predictions."""
-    p = Plain(instance, kappa)
-    jobs = range(len(instance.jobs))
-    release = [instance.jobs[j].release_tick * p.step for j in jobs]
-    work = [p.gpus(j) * p.ticks(j, p.heuristic(j)) for j in jobs]
-    virtual = plain_virtual(release, work)
-    delay = [
-        floor(
-            tau
-            * instance.jobs[j].num_iterations
-            * (p.scattered(j) - p.heuristic(j))
-            / instance.tick_s
-            * p.step
-        )
-        if p.heavy(j)
-        else 0
-        for j in jobs
-    ]
-    waiting = sorted(jobs, key=lambda j: (virtual[j], j))
-    expiries = {virtual[j] + delay[j] for j in jobs}
-    now = -1
-    while waiting:
-        moments = {*virtual, *expiries, *(end for end, _, _ in p.running)}
-        now = min(t for t in moments if t > now)
-        p.complete(now)
-        for j in [j for j in waiting if virtual[j] <= now]:
-            if p.gpus(j) > sum(p.free):
+def ticks(instance: ASrptInstance, n: int, alpha: Fraction) -> int:
+    """Return how many ticks n iterations of alpha seconds take, at least one."""
+    return max(1, ceil(n * alpha / instance.tick_s))
+
+
+def select_servers(free: Sequence[int], g: int, consolidate: bool) -> list[int]:
+    """Section 5.3: return the servers for g GPUs, in visiting order."""
+    f = dict(enumerate(free))
+    chosen: list[int] = []
+    need = g
+    if not consolidate:
+        # fragment: the least free first, which uses up crumbs
+        for m in sorted((m for m in f if f[m]), key=lambda m: (f[m], m)):
+            if need <= 0:
                 break
-            stages, seconds = p.offer(j)
-            if (
-                p.heavy(j)
-                and seconds > (1 + slack) * p.heuristic(j)
-                and now < virtual[j] + delay[j]
-            ):
-                continue
-            p.start(j, now, stages, seconds)
-            waiting.remove(j)
-    return p.solution()
+            chosen.append(m)
+            need -= f[m]
+        return chosen
+    while True:
+        # consolidate: the least free of those with enough, else the freest, and so on
+        enough = [m for m in f if f[m] >= need]
+        if enough:
+            return [*chosen, min(enough, key=lambda m: (f[m], m))]
+        m = max(f, key=lambda m: (f[m], -m))
+        chosen.append(m)
+        need -= f.pop(m)
 
 
-def plain_policy(instance, key, blocking):
-    """Section 5.6: `key(plain, j)` orders the queue."""
-    p = Plain(instance)
-    jobs = range(len(instance.jobs))
-    release = [instance.jobs[j].release_tick * p.step for j in jobs]
-    waiting = sorted(jobs, key=lambda j: (key(p, j), release[j], j))
-    now = -1
-    while waiting:
-        moments = {*release, *(end for end, _, _ in p.running)}
-        now = min(t for t in moments if t > now)
-        p.complete(now)
-        for j in [j for j in waiting if release[j] <= now]:
-            if p.gpus(j) > sum(p.free):
-                if blocking:
-                    break
-                continue
-            p.start(j, now, *p.offer(j))
-            waiting.remove(j)
-    return p.solution()
+def heavy_edge(job_type: JobType, capacities: Sequence[int]) -> list[list[int]]:
+    """Section 5.3, vertex form: return replicas x[stage][server], servers in visiting order."""
+    k = job_type.replicas
+    stages = range(len(k))
+
+    def W(a: int, b: int) -> Fraction:
+        """Weight of the edge between a replica of stage a and one of stage b."""
+        if not 0 <= min(a, b) <= max(a, b) < len(k):
+            return Fraction(0)
+        if a == b:
+            return 4 * job_type.gradient_gbytes[a] / k[a] if k[a] >= 2 else Fraction(0)
+        return 2 * job_type.activation_gbytes[min(a, b)] / (k[a] * k[b])
+
+    def conn(u: int, m: int) -> Fraction:
+        """Weight between a replica of stage u and what is on server m."""
+        return sum((x[v][m] * W(u, v) for v in (u - 1, u, u + 1) if v in stages), Fraction(0))
+
+    def incident(u: int) -> Fraction:
+        """Weight between a replica of stage u and all others."""
+        return sum(
+            (W(u, v) * (k[v] - (u == v)) for v in (u - 1, u, u + 1) if v in stages), Fraction(0)
+        )
+
+    rem = list(k)
+    x = [[0] * len(capacities) for _ in stages]
+    for m, capacity in enumerate(capacities):
+        left = min(capacity, sum(rem))
+        while left > 0:
+            waiting = [u for u in stages if rem[u]]
+            edges: list[tuple[int, int]] = [
+                (a, b)
+                for a in stages
+                for b in (a, a + 1)
+                if b in stages and W(a, b) > 0 and rem[a] >= 1 + (a == b) and rem[b] >= 1
+            ]
+            nearest = max(waiting, key=lambda u: (conn(u, m), -u))
+            if conn(nearest, m) > 0:
+                put = [nearest]
+            elif left >= 2 and edges:
+                heaviest = max(edges, key=lambda e: (W(e[0], e[1]), -e[0], -e[1]))
+                put = [*heaviest]
+            else:
+                put = [min(waiting, key=lambda u: (incident(u), u))]
+            for u in put:
+                x[u][m] += 1
+                rem[u] -= 1
+            left -= len(put)
+    return x
+
+
+class Cluster:
+    """The servers, the jobs that run on them, and what a job would take there."""
+
+    def __init__(self, instance: ASrptInstance, comm_threshold: Fraction = Fraction(3, 2)):
+        self.instance: ASrptInstance = instance
+        self.comm_threshold: Fraction = comm_threshold
+        self.G: int = instance.total_gpus
+        self.free: list[int] = list(instance.gpus_per_server)
+        self.running: list[tuple[int, int, Mapping]] = []
+        self.scheduled: list[ScheduledJob] = []
+
+    def g(self, j: int) -> int:
+        """Return the GPUs of a job."""
+        return sum(self._type(j).replicas)
+
+    def _type(self, j: int) -> JobType:
+        return self.instance.job_types[self.instance.jobs[j].job_type]
+
+    def mapping(self, j: int, free: Sequence[int], consolidate: bool) -> Mapping:
+        """Return the heavy-edge mapping of a job onto free GPUs."""
+        servers = select_servers(free, self.g(j), consolidate)
+        x = heavy_edge(self._type(j), [free[m] for m in servers])
+        return tuple({m: n for m, n in zip(servers, row, strict=True) if n} for row in x)
+
+    def alpha(self, j: int, x: Mapping) -> Fraction:
+        """Return the seconds of an iteration under a mapping."""
+        return iteration_time(self.instance, self._type(j), x)
+
+    def heuristic_alpha(self, j: int) -> Fraction:
+        """Return alpha~: the heuristic's mapping onto the empty cluster."""
+        return self.alpha(j, self.mapping(j, self.instance.gpus_per_server, consolidate=True))
+
+    def longest_alpha(self, j: int) -> Fraction:
+        """Return alpha_max: every replica on a server of its own."""
+        server = iter(range(self.g(j)))
+        scattered = tuple({next(server): 1 for _ in range(k)} for k in self._type(j).replicas)
+        return self.alpha(j, scattered)
+
+    def heavy(self, j: int) -> bool:
+        """Return True if scattering a job costs more than the threshold."""
+        return self.longest_alpha(j) > self.comm_threshold * self.heuristic_alpha(j)
+
+    def start(self, j: int, t: int, x: Mapping) -> None:
+        """Start a job; how long it takes is a matter of its true iterations."""
+        n = self.instance.jobs[j].num_iterations
+        d = ticks(self.instance, n, self.alpha(j, x))
+        self.running.append((t + self.G * d, j, x))
+        for stage in x:
+            for m, replicas in stage.items():
+                self.free[m] -= replicas
+        placement = tuple(tuple(stage.items()) for stage in x)
+        self.scheduled.append(ScheduledJob(job=j, start_microtick=t, placement=placement))
+
+    def completions(self) -> list[int]:
+        """Return when the running jobs complete."""
+        return [end for end, _, _ in self.running]
+
+    def complete(self, t: int) -> None:
+        """Free the GPUs of the jobs that complete at a time."""
+        for end, _, x in self.running:
+            if end == t:
+                for stage in x:
+                    for m, replicas in stage.items():
+                        self.free[m] += replicas
+        self.running = [entry for entry in self.running if entry[0] != t]
+
+    def solution(self) -> ASrptSolution:
+        """Return what has been started as a decision."""
+        return ASrptSolution(jobs=tuple(sorted(self.scheduled, key=lambda s: s.job)))

@@ -9,7 +9,6 @@ from gadgetopt.errors import InputError
 from gadgetopt.models.a_srpt.algorithms import METHODS
 from gadgetopt.models.a_srpt.algorithms.a_srpt import a_srpt
 from gadgetopt.models.a_srpt.algorithms.a_srpt_workload import a_srpt_workload
-from gadgetopt.models.a_srpt.algorithms.plain import plain_a_srpt
 from gadgetopt.models.a_srpt.algorithms.virtual_machine import virtual_completions
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.models.a_srpt.subproblems.mapper import Mapper
@@ -48,19 +47,6 @@ def test_h4_a_delay_for_consolidation_pays():
     # D = floor(10 * 0.81 * 4) = 32 microticks, counted from 28: a fifth of the patience ends at 34.
     split = {job.job: job.start_microtick for job in run(H4, delay_factor=0.2).jobs}
     assert split[3] == 34
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_the_schedule_is_that_of_a_plain_implementation(seed):
-    instance = small(rng(seed))
-    delay = (0, 1, 3)[seed % 3]
-    slack = (Fraction(0), Fraction(1, 10))[seed % 2]
-    plain = plain_a_srpt(instance, tau=delay, slack=slack)
-    fast = run(instance, delay_factor=float(delay), consolidation_slack=float(slack))
-    assert total(instance, fast) == total(instance, plain)
-    assert {(j.job, j.start_microtick) for j in fast.jobs} == {
-        (j.job, j.start_microtick) for j in plain.jobs
-    }
 
 
 @pytest.mark.parametrize("method", [a_srpt, a_srpt_workload])

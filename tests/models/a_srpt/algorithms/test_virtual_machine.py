@@ -6,7 +6,7 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 
-from gadgetopt.models.a_srpt.algorithms.plain import plain_virtual
+from gadgetopt.models.a_srpt.algorithms import plain
 from gadgetopt.models.a_srpt.algorithms.virtual_machine import (
     RULES,
     VirtualMachine,
@@ -30,7 +30,7 @@ def test_h3():
 @pytest.mark.parametrize("seed", range(40))
 def test_srpt_is_that_of_the_definition(seed):
     release, work = drawn(seed)
-    assert virtual_completions(release, work) == plain_virtual(release, work)
+    assert virtual_completions(release, work) == plain.virtual_completions(release, work)
 
 
 @pytest.mark.parametrize("seed", range(15))

@@ -3,21 +3,21 @@
 import numpy as np
 import pytest
 
-from gadgetopt.models.a_srpt.algorithms.plain import plain_policy
 from gadgetopt.models.a_srpt.baselines import METHODS
 from gadgetopt.models.a_srpt.evaluate import evaluate
 from gadgetopt.system.result import Limits
 
 from ..hand_checked import H3, H4, small
+from ..plain_policies import estimated_ticks, plain_policy
 
 POLICIES = {m.name: m.run for m in METHODS if "predictor" in m.parameters}
 
 KEYS = {
     "fifo": (lambda p, j: 0, True),
-    "spjf": (lambda p, j: p.ticks(j, p.heuristic(j)), True),
-    "spwf": (lambda p, j: p.gpus(j) * p.ticks(j, p.heuristic(j)), True),
-    "wcs_duration": (lambda p, j: p.ticks(j, p.heuristic(j)), False),
-    "wcs_workload": (lambda p, j: p.gpus(j) * p.ticks(j, p.heuristic(j)), False),
+    "spjf": (estimated_ticks, True),
+    "spwf": (lambda p, j: p.g(j) * estimated_ticks(p, j), True),
+    "wcs_duration": (estimated_ticks, False),
+    "wcs_workload": (lambda p, j: p.g(j) * estimated_ticks(p, j), False),
     "wcs_subtime": (lambda p, j: 0, False),
 }
 
