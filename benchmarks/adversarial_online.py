@@ -19,12 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from gadgetopt.models.adversarial_online.run.generate.presets import (
+from gadgetopt.models.adversarial_online.run.data.generate.presets import (
     bid_trace,
     paper,
     upward_drift,
 )
-from gadgetopt.models.adversarial_online.run.importers.traces import muri, philly
+from gadgetopt.models.adversarial_online.run.data.importers.traces import (
+    muri,
+    philly,
+)
 from gadgetopt.system.files import Document
 from gadgetopt.system.registry import problem
 from gadgetopt.system.result import Limits, Result

@@ -2,28 +2,23 @@
 
 Each room declares its own parts:
 
-- `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`, `pictures`
+- `instance`, `evaluate`, `features`; `sale_table`: how a table of sale probabilities is judged
 - `formulations`: the linear program (2) on trees of histories
-- `bounds`: one sequence with a random end, with a certificate
-- `algorithms`: optimal policies in closed form
+- `algorithms`: the paper's networks, and the shares (1)
 - `baselines`: the rules of the theory
-- `exact`: double oracle, matrix game, and the method that the instance allows
-- `subproblems`: chains, trees, best responses
+- `guarantees`, `statements`: what ratios the theory promises, and its statements, checked
+- `subproblems`: chains, trees, networks
+- `heuristics`: learning without networks
+- `proving`: the policy that keeps a share, double oracle, matrix game, and the bound of one
+  sequence with a random end
+- `data`, `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    bounds,
-    exact,
-    formulations,
-    generate,
-    guarantees,
-    pictures,
-    statements,
-)
+from . import algorithms, baselines, formulations, guarantees, heuristics, pictures, statements
+from .data import generate
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -45,8 +40,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:AdversarialOnlinePolicyCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("instance:AdversarialOnlinePolicyCertificate"),
+    check_bound=part("proving.certificate:check_bound"),
     default_method="minimax",
     default_methods=(
         "greedy",
@@ -61,6 +56,7 @@ PROBLEM = Problem(
     methods=(
         *algorithms.METHODS,
         *baselines.METHODS,
+        *heuristics.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
     ),

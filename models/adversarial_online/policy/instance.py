@@ -1,4 +1,7 @@
-"""Instances and solutions: a grid of values and units for sale; a randomised policy."""
+"""Instances, solutions and certificates, as files hold them.
+
+A grid of values and units for sale; a randomised policy; a lottery over sequences.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,20 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticKnownError
 
-from gadgetopt.system.data import Data, Instance, NonNegativeInt, PositiveInt, Rational, Solution
+from gadgetopt.system.data import (
+    Certificate,
+    Data,
+    Instance,
+    NonNegativeInt,
+    PositiveInt,
+    Rational,
+    Solution,
+)
 
 from ..subproblems.prices import Amount, Payoff, PostedPrices, Probability
+
+#: Most steps of the best response to a certificate: histories times units.
+MOST_STEPS = 10**7
 
 
 def _share(value: Fraction) -> Fraction:
@@ -139,6 +153,27 @@ class AdversarialOnlinePolicySolution(Solution):
                 "lottery: expected it, or sale_probability, kept_share or sale_table, one of them"
             )
         return self
+
+
+class WeightedSequence(Data):
+    """A sequence of levels with which the adversary may come.
+
+    Attributes
+    ----------
+    levels : tuple of int
+    weight : Rational
+        In any unit.
+    """
+
+    levels: Annotated[tuple[NonNegativeInt, ...], Field(min_length=1)]
+    weight: Rational
+
+
+class AdversarialOnlinePolicyCertificate(Certificate):
+    """Weights of sequences, and prices of the instance's predictions, in the same unit."""
+
+    sequences: Annotated[tuple[WeightedSequence, ...], Field(min_length=1)]
+    prediction_prices: tuple[Rational, ...] = ()
 
 
 def size(instance: AdversarialOnlinePolicyInstance) -> dict[str, int]:

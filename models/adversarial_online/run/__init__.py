@@ -2,27 +2,22 @@
 
 Each room declares its own parts:
 
-- `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`, `importers`
-- `subproblems`: selling at posted prices, policies that draw once
+- `instance`, `evaluate`, `features`
+- `formulations`: the all-knowing seller
 - `algorithms`: the policies of the theory
 - `baselines`: simpler policies, and the user's own prices
-- `formulations`, `exact`, `bounds`: the all-knowing seller, and prices that bound her welfare
+- `guarantees`: what ratios the theory promises
+- `subproblems`: selling at posted prices, policies that draw once, what closing prices prove
+- `proving`: the all-knowing seller's optimum, and prices that bound her welfare
+- `data`: generators and importers
 - `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    bounds,
-    exact,
-    formulations,
-    generate,
-    guarantees,
-    importers,
-    pictures,
-)
+from . import algorithms, baselines, formulations, guarantees, pictures
+from .data import generate, importers
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -44,8 +39,8 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:AdversarialOnlineRunCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("instance:AdversarialOnlineRunCertificate"),
+    check_bound=part("proving.certificate.check:check_bound"),
     default_method="offline",
     default_methods=(
         "greedy",

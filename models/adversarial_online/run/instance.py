@@ -1,11 +1,16 @@
-"""Instances and solutions: a stream of requests; which of them are accepted, and for what price."""
+"""Instances, solutions and certificates, as files hold them.
+
+A stream of requests; which of them are accepted, and for what price; what proves that no seller
+earns more.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -13,6 +18,7 @@ from pydantic import Field, model_validator
 from gadgetopt.numbers.arrays import Ints
 from gadgetopt.numbers.tolerance import decimal_rational
 from gadgetopt.system.data import (
+    Certificate,
     Data,
     Instance,
     NonNegativeInt,
@@ -180,6 +186,45 @@ class AdversarialOnlineRunSolution(Solution):
     """The plays that one draw of a policy decides among; one, if nothing is drawn."""
 
     plays: Annotated[tuple[Play, ...], Field(min_length=1)]
+
+
+class ResourcePrices(Data):
+    r"""A price :math:`\lambda_r` of a unit of each resource."""
+
+    kind: Literal["prices"] = "prices"
+    price: tuple[Rational, ...]
+
+
+class NearPrices(Data):
+    r"""Prices :math:`\lambda_r`, and a welfare that no solution near them exceeds.
+
+    Attributes
+    ----------
+    price : tuple of Rational
+        Of a unit of each resource.
+    welfare : Rational
+    """
+
+    kind: Literal["near_prices"] = "near_prices"
+    price: tuple[Rational, ...]
+    welfare: Rational
+
+
+class Recursion(Data):
+    """The dynamic program over the units used."""
+
+    kind: Literal["recursion"] = "recursion"
+
+
+class AdversarialOnlineRunCertificate(Certificate):
+    """A proof of an upper bound on the welfare of any seller, online or offline."""
+
+    proof: Annotated[ResourcePrices | NearPrices | Recursion, Field(discriminator="kind")]
+
+    @classmethod
+    def of(cls, prices: Sequence[Fraction]) -> AdversarialOnlineRunCertificate:
+        """Return the certificate of some prices."""
+        return cls(proof=ResourcePrices(price=tuple(prices)))
 
 
 def size(instance: AdversarialOnlineRunInstance) -> dict[str, int]:

@@ -2,29 +2,23 @@
 
 Each room declares its own parts:
 
-- `instance`, `evaluate`, `certificate`, `guarantees`, `features`, `generate`,
-  `importers`, `pictures`
+- `instance`, `evaluate`, `features`
 - `formulations`: the integer program (3), its constraint program, and one of several resources
-- `bounds`: the bound that holds for every horizon, with a certificate
-- `algorithms`: the closed form for non-decreasing prices
-- `baselines`: the chain of all levels, and local search
-- `exact`: a dynamic program with its certificate, and Dinkelbach's iteration over the models
+- `baselines`: the chain of all levels
+- `guarantees`: the theorem on that chain
 - `subproblems`: what a given sequence is worth to both sides
+- `heuristics`: local search
+- `proving`: a dynamic program with its certificate, a closed form, Dinkelbach's iteration over the
+  models, and the bound that holds for every horizon
+- `data`: generators and importers
+- `pictures`
 """
 
 from gadgetopt.system.declaration import Citation, Parts, Problem
 
-from . import (
-    algorithms,
-    baselines,
-    bounds,
-    exact,
-    formulations,
-    generate,
-    guarantees,
-    importers,
-    pictures,
-)
+from . import baselines, formulations, guarantees, heuristics, pictures
+from .data import generate, importers
+from .proving import bounds, exact
 
 part: Parts = Parts(__name__)
 
@@ -46,19 +40,18 @@ PROBLEM = Problem(
     evaluate=part("evaluate:evaluate"),
     size=part("instance:size"),
     features=part("features:features"),
-    certificate_type=part("certificate:AdversarialOnlineSequenceCertificate"),
-    check_bound=part("certificate:check_bound"),
+    certificate_type=part("proving.certificate:AdversarialOnlineSequenceCertificate"),
+    check_bound=part("proving.certificate:check_bound"),
     default_method="dynamic_program",
     default_methods=("chain", "local_search", "closed_form", "dynamic_program", "any_horizon"),
     generators=generate.GENERATORS,
     importers=importers.IMPORTERS,
     formulations=formulations.FORMULATIONS,
     methods=(
-        *algorithms.METHODS,
         *baselines.METHODS,
+        *heuristics.METHODS,
         *exact.METHODS,
         *bounds.METHODS,
-        *formulations.METHODS,
     ),
     guarantees=guarantees.GUARANTEES,
     pictures=pictures.PICTURES,

@@ -1,6 +1,5 @@
-"""Optimal policies in closed form, and the paper's networks.
+"""The shares of the units (1), and the paper's networks.
 
-- `kept_share`: the policy that keeps ALG at a share of OPT; optimal for every horizon.
 - `share_policy`: shares of the units for levels, (1); optimal for long horizons.
 - `training`: a seller's and an adversary's network, trained against each other.
 - `learned`: the seller's network as a policy.
@@ -11,14 +10,6 @@ from gadgetopt.system.declaration import Method, Parts, Trainer
 part: Parts = Parts(__name__)
 
 METHODS = (
-    Method(
-        name="kept_share",
-        kind="exact",
-        summary="keeps the welfare at a share of the offline optimum; closed form",
-        reference="this project",
-        run=part("kept_share:kept_share"),
-        formulation="kept_share",
-    ),
     Method(
         name="share_policy",
         kind="approximation",

@@ -10,8 +10,8 @@ from gadgetopt.errors import InputError, ModelRefused
 from gadgetopt.system.result import Limits, MethodOutcome
 from gadgetopt.system.training import Policy, read_policy
 
-from ..bounds.hardest_chain import certificate_of_chain
 from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySolution
+from ..subproblems.chains import certificate_of_chain
 from ..subproblems.networks import HIDDEN, SELLER_INPUTS
 from ..subproblems.rounding import rounded_table
 

@@ -9,8 +9,8 @@ import numpy as np
 from gadgetopt.system.result import Limits, MethodOutcome
 
 from ...subproblems.curves import grid_limits, one_seed_lottery, static_lottery
-from ..bounds.hardest_chain import certificate_of_chain
 from ..instance import AdversarialOnlinePolicyInstance, AdversarialOnlinePolicySolution
+from ..subproblems.chains import certificate_of_chain
 from ..subproblems.sizes import check_lottery_size
 
 

@@ -1,8 +1,4 @@
-"""The rules of the theory as policies of the game, and learning without networks.
-
-- `posted`: posted prices.
-- `hedge`, `cfr`: Hedge on the matrix game, CFR on the tree of histories.
-"""
+"""The rules of the theory as policies of the game: posted prices (`posted`)."""
 
 from gadgetopt.system.declaration import Method, Parts
 
@@ -39,21 +35,5 @@ METHODS = (
         run=part("posted:exponential_draw"),
         parameters={"draw": "seed"},
         choices={"draw": ("seed", "static")},
-    ),
-    Method(
-        name="hedge",
-        kind="heuristic",
-        summary="multiplicative weights of both players on the matrix game, their means",
-        reference="Freund and Schapire 1999",
-        run=part("hedge:hedge"),
-        parameters={"iterations": 4000},
-    ),
-    Method(
-        name="cfr",
-        kind="heuristic",
-        summary="counterfactual regret minimisation on the tree of histories, the means",
-        reference="Zinkevich et al. 2007; Tammelin 2014",
-        run=part("cfr:cfr"),
-        parameters={"iterations": 2000},
     ),
 )

@@ -11,8 +11,8 @@ from gadgetopt.reporting.figures import BLUE, INK, TEMPLATE
 from gadgetopt.system.result import Limits
 
 from ..evaluate import evaluate
-from ..exact.minimax import minimax
 from ..instance import AdversarialOnlinePolicyInstance
+from ..proving.exact.minimax import minimax
 
 #: Shares of the optimum on the predicted sequences, of which the frontier is computed.
 SHARES = tuple(Fraction(n, 20) for n in range(8, 21))

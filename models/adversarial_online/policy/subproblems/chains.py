@@ -26,7 +26,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from ..instance import AdversarialOnlinePolicyInstance
+from gadgetopt.errors import ModelRefused
+
+from ..instance import (
+    MOST_STEPS,
+    AdversarialOnlinePolicyCertificate,
+    AdversarialOnlinePolicyInstance,
+    WeightedSequence,
+)
 
 
 def best_chain(levels: Sequence[Fraction], length: int) -> list[int]:
@@ -90,3 +97,34 @@ def stopping_weights(levels: Sequence[Fraction], sequence: Sequence[int]) -> lis
     """
     inverse = [1 / levels[j] for j in sequence] + [Fraction(0)]
     return [here - after for here, after in pairwise(inverse)]
+
+
+def certificate_of_chain(
+    instance: AdversarialOnlinePolicyInstance,
+) -> AdversarialOnlinePolicyCertificate:
+    """Return the hardest sequence with the weights of its ends.
+
+    Raises
+    ------
+    ModelRefused
+        If it is too long for the certificate's check.
+    """
+    sequence = hardest_sequence(instance)
+    weights = stopping_weights(instance.levels, sequence)
+    buyers = sum(t + 1 for t, weight in enumerate(weights) if weight > 0)
+    if buyers * (instance.capacity_units + 1) > MOST_STEPS:
+        raise ModelRefused(f"horizon: a certificate of {buyers} buyers would take long to check")
+    return _with_random_end(sequence, weights)
+
+
+def _with_random_end(
+    levels_of: list[int], weights: list[Fraction]
+) -> AdversarialOnlinePolicyCertificate:
+    """Return the certificate of a single sequence that stops after each value with a weight."""
+    return AdversarialOnlinePolicyCertificate(
+        sequences=tuple(
+            WeightedSequence(levels=tuple(levels_of[: t + 1]), weight=weight)
+            for t, weight in enumerate(weights)
+            if weight > 0
+        )
+    )

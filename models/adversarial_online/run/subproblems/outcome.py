@@ -14,9 +14,14 @@ from gadgetopt.numbers.exact import common_denominator
 from gadgetopt.system.result import MethodOutcome
 
 from ...subproblems.curves import exponential_ratio
-from ..certificate import AdversarialOnlineRunCertificate, price_bound
-from ..instance import AdversarialOnlineRunInstance, AdversarialOnlineRunSolution, Play
+from ..instance import (
+    AdversarialOnlineRunCertificate,
+    AdversarialOnlineRunInstance,
+    AdversarialOnlineRunSolution,
+    Play,
+)
 from .one_draw import Expected, Reach
+from .price_bound import price_bound
 from .selling import Sold, Tables, sell
 
 #: Requests times draws that are replayed.

@@ -4,11 +4,11 @@
 - `cp`: the same as a constraint program.
 - `resources`: the integer program of several resources.
 
-The ratio is a quotient of two linear functions; `exact.dinkelbach` finds the ratio at which these
-models have the optimum 0. The regret is linear, and then they stand alone.
+The ratio is a quotient of two linear functions; `proving.exact.dinkelbach` finds the ratio at which
+these models have the optimum 0. The regret is linear, and then they stand alone.
 """
 
-from gadgetopt.system.declaration import Formulation, Method, Parts
+from gadgetopt.system.declaration import Formulation, Parts
 
 part: Parts = Parts(__name__)
 
@@ -34,5 +34,3 @@ FORMULATIONS = (
         backends=("highs", "cpsat"),
     ),
 )
-
-METHODS: tuple[Method, ...] = ()

@@ -11,7 +11,7 @@ from gadgetopt.system.result import MethodOutcome, Status
 from ...subproblems.offline import offline_optimum
 from ...subproblems.prices import Payoff
 from ...subproblems.replay import expected_welfare
-from ..instance import AdversarialOnlineSequenceInstance
+from ..instance import AdversarialOnlineSequenceInstance, AdversarialOnlineSequenceSolution
 
 
 @dataclass(frozen=True)
@@ -51,4 +51,21 @@ def unbounded(instance: AdversarialOnlineSequenceInstance) -> MethodOutcome:
     return MethodOutcome(
         proved=Status.UNBOUNDED,
         notes={"refused": f"types[{instance.refused[0]}]: refused even when nothing is sold"},
+    )
+
+
+def worse(instance: AdversarialOnlineSequenceInstance, first: Welfare, second: Welfare) -> Welfare:
+    """Return the sequence that is worse for the prices; the first if both are alike."""
+    payoff = instance.payoff
+    return second if second.objective(payoff) > first.objective(payoff) else first
+
+
+def outcome_of(
+    instance: AdversarialOnlineSequenceInstance, best: Welfare, limit_hit: str | None = None
+) -> MethodOutcome:
+    """Return the best sequence found as a method's outcome."""
+    return MethodOutcome(
+        solution=AdversarialOnlineSequenceSolution(arrivals=best.arrivals),
+        claimed_objective=best.objective(instance.payoff),
+        limit_hit=limit_hit,
     )

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gadgetopt.models.adversarial_online.policy.data.generate import presets
 from gadgetopt.models.adversarial_online.policy.evaluate import evaluate, most_units
 from gadgetopt.models.adversarial_online.policy.features import features
-from gadgetopt.models.adversarial_online.policy.generate import presets
 from gadgetopt.models.adversarial_online.policy.guarantees import ratios
 from gadgetopt.models.adversarial_online.policy.instance import AdversarialOnlinePolicySolution
 

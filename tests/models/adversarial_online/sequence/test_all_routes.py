@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gadgetopt.models.adversarial_online.sequence.generate import presets
+from gadgetopt.models.adversarial_online.sequence.data.generate import presets
 from gadgetopt.models.adversarial_online.subproblems.grids import geometric
 from gadgetopt.numbers.tolerance import agrees
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gadgetopt.models.adversarial_online.sequence.data.generate import presets
 from gadgetopt.models.adversarial_online.sequence.evaluate import evaluate
 from gadgetopt.models.adversarial_online.sequence.features import features
-from gadgetopt.models.adversarial_online.sequence.generate import presets
 from gadgetopt.models.adversarial_online.sequence.guarantees import chain
 
 from .brute_force import prices, random_prices, run

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from gadgetopt.models.adversarial_online.run.generate.presets import (
+from gadgetopt.models.adversarial_online.run.data.generate.presets import (
     adversarial_chain,
     worst_for_finite_k,
 )

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gadgetopt.models.adversarial_online.run.generate.presets import quickstart
+from gadgetopt.models.adversarial_online.run.data.generate.presets import quickstart
 from gadgetopt.models.adversarial_online.run.pictures import curves, stream
 
 from ..brute_force import run

@@ -1,0 +1,95 @@
+"""Presets: geometric and random grids, and predicted sequences."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+from gadgetopt.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ...instance import AdversarialOnlinePolicyInstance
+
+
+def quickstart(
+    rng: np.random.Generator,
+    *,
+    units: int = 2,
+    levels: int = 3,
+    horizon: int = 5,
+    spread: int = 4,
+) -> AdversarialOnlinePolicyInstance:
+    """Return a game so short that truncation helps the seller. Nothing is drawn."""
+    return _instance(units, _geometric(levels, spread), horizon)
+
+
+def paper(
+    rng: np.random.Generator,
+    *,
+    units: int = 5,
+    levels: int = 7,
+    horizon: int = 25,
+    spread: int = 10,
+) -> AdversarialOnlinePolicyInstance:
+    """Return a geometric grid of the notes' study; the paper's own settings are not known.
+
+    The study has spreads of 2, 4, 10, 20 and 50, 1, 2, 5, 10 and 100 units, horizons of once, twice
+    and five times the units, and 5 to 20 levels (reconstructed). Nothing is drawn.
+    """
+    return _instance(units, _geometric(levels, spread), horizon)
+
+
+def random_grid(
+    rng: np.random.Generator,
+    *,
+    units: int = 2,
+    levels: int = 3,
+    horizon: int = 4,
+    payoff: Literal["ratio", "regret"] = "ratio",
+) -> AdversarialOnlinePolicyInstance:
+    """Return a grid of whole values drawn from 1 to 20."""
+    if not 1 <= levels <= 20:
+        raise InputError(f"levels: {levels}, expected 1 to 20")
+    drawn = sorted(rng.choice(20, size=levels, replace=False).tolist())
+    return _instance(units, [Fraction(x + 1) for x in drawn], horizon, payoff=payoff)
+
+
+def predicted(
+    rng: np.random.Generator,
+    *,
+    units: int = 1,
+    levels: int = 3,
+    horizon: int = 4,
+    spread: int = 4,
+    consistency_percent: int = 80,
+) -> AdversarialOnlinePolicyInstance:
+    """Return a game with one predicted sequence of random levels."""
+    sequence = tuple(map(int, rng.integers(0, levels, size=horizon)))
+    return _instance(
+        units,
+        _geometric(levels, spread),
+        horizon,
+        predictions=(sequence,),
+        consistency=Fraction(consistency_percent, 100),
+    )
+
+
+def _geometric(levels: int, spread: int) -> list[Fraction]:
+    from ....subproblems.grids import geometric
+
+    return geometric(levels, spread)
+
+
+def _instance(
+    units: int, grid: list[Fraction], horizon: int, **more: object
+) -> AdversarialOnlinePolicyInstance:
+    from ...instance import AdversarialOnlinePolicyInstance
+
+    return AdversarialOnlinePolicyInstance(
+        levels=tuple(grid),
+        capacity_units=units,
+        horizon=horizon,
+        **more,  # type: ignore[arg-type]
+    )

@@ -1,0 +1,57 @@
+"""The policy that keeps ALG at a share of OPT: the optimal ratio in closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gadgetopt.errors import ModelRefused
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ...instance import (
+    AdversarialOnlinePolicyInstance,
+    AdversarialOnlinePolicySolution,
+)
+from ...subproblems.chains import certificate_of_chain, optimal_ratio
+from ...subproblems.sizes import check_kept_share
+
+
+def kept_share(
+    instance: AdversarialOnlinePolicyInstance, limits: Limits, rng: np.random.Generator
+) -> MethodOutcome:
+    r"""Return the policy that keeps ALG at :math:`\rho\,OPT`, for the largest share that lasts.
+
+    A buyer of value v gets a unit with the probability :math:`\rho (1 - w/v)^+`, where w is the
+    k-th largest value before her. Its ratio is the least of all policies,
+
+    .. math:: \alpha = 1/\rho = \frac{1}{k} \max_v \sum_t \Big(1 - \frac{w_t}{v_t}\Big)^+,
+
+    for any horizon: with :math:`N = qk + s` the maximum is :math:`s f(q+1) + (k - s) f(q)`, where
+    f(n) is the worth of the best chain of n levels. See `subproblems.chains` for the proof.
+
+    Parameters
+    ----------
+    instance : AdversarialOnlinePolicyInstance
+    limits, rng
+        Not used: the formula is fast and nothing is drawn.
+
+    Notes
+    -----
+    :math:`O(\min(N/k, J)\, J^2)` for the value. The evaluator enumerates sets of k levels.
+
+    Raises
+    ------
+    ModelRefused
+        If the payoff is the regret or there are predictions, or the evaluator would take too long.
+    """
+    if instance.payoff == "regret":
+        raise ModelRefused("payoff: the formula is for the ratio")
+    if instance.predictions:
+        raise ModelRefused("predictions: the formula knows none")
+    check_kept_share(instance)
+    ratio = optimal_ratio(instance)
+    return MethodOutcome(
+        solution=AdversarialOnlinePolicySolution(kept_share=1 / ratio),
+        claimed_objective=ratio,
+        dual_bound=ratio,
+        certificate=certificate_of_chain(instance),
+    )

@@ -1,0 +1,26 @@
+"""The optimal policy: by formula for ratios, else by the double oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gadgetopt.system.result import Limits, MethodOutcome
+
+from ...instance import AdversarialOnlinePolicyInstance
+from .double_oracle import double_oracle
+from .kept_share import kept_share
+
+
+def minimax(
+    instance: AdversarialOnlinePolicyInstance, limits: Limits, rng: np.random.Generator
+) -> MethodOutcome:
+    """Return an optimal policy: `kept_share` for ratios without predictions, else `double_oracle`.
+
+    Raises
+    ------
+    ModelRefused
+        If neither is made for the instance.
+    """
+    if instance.payoff == "ratio" and not instance.predictions:
+        return kept_share(instance, limits, rng)
+    return double_oracle(instance, limits, rng)
